@@ -1,0 +1,131 @@
+import type { Clock } from '@metal/kube/clock.ts';
+import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
+import type { Connection } from './connection.ts';
+import { BmcMemory, SystemMemory } from './observations.ts';
+import { Signal } from './signal.ts';
+
+export interface BmcAccessOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly callDeadlineMs: number;
+  /** Metrics of one BMC's traffic. */
+  readonly observerOf?: (bmcName: string) => BmcObserver;
+}
+
+interface Line {
+  readonly bmc: Bmc;
+  readonly connection: Connection;
+}
+
+/** Failures that concern the BMC as a whole, so that everything behind it has to wait. */
+const failuresOfTheBmc = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted', 'Unreachable', 'TimedOut', 'CircuitOpen', 'BadAnswer', 'Busy', 'HttpError']);
+
+/**
+ * The only way to a BMC: one actor per management controller for all controllers of the process, and what was last
+ * seen there. Names are those of BMC objects, or `server/<name>` for servers that carry their BMC inline.
+ */
+export class BmcAccess implements AsyncDisposable {
+  readonly #options: BmcAccessOptions;
+  readonly #lines = new Map<string, Line>();
+  readonly #bmcs = new Map<string, BmcMemory>();
+  readonly #systems = new Map<string, SystemMemory>();
+  /** Something was learned about the named BMC. */
+  readonly learned = new Signal();
+
+  constructor(options: BmcAccessOptions) {
+    this.#options = options;
+  }
+
+  /** Actor for the connection. The same connection gives the same actor; another one closes the old actor first. */
+  line(name: string, connection: Connection): Bmc {
+    const line = this.#lines.get(name);
+    if (line !== undefined && isSame(line.connection, connection)) return line.bmc;
+    if (line !== undefined) this.#hangUp(name, line);
+    const bmc = this.#dial(name, connection);
+    this.#lines.set(name, { bmc, connection });
+    return bmc;
+  }
+
+  /** What is remembered of a BMC over this connection; a changed address or password starts from nothing. */
+  memory(name: string, connection: Connection | undefined): BmcMemory {
+    const known = this.#bmcs.get(name);
+    if (known !== undefined && (connection === undefined || isSame(known.connection, connection))) return known;
+    const memory = new BmcMemory(connection);
+    this.#bmcs.set(name, memory);
+    return memory;
+  }
+
+  /** What is remembered of a machine, by the UID of its Server object. */
+  system(serverUid: string): SystemMemory {
+    const known = this.#systems.get(serverUid);
+    if (known !== undefined) return known;
+    const memory = new SystemMemory();
+    this.#systems.set(serverUid, memory);
+    return memory;
+  }
+
+  /**
+   * Talks to a BMC. A failure of the BMC itself is remembered for it, so that its own controller looks at once; the
+   * error is passed on.
+   */
+  async talk<T>(name: string, connection: Connection, conversation: (bmc: Bmc) => Promise<T>): Promise<T> {
+    try {
+      return await conversation(this.line(name, connection));
+    } catch (error) {
+      if (error instanceof RedfishError && failuresOfTheBmc.has(error.code)) {
+        this.memory(name, connection).failed(error, this.#options.clock.now(), this.#options.random());
+        this.learned.emit(name);
+      }
+      throw error;
+    }
+  }
+
+  /** Names of all BMCs whose last look reported this system UUID, in order. */
+  reporters(systemUuid: string): string[] {
+    const wanted = systemUuid.toLowerCase();
+    return [...this.#bmcs].filter(([, memory]) => memory.reports(wanted)).map(([name]) => name).toSorted();
+  }
+
+  forgetBmc(name: string): void {
+    const line = this.#lines.get(name);
+    if (line !== undefined) this.#hangUp(name, line);
+    this.#bmcs.delete(name);
+    this.learned.emit(name);
+  }
+
+  forgetSystem(serverUid: string): void {
+    this.#systems.delete(serverUid);
+  }
+
+  /** Logs out everywhere. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const lines = [...this.#lines.values()];
+    this.#lines.clear();
+    await Promise.allSettled(lines.map(({ bmc }) => bmc[Symbol.asyncDispose]()));
+  }
+
+  #dial(name: string, { endpoint, username, password }: Connection): Bmc {
+    const { clock, random, callDeadlineMs, observerOf } = this.#options;
+    const observer = observerOf?.(name);
+    return new Bmc({
+      endpoint,
+      credentials: { username, password },
+      clock,
+      random,
+      limits: { callDeadlineMs },
+      ...(observer === undefined ? {} : { observer }),
+    });
+  }
+
+  #hangUp(name: string, { bmc }: Line): void {
+    this.#lines.delete(name);
+    // Logging out is a courtesy to the BMC; if it fails the session expires there by itself.
+    bmc[Symbol.asyncDispose]().catch(() => undefined);
+  }
+}
+
+function isSame(a: Connection | undefined, b: Connection): boolean {
+  if (a === undefined) return false;
+  return a.username === b.username && a.password.reveal() === b.password.reveal() && JSON.stringify(a.endpoint) === JSON.stringify(b.endpoint);
+}

@@ -1,0 +1,26 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import { keyOf } from '@metal/kube/kind.ts';
+import type { OperatorContext } from '../../context.ts';
+import { type BootPhase, readBootConfigurationFacts } from './facts.ts';
+import { bootPhases } from './phases.ts';
+import { reportBootConfiguration } from './report.ts';
+
+export const bootConfigurationController = phaseController({
+  name: 'serverbootconfiguration',
+  kind: ServerBootConfiguration,
+  phaseOf: ({ status }: ServerBootConfiguration): BootPhase => (status?.state === 'Ready' || status?.state === 'Error' ? 'Answered' : 'Unanswered'),
+  facts: readBootConfigurationFacts,
+  table: bootPhases,
+  actions: {},
+  report: reportBootConfiguration,
+  wokenBy: [
+    {
+      kind: Server,
+      find: (server: Server, { caches }: OperatorContext) => caches.bootConfigurations.by('server', server.metadata.name).map(keyOf),
+      when: (before, after) => before === undefined || after === undefined,
+    },
+  ],
+  writes: ['serverbootconfigurations/status'],
+});

@@ -1,0 +1,17 @@
+import { minutes, type PhaseTable, rest, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
+import type { BootAction, BootConfigurationFacts, BootPhase } from './facts.ts';
+
+const row = rowsOf<BootPhase, BootConfigurationFacts, BootAction>();
+
+/** A boot service usually answers at once; saying Pending before that would be a write for nothing. */
+const courtesyMs = seconds(2);
+
+/** A boot configuration is answered by a boot service, ours or another one. Until then it says what it waits for. */
+export const bootPhases: PhaseTable<BootPhase, BootConfigurationFacts, BootAction> = {
+  Unanswered: row([], (boot) => {
+    if (!boot.serverExists) return wait(minutes(10), 'ServerNotFound', `Server "${boot.serverName}" of spec.serverRef does not exist`);
+    if (boot.ageMs < courtesyMs) return wait(courtesyMs - boot.ageMs, 'WaitingForBootService');
+    return wait(minutes(10), 'WaitingForBootService', 'no boot service has prepared this configuration yet; is one running (--components=boot), or an external boot operator?');
+  }),
+  Answered: row([], () => rest),
+};

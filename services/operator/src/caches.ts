@@ -1,0 +1,41 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { CacheSet } from '@metal/kube/cache.ts';
+import type { OperatorCaches } from './context.ts';
+
+const some = (...names: (string | undefined)[]): string[] => names.filter((name) => name !== undefined && name !== '') as string[]; // the filter leaves strings only
+
+/** Declares the watches of the operator and by what the controllers look things up. Services may share them. */
+export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
+  return {
+    endpoints: caches.watch(Endpoint),
+    bmcSecrets: caches.watch(BMCSecret),
+    inventories: caches.watch(ServerInventory),
+    bmcs: caches.watch(BMC, {
+      indexes: {
+        endpoint: ({ spec }) => some(spec?.endpointRef?.name),
+        secret: ({ spec }) => some(spec?.bmcSecretRef.name),
+      },
+    }),
+    servers: caches.watch(Server, {
+      indexes: {
+        uuid: ({ spec }) => some(spec.systemUUID.toLowerCase()),
+        bmc: ({ spec }) => some(spec.bmcRef?.name),
+        inlineSecret: ({ spec }) => some(spec.bmc?.bmcSecretRef.name),
+        claim: ({ spec }) => some(spec.serverClaimRef && `${spec.serverClaimRef.namespace}/${spec.serverClaimRef.name}`),
+      },
+    }),
+    claims: caches.watch(ServerClaim, { indexes: { server: ({ spec }) => some(spec.serverRef?.name) } }),
+    bootConfigurations: caches.watch(ServerBootConfiguration, {
+      indexes: {
+        server: ({ spec }) => some(spec.serverRef.name),
+        owner: ({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid),
+      },
+    }),
+  };
+}

@@ -1,0 +1,65 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { Turn } from '@metal/kube/controller.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { keyOf, ownedBy } from '@metal/kube/kind.ts';
+import { refusalOf } from '../../claimability.ts';
+import type { OperatorContext } from '../../context.ts';
+import { StaleDecision } from '../../errors.ts';
+import type { ClaimAction, ClaimFacts } from './facts.ts';
+
+type ClaimTurn = Turn<ServerClaim, ClaimFacts, OperatorContext>;
+
+export const claimActions: Record<ClaimAction, (turn: ClaimTurn) => Promise<void>> = { bind, recordServer, createBootConfiguration, deleteBootConfiguration };
+
+/**
+ * Binding is one write on the Server, guarded by its resource version and made on what the API itself just said: of
+ * two claims that want one server, one write succeeds. The loser looks again.
+ */
+async function bind({ object, facts, context }: ClaimTurn): Promise<void> {
+  const { client, scheduler } = context;
+  if (facts.promised === undefined) throw new StaleDecision('the promised server was withdrawn');
+  try {
+    const server = await client.get(Server, { name: facts.promised.metadata.name });
+    const refusal = refusalOf(server, object);
+    if (refusal !== undefined) throw new StaleDecision(`server ${server.metadata.name} is no longer free: ${refusal}`);
+    await writeClaimRef(server, object, context);
+  } catch (error) {
+    scheduler.withdraw(keyOf(object));
+    throw error instanceof KubeError && error.code === 'NotFound' ? new StaleDecision('the promised server was deleted') : error;
+  }
+}
+
+async function writeClaimRef({ metadata }: Server, claim: ServerClaim, { client }: OperatorContext): Promise<void> {
+  const { name, namespace, uid } = claim.metadata;
+  if (metadata.resourceVersion === undefined) throw new TypeError(`Server ${metadata.name} was not read from the API`);
+  const patch = { spec: { serverClaimRef: { name, namespace, uid } } };
+  await client.mergePatch(Server, { name: metadata.name }, patch, { resourceVersion: metadata.resourceVersion });
+}
+
+async function recordServer({ object, facts, context }: ClaimTurn): Promise<void> {
+  const name = facts.held?.metadata.name;
+  const { resourceVersion } = object.metadata;
+  if (object.spec.serverRef !== undefined && object.spec.serverRef.name !== name) {
+    throw new StaleDecision(`spec.serverRef names ${object.spec.serverRef.name}, but server ${name ?? 'none'} refers to this claim; clear that server's spec.serverClaimRef`);
+  }
+  await context.client.mergePatch(ServerClaim, object.metadata, { spec: { serverRef: { name } } }, resourceVersion === undefined ? {} : { resourceVersion });
+}
+
+async function createBootConfiguration({ object, facts, context }: ClaimTurn): Promise<void> {
+  const { name, namespace } = object.metadata;
+  const { image, ignitionSecretRef } = object.spec;
+  const server = facts.held?.metadata.name;
+  if (server === undefined) throw new StaleDecision('the server was taken from the claim');
+  await context.client.create(ServerBootConfiguration, {
+    metadata: { name, namespace, ownerReferences: [ownedBy(object)] },
+    spec: { serverRef: { name: server }, image, ...(ignitionSecretRef === undefined ? {} : { ignitionSecretRef }) },
+  });
+}
+
+async function deleteBootConfiguration({ object, context }: ClaimTurn): Promise<void> {
+  const boot = context.caches.bootConfigurations.get({ namespace: object.metadata.namespace, name: object.metadata.name });
+  if (boot === undefined) return;
+  await context.client.delete(ServerBootConfiguration, boot.metadata, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
+}

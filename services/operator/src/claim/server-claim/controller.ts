@@ -1,0 +1,44 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { claimFinalizer } from '@metal/api/wire/contract.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import { controllerOf, keyOf } from '@metal/kube/kind.ts';
+import type { OperatorContext } from '../../context.ts';
+import { isPaused } from '../../paused.ts';
+import { claimActions } from './actions.ts';
+import { readClaimFacts } from './facts.ts';
+import { claimPhases, judgeDeletion } from './phases.ts';
+import { reportClaim } from './report.ts';
+
+export const claimController = phaseController({
+  name: 'serverclaim',
+  kind: ServerClaim,
+  phaseOf: ({ status }: ServerClaim) => (status?.phase === 'Bound' ? 'Bound' : 'Unbound'),
+  facts: readClaimFacts,
+  table: claimPhases,
+  finalizer: claimFinalizer,
+  deletion: judgeDeletion,
+  actions: claimActions,
+  report: reportClaim,
+  paused: isPaused,
+  wokenBy: [
+    { kind: Server, find: claimsOfServer },
+    { kind: ServerBootConfiguration, find: claimsOfBoot },
+  ],
+  wakes: ({ scheduler }: OperatorContext, wake) => scheduler.promised.on(wake),
+  writes: ['serverclaims', 'serverclaims/status', 'servers', 'serverbootconfigurations'],
+  concurrency: ({ config }: OperatorContext) => config.claimConcurrency,
+});
+
+/** The claim a server refers to, and those that still name it after it let go of them. */
+function claimsOfServer({ metadata, spec }: Server, { caches }: OperatorContext): string[] {
+  const ref = spec.serverClaimRef;
+  const named = caches.claims.by('server', metadata.name).map(keyOf);
+  return ref === undefined ? named : [...named, `${ref.namespace}/${ref.name}`];
+}
+
+function claimsOfBoot(boot: ServerBootConfiguration): string[] {
+  const owner = controllerOf(boot);
+  return owner?.kind === 'ServerClaim' ? [keyOf({ namespace: boot.metadata.namespace, name: owner.name })] : [];
+}

@@ -1,0 +1,227 @@
+import { readFileSync } from 'node:fs';
+import { parseDuration } from '@metal/api/common/duration.ts';
+import { Command } from 'commander';
+import { ConfigError } from './errors.ts';
+import { type Option, type OptionName, options } from './options.ts';
+
+/** What a run of the operator is told from outside. The only reader of flags and environment. */
+export interface OperatorConfig {
+  readonly components: ReadonlySet<Component>;
+  readonly managerNamespace: string;
+  readonly kubeconfigPath: string | undefined;
+  readonly leaderElect: boolean;
+  readonly serverConcurrency: number;
+  readonly claimConcurrency: number;
+  readonly discoveryTimeoutMs: number;
+  readonly discoveryAttempts: number;
+  readonly powerPollingIntervalMs: number;
+  readonly powerTimeoutMs: number;
+  readonly serverResyncMs: number;
+  readonly bmcResyncMs: number;
+  readonly bmcCallTimeoutMs: number;
+  readonly defaultScheme: 'http' | 'https';
+  readonly skipCertificateValidation: boolean;
+  readonly bmcCaPem: string | undefined;
+  readonly macPrefixesFile: string | undefined;
+  readonly enforceFirstBoot: boolean;
+  readonly enforcePowerOff: boolean;
+  readonly probeImage: string;
+  readonly probeOsImage: string;
+  readonly ignitionTemplatePath: string | undefined;
+  readonly registryAuth: 'token' | 'none';
+  readonly registryPort: number;
+  readonly registryUrl: string;
+  readonly bootPort: number;
+  readonly bootUrl: string;
+  readonly bootImagesFile: string | undefined;
+  readonly metrics: { address: string | undefined; secure: boolean; certificateFile?: string; keyFile?: string };
+  readonly healthAddress: string | undefined;
+  readonly log: { format: 'json' | 'console'; level: string };
+}
+
+const knownComponents = ['controllers', 'registry', 'boot'] as const;
+export type Component = (typeof knownComponents)[number];
+
+type Values = Record<OptionName, string>;
+
+/**
+ * Reads flags as Go's flag package does: one dash or two, `--flag value` or `--flag=value`, and booleans as `--flag`
+ * or `--flag=false` but never `--flag false`.
+ * @throws ConfigError naming the flag, what was found and what is expected.
+ */
+export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv): OperatorConfig {
+  return configOf(readValues(argv), environment);
+}
+
+function readValues(argv: readonly string[]): Values {
+  const command = commandOf();
+  command.parse(normaliseArguments(argv), { from: 'user' });
+  const [stray] = command.args;
+  if (stray !== undefined) throw new ConfigError(`unexpected argument "${stray}": options start with --, and a switch is turned off by --name=false`);
+  const given = command.opts<Record<string, string>>();
+  // Every option has a default, so each name has a string.
+  return Object.fromEntries(options.map(({ name }) => [name, given[attributeOf(name)] ?? ''])) as Values;
+}
+
+/** The command with its help; also read by the reference page. */
+export function commandOf(): Command {
+  const command = new Command('metal-operator')
+    .description('Takes bare-metal servers from a MAC address to a claimed machine and back.')
+    .allowExcessArguments()
+    .configureHelp({ helpWidth: 120, showGlobalOptions: true });
+  for (const { name, type, default: fallback, help } of options) {
+    command.option(`--${name} <${type === 'boolean' ? 'true|false' : type}>`, help, fallback);
+  }
+  return command;
+}
+
+const attributeOf = (name: string): string => name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+function normaliseArguments(argv: readonly string[]): string[] {
+  const booleans = new Set(options.filter(({ type }) => type === 'boolean').map(({ name }: Option) => name));
+  return argv.map((argument) => {
+    const long = /^-[a-z0-9-]{2,}/.test(argument) && !argument.startsWith('--') ? `-${argument}` : argument;
+    return long.startsWith('--') && booleans.has(long.slice(2)) ? `${long}=true` : long;
+  });
+}
+
+function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfig {
+  const components = componentsOf(values.components);
+  const registryUrl = registryUrlOf(values, environment, components);
+  return {
+    components,
+    managerNamespace: values['manager-namespace'],
+    kubeconfigPath: optional(values.kubeconfig),
+    leaderElect: boolean(values, 'leader-elect'),
+    serverConcurrency: integer(values, 'server-max-concurrent-reconciles'),
+    claimConcurrency: integer(values, 'server-claim-max-concurrent-reconciles'),
+    discoveryTimeoutMs: duration(values, 'discovery-timeout'),
+    discoveryAttempts: integer(values, 'discovery-attempts'),
+    powerPollingIntervalMs: duration(values, 'power-polling-interval'),
+    powerTimeoutMs: duration(values, 'power-polling-timeout'),
+    serverResyncMs: duration(values, 'server-resync-interval'),
+    bmcResyncMs: duration(values, 'bmc-resync-interval'),
+    bmcCallTimeoutMs: duration(values, 'bmc-call-timeout'),
+    ...bmcTransportOf(values),
+    macPrefixesFile: optional(values['mac-prefixes-file']),
+    enforceFirstBoot: boolean(values, 'enforce-first-boot'),
+    enforcePowerOff: boolean(values, 'enforce-power-off'),
+    probeImage: requiredFor(components, values, 'probe-image'),
+    probeOsImage: requiredFor(components, values, 'probe-os-image'),
+    ignitionTemplatePath: optional(values['discovery-ignition-path']),
+    registryAuth: oneOf(values, 'registry-auth', ['token', 'none']),
+    registryPort: port(values, 'registry-port'),
+    registryUrl,
+    bootPort: port(values, 'boot-port'),
+    bootUrl: bootUrlOf(values, environment, registryUrl),
+    bootImagesFile: optional(values['boot-images']),
+    metrics: metricsOf(values),
+    healthAddress: address(values['health-probe-bind-address']),
+    log: { format: logFormatOf(values), level: logLevelOf(values['zap-log-level']) },
+  };
+}
+
+function componentsOf(list: string): ReadonlySet<Component> {
+  const names = list.split(',').map((name) => name.trim()).filter((name) => name !== '');
+  for (const name of names) {
+    if (!isComponent(name)) throw new ConfigError(`--components: "${name}" is none of ${knownComponents.join(', ')}`);
+  }
+  if (names.length === 0) throw new ConfigError(`--components is empty: name at least one of ${knownComponents.join(', ')}`);
+  return new Set(names.filter(isComponent));
+}
+
+const isComponent = (name: string): name is Component => knownComponents.some((known) => known === name);
+
+/** v0.7.0 skipped verification even with `--insecure=false`; here nothing but an explicit word skips it. */
+function bmcTransportOf(values: Values) {
+  const protocol = values.protocol === '' ? undefined : oneOf(values, 'protocol', ['http', 'https']);
+  const insecure = boolean(values, 'insecure');
+  const caFile = optional(values['bmc-ca-file']);
+  return {
+    defaultScheme: protocol ?? (insecure ? 'http' : 'https'),
+    skipCertificateValidation: boolean(values, 'skip-cert-validation') || (protocol === undefined && insecure),
+    bmcCaPem: caFile === undefined ? undefined : readFile('bmc-ca-file', caFile),
+  };
+}
+
+function readFile(name: OptionName, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`--${name}: cannot read ${path}; give a readable file`, error);
+  }
+}
+
+function registryUrlOf(values: Values, environment: NodeJS.ProcessEnv, components: ReadonlySet<Component>): string {
+  if (values['registry-url'] !== '') return url(values, 'registry-url');
+  const host = environment.REGISTRY_ADDRESS;
+  if (host !== undefined && host !== '') return `${values['registry-protocol']}://${host}:${values['registry-port']}`;
+  if (!components.has('controllers') && !components.has('boot')) return '';
+  throw new ConfigError('the registry has no address: give --registry-url, or set REGISTRY_ADDRESS to the host that machines reach');
+}
+
+function bootUrlOf(values: Values, environment: NodeJS.ProcessEnv, registryUrl: string): string {
+  if (values['boot-url'] !== '') return url(values, 'boot-url');
+  const host = environment.BOOT_ADDRESS ?? (registryUrl === '' ? '' : new URL(registryUrl).hostname);
+  return host === '' ? '' : `http://${host}:${values['boot-port']}`;
+}
+
+function url(values: Values, name: OptionName): string {
+  const text = values[name];
+  if (!URL.canParse(text)) throw new ConfigError(`--${name}: "${text}" is no URL; expected something like http://192.0.2.1:10000`);
+  return text.replace(/\/+$/, '');
+}
+
+function requiredFor(components: ReadonlySet<Component>, values: Values, name: OptionName): string {
+  if (values[name] === '' && components.has('controllers')) throw new ConfigError(`--${name} is required: discovery cannot boot without it`);
+  return values[name];
+}
+
+function metricsOf(values: Values): OperatorConfig['metrics'] {
+  const bind = { address: address(values['metrics-bind-address']), secure: boolean(values, 'metrics-secure') };
+  const directory = values['metrics-cert-path'];
+  if (directory === '') return bind;
+  return { ...bind, certificateFile: `${directory}/${values['metrics-cert-name']}`, keyFile: `${directory}/${values['metrics-cert-key']}` };
+}
+
+const address = (text: string): string | undefined => (text === '' || text === '0' ? undefined : text);
+const optional = (text: string): string | undefined => (text === '' ? undefined : text);
+
+function logFormatOf(values: Values): 'json' | 'console' {
+  if (values['zap-encoder'] !== '') return oneOf(values, 'zap-encoder', ['json', 'console']);
+  return boolean(values, 'zap-devel') ? 'console' : 'json';
+}
+
+const logLevelOf = (level: string): string => (/^\d+$/.test(level) ? 'debug' : level === 'panic' ? 'fatal' : level);
+
+function duration(values: Values, name: OptionName): number {
+  const ms = parseDuration(values[name]);
+  if (ms === undefined) throw new ConfigError(`--${name}: "${values[name]}" is no duration; expected Go syntax like 90s, 2m or 1h30m`);
+  if (ms < 0) throw new ConfigError(`--${name}: "${values[name]}" is negative; expected 0s or more`);
+  return ms;
+}
+
+function integer(values: Values, name: OptionName): number {
+  const text = values[name];
+  if (!/^\d{1,9}$/.test(text)) throw new ConfigError(`--${name}: "${text}" is no whole number of 0 or more`);
+  return Number(text);
+}
+
+function port(values: Values, name: OptionName): number {
+  const number = integer(values, name);
+  if (number > 65_535) throw new ConfigError(`--${name}: ${number} is no port; expected 0 to 65535`);
+  return number;
+}
+
+function boolean(values: Values, name: OptionName): boolean {
+  const text = values[name].toLowerCase();
+  if (['true', 't', '1'].includes(text)) return true;
+  if (['false', 'f', '0'].includes(text)) return false;
+  throw new ConfigError(`--${name}: "${values[name]}" is neither true nor false`);
+}
+
+function oneOf<const T extends string>(values: Values, name: OptionName, allowed: readonly T[]): T {
+  const found = allowed.find((value) => value === values[name]);
+  if (found === undefined) throw new ConfigError(`--${name}: "${values[name]}" is none of ${allowed.join(', ')}`);
+  return found;
+}

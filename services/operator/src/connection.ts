@@ -1,0 +1,93 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { type BmcEndpoint, Password } from '@metal/redfish/bmc.ts';
+import type { OperatorConfig } from './config.ts';
+import type { OperatorCaches } from './context.ts';
+
+/** How a BMC is reached and who we are there. */
+export interface Connection {
+  readonly endpoint: BmcEndpoint;
+  readonly username: string;
+  readonly password: Password;
+}
+
+/** Why a BMC cannot even be tried, in the words of a condition. */
+export interface Obstacle {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export type Resolution = { connection: Connection; obstacle?: never } | { connection?: never; obstacle: Obstacle };
+
+type Sources = Pick<OperatorCaches, 'endpoints' | 'bmcSecrets'>;
+type Protocol = NonNullable<BMC['spec']>['protocol'];
+
+const understoodProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
+
+/** Collects address and credentials of a BMC object. `spec.access` wins over `spec.endpointRef`. */
+export function connectionOf(bmc: BMC, sources: Sources, config: OperatorConfig): Resolution {
+  const spec = bmc.spec;
+  if (spec === undefined) return obstacle('SpecMissing', 'the BMC has no spec; give protocol, bmcSecretRef and access');
+  const address = addressOf(bmc, sources);
+  if (address.ip === undefined) return { obstacle: address.obstacle };
+  return resolve(address.ip, spec.protocol, spec.bmcSecretRef.name, sources, config);
+}
+
+/** The same for a server that carries its BMC inline. */
+export function inlineConnectionOf(server: Server, sources: Sources, config: OperatorConfig): Resolution {
+  const inline = server.spec?.bmc;
+  if (inline === undefined) return obstacle('NoBMC', 'neither spec.bmcRef nor spec.bmc is set; set one of them');
+  return resolve(inline.address, inline.protocol, inline.bmcSecretRef.name, sources, config);
+}
+
+/** MAC and IP address of the BMC, as far as the objects tell. */
+export function addressOf(bmc: BMC, { endpoints }: Pick<Sources, 'endpoints'>): { ip?: string | undefined; macAddress?: string | undefined; obstacle: Obstacle } {
+  const { access, endpointRef } = bmc.spec ?? {};
+  const noAddress = { reason: 'AddressMissing', message: 'neither spec.access.ip nor the referenced Endpoint gives an IP address; set one' };
+  if (access !== undefined) return { ip: nonEmpty(access.ip), macAddress: nonEmpty(access.macAddress), obstacle: noAddress };
+  const endpoint = endpoints.get(endpointRef?.name ?? '');
+  if (endpoint === undefined) {
+    return { obstacle: { reason: 'EndpointNotFound', message: `Endpoint "${endpointRef?.name ?? ''}" of spec.endpointRef does not exist; create it or use spec.access` } };
+  }
+  return { ip: nonEmpty(endpoint.spec?.ip), macAddress: nonEmpty(endpoint.spec?.macAddress), obstacle: noAddress };
+}
+
+function resolve(host: string, protocol: Protocol, secretName: string, { bmcSecrets }: Sources, config: OperatorConfig): Resolution {
+  if (!understoodProtocols.includes(protocol.name)) {
+    return obstacle('UnsupportedProtocol', `protocol "${protocol.name}" is not supported; expected one of ${understoodProtocols.join(', ')}`);
+  }
+  const secret = bmcSecrets.get(secretName);
+  if (secret === undefined) return obstacle('BMCSecretNotFound', `BMCSecret "${secretName}" does not exist; create it with keys username and password`);
+  const username = valueOf(secret, 'username');
+  const password = valueOf(secret, 'password');
+  if (username === undefined || password === undefined) {
+    return obstacle('BMCSecretIncomplete', `BMCSecret "${secretName}" lacks key ${username === undefined ? 'username' : 'password'}; expected username and password`);
+  }
+  return { connection: { endpoint: endpointOf(host, protocol, config), username, password: new Password(password) } };
+}
+
+function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
+  const scheme = protocol.scheme === 'http' || protocol.scheme === 'https' ? protocol.scheme : config.defaultScheme;
+  const { caBundle, fingerprint, insecureSkipVerify } = protocol.tls ?? {};
+  const ca = [config.bmcCaPem, caBundle].filter((pem) => pem !== undefined).join('\n');
+  return {
+    scheme,
+    host,
+    port: protocol.port,
+    tls: {
+      ...(ca === '' ? {} : { caPem: ca }),
+      ...(fingerprint === undefined ? {} : { fingerprint }),
+      insecureSkipVerify: insecureSkipVerify ?? config.skipCertificateValidation,
+    },
+  };
+}
+
+/** `data` wins over `stringData`, as in v0.7.0. */
+function valueOf(secret: BMCSecret, key: string): string | undefined {
+  const encoded = secret.data?.[key];
+  return encoded === undefined ? secret.stringData?.[key] : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+const obstacle = (reason: string, message: string): Resolution => ({ obstacle: { reason, message } });
+const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

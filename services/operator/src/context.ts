@@ -1,0 +1,40 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import type { BmcAccess } from './bmc-access.ts';
+import type { OperatorConfig } from './config.ts';
+import type { DiscoveryIgnition } from './discovery-ignition.ts';
+import type { MacPrefixes } from './mac-prefixes.ts';
+import type { ClaimScheduler } from './scheduler.ts';
+
+/** What the controllers read from. Each cache is one watch, shared by everybody in the process. */
+export interface OperatorCaches {
+  readonly endpoints: Cache<Endpoint>;
+  readonly bmcs: Cache<BMC>;
+  readonly bmcSecrets: Cache<BMCSecret>;
+  readonly servers: Cache<Server>;
+  readonly inventories: Cache<ServerInventory>;
+  readonly claims: Cache<ServerClaim>;
+  readonly bootConfigurations: Cache<ServerBootConfiguration>;
+}
+
+/** The world of a controller: everything it may look at or act through, and nothing else. */
+export interface OperatorContext {
+  readonly client: KubeClient;
+  readonly caches: OperatorCaches;
+  readonly clock: Clock;
+  readonly config: OperatorConfig;
+  readonly macPrefixes: MacPrefixes;
+  readonly access: BmcAccess;
+  readonly scheduler: ClaimScheduler;
+  readonly discoveryIgnition: DiscoveryIgnition;
+  /** Key that boot tokens are derived from; created in the manager namespace on first use. */
+  readonly bootTokenKey: () => Promise<Uint8Array>;
+}

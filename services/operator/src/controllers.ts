@@ -1,0 +1,8 @@
+import { bootConfigurationController } from './boot/server-boot-configuration/controller.ts';
+import { claimController } from './claim/server-claim/controller.ts';
+import { bmcController } from './discover/bmc/controller.ts';
+import { endpointController } from './discover/endpoint/controller.ts';
+import { serverController } from './inventory/server/controller.ts';
+
+/** Everything that runs. */
+export const controllers = [endpointController, bmcController, serverController, claimController, bootConfigurationController] as const;

@@ -1,0 +1,44 @@
+import { isDeepStrictEqual } from 'node:util';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import type { OperatorContext } from '../../context.ts';
+import { isPaused } from '../../paused.ts';
+import { bmcActions } from './actions.ts';
+import { type BmcPhase, readBmcFacts } from './facts.ts';
+import { bmcPhases } from './phases.ts';
+import { reportBmc } from './report.ts';
+
+const nameOf = ({ metadata }: BMC): string => metadata.name;
+
+export const bmcController = phaseController({
+  name: 'bmc',
+  kind: BMC,
+  phaseOf: phaseOfBmc,
+  facts: readBmcFacts,
+  table: bmcPhases,
+  actions: bmcActions,
+  report: reportBmc,
+  paused: isPaused,
+  wokenBy: [
+    { kind: Endpoint, find: (endpoint: Endpoint, { caches }: OperatorContext) => caches.bmcs.by('endpoint', endpoint.metadata.name).map(nameOf) },
+    { kind: BMCSecret, find: (secret: BMCSecret, { caches }: OperatorContext) => caches.bmcs.by('secret', secret.metadata.name).map(nameOf) },
+    { kind: Server, find: (server: Server) => [server.spec.bmcRef?.name ?? ''].filter((name) => name !== ''), when: isAboutIdentity },
+  ],
+  wakes: ({ access }: OperatorContext, wake) => access.learned.on(wake),
+  writes: ['bmcs', 'bmcs/status', 'servers'],
+});
+
+/** Values that v0.7.0 copied from Redfish (`StandbyOffline`, …) mean that the BMC has to be looked at anew. */
+function phaseOfBmc({ status }: BMC): BmcPhase {
+  const state = status?.state;
+  return state === 'Enabled' || state === 'Error' ? state : 'Pending';
+}
+
+/** Status changes of servers do not concern the BMC. */
+function isAboutIdentity(before: Server | undefined, after: Server | undefined): boolean {
+  if (before === undefined || after === undefined) return true;
+  return before.spec.systemUUID !== after.spec.systemUUID || before.spec.systemURI !== after.spec.systemURI || !isDeepStrictEqual(before.metadata.labels, after.metadata.labels);
+}

@@ -1,0 +1,67 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { BmcMemory } from '../../observations.ts';
+import { addressOf, connectionOf, type Connection, type Obstacle } from '../../connection.ts';
+import type { OperatorContext } from '../../context.ts';
+import { spread } from '../../spread.ts';
+import { planSystems, type SystemsPlan } from './systems.ts';
+
+export type BmcPhase = 'Pending' | 'Enabled' | 'Error';
+export type BmcAction = 'observe' | 'recordManager' | 'createServers' | 'updateServers';
+
+export interface BmcFacts {
+  readonly ip: string | undefined;
+  readonly macAddress: string | undefined;
+  readonly connection: Connection | undefined;
+  /** Why there is nothing to connect to. */
+  readonly obstacle: Obstacle | undefined;
+  readonly failure: { readonly reason: string; readonly message: string; readonly needsHuman: boolean; readonly retryInMs: number } | undefined;
+  readonly observation: BmcMemory['observation'];
+  /** Milliseconds until the next periodic look; 0 or less when due. */
+  readonly nextLookInMs: number;
+  readonly managerRecorded: boolean;
+  readonly systems: SystemsPlan;
+}
+
+/** Answers that do not change by asking again; asking again may even lock the account. */
+const codesForHumans = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted']);
+const reasonsOfV070: Record<number, string> = { 401: 'AuthenticationFailed', 500: 'InternalServerError', 503: 'ConnectionFailed' };
+
+export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now: number }): BmcFacts {
+  const { connection, obstacle } = connectionOf(bmc, context.caches, context.config);
+  const memory = context.access.memory(bmc.metadata.name, connection);
+  const { observation } = memory;
+  const { ip, macAddress } = addressOf(bmc, context.caches);
+  return {
+    ip,
+    macAddress,
+    connection,
+    obstacle,
+    failure: failureOf(memory, now),
+    observation,
+    nextLookInMs: observation === undefined ? 0 : observation.at + spread(context.config.bmcResyncMs, bmc.metadata.name) - now,
+    managerRecorded: bmc.spec?.bmcUUID !== undefined || observation?.manager?.uuid === undefined,
+    systems: systemsPlanOf(bmc, memory, context),
+  };
+}
+
+function failureOf({ failure }: BmcMemory, now: number): BmcFacts['failure'] {
+  if (failure === undefined) return undefined;
+  const { error, since, count, retryAt } = failure;
+  const tries = count === 1 ? '' : `; ${count} tries in ${Math.round((now - since) / 1_000)} s`;
+  return {
+    reason: reasonsOfV070[error.status ?? 0] ?? error.code,
+    message: `${error.message}${tries}`,
+    needsHuman: codesForHumans.has(error.code),
+    retryInMs: retryAt - now,
+  };
+}
+
+function systemsPlanOf(bmc: BMC, { observation }: BmcMemory, { caches, access }: OperatorContext): SystemsPlan {
+  return planSystems({
+    bmc,
+    systems: observation?.systems ?? [],
+    serversByUuid: (uuid) => caches.servers.by('uuid', uuid),
+    isNameTaken: (name) => caches.servers.get(name) !== undefined,
+    reporters: (uuid) => access.reporters(uuid),
+  });
+}

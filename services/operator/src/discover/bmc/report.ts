@@ -1,0 +1,43 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
+import { condition, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
+import type { BmcFacts, BmcPhase } from './facts.ts';
+
+const macAddressPattern = /^([0-9A-Fa-f]{2}[:-]){5}([0-9A-Fa-f]{2})$/;
+
+export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>): StatusReport {
+  const connected = outcome.phase === 'Enabled' ? { reason: 'Connected', message: 'BMC is connected' } : undefined;
+  return {
+    fields: { ...addressFields(bmc, facts), ...managerFields(bmc, facts), state: outcome.phase },
+    conditions: [readyCondition(bmc, outcome, connected), ...systemsCondition(bmc, facts)],
+  };
+}
+
+function addressFields(bmc: BMC, { ip, macAddress }: BmcFacts): Record<string, unknown> {
+  const printable = macAddress !== undefined && macAddressPattern.test(macAddress);
+  return { ip: ip ?? bmc.status?.ip, macAddress: printable ? macAddress : bmc.status?.macAddress };
+}
+
+/** What was last seen stays while the BMC is away. */
+function managerFields({ status }: BMC, { observation }: BmcFacts): Record<string, unknown> {
+  const manager = observation?.manager;
+  return {
+    manufacturer: manager?.manufacturer ?? observation?.systems[0]?.manufacturer ?? status?.manufacturer,
+    model: manager?.model ?? status?.model,
+    sku: manager?.partNumber ?? status?.sku,
+    serialNumber: manager?.serialNumber ?? status?.serialNumber,
+    firmwareVersion: manager?.firmwareVersion ?? status?.firmwareVersion,
+    powerState: manager === undefined ? status?.powerState : manager.powerState,
+    lastResetTime: manager?.lastResetTime ?? status?.lastResetTime,
+  };
+}
+
+function systemsCondition(bmc: BMC, { observation, systems }: BmcFacts): ReportedCondition[] {
+  if (observation === undefined) return [];
+  const [first] = systems.refused;
+  const count = observation.systems.length;
+  if (first === undefined) {
+    return [condition(bmc, 'SystemsAccepted', 'True', { reason: 'AllSystemsKnown', message: `${count} ${count === 1 ? 'system has its' : 'systems have their'} Server` })];
+  }
+  return [condition(bmc, 'SystemsAccepted', 'False', { reason: first.reason, message: systems.refused.map(({ message }) => message).join('. ') })];
+}

@@ -1,0 +1,25 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import { isPaused } from '../../paused.ts';
+import { endpointActions } from './actions.ts';
+import { readEndpointFacts } from './facts.ts';
+import { endpointPhases } from './phases.ts';
+import { reportEndpoint } from './report.ts';
+
+export const endpointController = phaseController({
+  name: 'endpoint',
+  kind: Endpoint,
+  phaseOf: () => 'Present',
+  facts: readEndpointFacts,
+  table: endpointPhases,
+  actions: endpointActions,
+  report: reportEndpoint,
+  paused: isPaused,
+  wokenBy: [
+    { kind: BMC, find: (bmc: BMC) => [bmc.metadata.name], when: (before, after) => before === undefined || after === undefined },
+    { kind: BMCSecret, find: (secret: BMCSecret) => [secret.metadata.name], when: (before, after) => before === undefined || after === undefined },
+  ],
+  writes: ['endpoints/status', 'bmcs', 'bmcsecrets'],
+});

@@ -1,0 +1,36 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { OperatorContext } from '../../context.ts';
+import { type MacPrefix } from '../../mac-prefixes.ts';
+
+export type EndpointPhase = 'Present';
+export type EndpointAction = 'createSecret' | 'createBmc';
+
+export interface EndpointFacts {
+  readonly macAddress: string;
+  readonly ip: string;
+  readonly databaseSize: number;
+  /** The device this address belongs to, if the database knows it. */
+  readonly device: MacPrefix | undefined;
+  readonly secret: 'absent' | 'present';
+  /** `foreign` is a BMC of the same name that another endpoint or person made. */
+  readonly bmc: 'absent' | 'present' | 'foreign';
+}
+
+export function readEndpointFacts(endpoint: Endpoint, { caches, macPrefixes }: OperatorContext): EndpointFacts {
+  const { name } = endpoint.metadata;
+  const macAddress = endpoint.spec?.macAddress ?? '';
+  return {
+    macAddress,
+    ip: endpoint.spec?.ip ?? '',
+    databaseSize: macPrefixes.count,
+    device: macPrefixes.find(macAddress),
+    secret: caches.bmcSecrets.get(name) === undefined ? 'absent' : 'present',
+    bmc: bmcStanding(caches.bmcs.get(name), endpoint),
+  };
+}
+
+function bmcStanding(bmc: BMC | undefined, endpoint: Endpoint): EndpointFacts['bmc'] {
+  if (bmc === undefined) return 'absent';
+  return bmc.spec?.endpointRef?.name === endpoint.metadata.name ? 'present' : 'foreign';
+}

@@ -1,0 +1,35 @@
+import { act, minutes, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/decide.ts';
+import type { EndpointAction, EndpointFacts, EndpointPhase } from './facts.ts';
+
+const row = rowsOf<EndpointPhase, EndpointFacts, EndpointAction>();
+
+const understoodProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
+const untilSomebodyActs = minutes(60);
+
+/** An address on the management network becomes a BMC object, once. What happens to the BMC is the BMC's story. */
+export const endpointPhases: PhaseTable<EndpointPhase, EndpointFacts, EndpointAction> = {
+  Present: row([], (endpoint) => {
+    const obstacle = obstacleOf(endpoint);
+    if (obstacle !== undefined) return wait(untilSomebodyActs, ...obstacle);
+    if (endpoint.secret === 'absent') return act('createSecret', 'CredentialsFromDatabase');
+    if (endpoint.bmc === 'absent') return act('createBmc', 'DeviceIsBMC');
+    return rest;
+  }),
+};
+
+function obstacleOf({ macAddress, ip, device, bmc, databaseSize }: EndpointFacts): [reason: string, message: string] | undefined {
+  if (macAddress === '') return ['MACAddressMissing', 'spec.macAddress is empty; set it, or create a BMC object with spec.access instead'];
+  if (device === undefined) {
+    return ['UnknownMACPrefix', `${macAddress} matches none of the ${databaseSize} prefixes of the MAC prefix database; add its prefix to the file of --mac-prefixes-file, or create a BMC object with spec.access`];
+  }
+  if (device.type !== 'bmc') return ['NotABMC', `the MAC prefix database says that ${macAddress} is of type "${device.type}"; only "bmc" is managed`];
+  if (ip === '') return ['IPAddressMissing', 'spec.ip is empty; set the address of the device'];
+  if (!understoodProtocols.includes(device.protocol)) {
+    return ['UnsupportedProtocol', `the MAC prefix database names protocol "${device.protocol}"; expected one of ${understoodProtocols.join(', ')}`];
+  }
+  if ((device.defaultCredentials ?? []).length === 0) {
+    return ['NoDefaultCredentials', `prefix ${device.macPrefix} of the MAC prefix database has no defaultCredentials; add one, or create BMCSecret and BMC by hand`];
+  }
+  if (bmc === 'foreign') return ['NameTaken', 'a BMC of this name exists that does not refer to this endpoint; rename or delete one of the two'];
+  return undefined;
+}

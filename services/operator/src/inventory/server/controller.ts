@@ -1,0 +1,53 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { serverFinalizer } from '@metal/api/wire/contract.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import { act, rest } from '@metal/kube/decide.ts';
+import type { OperatorContext } from '../../context.ts';
+import { isPaused } from '../../paused.ts';
+import { serverActions } from './actions.ts';
+import { readServerFacts, type ServerPhase } from './facts.ts';
+import { serverPhases } from './phases.ts';
+import { reportServer } from './report.ts';
+
+export const serverController = phaseController({
+  name: 'server',
+  kind: Server,
+  phaseOf: phaseOfServer,
+  facts: readServerFacts,
+  table: serverPhases,
+  finalizer: serverFinalizer,
+  /** Deleting a server never needs its hardware: what remains is our own objects. */
+  deletion: (facts) => (facts.probeBoot === undefined ? rest : act('dropProbeBoot', 'ServerDeleted')),
+  actions: serverActions,
+  report: reportServer,
+  paused: isPaused,
+  wokenBy: [
+    { kind: BMC, find: (bmc: BMC, { caches }: OperatorContext) => caches.servers.by('bmc', bmc.metadata.name).map(({ metadata }) => metadata.name), when: isAboutReachability },
+    { kind: BMCSecret, find: (secret: BMCSecret, { caches }: OperatorContext) => caches.servers.by('inlineSecret', secret.metadata.name).map(({ metadata }) => metadata.name) },
+    { kind: ServerBootConfiguration, find: (boot: ServerBootConfiguration) => [boot.spec.serverRef.name] },
+    { kind: ServerInventory, find: (inventory: ServerInventory) => [inventory.metadata.name] },
+    { kind: ServerClaim, find: (claim: ServerClaim) => [claim.spec.serverRef?.name ?? ''].filter((name) => name !== '') },
+  ],
+  writes: ['servers', 'servers/status', 'serverbootconfigurations', 'secrets'],
+  concurrency: ({ config }: OperatorContext) => config.serverConcurrency,
+});
+
+const phases = new Set<string>(Object.keys(serverPhases));
+
+/** A state that nobody here knows is held still like any that is not managed, and never taken for a new server. */
+function phaseOfServer({ status }: Server): ServerPhase {
+  const state = status?.state ?? '';
+  if (state === '') return 'Initial';
+  return isPhase(state) ? state : 'Maintenance';
+}
+
+const isPhase = (state: string): state is ServerPhase => phases.has(state);
+
+function isAboutReachability(before: BMC | undefined, after: BMC | undefined): boolean {
+  return before?.status?.state !== after?.status?.state || before?.metadata.generation !== after?.metadata.generation;
+}

@@ -1,0 +1,73 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
+import type { Inventory } from '@metal/redfish/inventory.ts';
+import type { ServerFacts } from './facts.ts';
+
+type Status = NonNullable<Server['status']>;
+
+/** Hardware as the BMC tells it. What this process has not read itself stays as an earlier one reported it. */
+export function hardwareFields({ status }: Server, { hardware, led }: ServerFacts): Partial<Status> {
+  const kept = {
+    manufacturer: status?.manufacturer,
+    model: status?.model,
+    sku: status?.sku,
+    serialNumber: status?.serialNumber,
+    biosVersion: status?.biosVersion,
+    totalSystemMemory: status?.totalSystemMemory,
+    processors: status?.processors,
+    storages: status?.storages,
+    indicatorLED: led ?? status?.indicatorLED,
+  };
+  return hardware === undefined ? kept : { ...kept, ...fieldsOf(hardware), indicatorLED: led ?? status?.indicatorLED };
+}
+
+function fieldsOf({ system, processors, storages }: Inventory): Partial<Status> {
+  return {
+    manufacturer: system.manufacturer,
+    model: system.model,
+    sku: system.sku,
+    serialNumber: system.serialNumber,
+    biosVersion: system.biosVersion,
+    totalSystemMemory: system.memoryGiB === undefined ? undefined : binaryQuantity(Math.round(system.memoryGiB) * 2 ** 30),
+    processors: processors.map(({ id, type, architecture, instructionSet, manufacturer, model, maxSpeedMHz, totalCores, totalThreads }) => ({
+      id, type, architecture, instructionSet, manufacturer, model, maxSpeedMHz, totalCores, totalThreads,
+    })),
+    storages: storages.map(({ name, drives, volumes }) => ({
+      name,
+      drives: drives.map(({ capacityBytes, ...drive }) => ({ ...drive, capacity: quantityOrNone(capacityBytes) })),
+      volumes: volumes.map(({ capacityBytes, ...volume }) => ({ ...volume, capacity: quantityOrNone(capacityBytes) })),
+    })),
+  };
+}
+
+const quantityOrNone = (bytes: number | undefined): string | undefined => (bytes === undefined ? undefined : binaryQuantity(bytes));
+
+/** Canonical Kubernetes quantity: the largest binary suffix that leaves a whole number. */
+export function binaryQuantity(bytes: number): string {
+  const suffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'];
+  let value = bytes;
+  let step = 0;
+  while (value !== 0 && value % 1_024 === 0 && step < suffixes.length - 1) {
+    value /= 1_024;
+    step += 1;
+  }
+  return `${value}${suffixes[step]}`;
+}
+
+/** Interfaces as the probe saw them, with their LLDP neighbours. */
+export function networkInterfacesOf(report: ProbeReport): NonNullable<Status['networkInterfaces']> {
+  const neighbours = new Map(report.lldp.map(({ name, neighbors }) => [name, neighbors]));
+  return report.networkInterfaces.map(({ name, macAddress, carrierStatus, ipAddresses, ipAddress }) => ({
+    name,
+    macAddress,
+    carrierStatus,
+    ips: (ipAddresses.length > 0 ? ipAddresses : [ipAddress ?? '']).filter((ip) => ip !== ''),
+    neighbors: neighbours.get(name)?.map(({ chassisId, portId, portDescription, systemName, systemDescription }) => ({
+      macAddress: chassisId,
+      portID: portId,
+      portDescription,
+      systemName,
+      systemDescription,
+    })),
+  }));
+}

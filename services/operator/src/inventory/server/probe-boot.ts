@@ -1,0 +1,101 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { mintBootToken } from '@metal/api/wire/boot-token.ts';
+import { bootTokenExpiresAnnotation, defaultOsImageAnnotation, discoveryAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import { Secret } from '@metal/kube/builtin.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { keyOf, ownedBy } from '@metal/kube/kind.ts';
+import type { OperatorContext } from '../../context.ts';
+import { StaleDecision } from '../../errors.ts';
+import type { ServerTurn } from './actions.ts';
+
+/**
+ * Makes everything one discovery attempt boots from: a boot configuration of its own, hence a token of its own, and
+ * the secrets that its ignition is rendered from. Steps that an interrupted turn already took are found and kept.
+ *
+ *   Server ──owns──► ServerBootConfiguration ──owns──► Secret <server> (ignition), Secret <server>-ssh
+ */
+export async function prepareProbeBoot({ object, facts, context }: ServerTurn): Promise<void> {
+  const boot = await ensureBootConfiguration(object, facts.discoveryAttempts + 1, context);
+  await ensureSecrets(object, boot, context);
+  await pointTo(object, boot, context);
+}
+
+/** Clears the server's reference before the configuration goes, so that nobody looks for something deleted. */
+export async function dropProbeBoot({ object, context }: ServerTurn): Promise<void> {
+  const { client, caches, config } = context;
+  const ref = { namespace: config.managerNamespace, name: object.metadata.name };
+  if (object.spec.bootConfigurationRef?.name === ref.name && object.spec.bootConfigurationRef.namespace === ref.namespace) {
+    await patchSpec(object, { bootConfigurationRef: null, power: 'Off' }, context);
+  }
+  const boot = caches.bootConfigurations.get(ref);
+  if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return;
+  await client.delete(ServerBootConfiguration, ref, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
+}
+
+async function ensureBootConfiguration(server: Server, attempt: number, { client, config, clock }: OperatorContext): Promise<ServerBootConfiguration> {
+  const { name } = server.metadata;
+  const ref = { namespace: config.managerNamespace, name };
+  const found = await client.find(ServerBootConfiguration, ref);
+  if (found !== undefined) return requireOwned(found, server);
+  return client.create(ServerBootConfiguration, {
+    metadata: {
+      ...ref,
+      annotations: {
+        [typeAnnotation]: internalBootType,
+        [defaultOsImageAnnotation]: 'true',
+        [discoveryAttemptAnnotation]: String(attempt),
+        [bootTokenExpiresAnnotation]: new Date(clock.now() + config.discoveryTimeoutMs).toISOString(),
+      },
+      ownerReferences: [ownedBy(server)],
+    },
+    spec: { serverRef: { name }, image: config.probeOsImage, ignitionSecretRef: { name } },
+  });
+}
+
+function requireOwned(boot: ServerBootConfiguration, server: Server): ServerBootConfiguration {
+  const owned = boot.metadata.ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
+  if (owned && boot.metadata.deletionTimestamp === undefined) return boot;
+  throw new StaleDecision(`ServerBootConfiguration ${keyOf(boot)} exists and does not belong to this server, or is being deleted; discovery needs that name`);
+}
+
+async function ensureSecrets(server: Server, boot: ServerBootConfiguration, context: OperatorContext): Promise<void> {
+  const { name } = server.metadata;
+  const token = mintBootToken(await context.bootTokenKey(), boot.metadata.uid ?? '');
+  const rendered = await context.discoveryIgnition.render({ systemUUID: server.spec.systemUUID, token });
+  await createSecret(name, boot, { format: 'fcos', ignition: rendered.ignition }, context);
+  if (rendered.access !== undefined) await createSecret(`${name}-ssh`, boot, rendered.access, context);
+}
+
+async function createSecret(name: string, boot: ServerBootConfiguration, texts: Record<string, string>, { client }: OperatorContext): Promise<void> {
+  const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
+  const metadata = { name, namespace: boot.metadata.namespace, ownerReferences: [ownedBy(boot)] };
+  try {
+    await client.create(Secret, { metadata, type: 'Opaque', data });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'AlreadyExists') throw error;
+    await requireSecretOf(boot, name, { client });
+  }
+}
+
+/** A secret of an earlier attempt holds a dead token; it goes with its owner, or by our hand if the collector is late. */
+async function requireSecretOf(boot: ServerBootConfiguration, name: string, { client }: Pick<OperatorContext, 'client'>): Promise<void> {
+  const ref = { namespace: boot.metadata.namespace, name };
+  const found = await client.find(Secret, ref);
+  const owner = found?.metadata.ownerReferences?.find(({ kind }) => kind === 'ServerBootConfiguration');
+  if (owner?.uid === boot.metadata.uid) return;
+  if (owner === undefined) throw new StaleDecision(`Secret ${keyOf(ref)} exists and does not belong to a discovery; discovery needs that name`);
+  await client.delete(Secret, ref, found?.metadata.uid === undefined ? {} : { uid: found.metadata.uid });
+  throw new StaleDecision(`Secret ${keyOf(ref)} was of an earlier attempt; it is deleted and made anew`);
+}
+
+async function pointTo(server: Server, boot: ServerBootConfiguration, context: OperatorContext): Promise<void> {
+  const { name, namespace } = boot.metadata;
+  await patchSpec(server, { bootConfigurationRef: { name, namespace }, power: 'On' }, context);
+}
+
+async function patchSpec({ metadata }: Server, spec: Record<string, unknown>, { client }: OperatorContext): Promise<void> {
+  const { name, resourceVersion } = metadata;
+  if (resourceVersion === undefined) throw new TypeError(`Server ${name} was not read from the API`);
+  await client.mergePatch(Server, { name }, { spec }, { resourceVersion });
+}

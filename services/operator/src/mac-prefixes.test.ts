@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readMacPrefixes } from './mac-prefixes.ts';
+
+function database(text: string) {
+  const directory = mkdtempSync(join(tmpdir(), 'mac-prefixes-'));
+  try {
+    const path = join(directory, 'prefixes.yaml');
+    writeFileSync(path, text);
+    return readMacPrefixes(path);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const entry = (prefix: string, extra = '') => `  - macPrefix: ${prefix}\n    protocol: Redfish\n    port: 443\n    type: bmc\n    defaultCredentials: [{username: root, password: "007"}]\n${extra}`;
+
+test('the longest prefix wins, whatever the order of the file', () => {
+  const prefixes = database(`macPrefixes:\n${entry('3C', '    manufacturer: short\n')}${entry('3CECEF', '    manufacturer: long\n')}`);
+  assert.equal(prefixes.find('3c:ec:ef:00:00:01')?.manufacturer, 'long');
+  assert.equal(prefixes.find('3C-00-00-00-00-01')?.manufacturer, 'short');
+  assert.equal(prefixes.find('aa:00:00:00:00:01'), undefined);
+});
+
+test('unquoted prefixes and passwords keep their digits', () => {
+  const prefixes = database(`macPrefixes:\n${entry('001122')}${entry('1e5')}`);
+  assert.equal(prefixes.find('00:11:22:33:44:55')?.defaultCredentials?.[0]?.password, '007');
+  assert.equal(prefixes.find('1E:5A:22:33:44:55')?.macPrefix, '1E5');
+});
+
+test('a console may be left out, and its type is written in any case', () => {
+  const prefixes = database(`macPrefixes:\n${entry('AA')}${entry('BB', '    console: {type: ssh, port: 22}\n')}`);
+  assert.equal(prefixes.find('AA:00:00:00:00:00')?.console, undefined);
+  assert.deepEqual(prefixes.find('BB:00:00:00:00:00')?.console, { type: 'SSH', port: 22 });
+});
+
+test('mistakes name the entry and the field', () => {
+  assert.throws(() => database(`macPrefixes:\n${entry('AA')}${entry('XY')}`), /macPrefixes\.1\.macPrefix: expected 1 to 12 hex digits/);
+  assert.throws(() => database(`macPrefixes:\n${entry('AA').replace('443', 'many')}`), /macPrefixes\.0\.port/);
+  assert.throws(() => readMacPrefixes('/nonexistent/prefixes.yaml'), /cannot read \/nonexistent/);
+});
+
+test('no file is an empty database', () => {
+  assert.equal(readMacPrefixes(undefined).find('AA:00:00:00:00:00'), undefined);
+});

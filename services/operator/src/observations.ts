@@ -1,0 +1,79 @@
+import type { RedfishError } from '@metal/redfish/errors.ts';
+import type { Inventory } from '@metal/redfish/inventory.ts';
+import type { ManagerInfo } from '@metal/redfish/managers.ts';
+import type { SystemState, SystemSummary } from '@metal/redfish/systems.ts';
+import type { Connection } from './connection.ts';
+
+/** One look at a management controller. `at` is in milliseconds of the clock. */
+export interface BmcObservation {
+  readonly at: number;
+  readonly manager: ManagerInfo | undefined;
+  readonly systems: readonly SystemSummary[];
+}
+
+export interface BmcFailure {
+  readonly error: RedfishError;
+  readonly since: number;
+  readonly count: number;
+  readonly retryAt: number;
+}
+
+const longestRetryMs = 120_000;
+
+/** What this process last saw of a BMC. Lost on restart, and then simply looked up again. */
+export class BmcMemory {
+  readonly connection: Connection | undefined;
+  observation: BmcObservation | undefined;
+  failure: BmcFailure | undefined;
+
+  constructor(connection: Connection | undefined) {
+    this.connection = connection;
+  }
+
+  saw(observation: BmcObservation): void {
+    this.observation = observation;
+    this.failure = undefined;
+  }
+
+  /** Doubles the pause from 1 s to 2 min, less up to a quarter at random so that a rack does not retry in step. */
+  failed(error: RedfishError, now: number, random: number): void {
+    const count = (this.failure?.count ?? 0) + 1;
+    const pauseMs = Math.min(1_000 * 2 ** (count - 1), longestRetryMs) * (1 - random / 4);
+    this.failure = { error, count, since: this.failure?.since ?? now, retryAt: now + pauseMs };
+  }
+
+  reports(lowerCaseUuid: string): boolean {
+    return this.observation?.systems.some(({ uuid }) => uuid?.toLowerCase() === lowerCaseUuid) ?? false;
+  }
+}
+
+/** A power change that was asked for and not yet seen. */
+export interface PowerTransition {
+  readonly target: 'On' | 'Off';
+  readonly firstRequestAt: number;
+  readonly lastRequestAt: number;
+  readonly forced: boolean;
+  /** Looks since the last request; the pause between them grows with it. */
+  readonly looks: number;
+}
+
+/** What this process last saw of a machine through its BMC, and what it last asked of it. */
+export class SystemMemory {
+  state: { readonly value: SystemState; readonly at: number } | undefined;
+  inventory: { readonly value: Inventory; readonly at: number } | undefined;
+  transition: PowerTransition | undefined;
+  /** UID of a claim that was looked for in the API itself and is not there. */
+  claimKnownGone: string | undefined;
+
+  saw(value: SystemState, now: number): void {
+    this.state = { value, at: now };
+    if (this.transition === undefined) return;
+    const reached = value.powerState === this.transition.target;
+    this.transition = reached ? undefined : { ...this.transition, looks: this.transition.looks + 1 };
+  }
+
+  asked(target: 'On' | 'Off', forced: boolean, now: number): void {
+    const same = this.transition?.target === target ? this.transition : undefined;
+    this.transition = { target, forced, firstRequestAt: same?.firstRequestAt ?? now, lastRequestAt: now, looks: 0 };
+  }
+}

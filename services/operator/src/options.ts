@@ -1,0 +1,84 @@
+/**
+ * Every option of `metal-operator`, as data: help, parsing, defaults and the reference page come from this table.
+ * Names, syntax and meaning of the first group are those of metal-operator v0.7.0, except that defaults are secure.
+ */
+export interface Option {
+  readonly name: string;
+  readonly type: 'string' | 'boolean' | 'duration' | 'integer';
+  readonly default: string;
+  readonly help: string;
+}
+
+const option = <const Name extends string>(name: Name, type: Option['type'], fallback: string, help: string) =>
+  ({ name, type, default: fallback, help }) satisfies Option;
+
+export const compatibleOptions = [
+  option('server-max-concurrent-reconciles', 'integer', '5', 'Server turns judged at once; a turn that waits for a BMC does not count'),
+  option('server-claim-max-concurrent-reconciles', 'integer', '5', 'ServerClaim turns judged at once'),
+  option('discovery-timeout', 'duration', '30m', 'How long one discovery attempt may take'),
+  option('resource-polling-interval', 'duration', '5s', 'Longest pause between two reads of a resource that is waited for'),
+  option('resource-polling-timeout', 'duration', '2m', 'How long a resource is waited for'),
+  option('power-polling-interval', 'duration', '5s', 'Longest pause between two reads of a power state that is waited for'),
+  option('power-polling-timeout', 'duration', '2m', 'How long a power change may take before it is escalated or reported'),
+  option('registry-resync-interval', 'duration', '10s', 'Accepted for compatibility; probe reports are pushed, not polled'),
+  option('registry-client-timeout', 'duration', '5s', 'Accepted for compatibility; nothing here is a client of the registry'),
+  option('registry-data-max-age', 'duration', '2m', 'Accepted for compatibility; a report belongs to one boot attempt, not to an age'),
+  option('server-resync-interval', 'duration', '2m', 'How often the power state of a server at rest is read'),
+  option('bmc-failure-reset-delay', 'duration', '0s', 'Reset a BMC that has failed for this long; 0 never'),
+  option('bmc-reset-resync-interval', 'duration', '2m', 'How often a resetting BMC is tried'),
+  option('bmc-reset-waiting-interval', 'duration', '2m', 'Quiet time after a BMC reset'),
+  option('ssh-reset-timeout', 'duration', '2m', 'Deadline of a BMC reset over SSH'),
+  option('maintenance-resync-interval', 'duration', '2m', 'How often a running maintenance is looked at'),
+  option('bios-setting-timeout', 'duration', '2h', 'How long BIOS settings may take to apply'),
+  option('default-failed-auto-retry-count', 'integer', '0', 'Automatic retries of failed day-two work'),
+  option('discovery-ignition-path', 'string', '', 'Butane template of the discovery boot; empty: /etc/metal-operator/ignition-template.yaml if it exists, else the built-in one'),
+  option('registry-url', 'string', '', 'URL under which probes reach the registry; empty: <registry-protocol>://$REGISTRY_ADDRESS:<registry-port>'),
+  option('registry-protocol', 'string', 'http', 'Scheme of the composed registry URL'),
+  option('registry-port', 'integer', '10000', 'Port the registry listens on; 0 takes a free one'),
+  option('event-url', 'string', '', 'URL under which BMCs reach the event receiver'),
+  option('event-port', 'integer', '10001', 'Port of the event receiver'),
+  option('event-protocol', 'string', 'http', 'Scheme of the composed event URL'),
+  option('probe-image', 'string', '', 'Container image of the probe, for ignition templates that pull it (required)'),
+  option('probe-os-image', 'string', '', 'Image that discovery boots (required)'),
+  option('manager-namespace', 'string', 'default', 'Namespace of discovery boot configurations and their secrets'),
+  option('insecure', 'boolean', 'false', 'Speak http to BMCs and do not verify certificates unless --protocol says otherwise (v0.7.0 defaulted to true)'),
+  option('protocol', 'string', '', 'Default scheme of BMCs: http or https; empty: https, or http with --insecure'),
+  option('skip-cert-validation', 'boolean', 'false', 'Do not verify BMC certificates'),
+  option('mac-prefixes-file', 'string', '', 'MAC prefix database (YAML or JSON)'),
+  option('dns-record-template-path', 'string', '', 'Template of the DNS record object made for each BMC'),
+  option('enforce-first-boot', 'boolean', 'false', 'Power off servers that are found running, to discover them'),
+  option('enforce-power-off', 'boolean', 'false', 'Force off a claimed server whose operating system ignores the shutdown its claim asked for'),
+  option('leader-elect', 'boolean', 'false', 'Only the holder of the lease works'),
+  option('metrics-bind-address', 'string', ':8080', 'Address of the metrics endpoint; 0 for none'),
+  option('metrics-secure', 'boolean', 'true', 'Serve metrics over TLS, to authorised clients only'),
+  option('metrics-cert-path', 'string', '', 'Directory of the metrics certificate; empty: self-signed'),
+  option('metrics-cert-name', 'string', 'tls.crt', 'File name of the metrics certificate'),
+  option('metrics-cert-key', 'string', 'tls.key', 'File name of the metrics key'),
+  option('health-probe-bind-address', 'string', ':8081', 'Address of /healthz and /readyz; 0 for none'),
+  option('webhook-port', 'integer', '9443', 'Accepted for compatibility; validation is in the CRDs'),
+  option('webhook-cert-path', 'string', '', 'Accepted for compatibility'),
+  option('webhook-cert-name', 'string', 'tls.crt', 'Accepted for compatibility'),
+  option('webhook-cert-key', 'string', 'tls.key', 'Accepted for compatibility'),
+  option('enable-http2', 'boolean', 'false', 'Accepted for compatibility; endpoints speak HTTP/1.1'),
+  option('kubeconfig', 'string', '', 'Kubeconfig file; empty: $KUBECONFIG, in-cluster, ~/.kube/config'),
+  option('zap-devel', 'boolean', 'true', 'Readable log lines instead of JSON'),
+  option('zap-encoder', 'string', '', 'Log format: json or console; overrides --zap-devel'),
+  option('zap-log-level', 'string', 'info', 'debug, info, error, or a number (verbosity)'),
+  option('zap-stacktrace-level', 'string', '', 'Accepted for compatibility'),
+  option('zap-time-encoding', 'string', '', 'Accepted for compatibility'),
+] as const;
+
+export const ownOptions = [
+  option('components', 'string', 'controllers,registry,boot', 'What this process runs; leave out boot and an external boot operator sets boot configurations Ready'),
+  option('registry-auth', 'string', 'token', 'token: reports need the token of their boot; none: accept anybody, for probes of v0.7.0'),
+  option('boot-port', 'integer', '8082', 'Port of the boot service; 0 takes a free one'),
+  option('boot-url', 'string', '', 'URL under which machines reach the boot service; empty: http://$BOOT_ADDRESS:<boot-port>, or the host of the registry URL'),
+  option('boot-images', 'string', '', 'File that names the kernel, initrd and command line of images (YAML or JSON)'),
+  option('bmc-ca-file', 'string', '', 'Certificates (PEM) that BMC certificates are verified against, besides the system ones'),
+  option('bmc-resync-interval', 'duration', '5m', 'How often a BMC at rest is read, with jitter'),
+  option('bmc-call-timeout', 'duration', '20s', 'Deadline of one BMC request'),
+  option('discovery-attempts', 'integer', '5', 'Discovery attempts before a server goes to Error'),
+] as const;
+
+export const options: readonly Option[] = [...compatibleOptions, ...ownOptions];
+export type OptionName = (typeof compatibleOptions)[number]['name'] | (typeof ownOptions)[number]['name'];

@@ -1,0 +1,125 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { keyOf } from '@metal/kube/kind.ts';
+import { notFree, refusalOf } from './claimability.ts';
+import type { OperatorCaches } from './context.ts';
+import { Signal } from './signal.ts';
+
+/**
+ * The one place where a server is chosen for a claim. It looks at all waiting claims and all free servers together,
+ * oldest claim first, lowest server name first, and promises no server twice:
+ *
+ *   claim or server changes ─► pass over both ─► promises ─► the promised claims are woken ─► each binds its server
+ *
+ * A promise is only a choice. What binds is the guarded write on the Server; when that fails the promise is withdrawn.
+ */
+export class ClaimScheduler {
+  readonly #caches: Pick<OperatorCaches, 'servers' | 'claims'>;
+  readonly #serverOf = new Map<string, string>();
+  #passIsDue = false;
+  /** The named claim got a promise. */
+  readonly promised = new Signal();
+
+  constructor(caches: Pick<OperatorCaches, 'servers' | 'claims'>) {
+    this.#caches = caches;
+  }
+
+  /** Follows both caches until disposed. */
+  start(): Disposable {
+    const subscriptions = [
+      this.#caches.servers.onChange(({ before, after }) => {
+        if (offer(before) !== offer(after)) this.#plan();
+      }),
+      this.#caches.claims.onChange(({ key, after }) => {
+        if (after === undefined) this.withdraw(key);
+        else if (isWaiting(after)) this.#plan();
+      }),
+    ];
+    this.#plan();
+    return { [Symbol.dispose]: () => subscriptions.forEach((subscription) => subscription[Symbol.dispose]()) };
+  }
+
+  /** Server promised to the claim, if any. */
+  promiseOf(claim: ServerClaim): Server | undefined {
+    const name = this.#serverOf.get(keyOf(claim));
+    return name === undefined ? undefined : this.#caches.servers.get(name);
+  }
+
+  /** The promise turned out to be void, or the claim is bound or gone: the server is free for the next pass. */
+  withdraw(claimKey: string): void {
+    if (this.#serverOf.delete(claimKey)) this.#plan();
+  }
+
+  /** Counts why the fleet is no match for the claim: `3 ClaimedByAnother, 2 LabelsDoNotMatch`. */
+  explain(claim: ServerClaim): string {
+    const counts = new Map<string, number>();
+    for (const server of this.#caches.servers.all()) {
+      const refusal = refusalOf(server, claim) ?? 'PromisedToAnOlderClaim';
+      counts.set(refusal, (counts.get(refusal) ?? 0) + 1);
+    }
+    if (counts.size === 0) return 'there are no servers';
+    const parts = [...counts].toSorted(([a], [b]) => a.localeCompare(b)).map(([refusal, count]) => `${count} ${refusal}`);
+    return `looked at ${this.#caches.servers.size} servers: ${parts.join(', ')}`;
+  }
+
+  /** Changes that arrive together are answered by one pass. */
+  #plan(): void {
+    if (this.#passIsDue) return;
+    this.#passIsDue = true;
+    setImmediate(() => {
+      this.#passIsDue = false;
+      this.#pass();
+    });
+  }
+
+  #pass(): void {
+    this.#dropVoidPromises();
+    const taken = new Set(this.#serverOf.values());
+    const free = [...this.#caches.servers.all()].filter((server) => notFree(server) === undefined && !taken.has(server.metadata.name));
+    for (const { claim, server } of assign(this.#waitingClaims(), free)) {
+      this.#serverOf.set(keyOf(claim), server.metadata.name);
+      this.promised.emit(keyOf(claim));
+    }
+  }
+
+  #dropVoidPromises(): void {
+    for (const [claimKey, serverName] of this.#serverOf) {
+      const claim = this.#caches.claims.get(claimKey);
+      const server = this.#caches.servers.get(serverName);
+      const stands = claim !== undefined && server !== undefined && isWaiting(claim) && refusalOf(server, claim) === undefined;
+      if (!stands) this.#serverOf.delete(claimKey);
+    }
+  }
+
+  #waitingClaims(): ServerClaim[] {
+    return [...this.#caches.claims.all()].filter((claim) => isWaiting(claim) && !this.#serverOf.has(keyOf(claim)));
+  }
+}
+
+/** Pairs claims with servers: the oldest claim chooses first, and takes the first fitting server by name. */
+export function assign(claims: readonly ServerClaim[], free: readonly Server[]): { claim: ServerClaim; server: Server }[] {
+  const servers = free.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en', { numeric: true }));
+  const pairs: { claim: ServerClaim; server: Server }[] = [];
+  for (const claim of claims.toSorted(byAge)) {
+    if (servers.length === 0) break;
+    const index = servers.findIndex((server) => refusalOf(server, claim) === undefined);
+    const [server] = index < 0 ? [] : servers.splice(index, 1);
+    if (server !== undefined) pairs.push({ claim, server });
+  }
+  return pairs;
+}
+
+function byAge(a: ServerClaim, b: ServerClaim): number {
+  const created = (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');
+  return created === 0 ? keyOf(a).localeCompare(keyOf(b)) : created;
+}
+
+function isWaiting({ metadata, status }: ServerClaim): boolean {
+  return status?.phase !== 'Bound' && metadata.deletionTimestamp === undefined;
+}
+
+/** What of a server matters for being chosen; changes elsewhere do not start a pass. */
+function offer(server: Server | undefined): string | undefined {
+  if (server === undefined || notFree(server) !== undefined) return undefined;
+  return JSON.stringify([server.metadata.labels, server.spec.taints]);
+}

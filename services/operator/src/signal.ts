@@ -1,0 +1,13 @@
+/** Tells listeners that something happened to a named thing. Listeners must not throw. */
+export class Signal {
+  readonly #listeners = new Set<(name: string) => void>();
+
+  on(listener: (name: string) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  emit(name: string): void {
+    for (const listener of this.#listeners) listener(name);
+  }
+}
