@@ -1,0 +1,48 @@
+import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
+import { type MachineFiles, pciAddressIn } from './machine-files.ts';
+
+type Disk = ProbeReport['storage'][number];
+
+const sectorBytes = 512;
+/** Block devices made of other block devices, of memory, or of files. */
+const notADisk = /^(loop|ram|zram|dm-|md|sr|fd|nbd|drbd|rbd|zd)/;
+
+/** Every whole disk. What one disk does not tell is empty in its own entry and nowhere else. */
+export async function readDisks(sys: MachineFiles, run: MachineFiles): Promise<Disk[]> {
+  const names = (await sys.names('block')).filter((name) => !notADisk.test(name));
+  return Promise.all(names.map((name) => readDisk(name, sys, run)));
+}
+
+async function readDisk(name: string, sys: MachineFiles, run: MachineFiles): Promise<Disk> {
+  const at = (attribute: string) => `block/${name}/${attribute}`;
+  const pciAddress = pciAddressIn(await sys.link(`block/${name}`));
+  return {
+    name,
+    path: await busPathOf(name, pciAddress, sys, run),
+    rotational: (await sys.text(at('queue/rotational'))) === '1',
+    removable: (await sys.text(at('removable'))) === '1',
+    readOnly: (await sys.text(at('ro'))) === '1',
+    vendor: await sys.text(at('device/vendor')),
+    model: await sys.text(at('device/model')),
+    serial: (await sys.text(at('device/serial'))) || (await sys.text(at('serial'))),
+    wwid: (await sys.text(at('wwid'))) || (await sys.text(at('device/wwid'))),
+    physicalBlockSize: await sys.number(at('queue/physical_block_size')),
+    logicalBlockSize: await sys.number(at('queue/logical_block_size')),
+    hWSectorSize: await sys.number(at('queue/hw_sector_size')),
+    sizeBytes: (await sys.number(at('size'))) * sectorBytes,
+    numaNodeID: await numaNodeOf(name, pciAddress, sys),
+  };
+}
+
+/** udev knows the path down to the port; without udev the PCI address has to do. */
+async function busPathOf(name: string, pciAddress: string, sys: MachineFiles, run: MachineFiles): Promise<string> {
+  const number = await sys.text(`block/${name}/dev`);
+  const recorded = /^E:ID_PATH=(.*)$/m.exec(await run.text(`udev/data/b${number}`))?.[1];
+  return recorded ?? (pciAddress === '' ? '' : `pci-${pciAddress}`);
+}
+
+async function numaNodeOf(name: string, pciAddress: string, sys: MachineFiles): Promise<number> {
+  const own = await sys.text(`block/${name}/device/numa_node`);
+  const inherited = own === '' && pciAddress !== '' ? await sys.text(`bus/pci/devices/${pciAddress}/numa_node`) : own;
+  return inherited === '' ? -1 : Number(inherited);
+}

@@ -1,0 +1,43 @@
+import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
+import { type MachineFiles, pciAddressIn } from './machine-files.ts';
+import type { RunProgram } from './surroundings.ts';
+
+type Nic = ProbeReport['nics'][number];
+interface Tools {
+  run: RunProgram;
+  signal: AbortSignal;
+}
+
+/** Network cards. What `ethtool` cannot tell about one port, or at all, stays empty there. */
+export async function readNics(sys: MachineFiles, tools: Tools): Promise<Nic[]> {
+  const names = await sys.names('class/net');
+  const devices = await Promise.all(names.map((name) => sys.link(`class/net/${name}/device`)));
+  return Promise.all(names.filter((_, position) => devices[position] !== '').map((name) => readNic(name, sys, tools)));
+}
+
+async function readNic(name: string, sys: MachineFiles, { run, signal }: Tools): Promise<Nic> {
+  const ask = (...parameters: string[]) => run('ethtool', [...parameters, name], signal).catch(() => '');
+  const settings = await ask();
+  const driver = await ask('-i');
+  const speed = await sys.text(`class/net/${name}/speed`);
+  return {
+    name,
+    mac: (await sys.text(`class/net/${name}/address`)).toLowerCase(),
+    pciAddress: pciAddressIn(await sys.link(`class/net/${name}`)) || 'unknown',
+    speed: Number(speed) > 0 ? `${speed}Mb/s` : '',
+    linkModes: wordsAfter('Supported link modes', settings),
+    supportedPorts: wordsAfter('Supported ports', settings).filter((word) => word !== '[' && word !== ']'),
+    firmwareVersion: /^firmware-version:[ \t]*(.*)$/m.exec(driver)?.[1]?.trim() ?? '',
+  };
+}
+
+/** The words behind a label; ethtool continues long lists on indented lines without a label. */
+function wordsAfter(label: string, output: string): string[] {
+  const lines = output.split('\n');
+  const start = lines.findIndex((line) => line.trim().startsWith(`${label}:`));
+  if (start < 0) return [];
+  const following = lines.slice(start + 1);
+  const end = following.findIndex((line) => line.includes(':') || line.trim() === '');
+  const first = (lines[start] ?? '').trim().slice(label.length + 1);
+  return [first, ...(end < 0 ? following : following.slice(0, end))].join(' ').split(/\s+/).filter((word) => word !== '' && word !== 'Not' && word !== 'reported');
+}

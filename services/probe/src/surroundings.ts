@@ -1,0 +1,17 @@
+/** What the probe needs of the world besides HTTP. The clock and the logger of the operator fit as they are. */
+export interface ProbeClock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Rejects with the signal's reason when it is aborted first. */
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface ProbeLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** Runs a program and gives back what it printed. Rejects when it cannot be started, fails, or the signal is aborted. */
+export type RunProgram = (program: string, parameters: readonly string[], signal: AbortSignal) => Promise<string>;
+
+export const silentLog: ProbeLog = { info: () => {}, warn: () => {} };
