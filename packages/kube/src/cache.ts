@@ -1,0 +1,144 @@
+import type { Logger } from 'pino';
+import { Counter, type Registry } from 'prom-client';
+import type { KubeClient, ListOptions } from './client.ts';
+import type { Clock } from './clock.ts';
+import type { Kind, KubeObject, ObjectRef } from './kind.ts';
+import { Reflector } from './reflector.ts';
+import { Store } from './store.ts';
+
+export interface Change<T> {
+  readonly key: string;
+  readonly before?: T | undefined;
+  readonly after?: T | undefined;
+}
+
+/** All objects of one kind as the API server last told them. Objects are frozen and shared. */
+export interface Cache<T extends KubeObject> {
+  readonly size: number;
+  get(ref: ObjectRef | string): T | undefined;
+  all(): Iterable<T>;
+  /** Objects that the named index files under the value, in no particular order. */
+  by(index: string, value: string): readonly T[];
+  /** Called after the cache changed, in order. Listeners must not throw. */
+  onChange(listener: (change: Change<T>) => void): Disposable;
+}
+
+export type Indexes<T> = Record<string, (object: T) => readonly string[]>;
+
+export interface CacheOptions<T> extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {
+  readonly indexes?: Indexes<T>;
+}
+
+export interface CacheSetOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics?: Registry | undefined;
+}
+
+interface Entry {
+  readonly kind: Kind;
+  readonly store: Store<KubeObject>;
+  readonly reflector: Reflector;
+}
+
+/**
+ * The watches of one process, one per kind.
+ *
+ * Guarantees: after `start` every cache is complete; what this process writes through the client is in the cache when
+ * the write returns; a lost watch is resumed, and what was missed is found by a new list. Assumes that
+ * resourceVersions of one resource are integers that grow, as every API server since 1.35 promises.
+ */
+export class CacheSet {
+  readonly #options: CacheSetOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #relists: Counter | undefined;
+  readonly #stop = new AbortController();
+  readonly #absorption: Disposable;
+  #running: Promise<void>[] = [];
+  #started: Promise<void> | undefined;
+
+  constructor(options: CacheSetOptions) {
+    this.#options = options;
+    const { metrics } = options;
+    this.#relists =
+      metrics &&
+      new Counter({
+        name: 'kube_cache_lists_total',
+        help: 'Complete lists read, at start or after a watch was lost',
+        labelNames: ['resource'],
+        registers: [metrics],
+      });
+    this.#absorption = options.client.absorbInto((kind, object) =>
+      this.#entries.get(nameOf(kind))?.store.absorb(object),
+    );
+  }
+
+  /** Declares a watch. Declaring a kind again gives the same cache; its indexes are added. */
+  watch<T extends KubeObject>(kind: Kind<T>, options: CacheOptions<T> = {}): Cache<T> {
+    const known = this.#entries.get(nameOf(kind));
+    const entry = known ?? this.#declare(kind, options);
+    // The entry was declared under the name of this kind, so its objects are of this kind.
+    const store = entry.store as unknown as Store<T>;
+    store.addIndexes(options.indexes ?? {});
+    return store;
+  }
+
+  of<T extends KubeObject>(kind: Kind<T>): Cache<T> {
+    const entry = this.#entries.get(nameOf(kind));
+    if (entry === undefined) throw new TypeError(`no watch was declared for ${kind.kind}; call watch first`);
+    return entry.store as unknown as Store<T>; // declared under the name of this kind
+  }
+
+  /** Starts all watches; resolves when every cache is complete. Calling it again waits for the same. */
+  start(signal?: AbortSignal): Promise<void> {
+    signal?.addEventListener('abort', () => this.#stop.abort(signal.reason), { once: true });
+    this.#started ??= this.#startAll();
+    return this.#started;
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('caches are stopping'));
+    this.#absorption[Symbol.dispose]();
+    await Promise.allSettled(this.#running);
+  }
+
+  async #startAll(): Promise<void> {
+    const reflectors = [...this.#entries.values()].map(({ reflector }) => reflector);
+    this.#running = reflectors.map((reflector) => reflector.run(this.#stop.signal));
+    await Promise.race([
+      Promise.all(reflectors.map((reflector) => reflector.synced)),
+      rejectOnAbort(this.#stop.signal),
+    ]);
+  }
+
+  #declare<T extends KubeObject>(kind: Kind<T>, options: CacheOptions<T>): Entry {
+    const { client, clock, log } = this.#options;
+    const store = new Store<KubeObject>();
+    const onList = () => this.#relists?.inc({ resource: kind.plural });
+    const { namespace, labelSelector, fieldSelector } = options;
+    const reflector = new Reflector({
+      kind,
+      client,
+      clock,
+      log,
+      store,
+      onList,
+      scope: { namespace, labelSelector, fieldSelector },
+    });
+    const entry = { kind, store, reflector };
+    this.#entries.set(nameOf(kind), entry);
+    return entry;
+  }
+}
+
+const nameOf = ({ group, plural }: Kind): string => `${plural}.${group}`;
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const onAbort = () =>
+      reject(signal.reason instanceof Error ? signal.reason : new Error('stopped before the caches were complete'));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+}

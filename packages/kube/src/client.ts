@@ -1,0 +1,437 @@
+import { Counter, type Registry } from 'prom-client';
+import type { Dispatcher } from 'undici';
+import { KubeError, type KubeErrorCode } from './errors.ts';
+import type { Kind, KubeObject, ObjectMeta, ObjectRef } from './kind.ts';
+import { Transport, type TransportOptions } from './transport.ts';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WriteOptions extends CallOptions {
+  readonly fieldManager?: string | undefined;
+  readonly subresource?: 'status' | undefined;
+}
+
+export interface PatchOptions extends WriteOptions {
+  /** The write fails with Conflict unless the object is still at this version. */
+  readonly resourceVersion?: string | undefined;
+}
+
+export interface ListOptions extends CallOptions {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** Objects per request; the pages are put together here. */
+  readonly pageSize?: number | undefined;
+}
+
+export interface WatchOptions extends Omit<ListOptions, 'pageSize'> {
+  readonly resourceVersion: string;
+  readonly timeoutSeconds: number;
+}
+
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string };
+
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; readonly object: T }
+  | { readonly type: 'ERROR'; readonly object: { code?: number; message?: string } };
+
+/** An object to be created: the client fills in apiVersion and kind. */
+export type NewObject<T extends KubeObject> = Omit<T, 'apiVersion' | 'kind' | 'metadata' | 'status'> & {
+  metadata: Partial<ObjectMeta>;
+};
+
+export interface KubeClientOptions extends TransportOptions {
+  readonly defaultFieldManager?: string | undefined;
+  readonly metrics?: Registry | undefined;
+}
+
+/** Sees every object that a write returned, so that caches can read the process's own writes at once. */
+export type Absorber = (kind: Kind, object: KubeObject) => void;
+
+/**
+ * Typed access to the API server.
+ *
+ * Every method rejects with KubeError. Reads and guarded writes are safe to repeat; nothing is repeated here, except
+ * once after the credentials were refused and within the pause that a busy server asks for.
+ */
+export class KubeClient implements AsyncDisposable {
+  readonly #transport: Transport;
+  readonly #fieldManager: string;
+  readonly #requests: Counter | undefined;
+  readonly #hostRequests: Counter | undefined;
+  readonly #absorbers = new Set<Absorber>();
+
+  constructor(options: KubeClientOptions) {
+    this.#transport = new Transport(options);
+    this.#fieldManager = options.defaultFieldManager ?? 'metal-operator';
+    const registers = options.metrics === undefined ? undefined : [options.metrics];
+    this.#requests =
+      registers &&
+      new Counter({
+        name: 'kube_client_requests_total',
+        help: 'Requests to the API server',
+        labelNames: ['verb', 'resource'],
+        registers,
+      });
+    this.#hostRequests =
+      registers &&
+      new Counter({
+        name: 'rest_client_requests_total',
+        help: 'Requests to the API server by answer',
+        labelNames: ['code', 'method', 'host'],
+        registers,
+      });
+  }
+
+  /** Hands every object that a write returns to the listener, until disposed. */
+  absorbInto(absorber: Absorber): Disposable {
+    this.#absorbers.add(absorber);
+    return { [Symbol.dispose]: () => void this.#absorbers.delete(absorber) };
+  }
+
+  get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options: CallOptions = {}): Promise<T> {
+    return this.#json(kind, 'get', { method: 'GET', path: pathOf(kind, ref), signal: options.signal });
+  }
+
+  /** Like `get`, but undefined when there is none. */
+  async find<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options: CallOptions = {}): Promise<T | undefined> {
+    try {
+      return await this.get(kind, ref, options);
+    } catch (error) {
+      if (error instanceof KubeError && error.code === 'NotFound') return undefined;
+      throw error;
+    }
+  }
+
+  /** All matching objects, read page by page. An expired page token starts over. */
+  async list<T extends KubeObject>(
+    kind: Kind<T>,
+    options: ListOptions = {},
+  ): Promise<{ items: T[]; resourceVersion: string }> {
+    try {
+      return await this.#pages(kind, options);
+    } catch (error) {
+      if (error instanceof KubeError && error.code === 'Expired') return this.#pages(kind, options);
+      throw error;
+    }
+  }
+
+  async create<T extends KubeObject>(kind: Kind<T>, object: NewObject<T>, options: WriteOptions = {}): Promise<T> {
+    const body = { apiVersion: kind.apiVersion, kind: kind.kind, ...object };
+    const path = `${collectionOf(kind, object.metadata.namespace)}${query({ fieldManager: this.#manager(options) })}`;
+    return this.#write(kind, 'create', {
+      method: 'POST',
+      path,
+      body,
+      contentType: 'application/json',
+      signal: options.signal,
+    });
+  }
+
+  /** RFC 7386: null removes, lists are replaced whole. */
+  async mergePatch<T extends KubeObject>(
+    kind: Kind<T>,
+    ref: ObjectRef,
+    patch: object,
+    options: PatchOptions = {},
+  ): Promise<T> {
+    const body = options.resourceVersion === undefined ? patch : guarded(patch, options.resourceVersion);
+    return this.#patch(
+      kind,
+      ref,
+      'application/merge-patch+json',
+      body,
+      { fieldManager: this.#manager(options) },
+      options,
+    );
+  }
+
+  async jsonPatch<T extends KubeObject>(
+    kind: Kind<T>,
+    ref: ObjectRef,
+    operations: readonly JsonPatchOperation[],
+    options: WriteOptions = {},
+  ): Promise<T> {
+    return this.#patch(
+      kind,
+      ref,
+      'application/json-patch+json',
+      operations,
+      { fieldManager: this.#manager(options) },
+      options,
+    );
+  }
+
+  /** Server-side apply. `metadata.resourceVersion`, when given, guards the write. */
+  async apply<T extends KubeObject>(
+    kind: Kind<T>,
+    object: { metadata: ObjectRef & Partial<ObjectMeta>; [field: string]: unknown },
+    options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
+  ): Promise<T> {
+    const body = { apiVersion: kind.apiVersion, kind: kind.kind, ...object };
+    const force = options.force === true ? 'true' : undefined;
+    return this.#patch(
+      kind,
+      object.metadata,
+      'application/apply-patch+yaml',
+      body,
+      { fieldManager: options.fieldManager, force },
+      options,
+    );
+  }
+
+  /** Deletes, if still the one with that UID and version. Already gone is success. */
+  async delete(
+    kind: Kind,
+    ref: ObjectRef,
+    options: CallOptions & {
+      readonly uid?: string | undefined;
+      readonly resourceVersion?: string | undefined;
+      readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
+    } = {},
+  ): Promise<void> {
+    const preconditions = {
+      ...(options.uid && { uid: options.uid }),
+      ...(options.resourceVersion && { resourceVersion: options.resourceVersion }),
+    };
+    const body = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions,
+      propagationPolicy: options.propagation ?? 'Background',
+    });
+    try {
+      await this.#json(kind, 'delete', {
+        method: 'DELETE',
+        path: pathOf(kind, ref),
+        body,
+        contentType: 'application/json',
+        signal: options.signal,
+      });
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error;
+    }
+  }
+
+  /** Any request to the API server; for endpoints that are no kinds, such as token reviews. */
+  raw<T>(options: { method: Dispatcher.HttpMethod; path: string; body?: object; signal?: AbortSignal }): Promise<T> {
+    const body = options.body === undefined ? undefined : JSON.stringify(options.body);
+    return this.#send<T>('raw', 'raw', {
+      method: options.method,
+      path: options.path,
+      body,
+      contentType: 'application/json',
+      signal: options.signal,
+    });
+  }
+
+  /** One watch request, event by event, until the server ends it. Only the caches use this. */
+  async *watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
+    const path = `${collectionOf(kind, options.namespace)}${query({ ...selectors(options), watch: 'true', allowWatchBookmarks: 'true', resourceVersion: options.resourceVersion, timeoutSeconds: String(options.timeoutSeconds) })}`;
+    const response = await this.#request('watch', kind.plural, {
+      method: 'GET',
+      path,
+      signal: options.signal,
+      stream: true,
+    });
+    yield* linesOf<WatchEvent<T>>(response.body);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#transport[Symbol.asyncDispose]();
+  }
+
+  #manager(options: WriteOptions): string {
+    return options.fieldManager ?? this.#fieldManager;
+  }
+
+  async #pages<T extends KubeObject>(
+    kind: Kind<T>,
+    options: ListOptions,
+  ): Promise<{ items: T[]; resourceVersion: string }> {
+    const items: T[] = [];
+    let next: string | undefined;
+    let resourceVersion = '';
+    do {
+      const path = `${collectionOf(kind, options.namespace)}${query({ ...selectors(options), limit: String(options.pageSize ?? 500), continue: next })}`;
+      const page = await this.#send<{ items: T[] | null; metadata: { resourceVersion: string; continue?: string } }>(
+        'list',
+        kind.plural,
+        { method: 'GET', path, signal: options.signal },
+      );
+      // List items come without apiVersion and kind.
+      for (const item of page.items ?? []) items.push({ ...item, apiVersion: kind.apiVersion, kind: kind.kind });
+      resourceVersion = page.metadata.resourceVersion;
+      next = page.metadata.continue === '' ? undefined : page.metadata.continue;
+    } while (next !== undefined);
+    return { items, resourceVersion };
+  }
+
+  #patch<T extends KubeObject>(
+    kind: Kind<T>,
+    ref: ObjectRef,
+    contentType: string,
+    body: object,
+    parameters: Record<string, string | undefined>,
+    options: WriteOptions,
+  ): Promise<T> {
+    const path = `${pathOf(kind, ref, options.subresource)}${query(parameters)}`;
+    const verb = contentType.includes('apply') ? 'apply' : 'patch';
+    return this.#write(kind, verb, { method: 'PATCH', path, body, contentType, signal: options.signal });
+  }
+
+  async #write<T extends KubeObject>(
+    kind: Kind<T>,
+    verb: string,
+    call: Omit<Call, 'body'> & { body: object },
+  ): Promise<T> {
+    const object = await this.#json<T>(kind, verb, { ...call, body: JSON.stringify(call.body) });
+    for (const absorb of this.#absorbers) absorb(kind, object);
+    return object;
+  }
+
+  #json<T>(kind: Kind, verb: string, call: Call): Promise<T> {
+    return this.#send<T>(verb, kind.plural, call);
+  }
+
+  async #send<T>(verb: string, resource: string, call: Call): Promise<T> {
+    const response = await this.#request(verb, resource, call);
+    try {
+      // The API server validated the object against the schema its type is derived from.
+      return (await response.body.json()) as T;
+    } catch (error) {
+      throw connectionError(error, call);
+    }
+  }
+
+  async #request(verb: string, resource: string, call: Call): Promise<Dispatcher.ResponseData> {
+    this.#requests?.inc({ verb, resource });
+    const response = await this.#attempt(call);
+    this.#hostRequests?.inc({ code: response.statusCode, method: call.method, host: this.#transport.host });
+    if (response.statusCode < 300) return response;
+    const error = await errorFrom(response, call);
+    if (error.code !== 'Unauthorized') throw error;
+    this.#transport.distrustCredentials();
+    const second = await this.#attempt(call);
+    if (second.statusCode < 300) return second;
+    throw await errorFrom(second, call);
+  }
+
+  async #attempt(call: Call): Promise<Dispatcher.ResponseData> {
+    try {
+      return await this.#transport.send(call);
+    } catch (error) {
+      throw connectionError(error, call);
+    }
+  }
+}
+
+export const createKubeClient = (options: KubeClientOptions): KubeClient => new KubeClient(options);
+
+interface Call {
+  method: Dispatcher.HttpMethod;
+  path: string;
+  body?: string | undefined;
+  contentType?: string | undefined;
+  signal?: AbortSignal | undefined;
+  stream?: boolean;
+}
+
+function collectionOf(kind: Kind, namespace: string | undefined): string {
+  const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
+  if (kind.scope === 'Cluster' || namespace === undefined) return `${root}/${kind.plural}`;
+  return `${root}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}`;
+}
+
+function pathOf(kind: Kind, ref: ObjectRef, subresource?: string): string {
+  return `${collectionOf(kind, ref.namespace)}/${encodeURIComponent(ref.name)}${subresource === undefined ? '' : `/${subresource}`}`;
+}
+
+function query(parameters: Record<string, string | undefined>): string {
+  const present = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return present.length === 0 ? '' : `?${new URLSearchParams(present).toString()}`;
+}
+
+const selectors = ({
+  labelSelector,
+  fieldSelector,
+}: {
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+}) => ({ labelSelector, fieldSelector });
+
+function guarded(patch: object, resourceVersion: string): object {
+  const metadata = 'metadata' in patch && typeof patch.metadata === 'object' ? patch.metadata : {};
+  return { ...patch, metadata: { ...metadata, resourceVersion } };
+}
+
+/** Splits a stream into its lines and parses each as JSON. */
+async function* linesOf<T>(body: AsyncIterable<Buffer>): AsyncGenerator<T> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true });
+    let start = 0;
+    for (let end = rest.indexOf('\n', start); end >= 0; end = rest.indexOf('\n', start)) {
+      // One event per line is the watch protocol of the API server.
+      yield JSON.parse(rest.slice(start, end)) as T;
+      start = end + 1;
+    }
+    rest = rest.slice(start);
+  }
+}
+
+const codes: Record<number, KubeErrorCode> = {
+  400: 'Invalid',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'Timeout',
+  409: 'Conflict',
+  410: 'Expired',
+  413: 'Invalid',
+  415: 'Invalid',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  504: 'Timeout',
+};
+
+async function errorFrom(response: Dispatcher.ResponseData, { method, path }: Call): Promise<KubeError> {
+  const { reason, message } = await statusIn(response);
+  const status = response.statusCode;
+  const code = reason === 'AlreadyExists' ? 'AlreadyExists' : (codes[status] ?? 'ServerError');
+  const retryAfter = Number(response.headers['retry-after']);
+  return new KubeError({
+    code,
+    status,
+    retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1_000 : undefined,
+    message: `${method} ${withoutQuery(path)}: API server answered ${status}${message === '' ? '' : `: ${message}`}`,
+  });
+}
+
+async function statusIn(response: Dispatcher.ResponseData): Promise<{ reason: string; message: string }> {
+  const text = await response.body.text().catch(() => '');
+  try {
+    const { reason, message } = JSON.parse(text) as { reason?: string; message?: string };
+    return { reason: reason ?? '', message: message ?? '' };
+  } catch {
+    return { reason: '', message: text.slice(0, 200).trim() };
+  }
+}
+
+function connectionError(error: unknown, { method, path, signal }: Call): KubeError {
+  if (error instanceof KubeError) return error;
+  const code = signal?.aborted === true ? 'Timeout' : 'Unreachable';
+  const cause = error instanceof Error ? error.message || error.name : String(error);
+  return new KubeError({
+    code,
+    message: `${method} ${withoutQuery(path)}: no answer from the API server: ${cause}`,
+    cause: error,
+  });
+}
+
+const withoutQuery = (path: string): string => path.split('?', 1)[0] ?? path;

@@ -1,0 +1,117 @@
+import type { Logger } from 'pino';
+import type { Decision, PhaseTable } from './decide.ts';
+import type { Condition, Kind, KubeObject } from './kind.ts';
+import { type ControllerRuntime, Runner, type RunningController } from './runner.ts';
+
+/** What an action is given: the object and facts that were judged, and the world to act through. */
+export interface Turn<T, Facts, Context> {
+  readonly object: T;
+  readonly facts: Facts;
+  readonly context: Context;
+  readonly now: number;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** A Warning event on the object. */
+  warn(reason: string, message: string): void;
+}
+
+/** Where a turn ended, for the report. */
+export interface Outcome<Phase extends string> {
+  readonly phase: Phase;
+  /** RFC 3339. */
+  readonly phaseSince: string;
+  readonly decision: {
+    readonly kind: 'rest' | 'wait' | 'act';
+    readonly reason?: string | undefined;
+    readonly message?: string | undefined;
+    readonly delayMs?: number | undefined;
+  };
+  readonly error?: Error | undefined;
+  /** RFC 3339; absent when only a change brings another attempt. */
+  readonly nextAttemptAt?: string | undefined;
+}
+
+/** Everything a controller owns in an object's status. A field that is undefined is removed. */
+export interface StatusReport {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly conditions: readonly Omit<Condition, 'lastTransitionTime'>[];
+}
+
+/** Objects of another kind whose changes concern this controller's objects. */
+export interface Wake<Context> {
+  readonly kind: Kind;
+  /** Keys of the objects to look at again. Asked for the object before and after the change. */
+  find(object: KubeObject, context: Context): Iterable<string>;
+  /** Which changes matter; without it, all. */
+  when?(before: KubeObject | undefined, after: KubeObject | undefined): boolean;
+}
+
+export interface PhaseControllerDefinition<
+  T extends KubeObject,
+  Phase extends string,
+  Facts,
+  Action extends string,
+  Context,
+> {
+  /** Lower case; names metrics, the field manager `metal-operator/<name>` and the RBAC role. */
+  readonly name: string;
+  readonly kind: Kind<T>;
+  readonly phaseOf: (object: T) => Phase;
+  /** Everything a row may judge by. Synchronous: caches and last observations only. */
+  readonly facts: (object: T, context: Context, turn: { readonly now: number; readonly inPhaseForMs: number }) => Facts;
+  readonly table: PhaseTable<Phase, Facts, Action>;
+  /** Judges instead of the table while the object is being deleted; `rest` removes the finalizer. */
+  readonly deletion?: (facts: Facts) => Decision<Phase, Action>;
+  readonly finalizer?: string;
+  /** Idempotent, and only starting things: waiting is a decision. */
+  readonly actions: { readonly [A in Action]: (turn: Turn<T, Facts, Context>) => Promise<void> };
+  readonly report?: (object: T, facts: Facts, outcome: Outcome<Phase>) => StatusReport;
+  /** Condition types this controller owns; one that a report leaves out stays as it is. */
+  readonly conditionTypes?: readonly string[];
+  readonly paused?: (object: T) => boolean;
+  readonly wokenBy?: readonly Wake<Context>[];
+  /** Pushes that are no objects. */
+  readonly wakes?: (context: Context, wake: (key: string) => void) => Disposable;
+  /** `resource` or `resource/subresource`, for the generated RBAC role. */
+  readonly writes: readonly string[];
+  /** Turns judged at once; one that waits for the network does not count. */
+  readonly concurrency?: (context: Context) => number;
+}
+
+/** A controller as the manager and the generators see it. */
+export interface Controller<Context> {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly wokenByKinds: readonly Kind[];
+  readonly writes: readonly string[];
+  /** Phases with the phases each may go to; the state diagram. */
+  readonly transitions: Readonly<Record<string, readonly string[]>>;
+  start(runtime: ControllerRuntime, context: Context): RunningController;
+}
+
+/**
+ * Makes a controller out of a phase table.
+ *
+ * A turn looks (facts), judges (the row of the phase) and does (one action), again and again until the judgement is to
+ * wait or rest, at most ten times. Status is written once at its end, and before an action that follows a change of
+ * phase, so that a process that dies after the deed finds the phase it was done in.
+ */
+export function phaseController<T extends KubeObject, Phase extends string, Facts, Action extends string, Context>(
+  definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context>,
+): Controller<Context> {
+  const { name, kind, writes, wokenBy = [], table } = definition;
+  return {
+    name,
+    kind,
+    writes,
+    wokenByKinds: wokenBy.map((wake) => wake.kind),
+    transitions: Object.fromEntries(phasesOf(table).map((phase) => [phase, table[phase].to])),
+    start: (runtime, context) => new Runner(definition, runtime, context),
+  };
+}
+
+function phasesOf<Phase extends string, Facts, Action extends string>(
+  table: PhaseTable<Phase, Facts, Action>,
+): Phase[] {
+  return Object.keys(table) as Phase[]; // a PhaseTable has exactly the phases as keys
+}

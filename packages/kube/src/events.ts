@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import { Event } from './builtin.ts';
+import type { KubeClient } from './client.ts';
+import type { Clock } from './clock.ts';
+import type { KubeObject } from './kind.ts';
+
+export interface EventText {
+  readonly type: 'Normal' | 'Warning';
+  /** CamelCase; the word shared by condition, event, log and documentation. */
+  readonly reason: string;
+  readonly action: string;
+  readonly note: string;
+}
+
+export interface EventRecorder {
+  /** Best effort: never throws, never holds a turn up. */
+  record(object: KubeObject, text: EventText): void;
+}
+
+export const silentEvents: EventRecorder = { record: () => undefined };
+
+interface Told {
+  readonly name: string;
+  readonly namespace: string;
+  readonly at: number;
+  count: number;
+}
+
+const sameEventForMs = 10 * 60_000;
+const longestNote = 1_024;
+
+/** events.k8s.io events. The same words about the same object within ten minutes are counted, not repeated. */
+export function createEventRecorder({
+  client,
+  clock,
+  log,
+  controller,
+}: {
+  client: KubeClient;
+  clock: Clock;
+  log: Logger;
+  controller: string;
+}): EventRecorder {
+  const told = new Map<string, Told>();
+  const instance = `${controller}-${hostname()}`.slice(0, 128);
+  const send = (work: Promise<unknown>) =>
+    void work.catch((error: unknown) =>
+      log.debug({ error: error instanceof Error ? error.message : String(error) }, 'event not recorded'),
+    );
+  return {
+    record: (object, text) => {
+      const key = `${object.metadata.uid ?? object.metadata.name}/${text.reason}/${text.note}`;
+      const now = clock.now();
+      const before = told.get(key);
+      if (before !== undefined && now - before.at < sameEventForMs) {
+        before.count += 1;
+        // Counted at every doubling, so that a busy loop of ours cannot become one of the API server.
+        if (Number.isInteger(Math.log2(before.count))) send(countUp(client, before, now));
+        return;
+      }
+      forgetOld(told, now);
+      const namespace = object.metadata.namespace ?? 'default';
+      const name = `${object.metadata.name.slice(0, 200)}.${randomBytes(8).toString('hex')}`;
+      told.set(key, { name, namespace, at: now, count: 1 });
+      send(
+        client.create(Event, {
+          metadata: { name, namespace },
+          ...describe(object, text, now),
+          reportingController: controller,
+          reportingInstance: instance,
+        }),
+      );
+    },
+  };
+}
+
+function describe({ apiVersion, kind, metadata }: KubeObject, { type, reason, action, note }: EventText, now: number) {
+  const { name, namespace, uid } = metadata;
+  return {
+    type,
+    reason,
+    action: action.slice(0, 128),
+    note: note.slice(0, longestNote),
+    eventTime: microTime(now),
+    regarding: { apiVersion, kind, name, namespace, uid },
+  };
+}
+
+function countUp(client: KubeClient, { name, namespace, count }: Told, now: number): Promise<unknown> {
+  return client.mergePatch(Event, { name, namespace }, { series: { count, lastObservedTime: microTime(now) } });
+}
+
+function forgetOld(told: Map<string, Told>, now: number): void {
+  for (const [key, { at }] of told) {
+    if (now - at < sameEventForMs) return;
+    told.delete(key);
+  }
+}
+
+/** metav1.MicroTime. */
+export const microTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');

@@ -1,0 +1,145 @@
+import type { Logger } from 'pino';
+import { Lease } from './builtin.ts';
+import type { KubeClient } from './client.ts';
+import type { Clock } from './clock.ts';
+import { isConflict, KubeError, OperatorError } from './errors.ts';
+import { microTime } from './events.ts';
+
+export interface LeaderElectionOptions {
+  readonly namespace: string;
+  readonly leaseName: string;
+  /** Unique per process. */
+  readonly identity: string;
+  /** Others may take the lease this long after its last renewal. */
+  readonly leaseMs: number;
+  /** A leader that could not renew for this long stops leading; shorter than `leaseMs`. */
+  readonly renewMs: number;
+  readonly retryMs: number;
+}
+
+/** The lease is somebody else's, or could not be renewed in time. Nothing may be done any more. */
+export class LeaseLost extends OperatorError {
+  constructor(message: string) {
+    super({ code: 'LeaseLost', message, retry: 'blocked' });
+  }
+}
+
+/**
+ * Leadership of one process among its replicas.
+ *
+ * Every write of the lease is guarded by its version, so two processes cannot both take it. A candidate waits the whole
+ * lease time after it has *seen* the last renewal by its own clock; clocks of different machines are never compared.
+ */
+export class Leadership {
+  readonly #options: LeaderElectionOptions;
+  readonly #client: KubeClient;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #seen: { version: string; at: number } | undefined;
+
+  constructor(parts: { options: LeaderElectionOptions; client: KubeClient; clock: Clock; log: Logger }) {
+    this.#options = parts.options;
+    this.#client = parts.client;
+    this.#clock = parts.clock;
+    this.#log = parts.log;
+  }
+
+  /** Resolves when this process leads; rejects when the signal is aborted first. */
+  async acquire(signal: AbortSignal): Promise<void> {
+    while (!(await this.#try(signal))) await this.#clock.sleep(this.#options.retryMs, signal);
+    this.#log.info({ lease: this.#options.leaseName, identity: this.#options.identity }, 'leading');
+  }
+
+  /** Keeps the lease until the signal is aborted; rejects with LeaseLost as soon as it cannot be sure of it. */
+  async keep(signal: AbortSignal): Promise<void> {
+    let renewedAt = this.#clock.now();
+    while (!signal.aborted) {
+      await this.#clock.sleep(this.#options.retryMs, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      if (await this.#renewBy(renewedAt + this.#options.renewMs)) renewedAt = this.#clock.now();
+      else if (this.#clock.now() - renewedAt >= this.#options.renewMs)
+        throw new LeaseLost(
+          `the lease ${this.#options.leaseName} could not be renewed for ${this.#options.renewMs / 1_000} s`,
+        );
+    }
+  }
+
+  /** Lets the next one lead at once. Best effort. */
+  async release(): Promise<void> {
+    const lease = await this.#read().catch(() => undefined);
+    if (lease?.spec?.holderIdentity !== this.#options.identity) return;
+    const { name, namespace, resourceVersion } = lease.metadata;
+    const patch = { spec: { holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(this.#clock.now()) } };
+    await this.#client.mergePatch(Lease, { name, namespace }, patch, { resourceVersion }).catch(() => undefined);
+  }
+
+  /** False when there was no answer; an answer that names another holder is final. */
+  async #renewBy(deadline: number): Promise<boolean> {
+    const timeout = new AbortController();
+    using _timer = this.#clock.setTimeout(Math.max(0, deadline - this.#clock.now()), () => timeout.abort());
+    try {
+      if (await this.#try(timeout.signal)) return true;
+      throw new LeaseLost(`the lease ${this.#options.leaseName} is held by another process`);
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      return false;
+    }
+  }
+
+  async #try(signal: AbortSignal): Promise<boolean> {
+    try {
+      const lease = await this.#read(signal);
+      if (lease === undefined) return await this.#create(signal);
+      return this.#mayTake(lease) ? await this.#take(lease, signal) : false;
+    } catch (error) {
+      if (isConflict(error) || (error instanceof KubeError && error.code === 'AlreadyExists')) return false;
+      if (signal.aborted) throw error;
+      this.#log.debug({ error: error instanceof Error ? error.message : String(error) }, 'lease not readable');
+      throw error;
+    }
+  }
+
+  #read(signal?: AbortSignal): Promise<Lease | undefined> {
+    const { namespace, leaseName } = this.#options;
+    return this.#client.find(Lease, { namespace, name: leaseName }, { signal });
+  }
+
+  #mayTake({ metadata, spec }: Lease): boolean {
+    if (spec?.holderIdentity === this.#options.identity || (spec?.holderIdentity ?? '') === '') return true;
+    const version = metadata.resourceVersion ?? '';
+    if (this.#seen?.version !== version) this.#seen = { version, at: this.#clock.now() };
+    const leaseMs = (spec?.leaseDurationSeconds ?? this.#options.leaseMs / 1_000) * 1_000;
+    return this.#clock.now() - this.#seen.at > leaseMs;
+  }
+
+  async #create(signal: AbortSignal): Promise<boolean> {
+    const { namespace, leaseName } = this.#options;
+    await this.#client.create(Lease, { metadata: { namespace, name: leaseName }, spec: this.#spec(0) }, { signal });
+    return true;
+  }
+
+  async #take({ metadata, spec }: Lease, signal: AbortSignal): Promise<boolean> {
+    const renewal = spec?.holderIdentity === this.#options.identity;
+    const transitions = (spec?.leaseTransitions ?? 0) + (renewal ? 0 : 1);
+    const { name, namespace, resourceVersion } = metadata;
+    const acquired = renewal && spec?.acquireTime !== undefined ? { acquireTime: spec.acquireTime } : {};
+    await this.#client.mergePatch(
+      Lease,
+      { name, namespace },
+      { spec: { ...this.#spec(transitions), ...acquired } },
+      { resourceVersion, signal },
+    );
+    return true;
+  }
+
+  #spec(leaseTransitions: number) {
+    const now = microTime(this.#clock.now());
+    return {
+      holderIdentity: this.#options.identity,
+      leaseDurationSeconds: Math.max(1, Math.round(this.#options.leaseMs / 1_000)),
+      acquireTime: now,
+      renewTime: now,
+      leaseTransitions,
+    };
+  }
+}

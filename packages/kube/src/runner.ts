@@ -1,0 +1,366 @@
+import type { Logger } from 'pino';
+import type { CacheSet } from './cache.ts';
+import type { KubeClient } from './client.ts';
+import type { Clock } from './clock.ts';
+import type { Outcome, PhaseControllerDefinition } from './controller.ts';
+import type { ControllerMetrics } from './controller-metrics.ts';
+import type { Act, Decision, Go } from './decide.ts';
+import { isConflict, isNotFound, KubeError, OperatorError } from './errors.ts';
+import type { EventRecorder } from './events.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
+import type { KubeObject } from './kind.ts';
+import { WorkQueue } from './queue.ts';
+import { Slots } from './slots.ts';
+import { statusPatch } from './status.ts';
+
+export interface ControllerRuntime {
+  readonly client: KubeClient;
+  readonly caches: CacheSet;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: ControllerMetrics;
+  readonly events: EventRecorder;
+  /** Aborted when running turns must end at once. */
+  readonly signal: AbortSignal;
+}
+
+export interface RunningController {
+  /** Takes no new keys; resolves when the running turns have finished. */
+  drain(): Promise<void>;
+}
+
+/** A table that never comes to rest within this many steps is a defect; it is slowed down and reported. */
+const stepsPerTurn = 10;
+
+interface PhaseMemory {
+  phase: string;
+  since: number;
+}
+
+/** Where a turn stands. `dirty`: the phase has changed and is not in the API yet. */
+interface Stand<Phase extends string> {
+  phase: Phase;
+  since: number;
+  dirty: boolean;
+}
+
+export class Runner<T extends KubeObject, Phase extends string, Facts, Action extends string, Context>
+  implements RunningController
+{
+  readonly #definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context>;
+  readonly #runtime: ControllerRuntime;
+  readonly #context: Context;
+  readonly #queue: WorkQueue;
+  readonly #slots: Slots;
+  readonly #subscriptions = new DisposableStack();
+  readonly #turns = new Set<Promise<void>>();
+  readonly #phases = new Map<string, PhaseMemory>();
+  readonly #lastSaid = new Map<string, string>();
+  readonly #log: Logger;
+
+  constructor(
+    definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context>,
+    runtime: ControllerRuntime,
+    context: Context,
+  ) {
+    this.#definition = definition;
+    this.#runtime = runtime;
+    this.#context = context;
+    this.#log = runtime.log.child({ controller: definition.name });
+    this.#queue = new WorkQueue({ clock: runtime.clock, observer: runtime.metrics.queueObserver(definition.name) });
+    this.#slots = new Slots(Math.max(1, definition.concurrency?.(context) ?? 5));
+    runtime.metrics.follow(definition.name, this.#queue, this.#slots);
+    this.#queue.onReady = () => this.#pump();
+    this.#subscribe();
+  }
+
+  async drain(): Promise<void> {
+    this.#subscriptions.dispose();
+    this.#queue.close();
+    await Promise.allSettled([...this.#turns]);
+  }
+
+  #subscribe(): void {
+    const { kind, wokenBy = [], wakes } = this.#definition;
+    const wake = (key: string) => this.#queue.add(key);
+    const own = this.#runtime.caches.of(kind);
+    this.#subscriptions.use(own.onChange(({ key }) => wake(key)));
+    for (const { kind: other, find, when } of wokenBy) {
+      this.#subscriptions.use(
+        this.#runtime.caches.of(other).onChange(({ before, after }) => {
+          if (when !== undefined && !when(before, after)) return;
+          for (const object of [before, after]) {
+            for (const key of object === undefined ? [] : find(object, this.#context)) wake(key);
+          }
+        }),
+      );
+    }
+    if (wakes !== undefined) this.#subscriptions.use(wakes(this.#context, wake));
+    for (const object of own.all())
+      wake(
+        object.metadata.namespace === undefined
+          ? object.metadata.name
+          : `${object.metadata.namespace}/${object.metadata.name}`,
+      );
+  }
+
+  #pump(): void {
+    while (this.#queue.depth > 0 && this.#slots.tryAcquire()) {
+      const key = this.#queue.take();
+      if (key === undefined) return this.#slots.release();
+      const turn = this.#work(key).finally(() => this.#turns.delete(turn));
+      this.#turns.add(turn);
+    }
+  }
+
+  async #work(key: string): Promise<void> {
+    const { metrics } = this.#runtime;
+    const stop = metrics.turnStarted(this.#definition.name);
+    let result: 'success' | 'error' | 'requeue' | 'requeue_after' = 'success';
+    try {
+      result = await this.#turn(key);
+    } catch (error) {
+      result = this.#settleFailure(key, error);
+    } finally {
+      stop(result);
+      this.#slots.release();
+      this.#queue.done(key);
+      this.#pump();
+    }
+  }
+
+  async #turn(key: string): Promise<'success' | 'requeue' | 'requeue_after'> {
+    const first = this.#runtime.caches.of(this.#definition.kind).get(key);
+    if (first === undefined) return this.#forget(key);
+    const deleting = first.metadata.deletionTimestamp !== undefined;
+    if (!deleting && this.#definition.paused?.(first) === true) return 'success';
+    if (deleting && this.#definition.deletion === undefined) return 'success';
+    if (!deleting) await this.#ensureFinalizer(first);
+    const stand = this.#standOf(key, first);
+    try {
+      return await this.#steps(key, stand);
+    } catch (error) {
+      await this.#reportError(key, stand, error);
+      throw error;
+    }
+  }
+
+  async #steps(key: string, stand: Stand<Phase>): Promise<'success' | 'requeue' | 'requeue_after'> {
+    for (let step = 0; step < stepsPerTurn; step += 1) {
+      const object = this.#runtime.caches.of(this.#definition.kind).get(key);
+      if (object === undefined) return this.#forget(key);
+      const facts = this.#factsOf(object, stand);
+      const decision = this.#judge(object, facts, stand);
+      this.#say(key, object, stand, decision);
+      if (decision.kind === 'go') this.#enter(key, object, stand, decision);
+      else if (decision.kind === 'act') await this.#do(key, object, facts, decision, stand);
+      else return this.#rest(key, object, facts, decision, stand);
+    }
+    throw new OperatorError({
+      code: 'TableNeverRests',
+      message: `${this.#definition.name} ${key} did not come to rest within ${stepsPerTurn} steps in phase ${stand.phase}`,
+      retry: 'bug',
+    });
+  }
+
+  #judge(object: T, facts: Facts, stand: Stand<Phase>): Decision<Phase, Action> {
+    const { deletion, table } = this.#definition;
+    if (object.metadata.deletionTimestamp !== undefined && deletion !== undefined) return deletion(facts);
+    return table[stand.phase].judge(facts);
+  }
+
+  #enter(key: string, object: T, stand: Stand<Phase>, decision: Go<Phase>): void {
+    const { clock, events } = this.#runtime;
+    const message = decision.message === undefined ? '' : `: ${decision.message}`;
+    events.record(object, {
+      type: 'Normal',
+      reason: decision.reason,
+      action: decision.phase,
+      note: `${stand.phase} → ${decision.phase}${message}`,
+    });
+    stand.phase = decision.phase;
+    stand.since = clock.now();
+    stand.dirty = true;
+    this.#phases.set(key, { phase: stand.phase, since: stand.since });
+  }
+
+  async #do(key: string, object: T, facts: Facts, decision: Act<Action>, stand: Stand<Phase>): Promise<void> {
+    const { kind: word, reason, message } = decision;
+    const written = stand.dirty
+      ? await this.#applyStatus(object, facts, this.#outcome(stand, { kind: word, reason, message }))
+      : object;
+    stand.dirty = false;
+    const { clock, signal, events } = this.#runtime;
+    const turn = {
+      object: written,
+      facts,
+      context: this.#context,
+      now: clock.now(),
+      signal,
+      log: this.#log.child({ object: key }),
+      warn: (why: string, note: string) =>
+        events.record(object, { type: 'Warning', reason: why, action: decision.action, note }),
+    };
+    await this.#slots.lend(
+      () => this.#definition.actions[decision.action](turn),
+      () => this.#pump(),
+    );
+  }
+
+  async #rest(
+    key: string,
+    object: T,
+    facts: Facts,
+    decision: Exclude<Decision<Phase, Action>, Go<Phase> | Act<Action>>,
+    stand: Stand<Phase>,
+  ): Promise<'success' | 'requeue_after'> {
+    const leaving = object.metadata.deletionTimestamp !== undefined;
+    if (leaving && decision.kind === 'rest') {
+      await this.#letGo(object);
+      return 'success';
+    }
+    const described =
+      decision.kind === 'wait'
+        ? { kind: decision.kind, reason: decision.reason, message: decision.message, delayMs: decision.delayMs }
+        : { kind: decision.kind };
+    await this.#applyStatus(object, facts, this.#outcome(stand, described));
+    this.#queue.forgive(key);
+    if (decision.kind === 'rest') return 'success';
+    this.#queue.addAfter(key, Math.max(decision.delayMs, 1));
+    return 'requeue_after';
+  }
+
+  async #letGo(object: T): Promise<void> {
+    const { finalizer, kind } = this.#definition;
+    if (finalizer !== undefined && hasFinalizer(object, finalizer))
+      await removeFinalizer(this.#runtime.client, kind, object, finalizer);
+  }
+
+  async #ensureFinalizer(object: T): Promise<void> {
+    const { finalizer, kind } = this.#definition;
+    if (finalizer !== undefined && !hasFinalizer(object, finalizer))
+      await addFinalizer(this.#runtime.client, kind, object, finalizer);
+  }
+
+  #standOf(key: string, object: T): Stand<Phase> {
+    const phase = this.#definition.phaseOf(object);
+    const remembered = this.#phases.get(key);
+    const recorded = sinceIn(object);
+    const since = recorded ?? (remembered?.phase === phase ? remembered.since : this.#runtime.clock.now());
+    this.#phases.set(key, { phase, since });
+    return { phase, since, dirty: false };
+  }
+
+  #factsOf(object: T, stand: Stand<Phase>): Facts {
+    const now = this.#runtime.clock.now();
+    return this.#definition.facts(object, this.#context, { now, inPhaseForMs: Math.max(0, now - stand.since) });
+  }
+
+  #outcome(
+    stand: Stand<Phase>,
+    decision: Outcome<Phase>['decision'],
+    failure?: { error: Error; nextAttemptAt?: string | undefined },
+  ): Outcome<Phase> {
+    return {
+      phase: stand.phase,
+      phaseSince: new Date(stand.since).toISOString().replace(/\.\d+Z$/, 'Z'),
+      decision,
+      ...failure,
+    };
+  }
+
+  /** Writes the report, if it says anything new; guarded by the version that was judged. */
+  async #applyStatus(object: T, facts: Facts, outcome: Outcome<Phase>): Promise<T> {
+    const { report, kind, name, conditionTypes = [] } = this.#definition;
+    if (report === undefined) return object;
+    const status = statusPatch(object, report(object, facts, outcome), conditionTypes, this.#runtime.clock.now());
+    if (status === undefined) return object;
+    const { name: objectName, namespace, resourceVersion } = object.metadata;
+    return this.#runtime.client.apply(
+      kind,
+      { metadata: { name: objectName, namespace, resourceVersion }, status },
+      { fieldManager: `metal-operator/${name}`, subresource: 'status', force: true },
+    );
+  }
+
+  /** An error that passes by itself at the next try is not worth a write; one that stays is told to the user. */
+  async #reportError(key: string, stand: Stand<Phase>, error: unknown): Promise<void> {
+    if (isConflict(error) || isNotFound(error) || !(error instanceof Error)) return;
+    const blocked = retryClassOf(error) === 'blocked';
+    if (!blocked && !stand.dirty && this.#queue.failuresOf(key) === 0) return;
+    const object = this.#runtime.caches.of(this.#definition.kind).get(key);
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
+    const nextAttemptAt = blocked ? undefined : 'soon';
+    try {
+      await this.#applyStatus(
+        object,
+        this.#factsOf(object, stand),
+        this.#outcome(stand, { kind: 'act' }, { error, nextAttemptAt }),
+      );
+    } catch (second) {
+      this.#log.debug({ object: key, error: messageOf(second) }, 'the error could not be reported in the status');
+    }
+  }
+
+  #settleFailure(key: string, error: unknown): 'error' | 'requeue' {
+    const retry = retryClassOf(error);
+    if (isConflict(error) || isNotFound(error)) {
+      this.#queue.addAfterFailure(key);
+      return 'requeue';
+    }
+    if (retry === 'bug')
+      this.#log.warn(
+        { object: key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+        'unexpected error',
+      );
+    else if (this.#queue.failuresOf(key) === 0 || retry === 'blocked')
+      this.#log.info(
+        { object: key, code: error instanceof OperatorError ? error.code : undefined, error: messageOf(error) },
+        'turn failed',
+      );
+    if (retry !== 'blocked')
+      this.#queue.addAfterFailure(key, error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
+    return 'error';
+  }
+
+  #forget(key: string): 'success' {
+    this.#queue.forget(key);
+    this.#phases.delete(key);
+    this.#lastSaid.delete(key);
+    return 'success';
+  }
+
+  /** One line per changed decision, silence otherwise. */
+  #say(key: string, object: T, stand: Stand<Phase>, decision: Decision<Phase, Action>): void {
+    if (decision.kind === 'rest') return;
+    const what = decision.kind === 'go' ? decision.phase : decision.kind === 'act' ? decision.action : 'wait';
+    const said = `${stand.phase} ${what} ${decision.reason}`;
+    if (this.#lastSaid.get(key) === said) return;
+    this.#lastSaid.set(key, said);
+    this.#log.info(
+      {
+        object: key,
+        phase: stand.phase,
+        [decision.kind]: what,
+        reason: decision.reason,
+        ...(decision.message === undefined ? {} : { message: decision.message }),
+      },
+      `${object.kind} ${key}: ${decision.reason}`,
+    );
+  }
+}
+
+function sinceIn(object: KubeObject): number | undefined {
+  const status = 'status' in object ? object.status : undefined;
+  if (typeof status !== 'object' || status === null || !('stateSince' in status)) return undefined;
+  const since = typeof status.stateSince === 'string' ? Date.parse(status.stateSince) : Number.NaN;
+  return Number.isNaN(since) ? undefined : since;
+}
+
+/** Errors of other packages carry the same `retry` word; an error without one is a defect. */
+function retryClassOf(error: unknown): 'later' | 'blocked' | 'bug' {
+  const retry = error instanceof Error && 'retry' in error ? error.retry : undefined;
+  return retry === 'later' || retry === 'blocked' ? retry : 'bug';
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

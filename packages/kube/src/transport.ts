@@ -1,0 +1,113 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { Agent, type Dispatcher } from 'undici';
+import { KubeError } from './errors.ts';
+
+export interface TransportOptions {
+  /** Kubeconfig file; without one: $KUBECONFIG, in-cluster, then ~/.kube/config. */
+  readonly kubeconfigPath?: string | undefined;
+  readonly context?: string | undefined;
+  readonly userAgent?: string | undefined;
+}
+
+/** Rotated tokens and exec credentials are asked for anew after this long. */
+const credentialsFreshForMs = 60_000;
+
+interface HttpsOptions {
+  ca?: string | Buffer;
+  cert?: string | Buffer;
+  key?: string | Buffer;
+  servername?: string;
+  rejectUnauthorized?: boolean;
+  headers?: Record<string, string>;
+}
+
+/** One API server: its address, our credentials, and a pool of connections. */
+export class Transport implements AsyncDisposable {
+  readonly #config: KubeConfig;
+  readonly #base: URL;
+  readonly #userAgent: string;
+  #agent: Agent | undefined;
+  #headers: Record<string, string> = {};
+  #freshUntil = 0;
+
+  constructor({ kubeconfigPath, context, userAgent }: TransportOptions) {
+    this.#config = new KubeConfig();
+    if (kubeconfigPath === undefined) this.#config.loadFromDefault();
+    else this.#config.loadFromFile(kubeconfigPath);
+    if (context !== undefined) this.#config.setCurrentContext(context);
+    const server = this.#config.getCurrentCluster()?.server;
+    if (server === undefined)
+      throw new KubeError({
+        code: 'Unreachable',
+        message: 'no cluster is configured: give --kubeconfig, set KUBECONFIG, or run inside a cluster',
+      });
+    this.#base = new URL(server);
+    this.#userAgent = userAgent ?? 'metal-operator';
+  }
+
+  get host(): string {
+    return this.#base.host;
+  }
+
+  /** Sends one request. Streams (watches) have no timeout between bytes. */
+  async send(options: {
+    method: Dispatcher.HttpMethod;
+    path: string;
+    body?: string | undefined;
+    contentType?: string | undefined;
+    signal?: AbortSignal | undefined;
+    stream?: boolean;
+  }): Promise<Dispatcher.ResponseData> {
+    const agent = await this.#prepare();
+    const { method, path, body, contentType, signal, stream = false } = options;
+    return agent.request({
+      origin: this.#base.origin,
+      path: `${this.#base.pathname.replace(/\/$/, '')}${path}`,
+      method,
+      headers: {
+        ...this.#headers,
+        accept: 'application/json',
+        'user-agent': this.#userAgent,
+        ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      },
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+      headersTimeout: 65_000,
+      bodyTimeout: stream ? 0 : 65_000,
+    });
+  }
+
+  /** Credentials were refused: the next request asks for new ones. */
+  distrustCredentials(): void {
+    this.#freshUntil = 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#agent?.destroy();
+  }
+
+  async #prepare(): Promise<Agent> {
+    if (this.#agent !== undefined && Date.now() < this.#freshUntil) return this.#agent;
+    // The library fills in certificate, key, verification and headers; its type wants the whole of https.RequestOptions.
+    const options: HttpsOptions = {};
+    await this.#config.applyToHTTPSOptions(options as Parameters<KubeConfig['applyToHTTPSOptions']>[0]);
+    this.#headers = options.headers ?? {};
+    this.#freshUntil = Date.now() + credentialsFreshForMs;
+    this.#agent ??= agentFor(options);
+    return this.#agent;
+  }
+}
+
+function agentFor({ ca, cert, key, servername, rejectUnauthorized }: HttpsOptions): Agent {
+  return new Agent({
+    connections: 100,
+    keepAliveTimeout: 30_000,
+    connect: {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(servername === undefined ? {} : { servername }),
+      ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+    },
+  });
+}

@@ -1,0 +1,27 @@
+import { type Logger, pino, stdTimeFunctions } from 'pino';
+import type { OperatorConfig } from '@metal/operator/config.ts';
+
+/** Logs to stderr, as JSON or as one readable line each. */
+export function createLog({ format, level }: OperatorConfig['log']): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  return format === 'json'
+    ? pino(options, process.stderr)
+    : pino(options, { write: (line: string) => void process.stderr.write(readable(line)) });
+}
+
+/** `2026-01-01T00:00:00.000Z info  message key=value …` */
+function readable(line: string): string {
+  const { time, level, msg, ...rest } = parsed(line);
+  const fields = Object.entries(rest).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return `${String(time)} ${String(level).padEnd(5)} ${[String(msg ?? ''), ...fields].join(' ').replaceAll('\n', '\\n')}\n`;
+}
+
+// pino writes one JSON object per line.
+const parsed = (line: string): Record<string, unknown> => JSON.parse(line) as Record<string, unknown>;

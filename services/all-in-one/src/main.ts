@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type OperatorConfig, readConfig } from '@metal/operator/config.ts';
+import { createLog } from './log.ts';
+import { startEndpoints } from './endpoints.ts';
+import { startSystem } from './system.ts';
+import { systemClock } from '@metal/kube/clock.ts';
+import { OperatorError } from '@metal/kube/errors.ts';
+
+/** Exit codes: 0 stopped as asked, 1 bad configuration or a failure that a restart may cure. */
+async function main(): Promise<void> {
+  const config = readConfig(process.argv.slice(2), process.env);
+  const log = createLog(config.log);
+  const stopAsked = new Promise<string>((resolve) => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
+  });
+  await using system = await startSystem({
+    config,
+    clock: systemClock,
+    random: Math.random,
+    log,
+    identity: `${hostname()}_${randomUUID()}`,
+  });
+  await using _endpoints = await startEndpoints(config, system.metrics, log);
+  log.info({ components: [...config.components], registryUrl: system.registryUrl, bootUrl: system.bootUrl }, 'running');
+  const reason = await Promise.race([stopAsked, system.stopped.then(() => 'stopped')]);
+  log.info({ reason }, 'stopping: running turns finish first');
+}
+
+function explain(error: unknown): string {
+  if (error instanceof OperatorError) return `metal-operator: ${error.message}`;
+  return `metal-operator: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}
+
+export type { OperatorConfig };
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(1);
+  },
+);

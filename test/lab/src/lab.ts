@@ -1,0 +1,253 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningSystem, startSystem } from '@metal/all-in-one/system.ts';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { type Cache, CacheSet } from '@metal/kube/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { type Clock, createClock } from '@metal/kube/clock.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
+import { readConfig } from '@metal/operator/config.ts';
+import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
+import { pino } from 'pino';
+import { openCluster } from './cluster.ts';
+import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
+import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
+import { Subject } from './subject.ts';
+import { Timeline } from './timeline.ts';
+
+export interface LabOptions {
+  /** Lab time runs this many times faster than the wall. */
+  speed?: number;
+  /** Extra flags of the operator. */
+  flags?: string[];
+  /** What the fleet is like; vendors are chosen with `rack`. */
+  fleet?: Omit<NonNullable<Parameters<typeof startFleet>[0]>, 'count' | 'vendors' | 'clock'>;
+  /** Text of the MAC prefix database instead of the fleet's own. */
+  macPrefixes?: (fleet: Fleet) => string;
+  /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
+  operator?: 'inside' | 'process' | 'none';
+  /** Garbage collection by a real kube-controller-manager. */
+  controllerManager?: boolean;
+}
+
+export type Vendor = 'dell' | 'hpe' | 'lenovo' | 'supermicro' | 'generic';
+
+/**
+ * A rack of simulated machines, a real API server, and the operator. Every word waits on a watch, has a deadline, and
+ * on failure prints what happened in order.
+ */
+export class Lab implements AsyncDisposable {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly fleet: Fleet;
+  readonly timeline: Timeline;
+  readonly kubeconfigPath: string;
+  readonly servers: Cache<Server>;
+  readonly claims: Cache<ServerClaim>;
+  readonly bmcs: Cache<BMC>;
+  readonly endpoints: Cache<Endpoint>;
+  readonly boots: Cache<ServerBootConfiguration>;
+  readonly inventories: Cache<ServerInventory>;
+  readonly #stack: AsyncDisposableStack;
+  readonly #flags: readonly string[];
+  #system: RunningSystem | undefined;
+  #claims = 0;
+
+  constructor(parts: {
+    client: KubeClient;
+    caches: CacheSet;
+    clock: Clock;
+    fleet: Fleet;
+    kubeconfigPath: string;
+    flags: readonly string[];
+    stack: AsyncDisposableStack;
+  }) {
+    const { client, caches, clock, fleet } = parts;
+    this.client = client;
+    this.clock = clock;
+    this.fleet = fleet;
+    this.kubeconfigPath = parts.kubeconfigPath;
+    this.#flags = parts.flags;
+    this.#stack = parts.stack;
+    this.servers = caches.watch(Server, { indexes: { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] } });
+    this.claims = caches.watch(ServerClaim);
+    this.bmcs = caches.watch(BMC);
+    this.endpoints = caches.watch(Endpoint);
+    this.boots = caches.watch(ServerBootConfiguration);
+    this.inventories = caches.watch(ServerInventory);
+    this.timeline = new Timeline({
+      servers: this.servers,
+      claims: this.claims,
+      bmcs: this.bmcs,
+      endpoints: this.endpoints,
+      boots: this.boots,
+    });
+  }
+
+  /** Adds machines to the rack, without telling the operator. */
+  async rack(wanted: Partial<Record<Vendor, number>>): Promise<Node[]> {
+    const nodes: Node[] = [];
+    for (const [vendor, count] of Object.entries(wanted)) {
+      for (let index = 0; index < count; index += 1) nodes.push(await this.fleet.add({ vendor }));
+    }
+    return nodes;
+  }
+
+  /** The management network sees the machine: its Endpoint appears. */
+  async plugIn(...nodes: readonly Node[]): Promise<void> {
+    for (const node of nodes) {
+      const { name, bmc } = node;
+      await this.client.create(Endpoint, { metadata: { name }, spec: { macAddress: bmc.macAddress, ip: bmc.address } });
+    }
+  }
+
+  async startOperator(): Promise<RunningSystem> {
+    const config = readConfig(this.#flags, {});
+    const log = pino({ level: process.env.LAB_LOG ?? 'silent' }, process.stderr);
+    const system = await startSystem({
+      config,
+      clock: this.clock,
+      random: Math.random,
+      log,
+      identity: `lab-${process.pid}`,
+    });
+    this.#stack.use(system);
+    this.#system = system;
+    if (system.bootUrl !== undefined) this.fleet.setBootUrl(system.bootUrl);
+    return system;
+  }
+
+  /** The operator as a process of its own, so that it can be killed. */
+  async startOperatorProcess(extraFlags: readonly string[] = []): Promise<OperatorProcess> {
+    const operator = await startOperatorProcess({ flags: [...this.#flags, ...extraFlags] });
+    this.#stack.use(operator);
+    this.fleet.setBootUrl(operator.bootUrl);
+    return operator;
+  }
+
+  get system(): RunningSystem {
+    if (this.#system === undefined) throw new Error('this lab has no operator inside; call startOperator first');
+    return this.#system;
+  }
+
+  server(node: Node): Subject<Server> {
+    const find = () => this.servers.by('uuid', node.uuid.toLowerCase())[0];
+    return new Subject({
+      what: `server of ${node.name}`,
+      cache: this.servers,
+      find,
+      phase: ({ status }) => status?.state,
+      timeline: this.timeline,
+    });
+  }
+
+  bmc(node: Node): Subject<BMC> {
+    return this.#named(`BMC ${node.name}`, this.bmcs, node.name, ({ status }) => status?.state);
+  }
+
+  endpoint(node: Node): Subject<Endpoint> {
+    return this.#named(`Endpoint ${node.name}`, this.endpoints, node.name, () => undefined);
+  }
+
+  /** Creates a claim; with `on`, for that machine only. */
+  async claim({ on, name, ...wish }: ClaimWish): Promise<ClaimHandle> {
+    this.#claims += 1;
+    const serverRef = on === undefined ? undefined : { name: (await this.server(on).exists()).metadata.name };
+    const claim = await this.client.create(ServerClaim, {
+      metadata: { name: name ?? `claim-${this.#claims}`, namespace: 'default' },
+      spec: { power: 'On', ...(serverRef === undefined ? {} : { serverRef }), ...wish },
+    });
+    const subject = this.#named(
+      `claim ${claim.metadata.name}`,
+      this.claims,
+      `default/${claim.metadata.name}`,
+      ({ status }) => status?.phase,
+    );
+    return new ClaimHandle(this.client, claim, subject);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+
+  #named<T extends KubeObject>(
+    what: string,
+    cache: Cache<T>,
+    key: string,
+    phase: (object: T) => string | undefined,
+  ): Subject<T> {
+    return new Subject({ what, cache, find: () => cache.get(key), phase, timeline: this.timeline });
+  }
+}
+
+/** Opens a lab of its own: API server, fleet and operator; all of it is gone when the lab is disposed. */
+export async function openLab(options: LabOptions = {}): Promise<Lab> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const clock = createClock(options.speed ?? 10);
+    const cluster = stack.use(await openCluster({ crds: true, controllerManager: options.controllerManager ?? false }));
+    const client = stack.use(createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'lab' }));
+    const fleet = stack.use(
+      await startFleet({
+        count: 0,
+        clock,
+        latencyMs: 0,
+        powerOnMs: 500,
+        powerOffMs: 500,
+        bootMs: 1_000,
+        ...options.fleet,
+      }),
+    );
+    const flags = await flagsOf(options, fleet, cluster.kubeconfigPath, stack);
+    const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
+    const lab = new Lab({ client, caches, clock, fleet, kubeconfigPath: cluster.kubeconfigPath, flags, stack });
+    stack.defer(() => caches.stop());
+    await caches.start(new AbortController().signal);
+    lab.timeline.start();
+    if ((options.operator ?? 'inside') === 'inside') await lab.startOperator();
+    return lab;
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+async function flagsOf(
+  options: LabOptions,
+  fleet: Fleet,
+  kubeconfigPath: string,
+  stack: AsyncDisposableStack,
+): Promise<string[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'metal-lab-'));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const path = (name: string) => join(directory, name);
+  await writeFile(path('prefixes.yaml'), options.macPrefixes?.(fleet) ?? fleet.macPrefixFile());
+  await writeFile(path('vmlinuz'), 'kernel of the lab\n'.repeat(64));
+  await writeFile(path('initrd'), 'initrd of the lab\n'.repeat(64));
+  const image = { kernel: path('vmlinuz'), initrd: path('initrd') };
+  await writeFile(
+    path('images.json'),
+    JSON.stringify({ images: { 'probe-os': image, 'registry.test/os:1': image, 'registry.test/os:2': image } }),
+  );
+  return [
+    `--kubeconfig=${kubeconfigPath}`,
+    `--mac-prefixes-file=${path('prefixes.yaml')}`,
+    `--boot-images=${path('images.json')}`,
+    '--probe-image=probe',
+    '--probe-os-image=probe-os',
+    '--registry-url=http://127.0.0.1',
+    '--registry-port=0',
+    '--boot-port=0',
+    '--protocol=http',
+    '--metrics-bind-address=0',
+    '--health-probe-bind-address=0',
+    '--bmc-call-timeout=1m',
+    ...(options.flags ?? []),
+  ];
+}

@@ -1,0 +1,99 @@
+import type { Cache } from '@metal/kube/cache.ts';
+import type { Condition, KubeObject } from '@metal/kube/kind.ts';
+import type { Timeline } from './timeline.ts';
+
+/** Real seconds a word waits before it gives up and prints the timeline. */
+const patienceMs = 60_000;
+
+export interface SubjectOptions<T> {
+  readonly what: string;
+  readonly cache: Cache<T & KubeObject>;
+  readonly find: () => T | undefined;
+  readonly phase: (object: T) => string | undefined;
+  readonly timeline: Timeline;
+}
+
+/** Something a story waits for: an object that reaches a phase or says a reason. */
+export class Subject<T extends KubeObject> {
+  readonly #options: SubjectOptions<T>;
+
+  constructor(options: SubjectOptions<T>) {
+    this.#options = options;
+  }
+
+  /** The object as the watch last told it, if it exists. */
+  get now(): T | undefined {
+    return this.#options.find();
+  }
+
+  exists(): Promise<T> {
+    return this.until('exists', () => true);
+  }
+
+  reaches(phase: string): Promise<T> {
+    return this.until(`reaches ${phase}`, (object) => this.#options.phase(object) === phase);
+  }
+
+  /** Some condition carries this reason. */
+  says(reason: string): Promise<T> {
+    return this.until(`says ${reason}`, (object) =>
+      conditionsOf(object).some((condition) => condition.reason === reason),
+    );
+  }
+
+  /** The condition of this type has this status. */
+  has(type: string, status: Condition['status']): Promise<T> {
+    return this.until(`has ${type}=${status}`, (object) => conditionOf(object, type)?.status === status);
+  }
+
+  condition(type: string): Condition | undefined {
+    return conditionOf(this.now, type);
+  }
+
+  /** Waits until it no longer exists. */
+  async isGone(): Promise<void> {
+    await this.#wait('is gone', () => (this.now === undefined ? { found: true as const } : undefined));
+  }
+
+  async until(wish: string, holds: (object: T) => boolean): Promise<T> {
+    return this.#wait(wish, () => {
+      const object = this.now;
+      return object !== undefined && holds(object) ? object : undefined;
+    });
+  }
+
+  #wait<R>(wish: string, look: () => R | undefined): Promise<R> {
+    const { what, cache, timeline } = this.#options;
+    return new Promise((resolve, reject) => {
+      const finish = () => {
+        clearTimeout(timer);
+        subscription[Symbol.dispose]();
+      };
+      const check = () => {
+        const found = look();
+        if (found === undefined) return;
+        finish();
+        resolve(found);
+      };
+      const timer = setTimeout(() => {
+        finish();
+        reject(
+          new Error(
+            `${what}: "${wish}" did not happen within ${patienceMs / 1_000} s; it is ${JSON.stringify(this.now, undefined, 1)}\n${timeline.text()}`,
+          ),
+        );
+      }, patienceMs);
+      const subscription = cache.onChange(check);
+      check();
+    });
+  }
+}
+
+function conditionsOf(object: KubeObject | undefined): readonly Condition[] {
+  const status = object !== undefined && 'status' in object ? object.status : undefined;
+  if (typeof status !== 'object' || status === null || !('conditions' in status)) return [];
+  return Array.isArray(status.conditions) ? status.conditions : [];
+}
+
+const conditionOf = (object: KubeObject | undefined, type: string): Condition | undefined =>
+  conditionsOf(object).find((condition) => condition.type === type);

@@ -1,0 +1,56 @@
+import type { Cache } from '@metal/kube/cache.ts';
+import type { Condition, KubeObject } from '@metal/kube/kind.ts';
+
+interface Told {
+  state?: string | undefined;
+  phase?: string | undefined;
+  powerState?: string | undefined;
+  conditions?: readonly Condition[] | undefined;
+}
+
+/** What happened, in order: each change of state, power or reason that the watches told. */
+export class Timeline {
+  readonly #caches: Record<string, Cache<KubeObject>>;
+  readonly #lines: string[] = [];
+  readonly #last = new Map<string, string>();
+  readonly #startedAt = performance.now();
+
+  constructor(caches: Record<string, unknown>) {
+    // Every value is a cache of some kind of object; only what all kinds share is read.
+    this.#caches = caches as Record<string, Cache<KubeObject>>;
+  }
+
+  start(): void {
+    for (const [kind, cache] of Object.entries(this.#caches)) {
+      cache.onChange(({ key, after }) => this.#note(`${kind}/${key}`, after));
+    }
+  }
+
+  note(line: string): void {
+    this.#lines.push(`${((performance.now() - this.#startedAt) / 1_000).toFixed(2).padStart(7)} s  ${line}`);
+  }
+
+  text(): string {
+    return `timeline:\n${this.#lines.slice(-200).join('\n')}`;
+  }
+
+  #note(subject: string, object: KubeObject | undefined): void {
+    const line = object === undefined ? 'gone' : describe(object);
+    if (this.#last.get(subject) === line) return;
+    this.#last.set(subject, line);
+    this.note(`${subject.padEnd(40)} ${line}`);
+  }
+}
+
+function describe(object: KubeObject): string {
+  // The members read here are optional on every kind.
+  const status = ((object as KubeObject & { status?: Told }).status ?? {}) as Told;
+  const reasons = (status.conditions ?? []).map(
+    ({ type, status: holds, reason, message }) =>
+      `${type}=${holds}/${reason}${holds === 'False' ? ` (${message})` : ''}`,
+  );
+  const leaving = object.metadata.deletionTimestamp === undefined ? [] : ['being deleted'];
+  return [status.state ?? status.phase ?? '-', status.powerState ?? '', ...leaving, ...reasons]
+    .filter((part) => part !== '')
+    .join('  ');
+}
