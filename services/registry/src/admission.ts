@@ -1,0 +1,85 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { bootTokenExpiresAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import type { BootTokens } from './boot-tokens.ts';
+import { Refusal } from './refusal.ts';
+
+export interface AdmissionOptions {
+  auth: 'token' | 'none';
+  servers: Cache<Server>;
+  bootConfigurations: Cache<ServerBootConfiguration>;
+  tokens: () => Promise<BootTokens>;
+  clock: Clock;
+}
+
+/** Who is talking: a server, and the boot configuration it runs on if that is known. */
+export interface Sender {
+  readonly server: Server;
+  readonly boot: ServerBootConfiguration | undefined;
+}
+
+/** Decides who may say what about which server. */
+export class Admission {
+  readonly #options: AdmissionOptions;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+  }
+
+  /** What can be judged before the body is read: is there a token, is it one of ours, is it still good? */
+  async bootOf(authorization: string | undefined): Promise<ServerBootConfiguration | undefined> {
+    if (this.#options.auth === 'none') return undefined;
+    const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+    if (token === undefined) throw new Refusal('TokenMissing', 'expected the header "Authorization: Bearer <token of this boot>"');
+    const boot = (await this.#options.tokens()).find(token);
+    if (boot === undefined) throw new Refusal('TokenUnknown', 'the token belongs to no boot configuration, or to one that is gone');
+    this.#requireUnexpired(boot);
+    return boot;
+  }
+
+  /** The server with that UUID, provided that the token was minted for the boot it is doing now. */
+  senderOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Sender {
+    const found = this.#options.servers.by('uuid', systemUUID.toLowerCase());
+    const named = found.find((server) => server.metadata.name === boot?.spec.serverRef.name);
+    const [server = undefined] = named === undefined ? found : [named];
+    if (server === undefined) throw new Refusal('ServerUnknown', `no Server has the system UUID ${systemUUID.toLowerCase()}`);
+    if (this.#options.auth === 'none') return { server: requireOnly(found, systemUUID), boot: this.#currentBootOf(server) };
+    if (named === undefined) throw new Refusal('TokenOfAnotherServer', 'the token was given to another server');
+    if (!isCurrent(server, boot)) throw new Refusal('BootNotCurrent', 'the token belongs to an earlier boot of this server');
+    return { server, boot };
+  }
+
+  #currentBootOf({ spec }: Server): ServerBootConfiguration | undefined {
+    const ref = spec.bootConfigurationRef;
+    return ref === undefined ? undefined : this.#options.bootConfigurations.get({ name: ref.name ?? '', namespace: ref.namespace });
+  }
+
+  /** A date that cannot be read is one that has passed. */
+  #requireUnexpired({ metadata }: ServerBootConfiguration): void {
+    const expires = metadata.annotations?.[bootTokenExpiresAnnotation];
+    if (expires === undefined || Date.parse(expires) > this.#options.clock.now()) return;
+    throw new Refusal('TokenExpired', `the token expired at ${expires}; the next discovery boot brings a new one`);
+  }
+}
+
+/** Only the boots that discovery prepares carry a probe; an installed system has no report to make. */
+export function requireDiscoveryBoot(boot: ServerBootConfiguration | undefined): void {
+  if (boot === undefined || isDiscoveryBoot(boot)) return;
+  throw new Refusal('TokenNotForReports', 'the token belongs to the boot of an installed system; only discovery boots report hardware');
+}
+
+export const isDiscoveryBoot = ({ metadata }: ServerBootConfiguration): boolean => metadata.annotations?.[typeAnnotation] === internalBootType;
+
+function requireOnly(found: readonly Server[], systemUUID: string): Server {
+  const [server] = found;
+  if (server !== undefined && found.length === 1) return server;
+  throw new Refusal('ServerUnknown', `${found.length} Servers have the system UUID ${systemUUID.toLowerCase()}; expected one`);
+}
+
+function isCurrent({ spec }: Server, boot: ServerBootConfiguration | undefined): boolean {
+  const ref = spec.bootConfigurationRef;
+  if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return false;
+  return ref?.name === boot.metadata.name && ref.namespace === boot.metadata.namespace;
+}

@@ -1,0 +1,19 @@
+import type * as z from 'zod';
+import { Refusal } from './refusal.ts';
+
+/** Parses a request body at the door. @throws Refusal naming the fields that are wrong. */
+export function parseBody<Schema extends z.ZodType>(bytes: Uint8Array, schema: Schema): z.output<Schema> {
+  const result = schema.safeParse(jsonOf(bytes));
+  if (result.success) return result.data;
+  const [first, ...more] = result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
+  throw new Refusal('ReportInvalid', `${first ?? 'body: invalid'}${more.length > 0 ? ` (and ${more.length} more)` : ''}`.slice(0, 300));
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    // The parser's own words would repeat parts of the body.
+    throw new Refusal('BodyMalformed', `the body is not JSON (${bytes.length} bytes)`, { cause });
+  }
+}
