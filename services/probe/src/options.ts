@@ -81,9 +81,7 @@ function optionalFile(name: string, path: string | undefined): string | undefine
 }
 
 function duration(name: string, text: string): number {
-  try {
-    return parseDuration(text);
-  } catch (cause) {
-    throw new Error(`--${name}: expected a duration such as 5s or 1m30s, found "${text}"`, { cause });
-  }
+  const ms = parseDuration(text);
+  if (ms === undefined || ms < 0) throw new Error(`--${name}: expected a duration such as 5s or 1m30s, found "${text}"`);
+  return ms;
 }

@@ -2,14 +2,13 @@ import { networkInterfaces } from 'node:os';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
-import { registration } from '@metal/api/wire/probe-report.ts';
+import { bootState, registration } from '@metal/api/wire/probe-report.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Logger } from 'pino';
 import { Counter, type Registry as MetricsRegistry } from 'prom-client';
-import * as z from 'zod';
 import { Admission, requireDiscoveryBoot } from './admission.ts';
 import { answerTo } from './answers.ts';
 import { parseBody } from './body.ts';
@@ -48,7 +47,6 @@ export interface RunningRegistry extends AsyncDisposable {
 
 /** What a refused request costs more than a good one: guessing runs a client dry sooner. */
 const refusalCost = 9;
-const bootState = z.object({ systemUUID: z.string().min(1), booted: z.boolean() });
 
 /**
  * Listens for probe reports and boot states. Everything it is told goes to the API server or is refused; nothing is
@@ -153,8 +151,8 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     await stack.disposeAsync();
     throw error;
   }
-  const [address] = http.addresses();
-  const port = address?.port ?? options.listen.port;
+  const address = http.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.listen.port;
   const running = stack.move();
   log.info({ port, auth }, 'registry listens');
   return { port, url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => running.disposeAsync() };

@@ -1,0 +1,128 @@
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { BootError } from './errors.ts';
+
+/** What a client may ask of an artefact besides all of it. */
+export interface Demand {
+  method: 'GET' | 'HEAD';
+  range: string | undefined;
+  ifRange: string | undefined;
+  ifNoneMatch: string | undefined;
+  signal: AbortSignal;
+}
+
+export interface Delivery {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Flows only as fast as its reader; to be destroyed by whoever does not read it to the end. */
+  readonly body: Readable | undefined;
+}
+
+/** One file that machines load: a kernel or an initrd, wherever it is kept. */
+export interface Artefact {
+  readonly name: string;
+  /** @throws BootError when it is not there or cannot be asked for. */
+  check(signal: AbortSignal): Promise<void>;
+  /** @throws BootError as `check`. */
+  deliver(demand: Demand): Promise<Delivery>;
+}
+
+export function fileArtefact(path: string): Artefact {
+  const openFile = async () => {
+    const handle = await open(path, 'r').catch((cause: unknown) => {
+      throw new BootError('ArtefactMissing', `${path} cannot be read; expected a kernel or initrd file there`, cause);
+    });
+    const stat = await handle.stat();
+    if (stat.isFile()) return { handle, size: stat.size, etag: `"${stat.size.toString(36)}-${Math.round(stat.mtimeMs).toString(36)}"` };
+    await handle.close();
+    throw new BootError('ArtefactMissing', `${path} is not a file; expected a kernel or initrd there`);
+  };
+  return {
+    name: path,
+    check: async () => (await openFile()).handle.close(),
+    deliver: async (demand) => {
+      const { handle, size, etag } = await openFile();
+      const plan = planOf(demand, size, etag);
+      if (plan.span === undefined) {
+        await handle.close();
+        return { ...plan, body: undefined };
+      }
+      return { ...plan, body: handle.createReadStream({ start: plan.span.first, end: plan.span.last }) };
+    },
+  };
+}
+
+interface Plan {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  /** Bytes to send; undefined when there are none. */
+  readonly span: { first: number; last: number } | undefined;
+}
+
+/** Turns conditions and ranges (RFC 9110) into a status, headers and the bytes to send. */
+export function planOf({ method, range, ifRange, ifNoneMatch }: Omit<Demand, 'signal'>, size: number, etag: string): Plan {
+  const headers: Record<string, string> = { etag, 'accept-ranges': 'bytes', 'content-type': 'application/octet-stream' };
+  if (ifNoneMatch !== undefined && ifNoneMatch.split(',').some((tag) => tag.trim() === etag)) return { status: 304, headers, span: undefined };
+  const span = ifRange === undefined || ifRange === etag ? spanOf(range, size) : 'all';
+  if (span === 'outside') return { status: 416, headers: { ...headers, 'content-range': `bytes */${size}`, 'content-length': '0' }, span: undefined };
+  if (span === 'all') headers['content-length'] = String(size);
+  else Object.assign(headers, { 'content-length': String(span.last - span.first + 1), 'content-range': `bytes ${span.first}-${span.last}/${size}` });
+  const bytes = span === 'all' ? { first: 0, last: size - 1 } : span;
+  return { status: span === 'all' ? 200 : 206, headers, span: method === 'HEAD' || size === 0 ? undefined : bytes };
+}
+
+/** A single range; anything else is answered with the whole, as the standard allows. */
+function spanOf(range: string | undefined, size: number): 'all' | 'outside' | { first: number; last: number } {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
+  if (from === '' && to === '') return 'all';
+  const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);
+  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  return first > last ? 'outside' : { first, last };
+}
+
+const relayedHeaders = ['content-length', 'content-range', 'etag', 'last-modified', 'accept-ranges'];
+
+export function urlArtefact(url: URL, fetch: typeof globalThis.fetch): Artefact {
+  const ask = async (init: RequestInit): Promise<Response> => {
+    try {
+      return await fetch(url, { ...init, redirect: 'follow' });
+    } catch (cause) {
+      const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : String(cause);
+      throw new BootError('ArtefactUnreachable', `${url.href} does not answer: ${inner}`, cause);
+    }
+  };
+  return {
+    name: url.href,
+    check: async (signal) => {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
+      const head = await ask({ method: 'HEAD', signal: limit });
+      const refusesHead = head.status === 405 || head.status === 501;
+      const response = refusesHead ? await ask({ method: 'GET', headers: { range: 'bytes=0-0' }, signal: limit }) : head;
+      await response.body?.cancel();
+      requireFound(response, url);
+    },
+    deliver: async ({ method, range, ifRange, ifNoneMatch, signal }) => {
+      const wanted = { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch };
+      // Kernels and initrds are compressed already; a length that counts other bytes than it sends would break the boot.
+      const headers = new Headers({ 'accept-encoding': 'identity' });
+      for (const [name, value] of Object.entries(wanted)) if (value !== undefined) headers.set(name, value);
+      const response = await ask({ method, headers, signal });
+      if (response.status !== 304 && response.status !== 416) requireFound(response, url);
+      return { status: response.status, headers: headersToRelay(response), body: response.body === null ? undefined : Readable.fromWeb(response.body) };
+    },
+  };
+}
+
+function headersToRelay(response: Response): Record<string, string> {
+  const relayed = relayedHeaders.flatMap((name) => {
+    const value = response.headers.get(name);
+    return value === null ? [] : [[name, value]];
+  });
+  return { 'content-type': 'application/octet-stream', ...Object.fromEntries(relayed) };
+}
+
+function requireFound(response: Response, url: URL): void {
+  if (response.ok) return;
+  const code = response.status >= 500 ? 'ArtefactUnreachable' : 'ArtefactMissing';
+  throw new BootError(code, `${url.href} answers ${response.status}; expected a kernel or initrd there`);
+}

@@ -1,0 +1,101 @@
+import { networkInterfaces } from 'node:os';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import { fastify } from 'fastify';
+import type { Logger } from 'pino';
+import { Counter, type Registry as MetricsRegistry } from 'prom-client';
+import { BootTokens } from './boot-tokens.ts';
+import { EvidenceLog } from './evidence-log.ts';
+import { BootImages } from './images.ts';
+import { Machines } from './machines.ts';
+import { Preparation } from './preparation.ts';
+import { serveBoots } from './routes.ts';
+
+export interface BootOptions {
+  /** Port 0 takes a free one. */
+  listen: { host?: string | undefined; port: number };
+  /** none also opens `/ignition/<uuid>`, for images that know no token. */
+  auth: 'token' | 'none';
+  client: KubeClient;
+  /** Needs the index `uuid` with lower-case values. */
+  servers: Cache<Server>;
+  bootConfigurations: Cache<ServerBootConfiguration>;
+  bootTokenKey: () => Promise<Uint8Array>;
+  /** URL under which machines reach this service; left out, it is made of `publicHost` and the port. */
+  publicUrl?: string | undefined;
+  publicHost?: string | undefined;
+  /** Accepted for callers that know it; machines learn the registry from their ignition. */
+  registryUrl?: string | undefined;
+  /** Names images: `name: {kernel, initrd, cmdline}` in YAML or JSON. */
+  imagesFile?: string | undefined;
+  clock: Clock;
+  log: Logger;
+  metrics?: MetricsRegistry | undefined;
+  /** Ends the service as disposing does. */
+  signal?: AbortSignal | undefined;
+  fetch?: typeof globalThis.fetch | undefined;
+}
+
+export interface RunningBoot extends AsyncDisposable {
+  readonly port: number;
+  /** URL that machines are given. */
+  readonly url: string;
+}
+
+/** A client that takes nothing for this long is gone; a slow one that takes something is not. */
+const idleTimeoutMs = 120_000;
+
+/**
+ * Prepares boot configurations and serves what machines boot from: scripts, kernels, initrds, ignition. Keeps no state
+ * but the evidence it is about to write, so that any number of replicas may run.
+ */
+export async function startBoot(options: BootOptions): Promise<RunningBoot> {
+  const { client, servers, bootConfigurations, clock, log, auth } = options;
+  const stack = new AsyncDisposableStack();
+  let tokens: Promise<BootTokens> | undefined;
+  const openTokens = () => {
+    tokens ??= options.bootTokenKey().then((key) => stack.use(new BootTokens(bootConfigurations, key)));
+    tokens.catch(() => (tokens = undefined));
+    return tokens;
+  };
+  const images = new BootImages({ mapFile: options.imagesFile, clock, fetch: options.fetch });
+  const machines = new Machines({ client, servers, bootConfigurations, tokens: openTokens, clock });
+  const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log }));
+  let url = options.publicUrl ?? '';
+
+  const http = fastify({ logger: false, bodyLimit: 16_384, connectionTimeout: idleTimeoutMs, requestTimeout: 30_000, routerOptions: { maxParamLength: 200 } });
+  const count = counterIn(options.metrics);
+  http.addHook('onResponse', async (request, reply) => count(request.routeOptions.url ?? 'unknown', reply.statusCode));
+  serveBoots(http, { auth, client, machines, images, evidence, clock, log, bootTokenKey: options.bootTokenKey, publicUrl: () => url });
+  stack.defer(() => http.close());
+  try {
+    await http.listen({ host: options.listen.host ?? everyAddress(), port: options.listen.port });
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+  const address = http.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.listen.port;
+  url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');
+  stack.use(new Preparation({ client, bootConfigurations, images, clock, log }));
+  const running = stack.move();
+  const stop = () => running.disposeAsync();
+  options.signal?.addEventListener('abort', () => void stop(), { once: true });
+  log.info({ port, url, auth }, 'boot service listens');
+  return { port, url, [Symbol.asyncDispose]: stop };
+}
+
+/** Both families where the machine has both. */
+function everyAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0';
+}
+
+function counterIn(metrics: MetricsRegistry | undefined): (route: string, status: number) => void {
+  if (metrics === undefined) return () => {};
+  const counter = new Counter({ name: 'metal_boot_requests_total', help: 'Requests to the boot service by route and status', labelNames: ['route', 'status'], registers: [metrics] });
+  return (route, status) => counter.inc({ route, status: String(status) });
+}

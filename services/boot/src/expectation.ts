@@ -1,0 +1,59 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { bootTokenExpiresAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import type { ObjectRef } from '@metal/kube/kind.ts';
+import { evidence } from './evidence.ts';
+
+/** Either the boot that a machine is to do from the network now, or why it is to do none. */
+export type Expectation = { readonly boot: ServerBootConfiguration; readonly reason?: never } | { readonly boot?: never; readonly reason: string };
+
+/** A machine may load its ignition again for this long, in case it was reset on the way. */
+const repeatableForMs = 10 * 60_000;
+const statesThatStayLocal: readonly (string | undefined)[] = ['Available', 'Released', 'Parked', 'Error'];
+
+/** The boot configuration that counts for the server in the state it is in. */
+export function currentBootRef({ spec, status }: Server): ObjectRef | undefined {
+  const ref = (status?.state === 'Maintenance' ? spec.maintenanceBootConfigurationRef : undefined) ?? spec.bootConfigurationRef;
+  return ref?.name === undefined || ref.name === '' ? undefined : { name: ref.name, namespace: ref.namespace };
+}
+
+/** Is the boot configuration the one its server refers to now, and prepared? Says why not. */
+export function obstacleTo(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {
+  const { metadata, spec, status } = boot;
+  const ref = server === undefined ? undefined : currentBootRef(server);
+  if (server === undefined || spec.serverRef.name !== server.metadata.name) return 'the boot configuration belongs to another server, or its server is gone';
+  if (ref?.name !== metadata.name || ref.namespace !== metadata.namespace) return 'the server refers to another boot configuration';
+  if (metadata.deletionTimestamp !== undefined) return 'its boot configuration is being deleted';
+  if (status?.state !== 'Ready') return `its boot configuration is ${status?.state ?? 'not prepared yet'}`;
+  const expires = metadata.annotations?.[bootTokenExpiresAnnotation];
+  // A date that cannot be read is one that has passed.
+  return expires === undefined || Date.parse(expires) > now ? undefined : `its boot configuration expired at ${expires}`;
+}
+
+/** What a machine that asks for a script is to do. An installed server is not installed again because it lost power. */
+export function expectationOf(server: Server, boot: ServerBootConfiguration | undefined, now: number): Expectation {
+  if (boot === undefined) return { reason: 'it has no boot configuration' };
+  const obstacle = obstacleTo(boot, server, now);
+  if (obstacle !== undefined) return { reason: obstacle };
+  if (statesThatStayLocal.includes(server.status?.state)) return { reason: `a server in state ${server.status?.state} boots nothing from the network` };
+  return isInstalled(server, boot, now) ? { reason: 'it has been installed already' } : { boot };
+}
+
+function isInstalled({ spec, status }: Server, boot: ServerBootConfiguration, now: number): boolean {
+  if (boot.metadata.annotations?.[typeAnnotation] === internalBootType) return false;
+  const claimUid = spec.serverClaimRef?.uid;
+  return (claimUid !== undefined && status?.provisionedClaimUID === claimUid) || ignitionIsSpent(boot, now);
+}
+
+/** Ignition may hold credentials: it is not handed out once the system is up, or long after it was delivered. */
+export function ignitionIsSpent(boot: ServerBootConfiguration, now: number): boolean {
+  if (boot.metadata.annotations?.[typeAnnotation] === internalBootType) return false;
+  if (timeOf(boot, evidence.booted.type) !== undefined) return true;
+  const deliveredAt = timeOf(boot, evidence.ignition.type);
+  return deliveredAt !== undefined && now - deliveredAt > repeatableForMs;
+}
+
+function timeOf({ status }: ServerBootConfiguration, type: string): number | undefined {
+  const condition = status?.conditions?.find((candidate) => candidate.type === type && candidate.status === 'True');
+  return condition === undefined ? undefined : Date.parse(condition.lastTransitionTime);
+}

@@ -1,0 +1,160 @@
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { mintBootToken } from '@metal/api/wire/boot-token.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { BootError } from './errors.ts';
+import type { EvidenceLog } from './evidence-log.ts';
+import { ignitionIsSpent } from './expectation.ts';
+import { readIgnition } from './ignition.ts';
+import type { BootImages } from './images.ts';
+import type { Machines } from './machines.ts';
+import { Refusal } from './refusal.ts';
+import { entryScript, localBootScript, machineScript } from './scripts.ts';
+
+export interface RoutesOptions {
+  auth: 'token' | 'none';
+  client: KubeClient;
+  machines: Machines;
+  images: BootImages;
+  evidence: EvidenceLog;
+  clock: Clock;
+  log: Logger;
+  bootTokenKey: () => Promise<Uint8Array>;
+  publicUrl: () => string;
+}
+
+type ByUuid = { Params: { uuid: string } };
+type ByToken = { Params: { token: string } };
+const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
+
+/**
+ *   machine                                   boot service
+ *   GET /ipxe/<uuid>                     ───► script with a token in its addresses      IPXEScriptFetched
+ *   GET /boot/<token>/kernel, /initrd    ───► streamed from file or URL
+ *   GET /boot/<token>/ignition           ───► Ignition JSON, while the boot is young    IgnitionDataFetched
+ *   POST /boot/<token>/booted            ───► noted                                     BootStateReceived
+ */
+export function serveBoots(http: FastifyInstance, options: RoutesOptions): void {
+  const { machines, images, evidence, client, clock, log } = options;
+  http.removeAllContentTypeParsers();
+  http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  http.setErrorHandler((error, request, reply) => refuse(error, request, reply, log));
+  http.setNotFoundHandler((request, reply) => refuse(new Refusal(404, 'nothing is served at this address'), request, reply, log));
+
+  for (const url of ['/ipxe', '/ipxe/']) {
+    http.route({ method: getOrHead, url, handler: (_request, reply) => sendScript(reply, entryScript(options.publicUrl())) });
+  }
+
+  http.route<ByUuid>({
+    method: getOrHead,
+    url: '/ipxe/:uuid',
+    handler: async (request, reply) => {
+      const server = machines.byUuid(request.params.uuid);
+      const { boot, reason } = await machines.expectationOf(server);
+      if (boot === undefined) {
+        log.info({ server: server.metadata.name, reason }, 'sent a machine to its next boot device');
+        return sendScript(reply, localBootScript(server.metadata.name, reason));
+      }
+      onceDelivered(request, reply, () => evidence.record(boot, 'script'));
+      return sendScript(reply, await scriptFor(boot, options));
+    },
+  });
+
+  for (const name of ['kernel', 'initrd'] as const) {
+    http.route<ByToken>({
+      method: getOrHead,
+      url: `/boot/:token/${name}`,
+      handler: async (request, reply) => {
+        const boot = await machines.byToken(request.params.token);
+        const image = await images.resolve(boot.spec.image);
+        return sendArtefact(request, reply, image[name]);
+      },
+    });
+  }
+
+  const sendIgnition = async (request: FastifyRequest, reply: FastifyReply, boot: ServerBootConfiguration) => {
+    if (ignitionIsSpent(boot, clock.now())) throw new Refusal(403, 'the ignition of this boot was delivered before; it is not given out again');
+    const ignition = await readIgnition(boot, client);
+    if (ignition === undefined) throw new Refusal(404, 'this boot has no ignition');
+    onceDelivered(request, reply, () => evidence.record(boot, 'ignition'));
+    return reply.header('cache-control', 'no-store').type(ignition.contentType).send(ignition.reveal());
+  };
+
+  http.route<ByToken>({
+    method: getOrHead,
+    url: '/boot/:token/ignition',
+    handler: async (request, reply) => sendIgnition(request, reply, await machines.byToken(request.params.token)),
+  });
+
+  http.route<ByUuid>({
+    method: getOrHead,
+    url: '/ignition/:uuid',
+    handler: async (request, reply) => {
+      if (options.auth !== 'none') throw new Refusal(403, 'ignition is given out by token only; use the address on the kernel command line');
+      const { boot, reason } = await machines.expectationOf(machines.byUuid(request.params.uuid));
+      if (boot === undefined) throw new Refusal(404, reason);
+      return sendIgnition(request, reply, boot);
+    },
+  });
+
+  http.post<ByToken>('/boot/:token/booted', async (request, reply) => {
+    const boot = await machines.byToken(request.params.token);
+    if (!saysNotBooted(request.body)) evidence.record(boot, 'booted');
+    return reply.code(200).send();
+  });
+}
+
+async function scriptFor(boot: ServerBootConfiguration, { images, bootTokenKey, publicUrl }: RoutesOptions): Promise<string> {
+  const image = await images.resolve(boot.spec.image);
+  const token = mintBootToken(await bootTokenKey(), boot.metadata.uid ?? '');
+  const withIgnition = (boot.spec.ignitionSecretRef?.name ?? '') !== '';
+  return machineScript({ server: boot.spec.serverRef.name, bootUrl: `${publicUrl()}/boot/${token}`, image, withIgnition });
+}
+
+async function sendArtefact(request: FastifyRequest, reply: FastifyReply, artefact: { deliver: BootImageArtefact['deliver'] }): Promise<FastifyReply> {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort(new Error('the client is gone')));
+  const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = request.headers;
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  // Node joins what may not be repeated; if-range is a single string then.
+  const delivery = await artefact.deliver({ method, range, ifRange: Array.isArray(ifRange) ? ifRange[0] : ifRange, ifNoneMatch, signal: gone.signal });
+  return reply.code(delivery.status).headers(delivery.headers).send(delivery.body);
+}
+
+type BootImageArtefact = Awaited<ReturnType<BootImages['resolve']>>['kernel'];
+
+/** A script holds a token: no proxy may keep it. */
+const sendScript = (reply: FastifyReply, script: string): FastifyReply => reply.header('cache-control', 'no-store').type('text/plain; charset=utf-8').send(script);
+
+/** Only what arrived counts as fetched. */
+function onceDelivered({ method }: FastifyRequest, { raw }: FastifyReply, callback: () => void): void {
+  if (method === 'GET') raw.once('finish', () => raw.statusCode === 200 && callback());
+}
+
+/** `{"booted": false}` is a system that says it failed; anything else, also nothing, is one that is up. */
+function saysNotBooted(body: unknown): boolean {
+  try {
+    const parsed: unknown = JSON.parse(typeof body === 'string' ? body : '');
+    return typeof parsed === 'object' && parsed !== null && 'booted' in parsed && parsed.booted === false;
+  } catch {
+    return false;
+  }
+}
+
+function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): FastifyReply {
+  const { status, message } = answerTo(error);
+  // The address is left out: it may hold a token.
+  const fields = { status, route: request.routeOptions.url, client: request.ip, reason: message };
+  if (status >= 500) log.error({ ...fields, err: error }, 'request failed');
+  else log.warn(fields, 'request refused');
+  return reply.code(status).type('text/plain; charset=utf-8').send(`${message}\n`);
+}
+
+function answerTo(error: unknown): { status: number; message: string } {
+  if (error instanceof Refusal) return error;
+  if (error instanceof BootError) return { status: 503, message: error.message };
+  const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 503;
+  return status < 500 ? { status, message: 'the request is not well-formed' } : { status: 503, message: 'not available now; try again' };
+}

@@ -1,0 +1,47 @@
+import type { BootImage } from './images.ts';
+
+export interface MachineBoot {
+  /** For people who read the console. */
+  readonly server: string;
+  /** Base of this boot's own addresses, with its token. */
+  readonly bootUrl: string;
+  readonly image: BootImage;
+  readonly withIgnition: boolean;
+}
+
+/** Leads any machine to the script made for it: iPXE fills in the UUID. After some tries the next boot device has its turn. */
+export const entryScript = (publicUrl: string): string => `#!ipxe
+:ask
+set tries:string \${tries}x
+chain --replace --autofree ${publicUrl}/ipxe/\${uuid} || echo No boot script for system \${uuid} (is there a Server with that UUID?)
+iseq \${tries} xxxxx && exit 1 ||
+sleep 5
+goto ask
+`;
+
+/**
+ * Loads kernel and initrd and starts them. A machine that was sent here never boots anything else: it tries again
+ * until it succeeds or is switched off.
+ */
+export function machineScript({ server, bootUrl, image, withIgnition }: MachineBoot): string {
+  const ignition = withIgnition ? [`ignition.firstboot=1`, `ignition.platform.id=metal`, `ignition.config.url=${bootUrl}/ignition`] : [];
+  const parameters = ['initrd=initrd', image.commandLine, ...ignition, `metal.boot.evidence=${bootUrl}/booted`].filter((part) => part !== '').join(' ');
+  return `#!ipxe
+echo Booting ${server}
+:load
+kernel ${bootUrl}/kernel ${parameters} || goto again
+initrd ${bootUrl}/initrd || goto again
+boot || goto again
+:again
+echo Could not boot ${server}, trying again
+imgfree
+sleep 5
+goto load
+`;
+}
+
+/** For machines that start from the network without having been asked to: hand over to the next boot device. */
+export const localBootScript = (server: string, reason: string): string => `#!ipxe
+echo ${server} boots from its next device: ${reason.replace(/[^ -~]|[$|&#]/g, ' ')}
+exit 1
+`;
