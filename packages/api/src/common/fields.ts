@@ -1,0 +1,146 @@
+import { rule } from '@metal/kube/cel.ts';
+import * as z from 'zod';
+
+/** Fields that several kinds share. Patterns and defaults are facts of metal.ironcore.dev/v1alpha1 unless said otherwise. */
+
+export const text = () => z.string();
+export const int32 = () => z.number().meta({ type: 'integer', format: 'int32' });
+export const int64 = () => z.number().meta({ type: 'integer', format: 'int64' });
+export const time = () => z.string().meta({ format: 'date-time' });
+
+/** A value the API server fills in: always there on stored objects, never required of people. */
+export const defaulted = <S extends z.ZodType>(schema: S, value: z.input<S>): S =>
+  schema.meta({ ...schema.meta(), default: value });
+
+export const localRef = () =>
+  z
+    .object({ name: defaulted(z.string().describe('Name of the object.'), '') })
+    .meta({ 'x-kubernetes-map-type': 'atomic' });
+export const objectRef = () =>
+  z.object({
+    namespace: z.string().describe('Namespace of the object.'),
+    name: z.string().describe('Name of the object.'),
+  });
+
+/**
+ * IPv4 or IPv6 text as Go's netip reads it: zones and IPv4-mapped addresses included. What is none made v0.7.0 unable to
+ * read any object of the kind.
+ */
+export const ipAddress = () =>
+  rule(
+    z.string().max(128),
+    "isIP(self.split('%')[0]) || self.matches('^::[fF]{4}:([0-9]{1,3}[.]){3}[0-9]{1,3}$')",
+    'expected an IPv4 or IPv6 address such as 192.0.2.10 or 2001:db8::10',
+  );
+
+/** Six octets in hex, with `:`, `-` or no separator, in any case. */
+export const macAddress = () => z.string().regex(/^([0-9A-Fa-f]{2}[:-]?){5}[0-9A-Fa-f]{2}$/);
+
+const quantityPattern =
+  /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
+export const quantity = () => z.string().regex(quantityPattern).meta({ 'x-kubernetes-int-or-string': true });
+
+export const labelSelector = () =>
+  z
+    .object({
+      matchExpressions: z
+        .array(
+          z.object({
+            key: z.string().describe('Label the requirement is about.'),
+            operator: z.string().describe('In, NotIn, Exists or DoesNotExist.'),
+            values: z
+              .array(z.string())
+              .meta({ 'x-kubernetes-list-type': 'atomic' })
+              .optional()
+              .describe('Values for In and NotIn.'),
+          }),
+        )
+        .meta({ 'x-kubernetes-list-type': 'atomic' })
+        .optional()
+        .describe('Requirements that must all hold.'),
+      matchLabels: z.record(z.string(), z.string()).optional().describe('Labels with exactly these values.'),
+    })
+    .meta({ 'x-kubernetes-map-type': 'atomic' });
+
+const conditionItem = () =>
+  z.object({
+    type: z
+      .string()
+      .max(316)
+      .regex(
+        /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/,
+      )
+      .describe('What the condition is about.'),
+    status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
+    reason: z
+      .string()
+      .min(1)
+      .max(1_024)
+      .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
+      .describe('One word why.'),
+    message: z.string().max(32_768).describe('What is awaited or wrong, and what happens next.'),
+    lastTransitionTime: time().describe('When the status last changed.'),
+    observedGeneration: int64().min(0).optional().describe('Generation of the spec this was said about.'),
+  });
+
+/** As v0.7.0 had them: a list without keys. */
+export const plainConditions = () => z.array(conditionItem()).optional().describe('What is known about the object.');
+
+/** Keyed by type, so that several programs can each own theirs and none is there twice. */
+export const conditions = () =>
+  z
+    .array(conditionItem())
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
+    .optional()
+    .describe('What is known about the object, one entry per type.');
+
+export const taint = () =>
+  z.object({
+    key: z.string().min(1).describe('Name of the taint.'),
+    value: z.string().optional().describe('Value of the taint.'),
+    effect: defaulted(
+      z.enum(['NoBind', 'Evict']).describe('NoBind keeps new claims away; Evict also ends present ones.'),
+      'NoBind',
+    ),
+  });
+
+export const toleration = () =>
+  z.object({
+    key: z.string().min(1).describe('Name of the taint.'),
+    operator: z.enum(['Equal', 'Exists']).optional().describe('Exists ignores the value; Equal is the default.'),
+    value: z.string().optional().describe('Value the taint must have.'),
+    effect: z.enum(['NoBind', 'Evict']).optional().describe('Effect that is tolerated; empty tolerates both.'),
+  });
+
+/** How a BMC is spoken to. `tls` is an addition to v0.7.0. */
+export const protocol = () =>
+  z.object({
+    name: z.string().describe('Redfish, or RedfishLocal and RedfishWithRegistryPatch for test doubles.'),
+    port: int32().describe('TCP port.'),
+    scheme: z.string().optional().describe('http or https; empty takes the default of the operator.'),
+    tls: z
+      .object({
+        caBundle: z
+          .string()
+          .optional()
+          .describe('Certificates (PEM) that the certificate of the BMC is verified against.'),
+        fingerprint: z
+          .string()
+          .regex(/^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$/)
+          .optional()
+          .describe('SHA-256 fingerprint of the certificate; it alone is trusted then.'),
+        insecureSkipVerify: z.boolean().optional().describe('Trust any certificate.'),
+      })
+      .optional()
+      .describe('How the certificate of the BMC is verified.'),
+  });
+
+export const retryPolicy = () =>
+  z
+    .object({ maxAttempts: int32().min(0).max(10).optional().describe('Automatic retries after a failure.') })
+    .optional()
+    .describe('How failures are retried.');
+
+export const group = 'metal.ironcore.dev';
+export const version = 'v1alpha1';
+export const age = { Age: { path: '.metadata.creationTimestamp', type: 'date' } } as const;

@@ -1,0 +1,36 @@
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import { age, group, version } from '../common/fields.ts';
+import { biosTemplate, selector, setColumns, setStatus } from './day-two-fields.ts';
+
+/** BIOS settings of many servers. */
+export const BIOSSettingsSet = defineKind({
+  group,
+  version,
+  kind: 'BIOSSettingsSet',
+  plural: 'biossettingssets',
+  shortNames: ['biosss'],
+  scope: 'Cluster',
+  description: 'BIOS settings of all servers that a selector finds.',
+  columns: {
+    ...setColumns(
+      'BIOSSettings',
+      'Servers',
+      { BIOSVersion: '.spec.biosSettingsTemplate.version' },
+      { name: 'TotalServers', type: 'string' },
+      'string',
+    ),
+    ...age,
+  },
+  fields: {
+    spec: z
+      .object({
+        serverSelector: selector().describe('The servers.'),
+        biosSettingsTemplate: z.object(biosTemplate()).optional().describe('Their settings.'),
+      })
+      .describe('What is wanted.'),
+    status: setStatus('BIOSSettings', 'Servers'),
+  },
+});
+export type BIOSSettingsSet = ObjectOf<typeof BIOSSettingsSet>;

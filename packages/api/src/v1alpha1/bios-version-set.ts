@@ -1,0 +1,36 @@
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import { age, group, version } from '../common/fields.ts';
+import { selector, setColumns, setStatus, versionTemplate } from './day-two-fields.ts';
+
+/** BIOS version of many servers. */
+export const BIOSVersionSet = defineKind({
+  group,
+  version,
+  kind: 'BIOSVersionSet',
+  plural: 'biosversionsets',
+  shortNames: ['biosvs'],
+  scope: 'Cluster',
+  description: 'BIOS version of all servers that a selector finds.',
+  columns: {
+    ...setColumns(
+      'BIOSVersion',
+      'Servers',
+      { BIOSVersion: '.spec.biosVersionTemplate.version' },
+      { name: 'selectedServers', type: 'integer' },
+      'integer',
+    ),
+    ...age,
+  },
+  fields: {
+    spec: z
+      .object({
+        serverSelector: selector().describe('The servers.'),
+        biosVersionTemplate: z.object(versionTemplate()).optional().describe('Their version.'),
+      })
+      .describe('What is wanted.'),
+    status: setStatus('BIOSVersion', 'Servers'),
+  },
+});
+export type BIOSVersionSet = ObjectOf<typeof BIOSVersionSet>;

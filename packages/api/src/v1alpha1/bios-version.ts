@@ -1,0 +1,42 @@
+import { immutable } from '@metal/kube/cel.ts';
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import { age, group, localRef, version } from '../common/fields.ts';
+import { maintenanceRef, upgradeTask, versionTemplate, workStatus } from './day-two-fields.ts';
+
+/** BIOS version of one server. */
+export const BIOSVersion = defineKind({
+  group,
+  version,
+  kind: 'BIOSVersion',
+  plural: 'biosversions',
+  shortNames: ['biosv'],
+  scope: 'Cluster',
+  description: 'BIOS version of one server.',
+  columns: {
+    BIOSVersion: '.spec.version',
+    UpdatePolicy: '.spec.updatePolicy',
+    ServerRef: '.spec.serverRef.name',
+    ServerMaintenanceRef: '.spec.serverMaintenanceRef.name',
+    TaskState: '.status.upgradeTask.state',
+    TaskStatus: '.status.upgradeTask.status',
+    TaskProgress: { path: '.status.upgradeTask.percentageComplete', type: 'integer' },
+    State: '.status.state',
+    ...age,
+  },
+  fields: {
+    spec: z
+      .object({
+        ...versionTemplate(),
+        serverRef: immutable(localRef(), 'serverRef').optional().describe('The server.'),
+        serverMaintenanceRef: maintenanceRef(),
+      })
+      .describe('What is wanted.'),
+    status: z
+      .object({ ...workStatus(), upgradeTask: upgradeTask() })
+      .optional()
+      .describe('How far it is.'),
+  },
+});
+export type BIOSVersion = ObjectOf<typeof BIOSVersion>;

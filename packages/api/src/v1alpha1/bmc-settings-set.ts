@@ -1,0 +1,35 @@
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import { age, group, version } from '../common/fields.ts';
+import { bmcSettingsTemplate, selector, setColumns, setStatus, uniqueVariables } from './day-two-fields.ts';
+
+/** Settings of many BMCs. */
+export const BMCSettingsSet = defineKind({
+  group,
+  version,
+  kind: 'BMCSettingsSet',
+  plural: 'bmcsettingssets',
+  scope: 'Cluster',
+  description: 'Settings of all BMCs that a selector finds.',
+  columns: {
+    ...setColumns(
+      'BMCSettings',
+      'BMCs',
+      { BMCVersion: '.spec.bmcSettingsTemplate.version' },
+      { name: 'TotalBMCs', type: 'integer' },
+      'integer',
+    ),
+    ...age,
+  },
+  fields: {
+    spec: z
+      .object({
+        bmcSelector: selector().describe('The BMCs.'),
+        bmcSettingsTemplate: uniqueVariables(z.object(bmcSettingsTemplate())).describe('Their settings.'),
+      })
+      .describe('What is wanted.'),
+    status: setStatus('BMCSettings', 'BMCs'),
+  },
+});
+export type BMCSettingsSet = ObjectOf<typeof BMCSettingsSet>;

@@ -1,0 +1,42 @@
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import { age, group, localRef, time, version } from '../common/fields.ts';
+
+const spec = z.object({
+  userName: z.string().describe('Name of the account.'),
+  roleID: z.string().describe('Redfish role, such as Administrator or ReadOnly.'),
+  description: z.string().optional().describe('What the account is for; not sent to the BMC.'),
+  rotationPeriod: z.string().optional().describe('Go duration after which the password is changed.'),
+  bmcSecretRef: localRef().optional().describe('BMCSecret with the password; made when empty.'),
+  bmcRef: localRef().optional().describe('BMC that has the account.'),
+});
+
+const status = z.object({
+  effectiveBMCSecretRef: localRef().optional().describe('BMCSecret whose password works.'),
+  lastRotation: time().optional().describe('When the password was last changed.'),
+  passwordExpiration: time().optional().describe('When the BMC lets the password expire.'),
+  id: z.string().optional().describe('Redfish id of the account.'),
+});
+
+/** An account on a BMC. */
+export const BMCUser = defineKind({
+  group,
+  version,
+  kind: 'BMCUser',
+  plural: 'bmcusers',
+  shortNames: ['bmcu'],
+  scope: 'Cluster',
+  description: 'An account on a BMC and the rotation of its password.',
+  deprecated: 'metal.ironcore.dev/v1alpha1 BMCUser is deprecated',
+  columns: {
+    ID: '.status.id',
+    UserName: '.spec.userName',
+    RoleID: '.spec.roleID',
+    LastRotation: { path: '.status.lastRotation', type: 'date' },
+    PasswordExpiration: { path: '.status.passwordExpiration', type: 'date' },
+    ...age,
+  },
+  fields: { spec: spec.describe('The account.'), status: status.optional().describe('The account as the BMC has it.') },
+});
+export type BMCUser = ObjectOf<typeof BMCUser>;

@@ -1,0 +1,36 @@
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import { age, group, version } from '../common/fields.ts';
+import { selector, setColumns, setStatus, versionTemplate } from './day-two-fields.ts';
+
+/** Firmware version of many BMCs. */
+export const BMCVersionSet = defineKind({
+  group,
+  version,
+  kind: 'BMCVersionSet',
+  plural: 'bmcversionsets',
+  shortNames: ['bmcvs'],
+  scope: 'Cluster',
+  description: 'Firmware version of all BMCs that a selector finds.',
+  columns: {
+    ...setColumns(
+      'BMCVersion',
+      'BMCs',
+      { BMCVersion: '.spec.bmcVersionTemplate.version' },
+      { name: 'selectedBMCs', type: 'integer' },
+      'integer',
+    ),
+    ...age,
+  },
+  fields: {
+    spec: z
+      .object({
+        bmcSelector: selector().describe('The BMCs.'),
+        bmcVersionTemplate: z.object(versionTemplate()).optional().describe('Their version.'),
+      })
+      .describe('What is wanted.'),
+    status: setStatus('BMCVersion', 'BMCs'),
+  },
+});
+export type BMCVersionSet = ObjectOf<typeof BMCVersionSet>;

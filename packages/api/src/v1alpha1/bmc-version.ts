@@ -1,0 +1,41 @@
+import { immutable } from '@metal/kube/cel.ts';
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import { age, group, localRef, objectRef, version } from '../common/fields.ts';
+import { upgradeTask, versionTemplate, workStatus } from './day-two-fields.ts';
+
+/** Firmware version of one BMC. */
+export const BMCVersion = defineKind({
+  group,
+  version,
+  kind: 'BMCVersion',
+  plural: 'bmcversions',
+  shortNames: ['bmcv'],
+  scope: 'Cluster',
+  description: 'Firmware version of one BMC.',
+  columns: {
+    BMCVersion: '.spec.version',
+    UpdatePolicy: '.spec.updatePolicy',
+    BMCRef: '.spec.bmcRef.name',
+    TaskProgress: { path: '.status.upgradeTask.percentageComplete', type: 'integer' },
+    TaskState: '.status.upgradeTask.state',
+    TaskStatus: '.status.upgradeTask.status',
+    State: '.status.state',
+    ...age,
+  },
+  fields: {
+    spec: z
+      .object({
+        ...versionTemplate(),
+        bmcRef: immutable(localRef(), 'bmcRef').optional().describe('The BMC.'),
+        serverMaintenanceRefs: z.array(objectRef()).optional().describe('Maintenances the work happens in.'),
+      })
+      .describe('What is wanted.'),
+    status: z
+      .object({ ...workStatus(), upgradeTask: upgradeTask() })
+      .optional()
+      .describe('How far it is.'),
+  },
+});
+export type BMCVersion = ObjectOf<typeof BMCVersion>;

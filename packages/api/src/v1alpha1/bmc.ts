@@ -1,0 +1,94 @@
+import { exactlyOneOf, immutable } from '@metal/kube/cel.ts';
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import {
+  age,
+  conditions,
+  defaulted,
+  group,
+  int32,
+  ipAddress,
+  localRef,
+  macAddress,
+  protocol,
+  time,
+  version,
+} from '../common/fields.ts';
+
+const access = z.object({
+  macAddress: macAddress().optional().describe('MAC address of the BMC.'),
+  ip: ipAddress().optional().describe('IP address of the BMC.'),
+});
+
+const spec = z.object({
+  bmcUUID: z.string().optional().describe('Redfish UUID of the manager; found out when empty.'),
+  endpointRef: immutable(localRef(), 'endpointRef')
+    .optional()
+    .describe('Endpoint that carries the address. Deprecated: use access.'),
+  access: immutable(access, 'access').optional().describe('Address of the BMC.'),
+  bmcSecretRef: localRef().describe('BMCSecret with the credentials.'),
+  protocol: protocol().describe('How the BMC is spoken to.'),
+  consoleProtocol: z
+    .object({
+      name: z.enum(['IPMI', 'SSH', 'SSHLenovo']).describe('Protocol of the console.'),
+      port: int32().describe('TCP or UDP port of the console.'),
+    })
+    .optional()
+    .describe('How the serial console is reached.'),
+  bmcSettingsRef: localRef().optional().describe('BMCSettings of this BMC. Deprecated.'),
+  hostname: z.string().optional().describe('Name for the DNS record of the BMC.'),
+});
+
+const status = z.object({
+  macAddress: z
+    .string()
+    .regex(/^([0-9A-Fa-f]{2}[:-]){5}([0-9A-Fa-f]{2})$/)
+    .optional()
+    .describe('MAC address in use.'),
+  ip: z.string().optional().describe('IP address in use.'),
+  manufacturer: z.string().optional().describe('Who made it.'),
+  model: z.string().optional().describe('What it is.'),
+  sku: z.string().optional().describe('Part number.'),
+  serialNumber: z.string().optional().describe('Serial number.'),
+  firmwareVersion: z.string().optional().describe('Version of its firmware.'),
+  state: defaulted(
+    z.string().describe('Pending, Enabled while it answers, or Error when only a person can help.'),
+    'Pending',
+  ).optional(),
+  powerState: z.string().optional().describe('Power state of the management controller.'),
+  lastResetTime: time().optional().describe('When it was last reset.'),
+  metricsReportSubscriptionLink: z.string().optional().describe('Redfish subscription for metric reports.'),
+  eventsSubscriptionLink: z.string().optional().describe('Redfish subscription for events.'),
+  conditions: conditions(),
+});
+
+/** A management controller and how it is reached. */
+export const BMC = defineKind({
+  group,
+  version,
+  kind: 'BMC',
+  plural: 'bmcs',
+  scope: 'Cluster',
+  description: 'A baseboard management controller: how it is reached and what was seen of it.',
+  columns: {
+    MACAddress: '.status.macAddress',
+    IP: '.status.ip',
+    Model: '.status.model',
+    SKU: { path: '.status.sku', priority: 100 },
+    SerialNumber: { path: '.status.serialNumber', priority: 100 },
+    FirmwareVersion: { path: '.status.firmwareVersion', priority: 100 },
+    State: '.status.state',
+    PowerState: '.status.powerState',
+    ...age,
+  },
+  fields: {
+    spec: exactlyOneOf(
+      spec,
+      ['access', 'endpointRef'],
+      'exactly one of access or endpointRef needs to be set',
+    ).describe('How the BMC is reached.'),
+    status: status.optional().describe('What was seen of the BMC.'),
+  },
+});
+export type BMC = ObjectOf<typeof BMC>;

@@ -1,0 +1,45 @@
+import { immutable, keptOnceSet } from '@metal/kube/cel.ts';
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import { age, conditions, group, labelSelector, localRef, toleration, version } from '../common/fields.ts';
+
+const spec = z.object({
+  power: z.enum(['On', 'Off', '']).describe('Power state the claimed server should have; empty means On.'),
+  image: z.string().describe('Operating system image the server boots.'),
+  serverRef: immutable(localRef(), 'serverRef')
+    .optional()
+    .describe('The claimed server. Left empty, the operator picks one.'),
+  serverSelector: immutable(labelSelector(), 'serverSelector').optional().describe('Which servers may be picked.'),
+  ignitionSecretRef: localRef().optional().describe('Secret with the first-boot configuration.'),
+  userDataRef: localRef().optional().describe('Secret with user data for the running machine.'),
+  tolerations: z.array(toleration()).optional().describe('Server taints this claim accepts.'),
+});
+
+const status = z.object({
+  phase: z.string().optional().describe('Bound while a server is held, else Unbound.'),
+  conditions: conditions(),
+});
+
+/** A user's request for one server. Bound for as long as the claim exists. */
+export const ServerClaim = defineKind({
+  group,
+  version,
+  kind: 'ServerClaim',
+  plural: 'serverclaims',
+  shortNames: ['scl'],
+  scope: 'Namespaced',
+  description: "A user's request for one server, and what that server should boot.",
+  columns: {
+    Server: '.spec.serverRef.name',
+    Ignition: '.spec.ignitionSecretRef.name',
+    Image: '.spec.image',
+    Phase: '.status.phase',
+    ...age,
+  },
+  fields: {
+    spec: keptOnceSet(spec, 'serverRef', 'serverSelector').describe('What is wanted.'),
+    status: status.optional().describe('What was given.'),
+  },
+});
+export type ServerClaim = ObjectOf<typeof ServerClaim>;

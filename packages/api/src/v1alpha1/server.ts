@@ -1,0 +1,190 @@
+import { immutable } from '@metal/kube/cel.ts';
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import {
+  age,
+  conditions,
+  defaulted,
+  group,
+  int32,
+  localRef,
+  objectRef,
+  protocol,
+  quantity,
+  taint,
+  time,
+  version,
+} from '../common/fields.ts';
+
+const claimRef = z.object({
+  namespace: immutable(z.string().max(63), 'namespace').describe('Namespace of the claim.'),
+  name: immutable(z.string().max(253), 'name').describe('Name of the claim.'),
+  uid: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('UID of the claim: a namesake created later does not inherit the server.'),
+});
+
+const spec = z.object({
+  systemUUID: z.string().describe('UUID of the system, as SMBIOS and Redfish tell it.'),
+  systemURI: z.string().optional().describe('Redfish path of the system.'),
+  power: z.string().optional().describe('Desired power, computed by the operator. Deprecated.'),
+  indicatorLED: z.string().optional().describe('Locator light: Lit, Blinking or Off.'),
+  reclaimPolicy: defaulted(
+    z
+      .enum(['Recycle', 'Retain'])
+      .describe('What happens when its claim goes: given back to the pool, or kept for review.'),
+    'Recycle',
+  ).optional(),
+  serverClaimRef: claimRef.optional().describe('Claim that holds the server.'),
+  serverMaintenanceRef: objectRef().optional().describe('Maintenance that has the server.'),
+  bmcRef: localRef().optional().describe('BMC the server is managed through; wins over bmc.'),
+  bmc: z
+    .object({
+      protocol: protocol().describe('How the BMC is spoken to.'),
+      address: z.string().describe('IP address or host name of the BMC.'),
+      bmcSecretRef: localRef().describe('BMCSecret with the credentials.'),
+    })
+    .optional()
+    .describe('BMC of a server that has no BMC object.'),
+  bootConfigurationRef: objectRef().optional().describe('Boot configuration in use.'),
+  maintenanceBootConfigurationRef: objectRef().optional().describe('Boot configuration of a maintenance.'),
+  bootOrder: z
+    .array(
+      z.object({
+        name: z.string().describe('Name for people.'),
+        priority: z.number().meta({ type: 'integer' }).describe('Lower boots first.'),
+        device: z.string().describe('Redfish boot option.'),
+      }),
+    )
+    .optional()
+    .describe('Persistent boot order.'),
+  biosSettingsRef: localRef().optional().describe('BIOSSettings of this server. Deprecated.'),
+  taints: z.array(taint()).optional().describe('Keep claims away that do not tolerate them.'),
+  unclaimable: defaulted(z.boolean().describe('True keeps new claims away.'), false).optional(),
+});
+
+const processor = z.object({
+  id: z.string().describe('Redfish id.'),
+  type: z.string().optional().describe('CPU, GPU, ….'),
+  architecture: z.string().optional().describe('Such as x86 or ARM.'),
+  instructionSet: z.string().optional().describe('Such as x86-64.'),
+  manufacturer: z.string().optional().describe('Who made it.'),
+  model: z.string().optional().describe('What it is.'),
+  maxSpeedMHz: int32().optional().describe('Highest clock.'),
+  totalCores: int32().optional().describe('Cores.'),
+  totalThreads: int32().optional().describe('Hardware threads.'),
+});
+
+const storage = z.object({
+  name: z.string().optional().describe('Name of the controller.'),
+  state: z.string().optional().describe('Its state.'),
+  volumes: z
+    .array(
+      z.object({
+        name: z.string().optional().describe('Name of the volume.'),
+        capacity: quantity().optional().describe('Its size.'),
+        state: z.string().optional().describe('Its state.'),
+        raidType: z.string().optional().describe('Its RAID level.'),
+        volumeUsage: z.string().optional().describe('What it is used for.'),
+      }),
+    )
+    .optional()
+    .describe('Volumes of the controller.'),
+  drives: z
+    .array(
+      z.object({
+        name: z.string().optional().describe('Name of the drive.'),
+        mediaType: z.string().optional().describe('SSD, HDD, ….'),
+        type: z.string().optional().describe('Form factor.'),
+        capacity: quantity().optional().describe('Its size.'),
+        vendor: z.string().optional().describe('Who made it.'),
+        model: z.string().optional().describe('What it is.'),
+        state: z.string().optional().describe('Its state.'),
+      }),
+    )
+    .optional()
+    .describe('Drives of the controller.'),
+});
+
+const networkInterface = z.object({
+  name: z.string().describe('Name the kernel gives it.'),
+  macAddress: z.string().describe('Its MAC address; may be empty.'),
+  ip: z.string().optional().describe('Deprecated: see ips.'),
+  ips: z
+    .array(z.string().meta({ format: 'ip' }))
+    .optional()
+    .describe('Addresses it had when it was seen.'),
+  carrierStatus: z.string().optional().describe('up or down.'),
+  neighbors: z
+    .array(
+      z.object({
+        macAddress: z.string().optional().describe('Chassis id of the neighbour.'),
+        portID: z.string().optional().describe('Its port.'),
+        portDescription: z.string().optional().describe('What the port is called.'),
+        systemName: z.string().optional().describe('Its name.'),
+        systemDescription: z.string().optional().describe('What it is.'),
+      }),
+    )
+    .optional()
+    .describe('Neighbours heard by LLDP.'),
+});
+
+const status = z.object({
+  manufacturer: z.string().optional().describe('Who made it.'),
+  model: z.string().optional().describe('What it is.'),
+  sku: z.string().optional().describe('Stock number of its maker.'),
+  serialNumber: z.string().optional().describe('Serial number.'),
+  biosVersion: z.string().optional().describe('Version of its firmware.'),
+  totalSystemMemory: quantity().optional().describe('Installed memory.'),
+  processors: z.array(processor).optional().describe('Its processors.'),
+  storages: z.array(storage).optional().describe('Its storage controllers with what hangs on them.'),
+  networkInterfaces: z.array(networkInterface).optional().describe('Its network interfaces as the probe saw them.'),
+  powerState: z
+    .string()
+    .optional()
+    .describe('Power state last seen: On, Off, PoweringOn, PoweringOff, Paused or Unknown.'),
+  indicatorLED: z.string().optional().describe('Locator light last seen.'),
+  state: z
+    .string()
+    .optional()
+    .describe('Initial, Discovery, Available, Reserved, Released, Cleanup, Maintenance, Parked or Error.'),
+  stateSince: time().optional().describe('When it entered the state.'),
+  discoveryAttempts: int32().optional().describe('Discovery attempts since the last success.'),
+  provisionedClaimUID: z
+    .string()
+    .optional()
+    .describe('UID of the claim whose image has booted here; later starts are from disk.'),
+  conditions: conditions(),
+});
+
+/** A physical machine. */
+export const Server = defineKind({
+  group,
+  version,
+  kind: 'Server',
+  plural: 'servers',
+  shortNames: ['srv'],
+  scope: 'Cluster',
+  description: 'A physical server: what it is, whose it is and what state it is in.',
+  columns: {
+    SystemUUID: '.spec.systemUUID',
+    Manufacturer: '.status.manufacturer',
+    Model: '.status.model',
+    Memory: '.status.totalSystemMemory',
+    SKU: { path: '.status.sku', priority: 100 },
+    SerialNumber: { path: '.status.serialNumber', priority: 100 },
+    PowerState: '.status.powerState',
+    IndicatorLED: { path: '.status.indicatorLED', priority: 100 },
+    State: '.status.state',
+    Unclaimable: { path: '.spec.unclaimable', type: 'boolean', priority: 100 },
+    ...age,
+  },
+  fields: {
+    spec: spec.describe('What the server is and what is wanted of it.'),
+    status: status.optional().describe('What was seen of it.'),
+  },
+});
+export type Server = ObjectOf<typeof Server>;

@@ -1,0 +1,90 @@
+/** Words that people and other programs write on our objects, or read there. They do not change. */
+
+/** Annotation by which people and programs ask for something; see `operations`. */
+export const operationAnnotation = 'metal.ironcore.dev/operation';
+
+/** Values of the operation annotation. */
+export const operations = {
+  /** The object is left alone until the annotation goes. */
+  ignore: 'ignore',
+  ignoreChild: 'ignore-child',
+  ignoreChildAndSelf: 'ignore-child-and-self',
+  ignorePropagated: 'ignore-propagated',
+  retry: 'retry',
+  retryChild: 'retry-child',
+  retryChildAndSelf: 'retry-child-and-self',
+  retryPropagated: 'retry-propagated',
+  allowInProgressUpdate: 'allow-in-progress-update',
+  allowInProgressDelete: 'allow-in-progress-delete',
+  park: 'park',
+  unpark: 'unpark',
+  gracefulRestartServer: 'graceful-restart-server',
+  hardRestartServer: 'hard-restart-server',
+  powerCycleServer: 'power-cycle-server',
+  forceOffServer: 'force-off-server',
+  forceOnServer: 'force-on-server',
+  gracefulRestartBmc: 'graceful-restart-bmc',
+  forceSshResetBmc: 'force-ssh-reset-bmc',
+  rotateCredentials: 'rotate-credentials',
+} as const;
+export type Operation = (typeof operations)[keyof typeof operations];
+
+/** Operations that stop the controllers from touching the object itself. Deletion is never stopped. */
+export const ignoringOperations: readonly Operation[] = [
+  operations.ignore,
+  operations.ignoreChildAndSelf,
+  operations.ignorePropagated,
+];
+
+/** On a Server: it is parked. Presence alone decides. */
+export const parkedAnnotation = 'metal.ironcore.dev/parked';
+/** On a ServerBootConfiguration: whose it is. */
+export const typeAnnotation = 'metal.ironcore.dev/type';
+/** Value of the type annotation for the boot configuration of a discovery. */
+export const internalBootType = 'Internal';
+/** On a ServerBootConfiguration: the image is the operator's own choice. */
+export const defaultOsImageAnnotation = 'metal.ironcore.dev/is-default-os-image';
+/** On a ServerBootConfiguration of a discovery: RFC 3339 time after which its boot token is refused. */
+export const bootTokenExpiresAnnotation = 'metal.ironcore.dev/boot-token-expires';
+/** On a ServerBootConfiguration of a discovery: which attempt it belongs to, counted from 1. */
+export const discoveryAttemptAnnotation = 'metal.ironcore.dev/discovery-attempt';
+/** On a Server, followed by the name of a readiness rule: the rule has been satisfied once. */
+export const bootstrapCompletedAnnotationPrefix = 'readiness.metal.ironcore.dev/bootstrap-completed-';
+/** On a Server, annotation or label, followed by a key: shown to the running machine under that key. */
+export const metadataPrefix = 'metadata.metal.ironcore.dev/';
+export const maintenanceReasonAnnotation = 'metal.ironcore.dev/maintenance-reason';
+/** The annotation that the Reason column of ServerMaintenance shows. */
+export const maintenanceColumnReasonAnnotation = 'metal.ironcore.dev/reason';
+
+export const locationLabel = 'metadata.metal.ironcore.dev/location';
+export const rackLabel = 'metadata.metal.ironcore.dev/rack';
+export const shelfLabel = 'metadata.metal.ironcore.dev/shelf';
+export const heightLabel = 'metadata.metal.ironcore.dev/height';
+export const maintenanceNeededLabel = 'metal.ironcore.dev/maintenance-needed';
+export const maintenanceApprovedLabel = 'metal.ironcore.dev/maintenance-approved';
+export const maintenanceRequestedLabel = 'metal.ironcore.dev/maintenance-requested';
+
+export const serverFinalizer = 'metal.ironcore.dev/server';
+export const claimFinalizer = 'metal.ironcore.dev/serverclaim';
+export const bmcFinalizer = 'metal.ironcore.dev/bmc';
+export const endpointFinalizer = 'metal.ironcore.dev/endpoint';
+export const bmcUserFinalizer = 'metal.ironcore.dev/bmcuser';
+export const readinessRuleFinalizer = 'readiness.metal.ironcore.dev/cleanup-taints';
+
+/** Type of Secrets with user data for the running machine. */
+export const userDataSecretType = 'metal.ironcore.dev/user-data';
+/** Header that a machine must send with requests for its metadata. */
+export const metadataFlavorHeader = { name: 'Metadata-Flavor', value: 'IronCore Metal' } as const;
+/** Keys of an ignition Secret. */
+export const ignitionSecretKeys = { format: 'format', ignition: 'ignition' } as const;
+/** Value of the format key: the ignition text is a Fedora CoreOS configuration. */
+export const ignitionFormat = 'fcos';
+/** Keys of the Secret with the access to a machine in discovery. */
+export const sshSecretKeys = { privateKey: 'pem', publicKey: 'pub', password: 'password' } as const;
+/** Context by which BMC event subscriptions are recognised as ours. */
+export const subscriptionContext = 'metal-operator';
+export const leaderElectionLeaseName = 'f26702e4.ironcore.dev';
+/** Secret in the manager namespace with the key of boot tokens, and its data key. */
+export const bootKeySecret = { name: 'metal-operator-boot-key', key: 'key' } as const;
+/** Field manager of what v0.7.0 wrote by server-side apply; it takes those objects over without conflicts. */
+export const legacyFieldManager = 'metal.ironcore.dev/controller-manager';

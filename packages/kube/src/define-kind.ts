@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import type { Kind, KubeObject } from './kind.ts';
+
+export interface Column {
+  readonly path: string;
+  readonly type?: 'string' | 'integer' | 'boolean' | 'date';
+  /** Above 0 only `kubectl get -o wide` shows it. */
+  readonly priority?: number;
+}
+
+type Shape = Record<string, z.ZodType>;
+
+export interface KindDefinition<Fields extends Shape> {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortNames?: readonly string[];
+  readonly scope: 'Cluster' | 'Namespaced';
+  /** One paragraph for `kubectl explain` and the reference page. */
+  readonly description: string;
+  /** Extra columns of `kubectl get`, in order; a string is a path. */
+  readonly columns: Readonly<Record<string, string | Column>>;
+  /** Warning the API server sends with every answer about this kind. */
+  readonly deprecated?: string;
+  /** Top-level members beside apiVersion, kind and metadata: usually spec and status. */
+  readonly fields: Fields;
+  /** Rules over the whole object. */
+  readonly rules?: readonly { rule: string; message: string }[];
+}
+
+/** A kind with everything that is derived from it: type, CRD, reference page. */
+export interface DefinedKind<T extends KubeObject = KubeObject> extends Kind<T> {
+  readonly description: string;
+  readonly columns: readonly (Column & { readonly name: string })[];
+  readonly deprecated: string | undefined;
+  readonly rules: readonly { rule: string; message: string }[];
+  readonly schema: z.ZodObject;
+}
+
+/**
+ * Writes a kind down once. The TypeScript type is what the API server guarantees of a stored object: members with a
+ * default are always there, and objects were validated against the very schema the type comes from.
+ */
+export function defineKind<const Fields extends Shape>(
+  definition: KindDefinition<Fields>,
+): DefinedKind<KubeObject & z.output<z.ZodObject<Fields>>> {
+  const {
+    group,
+    version,
+    kind,
+    plural,
+    shortNames = [],
+    scope,
+    description,
+    columns,
+    deprecated,
+    fields,
+    rules = [],
+  } = definition;
+  return {
+    group,
+    version,
+    apiVersion: `${group}/${version}`,
+    kind,
+    plural,
+    singular: kind.toLowerCase(),
+    listKind: `${kind}List`,
+    shortNames,
+    scope,
+    description,
+    columns: Object.entries(columns).map(([name, column]) => ({
+      name,
+      ...(typeof column === 'string' ? { path: column } : column),
+    })),
+    deprecated,
+    rules,
+    schema: z.object(fields),
+  };
+}
