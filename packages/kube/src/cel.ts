@@ -37,7 +37,8 @@ export function exactlyOneOf<S extends z.ZodType>(schema: S, names: readonly str
 }
 
 /** Adds what Kubernetes reads of a schema beside its type: formats, list and map types. */
-export const hinted = <S extends z.ZodType>(schema: S, hints: Record<string, unknown>): S => schema.meta({ ...schema.meta(), ...hints });
+export const hinted = <S extends z.ZodType>(schema: S, hints: Record<string, unknown>): S =>
+  schema.meta({ ...schema.meta(), ...hints });
 
 /** A value the API server fills in: always there on stored objects, never required of people. */
 export const apiDefault = <S extends z.ZodType>(schema: S, value: z.input<S>): S => hinted(schema, { default: value });

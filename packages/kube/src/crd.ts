@@ -21,7 +21,12 @@ export function toCustomResourceDefinition(kind: DefinedKind): NewObject<CustomR
           storage: true,
           ...(deprecated === undefined ? {} : { deprecated: true, deprecationWarning: deprecated }),
           subresources: { status: {} },
-          additionalPrinterColumns: kind.columns.map(({ name: column, path, type = 'string', priority }) => ({ name: column, type, jsonPath: path, ...(priority === undefined ? {} : { priority }) })),
+          additionalPrinterColumns: kind.columns.map(({ name: column, path, type = 'string', priority }) => ({
+            name: column,
+            type,
+            jsonPath: path,
+            ...(priority === undefined ? {} : { priority }),
+          })),
           schema: { openAPIV3Schema: objectSchema(kind) },
         },
       ],
@@ -47,10 +52,19 @@ const dropped = new Set(['$schema', 'propertyNames', 'examples', 'id']);
 
 /** Turns zod's JSON Schema into a structural one: no unions, closed objects are pruned anyway, defaults are optional. */
 function structural(schema: JsonSchema): JsonSchema {
-  const kept = Object.entries(schema).filter(([name, value]) => !dropped.has(name) && !(name === 'additionalProperties' && value === false));
-  const result: JsonSchema = Object.fromEntries(kept.map(([name, value]) => [name, isSchema(value) && (name === 'items' || name === 'additionalProperties') ? structural(value) : value]));
+  const kept = Object.entries(schema).filter(
+    ([name, value]) => !dropped.has(name) && !(name === 'additionalProperties' && value === false),
+  );
+  const result: JsonSchema = Object.fromEntries(
+    kept.map(([name, value]) => [
+      name,
+      isSchema(value) && (name === 'items' || name === 'additionalProperties') ? structural(value) : value,
+    ]),
+  );
   if (isSchema(schema.properties)) {
-    result.properties = Object.fromEntries(Object.entries(schema.properties).map(([name, value]) => [name, isSchema(value) ? structural(value) : value]));
+    result.properties = Object.fromEntries(
+      Object.entries(schema.properties).map(([name, value]) => [name, isSchema(value) ? structural(value) : value]),
+    );
   }
   return withRequired(withIntOrString(result));
 }
@@ -58,7 +72,9 @@ function structural(schema: JsonSchema): JsonSchema {
 function withRequired(schema: JsonSchema): JsonSchema {
   if (!Array.isArray(schema.required) || !isSchema(schema.properties)) return schema;
   const { properties } = schema;
-  const required = schema.required.filter((name: string) => !(isSchema(properties[name]) && 'default' in properties[name]));
+  const required = schema.required.filter(
+    (name: string) => !(isSchema(properties[name]) && 'default' in properties[name]),
+  );
   const { required: _, ...rest } = schema;
   return required.length === 0 ? rest : { ...rest, required };
 }
@@ -70,4 +86,5 @@ function withIntOrString(schema: JsonSchema): JsonSchema {
   return { anyOf: [{ type: 'integer' }, { type: 'string' }], ...rest };
 }
 
-const isSchema = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

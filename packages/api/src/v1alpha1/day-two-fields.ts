@@ -132,7 +132,7 @@ export const upgradeTask = () =>
     .describe('Task of the running upgrade.');
 
 /** Counters of a set: `availableX`, `pendingX` and so on, for children of kind X, over selected objects. */
-export function setStatus<Child extends string, Selected extends string>(child: Child, selected: Selected) {
+export function setStatus(child: string, selected: string) {
   const count = () => int32().optional().describe('Number of objects.');
   const shape = Object.fromEntries(
     ['available', 'pending', 'inProgress', 'completed', 'failed'].map((word) => [`${word}${child}`, count()]),

@@ -1,14 +1,13 @@
-import { hinted } from '@metal/kube/cel.ts';
 import * as z from 'zod';
-import { time } from '../common/scalars.ts';
+import { time } from '../common/fields.ts';
 
 /** Probes leave out what is empty, and old ones send numbers where others send text. */
 const text = z.coerce.string<string>().default('');
 const flag = z.boolean().default(false);
-const whole = z.coerce.number<number>().int();
-const count = hinted(whole, { format: 'int32' }).default(0);
-const bytes = hinted(whole, { format: 'int64' }).default(0);
-const numaNode = hinted(whole, { format: 'int32' }).default(-1).describe('NUMA node; -1 when unknown.');
+const whole = z.coerce.number<number>();
+const count = whole.meta({ type: 'integer', format: 'int32' }).default(0);
+const bytes = whole.meta({ type: 'integer', format: 'int64' }).default(0);
+const numaNode = whole.meta({ type: 'integer', format: 'int32' }).default(-1).describe('NUMA node; -1 when unknown.');
 const listOf = <S extends z.ZodType>(element: S) => z.array(element).default([]);
 
 const biosInformation = z.object({ vendor: text, version: text, date: text });
@@ -112,7 +111,7 @@ const pciDevice = z.object({
 
 /** What the probe found on the machine. Every list is there, if empty. */
 export const probeReport = z.object({
-  timestamp: time.optional().describe('When the probe looked.'),
+  timestamp: time().optional().describe('When the probe looked.'),
   systemInfo: z
     .object({
       biosInformation: biosInformation.prefault({}),
