@@ -47,26 +47,49 @@ export function objectSchema({ schema, description, rules }: DefinedKind): JsonS
   };
 }
 
-/** What JSON Schema says and Kubernetes does not know, or says in another way. */
+/** What JSON Schema says and Kubernetes does not know. */
 const dropped = new Set(['$schema', 'propertyNames', 'examples', 'id']);
+/** What a structural schema cannot hold below the top: write an enum, optional parts and a rule instead. */
+const unsupported = ['oneOf', 'allOf', 'not', 'const', '$ref', 'prefixItems', 'patternProperties'];
 
-/** Turns zod's JSON Schema into a structural one: no unions, closed objects are pruned anyway, defaults are optional. */
+/**
+ * Turns zod's JSON Schema into a structural one. Objects are closed by pruning, not by refusing; what has a default
+ * is never required.
+ */
 function structural(schema: JsonSchema): JsonSchema {
-  const kept = Object.entries(schema).filter(
-    ([name, value]) => !dropped.has(name) && !(name === 'additionalProperties' && value === false),
+  refuseUnsupported(schema);
+  const kept = Object.entries(schema).filter(([keyword, value]) => !isDropped(keyword, value));
+  return withRequired(
+    withIntOrString(Object.fromEntries(kept.map(([keyword, value]) => [keyword, inside(keyword, value)]))),
   );
-  const result: JsonSchema = Object.fromEntries(
-    kept.map(([name, value]) => [
-      name,
-      isSchema(value) && (name === 'items' || name === 'additionalProperties') ? structural(value) : value,
-    ]),
+}
+
+function inside(keyword: string, value: unknown): unknown {
+  if (keyword === 'pattern') return String(value).replaceAll('\\/', '/'); // JavaScript escapes slashes, nobody else does
+  if (!isSchema(value)) return value;
+  if (keyword === 'items' || keyword === 'additionalProperties') return structural(value);
+  if (keyword !== 'properties') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, isSchema(member) ? structural(member) : member]),
   );
-  if (isSchema(schema.properties)) {
-    result.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, value]) => [name, isSchema(value) ? structural(value) : value]),
-    );
-  }
-  return withRequired(withIntOrString(result));
+}
+
+function isDropped(keyword: string, value: unknown): boolean {
+  const isOpen = keyword === 'additionalProperties' && value === false;
+  // zod bounds every integer by what a JavaScript number holds exactly.
+  const isNoBound =
+    (keyword === 'minimum' || keyword === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+  return dropped.has(keyword) || isOpen || isNoBound;
+}
+
+function refuseUnsupported(schema: JsonSchema): void {
+  const found = unsupported.find((keyword) => keyword in schema);
+  const isUnion = 'anyOf' in schema && schema['x-kubernetes-int-or-string'] !== true;
+  if (found === undefined && !isUnion) return;
+  const where = String(schema.description ?? JSON.stringify(schema));
+  throw new TypeError(
+    `a CRD schema cannot hold ${found ?? 'anyOf'} (at: ${where}); write an enum plus optional parts plus a CEL rule`,
+  );
 }
 
 function withRequired(schema: JsonSchema): JsonSchema {

@@ -38,13 +38,18 @@ export interface DefinedKind<T extends KubeObject = KubeObject> extends Kind<T> 
   readonly schema: z.ZodObject;
 }
 
+/** The members of a Kubernetes object together with those of the kind, as one flat type. */
+export type ObjectWith<Fields extends Shape> = {
+  [Member in keyof (KubeObject & z.output<z.ZodObject<Fields>>)]: (KubeObject & z.output<z.ZodObject<Fields>>)[Member];
+};
+
 /**
  * Writes a kind down once. The TypeScript type is what the API server guarantees of a stored object: members with a
  * default are always there, and objects were validated against the very schema the type comes from.
  */
 export function defineKind<const Fields extends Shape>(
   definition: KindDefinition<Fields>,
-): DefinedKind<KubeObject & z.output<z.ZodObject<Fields>>> {
+): DefinedKind<ObjectWith<Fields>> {
   const {
     group,
     version,

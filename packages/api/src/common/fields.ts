@@ -4,11 +4,15 @@ import * as z from 'zod';
 /** Fields that several kinds share. Patterns and defaults are facts of metal.ironcore.dev/v1alpha1 unless said otherwise. */
 
 export const text = () => z.string();
-export const int32 = () => z.number().meta({ type: 'integer', format: 'int32' });
-export const int64 = () => z.number().meta({ type: 'integer', format: 'int64' });
+export const int32 = () => z.int().meta({ format: 'int32' });
+export const int64 = () => z.int().meta({ format: 'int64' });
 export const time = () => z.string().meta({ format: 'date-time' });
 
-/** A value the API server fills in: always there on stored objects, never required of people. */
+/**
+ * A value the API server fills in, on writes and for objects that it stored long ago: never required of people, and
+ * always there for us. A spec is defaulted to Go's zero values: an object without one reads as v0.7.0 read it, so
+ * nothing that was accepted is refused, and no code of ours meets an object without a spec.
+ */
 export const defaulted = <S extends z.ZodType>(schema: S, value: z.input<S>): S =>
   schema.meta({ ...schema.meta(), default: value });
 
@@ -23,18 +27,26 @@ export const objectRef = () =>
   });
 
 /**
- * IPv4 or IPv6 text as Go's netip reads it: zones and IPv4-mapped addresses included. What is none made v0.7.0 unable to
- * read any object of the kind.
+ * Go's netip also reads zones and IPv4 mapped into IPv6; CEL's isIP knows neither. So the zone is cut off, and the
+ * prefix of mapped addresses is replaced by one that isIP takes.
  */
+const isAddress = "isIP(self.split('%', 2)[0].lowerAscii().replace('ffff:', 'fffe:'))";
+const zoneBelongsToIpv6 = "(!self.contains('%') || self.matches('^[^%]*:[^%]*%.+$'))";
+
+/** IPv4 or IPv6 text. One object with anything else made v0.7.0 unable to read any object of the kind. */
 export const ipAddress = () =>
   rule(
     z.string().max(128),
-    "isIP(self.split('%')[0]) || self.matches('^::[fF]{4}:([0-9]{1,3}[.]){3}[0-9]{1,3}$')",
+    `${isAddress} && ${zoneBelongsToIpv6}`,
     'expected an IPv4 or IPv6 address such as 192.0.2.10 or 2001:db8::10',
   );
 
-/** Six octets in hex, with `:`, `-` or no separator, in any case. */
-export const macAddress = () => z.string().regex(/^([0-9A-Fa-f]{2}[:-]?){5}[0-9A-Fa-f]{2}$/);
+/** Six octets in hex, with `:`, `-` or no separator, in any case. Empty is the same as absent: templates write that. */
+export const macAddress = () => z.string().regex(/^(([0-9A-Fa-f]{2}[:-]?){5}[0-9A-Fa-f]{2})?$/);
+
+/** A wish that may be left empty. Anything but these words had no effect in v0.7.0. */
+export const powerWish = () => z.enum(['On', 'Off', '']);
+export const ledWish = () => z.enum(['Unknown', 'Lit', 'Blinking', 'Off', '']);
 
 const quantityPattern =
   /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
@@ -117,7 +129,10 @@ export const protocol = () =>
   z.object({
     name: z.string().describe('Redfish, or RedfishLocal and RedfishWithRegistryPatch for test doubles.'),
     port: int32().describe('TCP port.'),
-    scheme: z.string().optional().describe('http or https; empty takes the default of the operator.'),
+    scheme: z
+      .enum(['http', 'https', ''])
+      .optional()
+      .describe('http or https; empty takes the default of the operator.'),
     tls: z
       .object({
         caBundle: z

@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, group, version } from '../common/fields.ts';
+import { age, defaulted, group, version } from '../common/fields.ts';
 import { biosTemplate, selector, setColumns, setStatus } from './day-two-fields.ts';
 
 /** BIOS settings of many servers. */
@@ -24,12 +24,15 @@ export const BIOSSettingsSet = defineKind({
     ...age,
   },
   fields: {
-    spec: z
-      .object({
-        serverSelector: selector().describe('The servers.'),
-        biosSettingsTemplate: z.object(biosTemplate()).optional().describe('Their settings.'),
-      })
-      .describe('What is wanted.'),
+    spec: defaulted(
+      z
+        .object({
+          serverSelector: selector().describe('The servers.'),
+          biosSettingsTemplate: z.object(biosTemplate()).optional().describe('Their settings.'),
+        })
+        .describe('What is wanted.'),
+      { serverSelector: {} },
+    ),
     status: setStatus('BIOSSettings', 'Servers'),
   },
 });

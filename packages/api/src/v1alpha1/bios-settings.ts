@@ -2,7 +2,7 @@ import { immutable } from '@metal/kube/cel.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, group, int32, localRef, plainConditions, time, version } from '../common/fields.ts';
+import { age, defaulted, group, int32, localRef, plainConditions, time, version } from '../common/fields.ts';
 import { biosTemplate, flowStatus, maintenanceRef, workStatus } from './day-two-fields.ts';
 
 const spec = z.object({
@@ -37,7 +37,7 @@ export const BIOSSettings = defineKind({
     ...age,
   },
   fields: {
-    spec: spec.describe('What is wanted.'),
+    spec: defaulted(spec.describe('What is wanted.'), { version: '' }),
     status: z
       .object({ ...workStatus(), ...flowStatus(), flowState: z.array(step).optional().describe('The steps.') })
       .optional()

@@ -2,7 +2,7 @@ import { immutable } from '@metal/kube/cel.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, group, localRef, version } from '../common/fields.ts';
+import { age, defaulted, group, localRef, version } from '../common/fields.ts';
 import { maintenanceRef, upgradeTask, versionTemplate, workStatus } from './day-two-fields.ts';
 
 /** BIOS version of one server. */
@@ -26,13 +26,16 @@ export const BIOSVersion = defineKind({
     ...age,
   },
   fields: {
-    spec: z
-      .object({
-        ...versionTemplate(),
-        serverRef: immutable(localRef(), 'serverRef').optional().describe('The server.'),
-        serverMaintenanceRef: maintenanceRef(),
-      })
-      .describe('What is wanted.'),
+    spec: defaulted(
+      z
+        .object({
+          ...versionTemplate(),
+          serverRef: immutable(localRef(), 'serverRef').optional().describe('The server.'),
+          serverMaintenanceRef: maintenanceRef(),
+        })
+        .describe('What is wanted.'),
+      { version: '', image: { URI: '' } },
+    ),
     status: z
       .object({ ...workStatus(), upgradeTask: upgradeTask() })
       .optional()

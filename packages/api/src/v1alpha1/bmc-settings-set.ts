@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, group, version } from '../common/fields.ts';
+import { age, defaulted, group, version } from '../common/fields.ts';
 import { bmcSettingsTemplate, selector, setColumns, setStatus, uniqueVariables } from './day-two-fields.ts';
 
 /** Settings of many BMCs. */
@@ -23,12 +23,15 @@ export const BMCSettingsSet = defineKind({
     ...age,
   },
   fields: {
-    spec: z
-      .object({
-        bmcSelector: selector().describe('The BMCs.'),
-        bmcSettingsTemplate: uniqueVariables(z.object(bmcSettingsTemplate())).describe('Their settings.'),
-      })
-      .describe('What is wanted.'),
+    spec: defaulted(
+      z
+        .object({
+          bmcSelector: selector().describe('The BMCs.'),
+          bmcSettingsTemplate: uniqueVariables(z.object(bmcSettingsTemplate())).describe('Their settings.'),
+        })
+        .describe('What is wanted.'),
+      { bmcSelector: {}, bmcSettingsTemplate: { version: '' } },
+    ),
     status: setStatus('BMCSettings', 'BMCs'),
   },
 });

@@ -2,7 +2,7 @@ import { immutable } from '@metal/kube/cel.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { group, localRef, objectRef, version } from '../common/fields.ts';
+import { defaulted, group, localRef, objectRef, version } from '../common/fields.ts';
 import { bmcSettingsTemplate, uniqueVariables, workStatus } from './day-two-fields.ts';
 
 const spec = z.object({
@@ -24,7 +24,7 @@ export const BMCSettings = defineKind({
   description: 'Settings of one BMC.',
   columns: { BMCVersion: '.spec.version', State: '.status.state', BMCRef: '.spec.BMCRef.name' },
   fields: {
-    spec: uniqueVariables(spec).describe('What is wanted.'),
+    spec: defaulted(uniqueVariables(spec).describe('What is wanted.'), { version: '', BMCRef: { name: '' } }),
     status: z.object(workStatus()).optional().describe('How far it is.'),
   },
 });

@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, group, localRef, time, version } from '../common/fields.ts';
+import { age, defaulted, group, localRef, time, version } from '../common/fields.ts';
 
 const spec = z.object({
   userName: z.string().describe('Name of the account.'),
@@ -37,6 +37,9 @@ export const BMCUser = defineKind({
     PasswordExpiration: { path: '.status.passwordExpiration', type: 'date' },
     ...age,
   },
-  fields: { spec: spec.describe('The account.'), status: status.optional().describe('The account as the BMC has it.') },
+  fields: {
+    spec: defaulted(spec.describe('The account.'), { userName: '', roleID: '' }),
+    status: status.optional().describe('The account as the BMC has it.'),
+  },
 });
 export type BMCUser = ObjectOf<typeof BMCUser>;

@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, group, version } from '../common/fields.ts';
+import { age, defaulted, group, version } from '../common/fields.ts';
 import { selector, setColumns, setStatus, versionTemplate } from './day-two-fields.ts';
 
 /** Firmware version of many BMCs. */
@@ -24,12 +24,15 @@ export const BMCVersionSet = defineKind({
     ...age,
   },
   fields: {
-    spec: z
-      .object({
-        bmcSelector: selector().describe('The BMCs.'),
-        bmcVersionTemplate: z.object(versionTemplate()).optional().describe('Their version.'),
-      })
-      .describe('What is wanted.'),
+    spec: defaulted(
+      z
+        .object({
+          bmcSelector: selector().describe('The BMCs.'),
+          bmcVersionTemplate: z.object(versionTemplate()).optional().describe('Their version.'),
+        })
+        .describe('What is wanted.'),
+      { bmcSelector: {} },
+    ),
     status: setStatus('BMCVersion', 'BMCs'),
   },
 });

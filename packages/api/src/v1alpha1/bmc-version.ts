@@ -2,7 +2,7 @@ import { immutable } from '@metal/kube/cel.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, group, localRef, objectRef, version } from '../common/fields.ts';
+import { age, defaulted, group, localRef, objectRef, version } from '../common/fields.ts';
 import { upgradeTask, versionTemplate, workStatus } from './day-two-fields.ts';
 
 /** Firmware version of one BMC. */
@@ -25,13 +25,16 @@ export const BMCVersion = defineKind({
     ...age,
   },
   fields: {
-    spec: z
-      .object({
-        ...versionTemplate(),
-        bmcRef: immutable(localRef(), 'bmcRef').optional().describe('The BMC.'),
-        serverMaintenanceRefs: z.array(objectRef()).optional().describe('Maintenances the work happens in.'),
-      })
-      .describe('What is wanted.'),
+    spec: defaulted(
+      z
+        .object({
+          ...versionTemplate(),
+          bmcRef: immutable(localRef(), 'bmcRef').optional().describe('The BMC.'),
+          serverMaintenanceRefs: z.array(objectRef()).optional().describe('Maintenances the work happens in.'),
+        })
+        .describe('What is wanted.'),
+      { version: '', image: { URI: '' } },
+    ),
     status: z
       .object({ ...workStatus(), upgradeTask: upgradeTask() })
       .optional()

@@ -83,11 +83,12 @@ export const BMC = defineKind({
     ...age,
   },
   fields: {
-    spec: exactlyOneOf(
-      spec,
-      ['access', 'endpointRef'],
-      'exactly one of access or endpointRef needs to be set',
-    ).describe('How the BMC is reached.'),
+    spec: defaulted(
+      exactlyOneOf(spec, ['access', 'endpointRef'], 'exactly one of access or endpointRef needs to be set').describe(
+        'How the BMC is reached.',
+      ),
+      { access: {}, bmcSecretRef: { name: '' }, protocol: { name: '', port: 0 } },
+    ),
     status: status.optional().describe('What was seen of the BMC.'),
   },
 });

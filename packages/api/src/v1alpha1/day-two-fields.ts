@@ -1,6 +1,6 @@
 import { exactlyOneOf, rule } from '@metal/kube/cel.ts';
 import * as z from 'zod';
-import { int32, labelSelector, objectRef, plainConditions, retryPolicy, time } from '../common/fields.ts';
+import { int32, int64, labelSelector, objectRef, plainConditions, retryPolicy, time } from '../common/fields.ts';
 
 /** Fields that the day-two kinds share. */
 
@@ -109,11 +109,7 @@ export const workStatus = () => ({
   state: z.string().optional().describe('Pending, InProgress, Completed/Applied or Failed.'),
   conditions: plainConditions(),
   failedAttempts: int32().optional().describe('Attempts that failed.'),
-  observedGeneration: z
-    .number()
-    .meta({ type: 'integer', format: 'int64' })
-    .optional()
-    .describe('Generation the status is about.'),
+  observedGeneration: int64().optional().describe('Generation the status is about.'),
 });
 
 export const flowStatus = () => ({

@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, conditions, group, localRef, version } from '../common/fields.ts';
+import { age, conditions, defaulted, group, localRef, time, version } from '../common/fields.ts';
 
 export const bootConfigurationSpec = () =>
   z.object({
@@ -12,7 +12,18 @@ export const bootConfigurationSpec = () =>
       .describe('Secret with the first-boot configuration under the key ignition.'),
   });
 
+const bootStep = z.object({
+  name: z.string().describe('What the machine did.'),
+  time: time().describe('When it last did so.'),
+  detail: z.string().optional().describe('What it asked for, and from where.'),
+});
+
+const boot = z.object({
+  steps: z.array(bootStep).optional().describe('The steps seen so far, in order.'),
+});
+
 const status = z.object({
+  boot: boot.optional().describe('The trace of the boot.'),
   state: z.string().optional().describe('Pending, Ready once a boot service has prepared it, or Error.'),
   conditions: conditions(),
 });
@@ -34,7 +45,7 @@ export const ServerBootConfiguration = defineKind({
     ...age,
   },
   fields: {
-    spec: bootConfigurationSpec().describe('What is booted.'),
+    spec: defaulted(bootConfigurationSpec().describe('What is booted.'), { serverRef: { name: '' } }),
     status: status.optional().describe('How far it is.'),
   },
 });

@@ -2,10 +2,20 @@ import { immutable, keptOnceSet } from '@metal/kube/cel.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, conditions, group, labelSelector, localRef, toleration, version } from '../common/fields.ts';
+import {
+  age,
+  conditions,
+  defaulted,
+  group,
+  labelSelector,
+  localRef,
+  powerWish,
+  toleration,
+  version,
+} from '../common/fields.ts';
 
 const spec = z.object({
-  power: z.enum(['On', 'Off', '']).describe('Power state the claimed server should have; empty means On.'),
+  power: powerWish().describe('Power state the claimed server should have: On or Off.'),
   image: z.string().describe('Operating system image the server boots.'),
   serverRef: immutable(localRef(), 'serverRef')
     .optional()
@@ -38,7 +48,10 @@ export const ServerClaim = defineKind({
     ...age,
   },
   fields: {
-    spec: keptOnceSet(spec, 'serverRef', 'serverSelector').describe('What is wanted.'),
+    spec: defaulted(keptOnceSet(spec, 'serverRef', 'serverSelector').describe('What is wanted.'), {
+      power: 'Off',
+      image: '',
+    }),
     status: status.optional().describe('What was given.'),
   },
 });

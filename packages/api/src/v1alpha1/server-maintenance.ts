@@ -38,7 +38,7 @@ export const ServerMaintenance = defineKind({
     ...age,
   },
   fields: {
-    spec: spec.describe('What is planned.'),
+    spec: defaulted(spec.describe('What is planned.'), { serverRef: { name: '' } }),
     status: z
       .object({ state: z.string().optional().describe('How far it is.') })
       .optional()

@@ -8,8 +8,10 @@ import {
   defaulted,
   group,
   int32,
+  ledWish,
   localRef,
   objectRef,
+  powerWish,
   protocol,
   quantity,
   taint,
@@ -30,8 +32,8 @@ const claimRef = z.object({
 const spec = z.object({
   systemUUID: z.string().describe('UUID of the system, as SMBIOS and Redfish tell it.'),
   systemURI: z.string().optional().describe('Redfish path of the system.'),
-  power: z.string().optional().describe('Desired power, computed by the operator. Deprecated.'),
-  indicatorLED: z.string().optional().describe('Locator light: Lit, Blinking or Off.'),
+  power: powerWish().optional().describe('Desired power, computed by the operator. Deprecated.'),
+  indicatorLED: ledWish().optional().describe('Locator light: Lit, Blinking or Off.'),
   reclaimPolicy: defaulted(
     z
       .enum(['Recycle', 'Retain'])
@@ -55,7 +57,7 @@ const spec = z.object({
     .array(
       z.object({
         name: z.string().describe('Name for people.'),
-        priority: z.number().meta({ type: 'integer' }).describe('Lower boots first.'),
+        priority: z.int().describe('Lower boots first.'),
         device: z.string().describe('Redfish boot option.'),
       }),
     )
@@ -183,7 +185,7 @@ export const Server = defineKind({
     ...age,
   },
   fields: {
-    spec: spec.describe('What the server is and what is wanted of it.'),
+    spec: defaulted(spec.describe('What the server is and what is wanted of it.'), { systemUUID: '' }),
     status: status.optional().describe('What was seen of it.'),
   },
 });

@@ -4,10 +4,10 @@ import { time } from '../common/fields.ts';
 /** Probes leave out what is empty, and old ones send numbers where others send text. */
 const text = z.coerce.string<string>().default('');
 const flag = z.boolean().default(false);
-const whole = z.coerce.number<number>();
-const count = whole.meta({ type: 'integer', format: 'int32' }).default(0);
-const bytes = whole.meta({ type: 'integer', format: 'int64' }).default(0);
-const numaNode = whole.meta({ type: 'integer', format: 'int32' }).default(-1).describe('NUMA node; -1 when unknown.');
+const whole = z.coerce.number<number>().int();
+const count = whole.meta({ format: 'int32' }).default(0);
+const bytes = whole.meta({ format: 'int64' }).default(0);
+const numaNode = whole.meta({ format: 'int32' }).default(-1).describe('NUMA node; -1 when unknown.');
 const listOf = <S extends z.ZodType>(element: S) => z.array(element).default([]);
 
 const biosInformation = z.object({ vendor: text, version: text, date: text });
