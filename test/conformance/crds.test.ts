@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { kinds } from '@metal/api/kinds.ts';
+import { factsOf, type FieldFact, type KindFacts } from './crd-facts.ts';
+import { exceptions } from './exceptions.ts';
+
+const referenceFile = new URL('./metal.ironcore.dev.json', import.meta.url);
+// The reference is data of this folder, in the shape that KindFacts describes.
+const reference = JSON.parse(await readFile(referenceFile, 'utf8')) as Record<string, KindFacts>;
+const ours = new Map(kinds.map((kind) => [kind.kind, factsOf(kind)]));
+
+/** Keywords that refuse something. A field that has one where the reference has none, or another, is stricter. */
+const refusing = [
+  'type',
+  'format',
+  'enum',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'minItems',
+  'maxItems',
+  'required',
+  'x-kubernetes-list-type',
+  'x-kubernetes-list-map-keys',
+];
+
+/** Keywords that must be there as in the reference, whether they refuse something or not. */
+const kept = [...refusing, 'default', 'x-kubernetes-map-type', 'x-kubernetes-int-or-string'];
+
+const isExcepted = (kind: string, path: string, keyword: string): boolean =>
+  exceptions.some(
+    (exception) => exception.kinds.includes(kind) && exception.path === path && exception.keyword === keyword,
+  );
+
+test('every kind of the reference is there, and ServerInventory is the only addition', () => {
+  const added = [...ours.keys()].filter((kind) => !(kind in reference));
+  assert.deepEqual(added, ['ServerInventory']);
+  assert.deepEqual(
+    Object.keys(reference).filter((kind) => !ours.has(kind)),
+    [],
+  );
+});
+
+for (const [kind, expected] of Object.entries(reference)) {
+  const found = ours.get(kind);
+  if (found === undefined) continue;
+
+  test(`${kind} has the names, scope and subresources of the reference`, () => {
+    const { fields: _, printerColumns: __, ...identity } = expected;
+    const { fields: ___, printerColumns: ____, ...foundIdentity } = found;
+    assert.deepEqual(foundIdentity, identity);
+  });
+
+  test(`${kind} has the columns of the reference, in their order`, () => {
+    assert.deepEqual(found.printerColumns, expected.printerColumns);
+  });
+
+  test(`${kind} has every field of the reference as it was`, () => {
+    const differences = expected.fields.flatMap((fact) => lossesOf(kind, fact, found.fields));
+    assert.deepEqual(differences, []);
+  });
+
+  test(`${kind} refuses nothing that the reference accepts, but for the listed exceptions`, () => {
+    assert.deepEqual(
+      found.fields.flatMap((fact) => strictnessOf(kind, fact, expected.fields)),
+      [],
+    );
+  });
+}
+
+test('every exception is needed and gives its reason', () => {
+  const unused = exceptions.filter(({ kinds: named, path, keyword, reason }) => {
+    const isUsed = named.every((kind) => isStricter(kind, path, keyword));
+    return !isUsed || reason.length < 10;
+  });
+  assert.deepEqual(unused, []);
+});
+
+/** What the reference says of the field and ours does not. An enum may grow. */
+function lossesOf(kind: string, fact: FieldFact, fields: readonly FieldFact[]): string[] {
+  const found = fields.find(({ path }) => path === fact.path);
+  if (found === undefined) return [`${fact.path} is missing`];
+  const rules = rulesAt(kind, fact.path).length;
+  const constraints = fact.constraints?.length ?? 0;
+  if (rules < constraints) return [`${fact.path} has ${rules} rules for ${fact.constraints?.join('; ')}`];
+  return kept
+    .filter((keyword) => !isKept(keyword, fact[keyword], found[keyword]) && !isExcepted(kind, fact.path, keyword))
+    .map((keyword) => `${fact.path}: ${keyword} was ${text(fact[keyword])} and is ${text(found[keyword])}`);
+}
+
+function isKept(keyword: string, expected: unknown, found: unknown): boolean {
+  if (expected === undefined)
+    return keyword !== 'default' && keyword !== 'x-kubernetes-map-type' ? true : !isSurprising(keyword, found);
+  if (keyword === 'enum' && Array.isArray(expected) && Array.isArray(found))
+    return expected.every((word) => found.includes(word));
+  return text(expected) === text(found);
+}
+
+/** Defaults of whole specs stand for Go's zero values; any other new default would change what people get. */
+const isSurprising = (keyword: string, found: unknown): boolean =>
+  found !== undefined && !(keyword === 'default' && typeof found === 'object');
+
+function strictnessOf(kind: string, fact: FieldFact, reference: readonly FieldFact[]): string[] {
+  const known = reference.find(({ path }) => path === fact.path);
+  // A new field refuses nothing old, unless it is required; values in it are ours to define.
+  if (known === undefined)
+    return fact.required === true && isBelowKnown(fact, reference) ? [`${fact.path} is new and required`] : [];
+  return [...refusing, 'rules']
+    .filter((keyword) => isStricter(kind, fact.path, keyword) && !isExcepted(kind, fact.path, keyword))
+    .map((keyword) => `${fact.path}: ${keyword} is ${text(fact[keyword])} and was ${text(known[keyword])}`);
+}
+
+const isBelowKnown = ({ path }: FieldFact, reference: readonly FieldFact[]): boolean =>
+  reference.some((fact) => fact.path === path.slice(0, path.lastIndexOf('.')));
+
+function isStricter(kind: string, path: string, keyword: string): boolean {
+  const found = ours.get(kind)?.fields.find((fact) => fact.path === path);
+  const known = reference[kind]?.fields.find((fact) => fact.path === path);
+  if (keyword === 'rules') return rulesAt(kind, path).length > (known?.constraints?.length ?? 0);
+  if (found?.[keyword] === undefined) return false;
+  return text(found[keyword]) !== text(known?.[keyword]);
+}
+
+/** Rules of a field; the empty path is the object itself. */
+function rulesAt(kind: string, path: string): readonly unknown[] {
+  if (path === '') return kinds.find((candidate) => candidate.kind === kind)?.rules ?? [];
+  const rules = ours.get(kind)?.fields.find((fact) => fact.path === path)?.['x-kubernetes-validations'];
+  return Array.isArray(rules) ? rules : [];
+}
+
+const text = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value));

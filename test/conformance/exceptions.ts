@@ -1,0 +1,92 @@
+/**
+ * Where a generated CRD refuses more than v0.7.0 did: field, keyword, and why nobody can miss what is refused. Stored
+ * objects that break such a rule stay as they are: the API server checks only values that an update changes.
+ */
+export const exceptions: readonly { kinds: readonly string[]; path: string; keyword: string; reason: string }[] = [
+  {
+    kinds: ['ServerClaim'],
+    path: 'spec.power',
+    keyword: 'enum',
+    reason: 'v0.7.0 copied any text to the server, where anything but On and Off had no effect; empty is still taken',
+  },
+  {
+    kinds: ['Server'],
+    path: 'spec.power',
+    keyword: 'enum',
+    reason: 'anything but On and Off had no effect; empty is still taken',
+  },
+  {
+    kinds: ['Server'],
+    path: 'spec.indicatorLED',
+    keyword: 'enum',
+    reason: 'Redfish knows no other word for IndicatorLED, so no BMC could take it; empty is still taken',
+  },
+  {
+    kinds: ['BMC'],
+    path: 'spec.protocol.scheme',
+    keyword: 'enum',
+    reason:
+      'nothing but http and https could be connected to, and only these spellings were documented; empty is still taken',
+  },
+  {
+    kinds: ['Server'],
+    path: 'spec.bmc.protocol.scheme',
+    keyword: 'enum',
+    reason:
+      'nothing but http and https could be connected to, and only these spellings were documented; empty is still taken',
+  },
+  {
+    kinds: ['Endpoint'],
+    path: 'spec.ip',
+    keyword: 'rules',
+    reason: 'one object with text that is no address, or with empty text, stopped v0.7.0 from reading all Endpoints',
+  },
+  {
+    kinds: ['Endpoint'],
+    path: 'spec.ip',
+    keyword: 'maxLength',
+    reason: 'no address is that long; the API server wants a bound for the rule',
+  },
+  {
+    kinds: ['BMC'],
+    path: 'spec.access.ip',
+    keyword: 'rules',
+    reason: 'one object with text that is no address, or with empty text, stopped v0.7.0 from reading all BMCs',
+  },
+  {
+    kinds: ['BMC'],
+    path: 'spec.access.ip',
+    keyword: 'maxLength',
+    reason: 'no address is that long; the API server wants a bound for the rule',
+  },
+  {
+    kinds: ['Endpoint'],
+    path: 'spec.macAddress',
+    keyword: 'pattern',
+    reason: 'with anything else v0.7.0 made a BMC whose status it then could not write; empty is still taken',
+  },
+  {
+    kinds: ['BMC'],
+    path: 'spec.access.macAddress',
+    keyword: 'pattern',
+    reason: 'with anything else v0.7.0 could not write the status of the BMC; empty is still taken',
+  },
+  {
+    kinds: ['BMC', 'Server', 'ServerBootConfiguration'],
+    path: 'status.conditions',
+    keyword: 'x-kubernetes-list-type',
+    reason: 'two conditions of one type broke the metrics of v0.7.0; one per type lets several programs own theirs',
+  },
+  {
+    kinds: ['BMC', 'Server', 'ServerBootConfiguration'],
+    path: 'status.conditions',
+    keyword: 'x-kubernetes-list-map-keys',
+    reason: 'see the list type',
+  },
+  {
+    kinds: ['BMCSecret'],
+    path: '',
+    keyword: 'rules',
+    reason: 'what the validating webhook of v0.7.0 refused, now without a webhook',
+  },
+];
