@@ -19,7 +19,17 @@ interface Line {
 }
 
 /** Failures that concern the BMC as a whole, so that everything behind it has to wait. */
-const failuresOfTheBmc = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted', 'Unreachable', 'TimedOut', 'CircuitOpen', 'BadAnswer', 'Busy', 'HttpError']);
+const failuresOfTheBmc = new Set([
+  'AuthenticationFailed',
+  'Forbidden',
+  'TlsUntrusted',
+  'Unreachable',
+  'TimedOut',
+  'CircuitOpen',
+  'BadAnswer',
+  'Busy',
+  'HttpError',
+]);
 
 /**
  * The only way to a BMC: one actor per management controller for all controllers of the process, and what was last
@@ -84,7 +94,10 @@ export class BmcAccess implements AsyncDisposable {
   /** Names of all BMCs whose last look reported this system UUID, in order. */
   reporters(systemUuid: string): string[] {
     const wanted = systemUuid.toLowerCase();
-    return [...this.#bmcs].filter(([, memory]) => memory.reports(wanted)).map(([name]) => name).toSorted();
+    return [...this.#bmcs]
+      .filter(([, memory]) => memory.reports(wanted))
+      .map(([name]) => name)
+      .toSorted();
   }
 
   forgetBmc(name: string): void {
@@ -127,5 +140,9 @@ export class BmcAccess implements AsyncDisposable {
 
 function isSame(a: Connection | undefined, b: Connection): boolean {
   if (a === undefined) return false;
-  return a.username === b.username && a.password.reveal() === b.password.reveal() && JSON.stringify(a.endpoint) === JSON.stringify(b.endpoint);
+  return (
+    a.username === b.username &&
+    a.password.reveal() === b.password.reveal() &&
+    JSON.stringify(a.endpoint) === JSON.stringify(b.endpoint)
+  );
 }

@@ -27,7 +27,10 @@ async function readOrCreate(client: KubeClient, namespace: string): Promise<Uint
   if (found !== undefined) return keyIn(found, namespace);
   const key = randomBytes(keyLengthBytes).toString('base64');
   try {
-    return keyIn(await client.create(Secret, { metadata: { namespace, name: secretName }, type: 'Opaque', data: { key } }), namespace);
+    return keyIn(
+      await client.create(Secret, { metadata: { namespace, name: secretName }, type: 'Opaque', data: { key } }),
+      namespace,
+    );
   } catch (error) {
     if (error instanceof KubeError && error.code === 'AlreadyExists') return readOrCreate(client, namespace);
     throw error;
@@ -37,5 +40,7 @@ async function readOrCreate(client: KubeClient, namespace: string): Promise<Uint
 function keyIn({ data }: Secret, namespace: string): Uint8Array {
   const key = Buffer.from(data?.key ?? '', 'base64');
   if (key.length >= keyLengthBytes) return key;
-  throw new ConfigError(`Secret ${namespace}/${secretName} holds ${key.length} bytes under "key"; expected at least ${keyLengthBytes}. Delete it and a new one is made`);
+  throw new ConfigError(
+    `Secret ${namespace}/${secretName} holds ${key.length} bytes under "key"; expected at least ${keyLengthBytes}. Delete it and a new one is made`,
+  );
 }

@@ -8,7 +8,8 @@ import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import type { CacheSet } from '@metal/kube/cache.ts';
 import type { OperatorCaches } from './context.ts';
 
-const some = (...names: (string | undefined)[]): string[] => names.filter((name) => name !== undefined && name !== '') as string[]; // the filter leaves strings only
+const some = (...names: (string | undefined)[]): string[] =>
+  names.filter((name) => name !== undefined && name !== '') as string[]; // the filter leaves strings only
 
 /** Declares the watches of the operator and by what the controllers look things up. Services may share them. */
 export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
@@ -27,7 +28,8 @@ export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
         uuid: ({ spec }) => some(spec.systemUUID.toLowerCase()),
         bmc: ({ spec }) => some(spec.bmcRef?.name),
         inlineSecret: ({ spec }) => some(spec.bmc?.bmcSecretRef.name),
-        claim: ({ spec }) => some(spec.serverClaimRef && `${spec.serverClaimRef.namespace}/${spec.serverClaimRef.name}`),
+        claim: ({ spec }) =>
+          some(spec.serverClaimRef && `${spec.serverClaimRef.namespace}/${spec.serverClaimRef.name}`),
       },
     }),
     claims: caches.watch(ServerClaim, { indexes: { server: ({ spec }) => some(spec.serverRef?.name) } }),

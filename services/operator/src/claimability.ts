@@ -13,8 +13,11 @@ export function refusalOf(server: Server, claim: ServerClaim): string | undefine
 /** What the claim itself rules out; does not change while both specs stay. */
 function unfitFor({ metadata, spec }: Server, { spec: wish }: ServerClaim): string | undefined {
   if (wish.serverRef !== undefined && wish.serverRef.name !== metadata.name) return 'NotTheNamedServer';
-  if (wish.serverSelector !== undefined && !matches(wish.serverSelector, metadata.labels ?? {})) return 'LabelsDoNotMatch';
-  const taint = (spec.taints ?? []).find((candidate) => blocks(candidate) && !isTolerated(candidate, wish.tolerations ?? []));
+  if (wish.serverSelector !== undefined && !matches(wish.serverSelector, metadata.labels ?? {}))
+    return 'LabelsDoNotMatch';
+  const taint = (spec.taints ?? []).find(
+    (candidate) => blocks(candidate) && !isTolerated(candidate, wish.tolerations ?? []),
+  );
   return taint === undefined ? undefined : `Tainted(${taint.key})`;
 }
 
@@ -40,12 +43,18 @@ function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean 
 }
 
 /** metav1.LabelSelector; an empty selector matches everything. */
-export function matches({ matchLabels, matchExpressions }: Selector, labels: Readonly<Record<string, string>>): boolean {
+export function matches(
+  { matchLabels, matchExpressions }: Selector,
+  labels: Readonly<Record<string, string>>,
+): boolean {
   const equal = Object.entries(matchLabels ?? {}).every(([key, value]) => labels[key] === value);
   return equal && (matchExpressions ?? []).every((expression) => holds(expression, labels));
 }
 
-function holds({ key, operator, values }: NonNullable<Selector['matchExpressions']>[number], labels: Readonly<Record<string, string>>): boolean {
+function holds(
+  { key, operator, values }: NonNullable<Selector['matchExpressions']>[number],
+  labels: Readonly<Record<string, string>>,
+): boolean {
   const value = labels[key];
   switch (operator) {
     case 'In':

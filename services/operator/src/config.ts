@@ -57,7 +57,10 @@ function readValues(argv: readonly string[]): Values {
   const command = commandOf();
   command.parse(normaliseArguments(argv), { from: 'user' });
   const [stray] = command.args;
-  if (stray !== undefined) throw new ConfigError(`unexpected argument "${stray}": options start with --, and a switch is turned off by --name=false`);
+  if (stray !== undefined)
+    throw new ConfigError(
+      `unexpected argument "${stray}": options start with --, and a switch is turned off by --name=false`,
+    );
   const given = command.opts<Record<string, string>>();
   // Every option has a default, so each name has a string.
   return Object.fromEntries(options.map(({ name }) => [name, given[attributeOf(name)] ?? ''])) as Values;
@@ -122,11 +125,15 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
 }
 
 function componentsOf(list: string): ReadonlySet<Component> {
-  const names = list.split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const names = list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
   for (const name of names) {
     if (!isComponent(name)) throw new ConfigError(`--components: "${name}" is none of ${knownComponents.join(', ')}`);
   }
-  if (names.length === 0) throw new ConfigError(`--components is empty: name at least one of ${knownComponents.join(', ')}`);
+  if (names.length === 0)
+    throw new ConfigError(`--components is empty: name at least one of ${knownComponents.join(', ')}`);
   return new Set(names.filter(isComponent));
 }
 
@@ -157,7 +164,9 @@ function registryUrlOf(values: Values, environment: NodeJS.ProcessEnv, component
   const host = environment.REGISTRY_ADDRESS;
   if (host !== undefined && host !== '') return `${values['registry-protocol']}://${host}:${values['registry-port']}`;
   if (!components.has('controllers') && !components.has('boot')) return '';
-  throw new ConfigError('the registry has no address: give --registry-url, or set REGISTRY_ADDRESS to the host that machines reach');
+  throw new ConfigError(
+    'the registry has no address: give --registry-url, or set REGISTRY_ADDRESS to the host that machines reach',
+  );
 }
 
 function bootUrlOf(values: Values, environment: NodeJS.ProcessEnv, registryUrl: string): string {
@@ -168,12 +177,14 @@ function bootUrlOf(values: Values, environment: NodeJS.ProcessEnv, registryUrl: 
 
 function url(values: Values, name: OptionName): string {
   const text = values[name];
-  if (!URL.canParse(text)) throw new ConfigError(`--${name}: "${text}" is no URL; expected something like http://192.0.2.1:10000`);
+  if (!URL.canParse(text))
+    throw new ConfigError(`--${name}: "${text}" is no URL; expected something like http://192.0.2.1:10000`);
   return text.replace(/\/+$/, '');
 }
 
 function requiredFor(components: ReadonlySet<Component>, values: Values, name: OptionName): string {
-  if (values[name] === '' && components.has('controllers')) throw new ConfigError(`--${name} is required: discovery cannot boot without it`);
+  if (values[name] === '' && components.has('controllers'))
+    throw new ConfigError(`--${name} is required: discovery cannot boot without it`);
   return values[name];
 }
 
@@ -181,7 +192,11 @@ function metricsOf(values: Values): OperatorConfig['metrics'] {
   const bind = { address: address(values['metrics-bind-address']), secure: boolean(values, 'metrics-secure') };
   const directory = values['metrics-cert-path'];
   if (directory === '') return bind;
-  return { ...bind, certificateFile: `${directory}/${values['metrics-cert-name']}`, keyFile: `${directory}/${values['metrics-cert-key']}` };
+  return {
+    ...bind,
+    certificateFile: `${directory}/${values['metrics-cert-name']}`,
+    keyFile: `${directory}/${values['metrics-cert-key']}`,
+  };
 }
 
 const address = (text: string): string | undefined => (text === '' || text === '0' ? undefined : text);
@@ -196,7 +211,8 @@ const logLevelOf = (level: string): string => (/^\d+$/.test(level) ? 'debug' : l
 
 function duration(values: Values, name: OptionName): number {
   const ms = parseDuration(values[name]);
-  if (ms === undefined) throw new ConfigError(`--${name}: "${values[name]}" is no duration; expected Go syntax like 90s, 2m or 1h30m`);
+  if (ms === undefined)
+    throw new ConfigError(`--${name}: "${values[name]}" is no duration; expected Go syntax like 90s, 2m or 1h30m`);
   if (ms < 0) throw new ConfigError(`--${name}: "${values[name]}" is negative; expected 0s or more`);
   return ms;
 }

@@ -42,27 +42,55 @@ export function inlineConnectionOf(server: Server, sources: Sources, config: Ope
 }
 
 /** MAC and IP address of the BMC, as far as the objects tell. */
-export function addressOf(bmc: BMC, { endpoints }: Pick<Sources, 'endpoints'>): { ip?: string | undefined; macAddress?: string | undefined; obstacle: Obstacle } {
+export function addressOf(
+  bmc: BMC,
+  { endpoints }: Pick<Sources, 'endpoints'>,
+): { ip?: string | undefined; macAddress?: string | undefined; obstacle: Obstacle } {
   const { access, endpointRef } = bmc.spec ?? {};
-  const noAddress = { reason: 'AddressMissing', message: 'neither spec.access.ip nor the referenced Endpoint gives an IP address; set one' };
-  if (access !== undefined) return { ip: nonEmpty(access.ip), macAddress: nonEmpty(access.macAddress), obstacle: noAddress };
+  const noAddress = {
+    reason: 'AddressMissing',
+    message: 'neither spec.access.ip nor the referenced Endpoint gives an IP address; set one',
+  };
+  if (access !== undefined)
+    return { ip: nonEmpty(access.ip), macAddress: nonEmpty(access.macAddress), obstacle: noAddress };
   const endpoint = endpoints.get(endpointRef?.name ?? '');
   if (endpoint === undefined) {
-    return { obstacle: { reason: 'EndpointNotFound', message: `Endpoint "${endpointRef?.name ?? ''}" of spec.endpointRef does not exist; create it or use spec.access` } };
+    return {
+      obstacle: {
+        reason: 'EndpointNotFound',
+        message: `Endpoint "${endpointRef?.name ?? ''}" of spec.endpointRef does not exist; create it or use spec.access`,
+      },
+    };
   }
   return { ip: nonEmpty(endpoint.spec?.ip), macAddress: nonEmpty(endpoint.spec?.macAddress), obstacle: noAddress };
 }
 
-function resolve(host: string, protocol: Protocol, secretName: string, { bmcSecrets }: Sources, config: OperatorConfig): Resolution {
+function resolve(
+  host: string,
+  protocol: Protocol,
+  secretName: string,
+  { bmcSecrets }: Sources,
+  config: OperatorConfig,
+): Resolution {
   if (!understoodProtocols.includes(protocol.name)) {
-    return obstacle('UnsupportedProtocol', `protocol "${protocol.name}" is not supported; expected one of ${understoodProtocols.join(', ')}`);
+    return obstacle(
+      'UnsupportedProtocol',
+      `protocol "${protocol.name}" is not supported; expected one of ${understoodProtocols.join(', ')}`,
+    );
   }
   const secret = bmcSecrets.get(secretName);
-  if (secret === undefined) return obstacle('BMCSecretNotFound', `BMCSecret "${secretName}" does not exist; create it with keys username and password`);
+  if (secret === undefined)
+    return obstacle(
+      'BMCSecretNotFound',
+      `BMCSecret "${secretName}" does not exist; create it with keys username and password`,
+    );
   const username = valueOf(secret, 'username');
   const password = valueOf(secret, 'password');
   if (username === undefined || password === undefined) {
-    return obstacle('BMCSecretIncomplete', `BMCSecret "${secretName}" lacks key ${username === undefined ? 'username' : 'password'}; expected username and password`);
+    return obstacle(
+      'BMCSecretIncomplete',
+      `BMCSecret "${secretName}" lacks key ${username === undefined ? 'username' : 'password'}; expected username and password`,
+    );
   }
   return { connection: { endpoint: endpointOf(host, protocol, config), username, password: new Password(password) } };
 }

@@ -5,4 +5,10 @@ import { endpointController } from './discover/endpoint/controller.ts';
 import { serverController } from './inventory/server/controller.ts';
 
 /** Everything that runs. */
-export const controllers = [endpointController, bmcController, serverController, claimController, bootConfigurationController] as const;
+export const controllers = [
+  endpointController,
+  bmcController,
+  serverController,
+  claimController,
+  bootConfigurationController,
+] as const;

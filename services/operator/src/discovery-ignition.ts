@@ -24,7 +24,11 @@ export interface DiscoveryIgnition {
  * PasswordHash) and Token. Keys and password are made only for templates that use them.
  * @throws ConfigError when the template cannot be read, is blank, or uses what is not understood.
  */
-export function discoveryIgnitionOf(options: { templatePath: string | undefined; probeImage: string; registryUrl: string }): DiscoveryIgnition {
+export function discoveryIgnitionOf(options: {
+  templatePath: string | undefined;
+  probeImage: string;
+  registryUrl: string;
+}): DiscoveryIgnition {
   const template = readTemplate(options.templatePath);
   const used = variablesOf(template);
   const wantsAccess = used.has('SSHPublicKey') || used.has('PasswordHash');
@@ -45,7 +49,8 @@ export function discoveryIgnitionOf(options: { templatePath: string | undefined;
 
 function readTemplate(path: string | undefined): string {
   const text = path === undefined ? (readIfPresent(customaryPath) ?? builtInTemplate) : readOrRefuse(path);
-  if (text.trim() === '') throw new ConfigError(`--discovery-ignition-path: ${path ?? customaryPath} is blank; expected a Butane template`);
+  if (text.trim() === '')
+    throw new ConfigError(`--discovery-ignition-path: ${path ?? customaryPath} is blank; expected a Butane template`);
   variablesOf(text);
   return text.trim();
 }
@@ -60,7 +65,10 @@ function readIfPresent(path: string): string | undefined {
 
 function readOrRefuse(path: string): string {
   const text = readIfPresent(path);
-  if (text === undefined) throw new ConfigError(`--discovery-ignition-path: cannot read ${path}; give a readable Butane template or leave the option out`);
+  if (text === undefined)
+    throw new ConfigError(
+      `--discovery-ignition-path: cannot read ${path}; give a readable Butane template or leave the option out`,
+    );
   return text;
 }
 

@@ -16,10 +16,13 @@ function database(text: string) {
   }
 }
 
-const entry = (prefix: string, extra = '') => `  - macPrefix: ${prefix}\n    protocol: Redfish\n    port: 443\n    type: bmc\n    defaultCredentials: [{username: root, password: "007"}]\n${extra}`;
+const entry = (prefix: string, extra = '') =>
+  `  - macPrefix: ${prefix}\n    protocol: Redfish\n    port: 443\n    type: bmc\n    defaultCredentials: [{username: root, password: "007"}]\n${extra}`;
 
 test('the longest prefix wins, whatever the order of the file', () => {
-  const prefixes = database(`macPrefixes:\n${entry('3C', '    manufacturer: short\n')}${entry('3CECEF', '    manufacturer: long\n')}`);
+  const prefixes = database(
+    `macPrefixes:\n${entry('3C', '    manufacturer: short\n')}${entry('3CECEF', '    manufacturer: long\n')}`,
+  );
   assert.equal(prefixes.find('3c:ec:ef:00:00:01')?.manufacturer, 'long');
   assert.equal(prefixes.find('3C-00-00-00-00-01')?.manufacturer, 'short');
   assert.equal(prefixes.find('aa:00:00:00:00:01'), undefined);
@@ -38,7 +41,10 @@ test('a console may be left out, and its type is written in any case', () => {
 });
 
 test('mistakes name the entry and the field', () => {
-  assert.throws(() => database(`macPrefixes:\n${entry('AA')}${entry('XY')}`), /macPrefixes\.1\.macPrefix: expected 1 to 12 hex digits/);
+  assert.throws(
+    () => database(`macPrefixes:\n${entry('AA')}${entry('XY')}`),
+    /macPrefixes\.1\.macPrefix: expected 1 to 12 hex digits/,
+  );
   assert.throws(() => database(`macPrefixes:\n${entry('AA').replace('443', 'many')}`), /macPrefixes\.0\.port/);
   assert.throws(() => readMacPrefixes('/nonexistent/prefixes.yaml'), /cannot read \/nonexistent/);
 });

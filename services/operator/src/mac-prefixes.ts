@@ -6,9 +6,12 @@ import { ConfigError } from './errors.ts';
 const consoles: Record<string, 'IPMI' | 'SSH' | 'SSHLenovo'> = { ipmi: 'IPMI', ssh: 'SSH', sshlenovo: 'SSHLenovo' };
 
 const entry = z.object({
-  macPrefix: z.string().transform(hexDigitsOf).refine((digits) => /^[0-9A-F]{1,12}$/.test(digits), {
-    message: 'expected 1 to 12 hex digits, with or without separators; quote it, or YAML may read it as a number',
-  }),
+  macPrefix: z
+    .string()
+    .transform(hexDigitsOf)
+    .refine((digits) => /^[0-9A-F]{1,12}$/.test(digits), {
+      message: 'expected 1 to 12 hex digits, with or without separators; quote it, or YAML may read it as a number',
+    }),
   manufacturer: z.string().optional(),
   protocol: z.string(),
   protocolScheme: z.enum(['', 'http', 'https']).optional(),
@@ -57,7 +60,9 @@ export function readMacPrefixes(path: string | undefined): MacPrefixes {
   const parsed = database.safeParse(parseScalarsAsText(path));
   if (parsed.success) return macPrefixesOf(parsed.data.macPrefixes ?? []);
   const [issue] = parsed.error.issues;
-  throw new ConfigError(`--mac-prefixes-file: ${path}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`);
+  throw new ConfigError(
+    `--mac-prefixes-file: ${path}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`,
+  );
 }
 
 /** Every scalar stays text, so that an unquoted prefix like 001122 or 1e5 keeps its digits. */
@@ -65,7 +70,10 @@ function parseScalarsAsText(path: string): unknown {
   try {
     return parse(readFileSync(path, 'utf8'), { schema: 'failsafe' }) ?? {};
   } catch (error) {
-    throw new ConfigError(`--mac-prefixes-file: cannot read ${path} as YAML: ${error instanceof Error ? error.message : String(error)}`, error);
+    throw new ConfigError(
+      `--mac-prefixes-file: cannot read ${path} as YAML: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
   }
 }
 

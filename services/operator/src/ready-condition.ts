@@ -12,14 +12,23 @@ export interface Explanation {
  * The one condition that explains an object. True with what it rests on when `ready` is given; otherwise False with
  * the reason of the decision it stands at. An error that stopped the turn wins over both.
  */
-export function readyCondition(object: KubeObject, outcome: Outcome<string>, ready: Explanation | undefined): ReportedCondition {
+export function readyCondition(
+  object: KubeObject,
+  outcome: Outcome<string>,
+  ready: Explanation | undefined,
+): ReportedCondition {
   if (outcome.error !== undefined) return condition(object, 'Ready', 'False', explainError(outcome));
   if (ready !== undefined) return condition(object, 'Ready', 'True', ready);
   const { reason = 'Working', message = '' } = outcome.decision;
   return condition(object, 'Ready', 'False', { reason, message });
 }
 
-export function condition(object: KubeObject, type: string, status: ReportedCondition['status'], { reason, message }: Explanation): ReportedCondition {
+export function condition(
+  object: KubeObject,
+  type: string,
+  status: ReportedCondition['status'],
+  { reason, message }: Explanation,
+): ReportedCondition {
   const { generation } = object.metadata;
   return { type, status, reason, message, ...(generation === undefined ? {} : { observedGeneration: generation }) };
 }

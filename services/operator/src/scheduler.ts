@@ -58,7 +58,9 @@ export class ClaimScheduler {
       counts.set(refusal, (counts.get(refusal) ?? 0) + 1);
     }
     if (counts.size === 0) return 'there are no servers';
-    const parts = [...counts].toSorted(([a], [b]) => a.localeCompare(b)).map(([refusal, count]) => `${count} ${refusal}`);
+    const parts = [...counts]
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([refusal, count]) => `${count} ${refusal}`);
     return `looked at ${this.#caches.servers.size} servers: ${parts.join(', ')}`;
   }
 
@@ -75,7 +77,9 @@ export class ClaimScheduler {
   #pass(): void {
     this.#dropVoidPromises();
     const taken = new Set(this.#serverOf.values());
-    const free = [...this.#caches.servers.all()].filter((server) => notFree(server) === undefined && !taken.has(server.metadata.name));
+    const free = [...this.#caches.servers.all()].filter(
+      (server) => notFree(server) === undefined && !taken.has(server.metadata.name),
+    );
     for (const { claim, server } of assign(this.#waitingClaims(), free)) {
       this.#serverOf.set(keyOf(claim), server.metadata.name);
       this.promised.emit(keyOf(claim));
@@ -86,7 +90,8 @@ export class ClaimScheduler {
     for (const [claimKey, serverName] of this.#serverOf) {
       const claim = this.#caches.claims.get(claimKey);
       const server = this.#caches.servers.get(serverName);
-      const stands = claim !== undefined && server !== undefined && isWaiting(claim) && refusalOf(server, claim) === undefined;
+      const stands =
+        claim !== undefined && server !== undefined && isWaiting(claim) && refusalOf(server, claim) === undefined;
       if (!stands) this.#serverOf.delete(claimKey);
     }
   }
@@ -97,7 +102,10 @@ export class ClaimScheduler {
 }
 
 /** Pairs claims with servers: the oldest claim chooses first, and takes the first fitting server by name. */
-export function assign(claims: readonly ServerClaim[], free: readonly Server[]): { claim: ServerClaim; server: Server }[] {
+export function assign(
+  claims: readonly ServerClaim[],
+  free: readonly Server[],
+): { claim: ServerClaim; server: Server }[] {
   const servers = free.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en', { numeric: true }));
   const pairs: { claim: ServerClaim; server: Server }[] = [];
   for (const claim of claims.toSorted(byAge)) {

@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { renderTemplate, variablesOf } from './template.ts';
 
 test('variables are filled in where they stand', () => {
-  assert.equal(renderTemplate('run {{ .Image }} with {{.Flags}}', { Image: 'probe:1', Flags: '--a' }), 'run probe:1 with --a');
+  assert.equal(
+    renderTemplate('run {{ .Image }} with {{.Flags}}', { Image: 'probe:1', Flags: '--a' }),
+    'run probe:1 with --a',
+  );
 });
 
 test('a dash trims the white space on its side, as in Go', () => {
@@ -19,6 +22,9 @@ test('a value that looks like a template is not rendered again', () => {
 });
 
 test('what is not understood is refused by name', () => {
-  assert.throws(() => variablesOf('{{ if .Image }}x{{ end }}'), { code: 'InvalidConfiguration', message: /\{\{ if \.Image \}\} is not understood/ });
+  assert.throws(() => variablesOf('{{ if .Image }}x{{ end }}'), {
+    code: 'InvalidConfiguration',
+    message: /\{\{ if \.Image \}\} is not understood/,
+  });
   assert.throws(() => variablesOf('{{ .Nonsense }}'), /expected one of \{\{ \.Image \}\}/);
 });

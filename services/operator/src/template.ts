@@ -7,10 +7,13 @@ import { ConfigError } from './errors.ts';
 const action = /(\s*)\{\{(-?)\s*(.*?)\s*(-?)\}\}(\s*)/gs;
 
 export function renderTemplate(template: string, variables: Readonly<Record<string, string>>): string {
-  return template.replace(action, (_, before: string, trimLeft: string, body: string, trimRight: string, after: string) => {
-    const value = body.startsWith('/*') ? '' : (variables[nameIn(body)] ?? '');
-    return `${trimLeft === '-' ? '' : before}${value}${trimRight === '-' ? '' : after}`;
-  });
+  return template.replace(
+    action,
+    (_, before: string, trimLeft: string, body: string, trimRight: string, after: string) => {
+      const value = body.startsWith('/*') ? '' : (variables[nameIn(body)] ?? '');
+      return `${trimLeft === '-' ? '' : before}${value}${trimRight === '-' ? '' : after}`;
+    },
+  );
 }
 
 /** Names of the variables a template uses. @throws ConfigError for an action that is not understood. */
@@ -24,5 +27,7 @@ const known = new Set(['Image', 'Flags', 'SSHPublicKey', 'PasswordHash', 'Token'
 function nameIn(body: string): string {
   const name = /^\.(\w+)$/.exec(body)?.[1];
   if (name !== undefined && known.has(name)) return name;
-  throw new ConfigError(`ignition template: {{ ${body} }} is not understood; expected one of ${[...known].map((variable) => `{{ .${variable} }}`).join(', ')}`);
+  throw new ConfigError(
+    `ignition template: {{ ${body} }} is not understood; expected one of ${[...known].map((variable) => `{{ .${variable} }}`).join(', ')}`,
+  );
 }

@@ -10,7 +10,8 @@ import { reportBootConfiguration } from './report.ts';
 export const bootConfigurationController = phaseController({
   name: 'serverbootconfiguration',
   kind: ServerBootConfiguration,
-  phaseOf: ({ status }: ServerBootConfiguration): BootPhase => (status?.state === 'Ready' || status?.state === 'Error' ? 'Answered' : 'Unanswered'),
+  phaseOf: ({ status }: ServerBootConfiguration): BootPhase =>
+    status?.state === 'Ready' || status?.state === 'Error' ? 'Answered' : 'Unanswered',
   facts: readBootConfigurationFacts,
   table: bootPhases,
   actions: {},
@@ -18,7 +19,8 @@ export const bootConfigurationController = phaseController({
   wokenBy: [
     {
       kind: Server,
-      find: (server: Server, { caches }: OperatorContext) => caches.bootConfigurations.by('server', server.metadata.name).map(keyOf),
+      find: (server: Server, { caches }: OperatorContext) =>
+        caches.bootConfigurations.by('server', server.metadata.name).map(keyOf),
       when: (before, after) => before === undefined || after === undefined,
     },
   ],

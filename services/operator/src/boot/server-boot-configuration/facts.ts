@@ -11,7 +11,11 @@ export interface BootConfigurationFacts {
   readonly ageMs: number;
 }
 
-export function readBootConfigurationFacts(boot: ServerBootConfiguration, { caches }: OperatorContext, { now }: { now: number }): BootConfigurationFacts {
+export function readBootConfigurationFacts(
+  boot: ServerBootConfiguration,
+  { caches }: OperatorContext,
+  { now }: { now: number },
+): BootConfigurationFacts {
   return {
     state: boot.status?.state ?? '',
     serverName: boot.spec.serverRef.name,

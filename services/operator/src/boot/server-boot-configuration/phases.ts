@@ -9,9 +9,14 @@ const courtesyMs = seconds(2);
 /** A boot configuration is answered by a boot service, ours or another one. Until then it says what it waits for. */
 export const bootPhases: PhaseTable<BootPhase, BootConfigurationFacts, BootAction> = {
   Unanswered: row([], (boot) => {
-    if (!boot.serverExists) return wait(minutes(10), 'ServerNotFound', `Server "${boot.serverName}" of spec.serverRef does not exist`);
+    if (!boot.serverExists)
+      return wait(minutes(10), 'ServerNotFound', `Server "${boot.serverName}" of spec.serverRef does not exist`);
     if (boot.ageMs < courtesyMs) return wait(courtesyMs - boot.ageMs, 'WaitingForBootService');
-    return wait(minutes(10), 'WaitingForBootService', 'no boot service has prepared this configuration yet; is one running (--components=boot), or an external boot operator?');
+    return wait(
+      minutes(10),
+      'WaitingForBootService',
+      'no boot service has prepared this configuration yet; is one running (--components=boot), or an external boot operator?',
+    );
   }),
   Answered: row([], () => rest),
 };

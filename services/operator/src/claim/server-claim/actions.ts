@@ -11,7 +11,12 @@ import type { ClaimAction, ClaimFacts } from './facts.ts';
 
 type ClaimTurn = Turn<ServerClaim, ClaimFacts, OperatorContext>;
 
-export const claimActions: Record<ClaimAction, (turn: ClaimTurn) => Promise<void>> = { bind, recordServer, createBootConfiguration, deleteBootConfiguration };
+export const claimActions: Record<ClaimAction, (turn: ClaimTurn) => Promise<void>> = {
+  bind,
+  recordServer,
+  createBootConfiguration,
+  deleteBootConfiguration,
+};
 
 /**
  * Binding is one write on the Server, guarded by its resource version and made on what the API itself just said: of
@@ -27,7 +32,9 @@ async function bind({ object, facts, context }: ClaimTurn): Promise<void> {
     await writeClaimRef(server, object, context);
   } catch (error) {
     scheduler.withdraw(keyOf(object));
-    throw error instanceof KubeError && error.code === 'NotFound' ? new StaleDecision('the promised server was deleted') : error;
+    throw error instanceof KubeError && error.code === 'NotFound'
+      ? new StaleDecision('the promised server was deleted')
+      : error;
   }
 }
 
@@ -42,9 +49,16 @@ async function recordServer({ object, facts, context }: ClaimTurn): Promise<void
   const name = facts.held?.metadata.name;
   const { resourceVersion } = object.metadata;
   if (object.spec.serverRef !== undefined && object.spec.serverRef.name !== name) {
-    throw new StaleDecision(`spec.serverRef names ${object.spec.serverRef.name}, but server ${name ?? 'none'} refers to this claim; clear that server's spec.serverClaimRef`);
+    throw new StaleDecision(
+      `spec.serverRef names ${object.spec.serverRef.name}, but server ${name ?? 'none'} refers to this claim; clear that server's spec.serverClaimRef`,
+    );
   }
-  await context.client.mergePatch(ServerClaim, object.metadata, { spec: { serverRef: { name } } }, resourceVersion === undefined ? {} : { resourceVersion });
+  await context.client.mergePatch(
+    ServerClaim,
+    object.metadata,
+    { spec: { serverRef: { name } } },
+    resourceVersion === undefined ? {} : { resourceVersion },
+  );
 }
 
 async function createBootConfiguration({ object, facts, context }: ClaimTurn): Promise<void> {
@@ -59,7 +73,14 @@ async function createBootConfiguration({ object, facts, context }: ClaimTurn): P
 }
 
 async function deleteBootConfiguration({ object, context }: ClaimTurn): Promise<void> {
-  const boot = context.caches.bootConfigurations.get({ namespace: object.metadata.namespace, name: object.metadata.name });
+  const boot = context.caches.bootConfigurations.get({
+    namespace: object.metadata.namespace,
+    name: object.metadata.name,
+  });
   if (boot === undefined) return;
-  await context.client.delete(ServerBootConfiguration, boot.metadata, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
+  await context.client.delete(
+    ServerBootConfiguration,
+    boot.metadata,
+    boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid },
+  );
 }

@@ -38,7 +38,10 @@ function heldServer({ metadata }: ServerClaim, { servers }: OperatorContext['cac
   return holders.find(({ spec }) => (spec.serverClaimRef?.uid ?? metadata.uid) === metadata.uid);
 }
 
-function bootStanding({ metadata, spec }: ServerClaim, { bootConfigurations }: OperatorContext['caches']): ClaimFacts['boot'] {
+function bootStanding(
+  { metadata, spec }: ServerClaim,
+  { bootConfigurations }: OperatorContext['caches'],
+): ClaimFacts['boot'] {
   const boot = bootConfigurations.get({ namespace: metadata.namespace, name: metadata.name });
   if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return 'absent';
   if (!boot.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)) return 'foreign';

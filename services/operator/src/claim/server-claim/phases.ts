@@ -13,21 +13,39 @@ export const claimPhases: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction> = {
     return wait(seconds(30), 'NoServerMatches', claim.explanation);
   }),
   Bound: row([], (claim) => {
-    if (claim.held === undefined) return wait(untilSomethingChanges, 'ServerLost', 'the server no longer refers to this claim; delete the claim, or clear the obstacle and create it anew');
+    if (claim.held === undefined)
+      return wait(
+        untilSomethingChanges,
+        'ServerLost',
+        'the server no longer refers to this claim; delete the claim, or clear the obstacle and create it anew',
+      );
     return keepBoot(claim, claim.held.metadata.name) ?? rest;
   }),
 };
 
-function settle(claim: ClaimFacts, { metadata, status }: NonNullable<ClaimFacts['held']>): Decision<'Bound', ClaimAction> {
+function settle(
+  claim: ClaimFacts,
+  { metadata, status }: NonNullable<ClaimFacts['held']>,
+): Decision<'Bound', ClaimAction> {
   if (!claim.recorded) return act('recordServer', 'ServerBound');
-  if (status?.state !== 'Reserved') return wait(untilSomethingChanges, 'WaitingForReservation', `server ${metadata.name} is bound and about to be reserved`);
+  if (status?.state !== 'Reserved')
+    return wait(
+      untilSomethingChanges,
+      'WaitingForReservation',
+      `server ${metadata.name} is bound and about to be reserved`,
+    );
   return keepBoot(claim, metadata.name) ?? go('Bound', 'ServerReserved', `server ${metadata.name}`);
 }
 
 /** The boot configuration carries the claim's image to the boot service. An image changed later waits to be asked for. */
 function keepBoot(claim: ClaimFacts, server: string): Decision<never, ClaimAction> | undefined {
   if (claim.boot === 'absent') return act('createBootConfiguration', 'ImageToBoot', `for server ${server}`);
-  if (claim.boot === 'foreign') return wait(untilSomethingChanges, 'NameTaken', 'a ServerBootConfiguration of this name belongs to something else; delete it or rename the claim');
+  if (claim.boot === 'foreign')
+    return wait(
+      untilSomethingChanges,
+      'NameTaken',
+      'a ServerBootConfiguration of this name belongs to something else; delete it or rename the claim',
+    );
   return undefined;
 }
 

@@ -5,7 +5,9 @@ import type { ClaimFacts, ClaimPhase } from './facts.ts';
 
 export function reportClaim(claim: ServerClaim, facts: ClaimFacts, outcome: Outcome<ClaimPhase>): StatusReport {
   const bound = outcome.phase === 'Bound' && outcome.decision.kind === 'rest';
-  const ready = bound ? { reason: 'Bound', message: `server ${facts.held?.metadata.name ?? ''} is held by this claim` } : undefined;
+  const ready = bound
+    ? { reason: 'Bound', message: `server ${facts.held?.metadata.name ?? ''} is held by this claim` }
+    : undefined;
   return {
     fields: { phase: outcome.phase },
     conditions: [readyCondition(claim, outcome, ready), ...imageCondition(claim, facts)],
@@ -15,8 +17,21 @@ export function reportClaim(claim: ServerClaim, facts: ClaimFacts, outcome: Outc
 /** The machine keeps running what it booted; a changed wish is pending, not lost. */
 function imageCondition(claim: ServerClaim, { boot }: ClaimFacts): ReportedCondition[] {
   if (boot === 'outdated') {
-    return [condition(claim, 'ImageCurrent', 'False', { reason: 'ChangePending', message: 'image or ignition changed after the server was bound; the machine keeps what it booted until the claim is made anew' })];
+    return [
+      condition(claim, 'ImageCurrent', 'False', {
+        reason: 'ChangePending',
+        message:
+          'image or ignition changed after the server was bound; the machine keeps what it booted until the claim is made anew',
+      }),
+    ];
   }
   const known = claim.status?.conditions?.some(({ type }) => type === 'ImageCurrent') ?? false;
-  return known ? [condition(claim, 'ImageCurrent', 'True', { reason: 'AsAsked', message: 'the machine boots what the claim asks for' })] : [];
+  return known
+    ? [
+        condition(claim, 'ImageCurrent', 'True', {
+          reason: 'AsAsked',
+          message: 'the machine boots what the claim asks for',
+        }),
+      ]
+    : [];
 }

@@ -14,7 +14,12 @@ import type { BmcAction, BmcFacts } from './facts.ts';
 
 type BmcTurn = Turn<BMC, BmcFacts, OperatorContext>;
 
-export const bmcActions: Record<BmcAction, (turn: BmcTurn) => Promise<void>> = { observe, recordManager, createServers, updateServers };
+export const bmcActions: Record<BmcAction, (turn: BmcTurn) => Promise<void>> = {
+  observe,
+  recordManager,
+  createServers,
+  updateServers,
+};
 
 /** A BMC that does not answer is an expected outcome: it is remembered, and the next judgement speaks of it. */
 async function observe({ object, facts, context }: BmcTurn): Promise<void> {

@@ -23,9 +23,21 @@ export const bmcController = phaseController({
   report: reportBmc,
   paused: isPaused,
   wokenBy: [
-    { kind: Endpoint, find: (endpoint: Endpoint, { caches }: OperatorContext) => caches.bmcs.by('endpoint', endpoint.metadata.name).map(nameOf) },
-    { kind: BMCSecret, find: (secret: BMCSecret, { caches }: OperatorContext) => caches.bmcs.by('secret', secret.metadata.name).map(nameOf) },
-    { kind: Server, find: (server: Server) => [server.spec.bmcRef?.name ?? ''].filter((name) => name !== ''), when: isAboutIdentity },
+    {
+      kind: Endpoint,
+      find: (endpoint: Endpoint, { caches }: OperatorContext) =>
+        caches.bmcs.by('endpoint', endpoint.metadata.name).map(nameOf),
+    },
+    {
+      kind: BMCSecret,
+      find: (secret: BMCSecret, { caches }: OperatorContext) =>
+        caches.bmcs.by('secret', secret.metadata.name).map(nameOf),
+    },
+    {
+      kind: Server,
+      find: (server: Server) => [server.spec.bmcRef?.name ?? ''].filter((name) => name !== ''),
+      when: isAboutIdentity,
+    },
   ],
   wakes: ({ access }: OperatorContext, wake) => access.learned.on(wake),
   writes: ['bmcs', 'bmcs/status', 'servers'],
@@ -40,5 +52,9 @@ function phaseOfBmc({ status }: BMC): BmcPhase {
 /** Status changes of servers do not concern the BMC. */
 function isAboutIdentity(before: Server | undefined, after: Server | undefined): boolean {
   if (before === undefined || after === undefined) return true;
-  return before.spec.systemUUID !== after.spec.systemUUID || before.spec.systemURI !== after.spec.systemURI || !isDeepStrictEqual(before.metadata.labels, after.metadata.labels);
+  return (
+    before.spec.systemUUID !== after.spec.systemUUID ||
+    before.spec.systemURI !== after.spec.systemURI ||
+    !isDeepStrictEqual(before.metadata.labels, after.metadata.labels)
+  );
 }

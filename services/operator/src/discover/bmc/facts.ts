@@ -14,7 +14,9 @@ export interface BmcFacts {
   readonly connection: Connection | undefined;
   /** Why there is nothing to connect to. */
   readonly obstacle: Obstacle | undefined;
-  readonly failure: { readonly reason: string; readonly message: string; readonly needsHuman: boolean; readonly retryInMs: number } | undefined;
+  readonly failure:
+    | { readonly reason: string; readonly message: string; readonly needsHuman: boolean; readonly retryInMs: number }
+    | undefined;
   readonly observation: BmcMemory['observation'];
   /** Milliseconds until the next periodic look; 0 or less when due. */
   readonly nextLookInMs: number;
@@ -24,7 +26,11 @@ export interface BmcFacts {
 
 /** Answers that do not change by asking again; asking again may even lock the account. */
 const codesForHumans = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted']);
-const reasonsOfV070: Record<number, string> = { 401: 'AuthenticationFailed', 500: 'InternalServerError', 503: 'ConnectionFailed' };
+const reasonsOfV070: Record<number, string> = {
+  401: 'AuthenticationFailed',
+  500: 'InternalServerError',
+  503: 'ConnectionFailed',
+};
 
 export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now: number }): BmcFacts {
   const { connection, obstacle } = connectionOf(bmc, context.caches, context.config);
@@ -38,7 +44,8 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
     obstacle,
     failure: failureOf(memory, now),
     observation,
-    nextLookInMs: observation === undefined ? 0 : observation.at + spread(context.config.bmcResyncMs, bmc.metadata.name) - now,
+    nextLookInMs:
+      observation === undefined ? 0 : observation.at + spread(context.config.bmcResyncMs, bmc.metadata.name) - now,
     managerRecorded: bmc.spec?.bmcUUID !== undefined || observation?.manager?.uuid === undefined,
     systems: systemsPlanOf(bmc, memory, context),
   };

@@ -10,7 +10,8 @@ export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction> = {
   Pending: row(['Enabled', 'Error'], (bmc) => {
     if (bmc.obstacle !== undefined) return go('Error', bmc.obstacle.reason, bmc.obstacle.message);
     if (bmc.failure?.needsHuman) return go('Error', bmc.failure.reason, bmc.failure.message);
-    if (bmc.failure !== undefined && bmc.failure.retryInMs > 0) return wait(bmc.failure.retryInMs, bmc.failure.reason, bmc.failure.message);
+    if (bmc.failure !== undefined && bmc.failure.retryInMs > 0)
+      return wait(bmc.failure.retryInMs, bmc.failure.reason, bmc.failure.message);
     if (bmc.failure !== undefined || bmc.observation === undefined) return act('observe', 'NotYetSeen');
     return go('Enabled', 'Connected');
   }),
@@ -23,7 +24,12 @@ export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction> = {
   }),
   Error: row(['Pending'], (bmc) => {
     if (bmc.obstacle !== undefined) return wait(untilSomebodyActs, bmc.obstacle.reason, bmc.obstacle.message);
-    if (bmc.failure?.needsHuman) return wait(untilSomebodyActs, bmc.failure.reason, `${bmc.failure.message}; not tried again until the BMC, its BMCSecret or its Endpoint changes`);
+    if (bmc.failure?.needsHuman)
+      return wait(
+        untilSomebodyActs,
+        bmc.failure.reason,
+        `${bmc.failure.message}; not tried again until the BMC, its BMCSecret or its Endpoint changes`,
+      );
     return go('Pending', 'ConfigurationChanged');
   }),
 };

@@ -37,7 +37,17 @@ function systemsCondition(bmc: BMC, { observation, systems }: BmcFacts): Reporte
   const [first] = systems.refused;
   const count = observation.systems.length;
   if (first === undefined) {
-    return [condition(bmc, 'SystemsAccepted', 'True', { reason: 'AllSystemsKnown', message: `${count} ${count === 1 ? 'system has its' : 'systems have their'} Server` })];
+    return [
+      condition(bmc, 'SystemsAccepted', 'True', {
+        reason: 'AllSystemsKnown',
+        message: `${count} ${count === 1 ? 'system has its' : 'systems have their'} Server`,
+      }),
+    ];
   }
-  return [condition(bmc, 'SystemsAccepted', 'False', { reason: first.reason, message: systems.refused.map(({ message }) => message).join('. ') })];
+  return [
+    condition(bmc, 'SystemsAccepted', 'False', {
+      reason: first.reason,
+      message: systems.refused.map(({ message }) => message).join('. '),
+    }),
+  ];
 }

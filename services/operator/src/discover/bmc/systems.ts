@@ -51,21 +51,28 @@ type GrowingPlan = { create: NewServer[]; update: MovedServer[]; refused: Refuse
 function placeSystem(system: SystemSummary, input: SystemsPlanInput, plan: GrowingPlan, given: Set<string>): void {
   const uuid = system.uuid?.toLowerCase();
   if (uuid === undefined) {
-    plan.refused.push({ reason: 'SystemWithoutUUID', message: `${system.uri} reports no UUID; set one in its firmware, it is what tells machines apart` });
+    plan.refused.push({
+      reason: 'SystemWithoutUUID',
+      message: `${system.uri} reports no UUID; set one in its firmware, it is what tells machines apart`,
+    });
     return;
   }
   const others = input.reporters(uuid).filter((name) => name !== input.bmc.metadata.name);
   const [known] = input.serversByUuid(uuid);
   const foreign = known !== undefined && known.spec.bmcRef?.name !== input.bmc.metadata.name;
   if (others.length > 0 || foreign) plan.refused.push(duplicate(system.uri, uuid, others, known));
-  if (known === undefined && others.length === 0) plan.create.push({ name: freeName(input, given), systemUUID: uuid, systemURI: system.uri });
+  if (known === undefined && others.length === 0)
+    plan.create.push({ name: freeName(input, given), systemUUID: uuid, systemURI: system.uri });
   if (known !== undefined && !foreign) updateIfMoved(known, system, input.bmc, plan);
 }
 
 function duplicate(uri: string, uuid: string, others: readonly string[], known: Server | undefined): RefusedSystem {
   const holder = known === undefined ? 'no Server is made for it' : `Server ${known.metadata.name} keeps it`;
   const reporters = others.length === 0 ? 'a Server of another BMC' : `BMC ${others.join(', ')}`;
-  return { reason: 'DuplicateSystemUUID', message: `${uri} has UUID ${uuid}, and so has ${reporters}; ${holder}. Two machines must not share a UUID, and one machine needs only one BMC object: correct the firmware or delete the surplus BMC` };
+  return {
+    reason: 'DuplicateSystemUUID',
+    message: `${uri} has UUID ${uuid}, and so has ${reporters}; ${holder}. Two machines must not share a UUID, and one machine needs only one BMC object: correct the firmware or delete the surplus BMC`,
+  };
 }
 
 function updateIfMoved(server: Server, system: SystemSummary, bmc: BMC, plan: GrowingPlan): void {

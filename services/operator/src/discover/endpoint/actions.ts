@@ -10,7 +10,10 @@ import type { EndpointAction, EndpointFacts } from './facts.ts';
 
 type EndpointTurn = Turn<Endpoint, EndpointFacts, OperatorContext>;
 
-export const endpointActions: Record<EndpointAction, (turn: EndpointTurn) => Promise<void>> = { createSecret, createBmc };
+export const endpointActions: Record<EndpointAction, (turn: EndpointTurn) => Promise<void>> = {
+  createSecret,
+  createBmc,
+};
 
 /** Created once and never overwritten: the password may have been rotated or corrected since. */
 async function createSecret({ object, facts, context }: EndpointTurn): Promise<void> {
@@ -30,7 +33,11 @@ async function createBmc({ object, facts, context }: EndpointTurn): Promise<void
     spec: {
       endpointRef: { name },
       bmcSecretRef: { name },
-      protocol: { name: device.protocol, port: device.port, ...(device.protocolScheme ? { scheme: device.protocolScheme } : {}) },
+      protocol: {
+        name: device.protocol,
+        port: device.port,
+        ...(device.protocolScheme ? { scheme: device.protocolScheme } : {}),
+      },
       ...(device.console ? { consoleProtocol: { name: device.console.type, port: device.console.port } } : {}),
     },
   });

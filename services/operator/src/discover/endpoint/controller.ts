@@ -18,8 +18,16 @@ export const endpointController = phaseController({
   report: reportEndpoint,
   paused: isPaused,
   wokenBy: [
-    { kind: BMC, find: (bmc: BMC) => [bmc.metadata.name], when: (before, after) => before === undefined || after === undefined },
-    { kind: BMCSecret, find: (secret: BMCSecret) => [secret.metadata.name], when: (before, after) => before === undefined || after === undefined },
+    {
+      kind: BMC,
+      find: (bmc: BMC) => [bmc.metadata.name],
+      when: (before, after) => before === undefined || after === undefined,
+    },
+    {
+      kind: BMCSecret,
+      find: (secret: BMCSecret) => [secret.metadata.name],
+      when: (before, after) => before === undefined || after === undefined,
+    },
   ],
   writes: ['endpoints/status', 'bmcs', 'bmcsecrets'],
 });

@@ -17,19 +17,43 @@ export const endpointPhases: PhaseTable<EndpointPhase, EndpointFacts, EndpointAc
   }),
 };
 
-function obstacleOf({ macAddress, ip, device, bmc, databaseSize }: EndpointFacts): [reason: string, message: string] | undefined {
-  if (macAddress === '') return ['MACAddressMissing', 'spec.macAddress is empty; set it, or create a BMC object with spec.access instead'];
+function obstacleOf({
+  macAddress,
+  ip,
+  device,
+  bmc,
+  databaseSize,
+}: EndpointFacts): [reason: string, message: string] | undefined {
+  if (macAddress === '')
+    return ['MACAddressMissing', 'spec.macAddress is empty; set it, or create a BMC object with spec.access instead'];
   if (device === undefined) {
-    return ['UnknownMACPrefix', `${macAddress} matches none of the ${databaseSize} prefixes of the MAC prefix database; add its prefix to the file of --mac-prefixes-file, or create a BMC object with spec.access`];
+    return [
+      'UnknownMACPrefix',
+      `${macAddress} matches none of the ${databaseSize} prefixes of the MAC prefix database; add its prefix to the file of --mac-prefixes-file, or create a BMC object with spec.access`,
+    ];
   }
-  if (device.type !== 'bmc') return ['NotABMC', `the MAC prefix database says that ${macAddress} is of type "${device.type}"; only "bmc" is managed`];
+  if (device.type !== 'bmc')
+    return [
+      'NotABMC',
+      `the MAC prefix database says that ${macAddress} is of type "${device.type}"; only "bmc" is managed`,
+    ];
   if (ip === '') return ['IPAddressMissing', 'spec.ip is empty; set the address of the device'];
   if (!understoodProtocols.includes(device.protocol)) {
-    return ['UnsupportedProtocol', `the MAC prefix database names protocol "${device.protocol}"; expected one of ${understoodProtocols.join(', ')}`];
+    return [
+      'UnsupportedProtocol',
+      `the MAC prefix database names protocol "${device.protocol}"; expected one of ${understoodProtocols.join(', ')}`,
+    ];
   }
   if ((device.defaultCredentials ?? []).length === 0) {
-    return ['NoDefaultCredentials', `prefix ${device.macPrefix} of the MAC prefix database has no defaultCredentials; add one, or create BMCSecret and BMC by hand`];
+    return [
+      'NoDefaultCredentials',
+      `prefix ${device.macPrefix} of the MAC prefix database has no defaultCredentials; add one, or create BMCSecret and BMC by hand`,
+    ];
   }
-  if (bmc === 'foreign') return ['NameTaken', 'a BMC of this name exists that does not refer to this endpoint; rename or delete one of the two'];
+  if (bmc === 'foreign')
+    return [
+      'NameTaken',
+      'a BMC of this name exists that does not refer to this endpoint; rename or delete one of the two',
+    ];
   return undefined;
 }

@@ -1,11 +1,11 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
-import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { operationAnnotation } from '@metal/api/wire/contract.ts';
 import type { Turn } from '@metal/kube/controller.ts';
 import type { Bmc } from '@metal/redfish/bmc.ts';
 import { readInventory as readHardware } from '@metal/redfish/inventory.ts';
-import { networkBootOnce, resetSystem } from '@metal/redfish/power.ts';
+import { networkBootOnce } from '@metal/redfish/boot-override.ts';
+import { resetSystem } from '@metal/redfish/power.ts';
 import { readSystem, readSystems } from '@metal/redfish/systems.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
@@ -69,7 +69,9 @@ async function diskBoot(turn: ServerTurn): Promise<void> {
 async function adoptClaimBoot({ object, facts, context }: ServerTurn): Promise<void> {
   if (facts.claim.standing !== 'held') throw new StaleDecision('the claim let go of the server');
   const { uid, wantsPower } = facts.claim;
-  const boot = context.caches.bootConfigurations.by('owner', uid).find(({ spec }) => spec.serverRef.name === object.metadata.name);
+  const boot = context.caches.bootConfigurations
+    .by('owner', uid)
+    .find(({ spec }) => spec.serverRef.name === object.metadata.name);
   if (boot === undefined) throw new StaleDecision('the boot configuration of the claim is gone');
   const { name, namespace } = boot.metadata;
   await patchGuarded(object, context, { bootConfigurationRef: { name, namespace }, power: wantsPower });
@@ -97,7 +99,11 @@ async function clearRetry({ object, context }: ServerTurn): Promise<void> {
   await context.client.mergePatch(Server, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
 }
 
-async function patchGuarded({ metadata }: Server, { client }: OperatorContext, spec: Record<string, unknown>): Promise<void> {
+async function patchGuarded(
+  { metadata }: Server,
+  { client }: OperatorContext,
+  spec: Record<string, unknown>,
+): Promise<void> {
   const { name, resourceVersion } = metadata;
   if (resourceVersion === undefined) throw new TypeError(`Server ${name} was not read from the API`);
   await client.mergePatch(Server, { name }, { spec }, { resourceVersion });
@@ -119,7 +125,10 @@ async function systemUriOf(turn: ServerTurn): Promise<string> {
   if (systemURI !== undefined && systemURI !== '') return systemURI;
   const systems = await talk(turn, (bmc) => readSystems(bmc));
   const found = systems.find(({ uuid }) => uuid?.toLowerCase() === systemUUID.toLowerCase());
-  if (found === undefined) throw new StaleDecision(`BMC ${turn.facts.bmcName} reports no system with UUID ${systemUUID}; it reports ${systems.map(({ uuid }) => uuid ?? 'one without').join(', ') || 'none'}`);
+  if (found === undefined)
+    throw new StaleDecision(
+      `BMC ${turn.facts.bmcName} reports no system with UUID ${systemUUID}; it reports ${systems.map(({ uuid }) => uuid ?? 'one without').join(', ') || 'none'}`,
+    );
   return found.uri;
 }
 
@@ -127,5 +136,7 @@ async function systemUriOf(turn: ServerTurn): Promise<string> {
 function verifyIdentity({ object }: ServerTurn, seenUuid: string | undefined): void {
   const expected = object.spec.systemUUID.toLowerCase();
   if (seenUuid?.toLowerCase() === expected) return;
-  throw new StaleDecision(`${object.spec.systemURI ?? 'the system'} reports UUID ${seenUuid ?? 'none'}, but this server is ${expected}; nothing is done to it until the two agree`);
+  throw new StaleDecision(
+    `${object.spec.systemURI ?? 'the system'} reports UUID ${seenUuid ?? 'none'}, but this server is ${expected}; nothing is done to it until the two agree`,
+  );
 }

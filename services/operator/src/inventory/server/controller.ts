@@ -27,11 +27,23 @@ export const serverController = phaseController({
   report: reportServer,
   paused: isPaused,
   wokenBy: [
-    { kind: BMC, find: (bmc: BMC, { caches }: OperatorContext) => caches.servers.by('bmc', bmc.metadata.name).map(({ metadata }) => metadata.name), when: isAboutReachability },
-    { kind: BMCSecret, find: (secret: BMCSecret, { caches }: OperatorContext) => caches.servers.by('inlineSecret', secret.metadata.name).map(({ metadata }) => metadata.name) },
+    {
+      kind: BMC,
+      find: (bmc: BMC, { caches }: OperatorContext) =>
+        caches.servers.by('bmc', bmc.metadata.name).map(({ metadata }) => metadata.name),
+      when: isAboutReachability,
+    },
+    {
+      kind: BMCSecret,
+      find: (secret: BMCSecret, { caches }: OperatorContext) =>
+        caches.servers.by('inlineSecret', secret.metadata.name).map(({ metadata }) => metadata.name),
+    },
     { kind: ServerBootConfiguration, find: (boot: ServerBootConfiguration) => [boot.spec.serverRef.name] },
     { kind: ServerInventory, find: (inventory: ServerInventory) => [inventory.metadata.name] },
-    { kind: ServerClaim, find: (claim: ServerClaim) => [claim.spec.serverRef?.name ?? ''].filter((name) => name !== '') },
+    {
+      kind: ServerClaim,
+      find: (claim: ServerClaim) => [claim.spec.serverRef?.name ?? ''].filter((name) => name !== ''),
+    },
   ],
   writes: ['servers', 'servers/status', 'serverbootconfigurations', 'secrets'],
   concurrency: ({ config }: OperatorContext) => config.serverConcurrency,

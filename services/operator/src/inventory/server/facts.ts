@@ -2,7 +2,12 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
-import { discoveryAttemptAnnotation, internalBootType, operationAnnotation, typeAnnotation } from '@metal/api/wire/contract.ts';
+import {
+  discoveryAttemptAnnotation,
+  internalBootType,
+  operationAnnotation,
+  typeAnnotation,
+} from '@metal/api/wire/contract.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
 import type { PowerState } from '@metal/redfish/systems.ts';
 import { connectionOf, type Connection, inlineConnectionOf } from '../../connection.ts';
@@ -10,7 +15,16 @@ import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
 import { spread } from '../../spread.ts';
 
-export type ServerPhase = 'Initial' | 'Discovery' | 'Available' | 'Reserved' | 'Released' | 'Cleanup' | 'Maintenance' | 'Parked' | 'Error';
+export type ServerPhase =
+  | 'Initial'
+  | 'Discovery'
+  | 'Available'
+  | 'Reserved'
+  | 'Released'
+  | 'Cleanup'
+  | 'Maintenance'
+  | 'Parked'
+  | 'Error';
 export type ServerAction =
   | 'observe'
   | 'readInventory'
@@ -48,7 +62,14 @@ export interface ServerFacts {
   /** Since the last look at the machine; undefined before the first. */
   readonly powerSeenMsAgo: number | undefined;
   readonly nextLookInMs: number;
-  readonly transition: { readonly target: 'On' | 'Off'; readonly since: string; readonly sinceRequestMs: number; readonly forced: boolean } | undefined;
+  readonly transition:
+    | {
+        readonly target: 'On' | 'Off';
+        readonly since: string;
+        readonly sinceRequestMs: number;
+        readonly forced: boolean;
+      }
+    | undefined;
   readonly powerTimeoutMs: number;
 
   /** What the BMC tells of the hardware, as far as this process has read it. */
@@ -87,7 +108,11 @@ export type ClaimFacts =
       readonly provisioned: boolean;
     };
 
-export function readServerFacts(server: Server, context: OperatorContext, { now, inPhaseForMs }: { now: number; inPhaseForMs: number }): ServerFacts {
+export function readServerFacts(
+  server: Server,
+  context: OperatorContext,
+  { now, inPhaseForMs }: { now: number; inPhaseForMs: number },
+): ServerFacts {
   const { config, access, caches } = context;
   const memory = access.system(server.metadata.uid ?? '');
   const probeBoot = caches.bootConfigurations.get({ namespace: config.managerNamespace, name: server.metadata.name });
@@ -100,7 +125,10 @@ export function readServerFacts(server: Server, context: OperatorContext, { now,
     ...powerFacts(server, memory, now, context),
     hardware: memory.inventory?.value,
     led: memory.state?.value.indicatorLED,
-    inventoryRead: memory.inventory !== undefined || server.status?.processors !== undefined || server.status?.manufacturer !== undefined,
+    inventoryRead:
+      memory.inventory !== undefined ||
+      server.status?.processors !== undefined ||
+      server.status?.manufacturer !== undefined,
     mayInterrupt: config.enforceFirstBoot || discoveryAttempts > 0,
     inPhaseForMs,
     discoveryTimeoutMs: config.discoveryTimeoutMs,
@@ -117,22 +145,35 @@ export function readServerFacts(server: Server, context: OperatorContext, { now,
   };
 }
 
-function bmcFacts(server: Server, { caches, config }: OperatorContext): Pick<ServerFacts, 'bmcName' | 'connection' | 'bmc'> {
+function bmcFacts(
+  server: Server,
+  { caches, config }: OperatorContext,
+): Pick<ServerFacts, 'bmcName' | 'connection' | 'bmc'> {
   const bmcName = server.spec.bmcRef?.name;
   if (bmcName === undefined || bmcName === '') {
     const { connection, obstacle } = inlineConnectionOf(server, caches, config);
-    const bmc = obstacle === undefined ? { answers: true, reason: 'Connected', message: '' } : { answers: false, ...obstacle };
+    const bmc =
+      obstacle === undefined ? { answers: true, reason: 'Connected', message: '' } : { answers: false, ...obstacle };
     return { bmcName: `server/${server.metadata.name}`, connection, bmc };
   }
   const bmc = caches.bmcs.get(bmcName);
   if (bmc === undefined) {
-    return { bmcName, connection: undefined, bmc: { answers: false, reason: 'BMCNotFound', message: `BMC "${bmcName}" of spec.bmcRef does not exist` } };
+    return {
+      bmcName,
+      connection: undefined,
+      bmc: { answers: false, reason: 'BMCNotFound', message: `BMC "${bmcName}" of spec.bmcRef does not exist` },
+    };
   }
   const { connection, obstacle } = connectionOf(bmc, caches, config);
-  if (bmc.status?.state === 'Enabled' && obstacle === undefined) return { bmcName, connection, bmc: { answers: true, reason: 'Connected', message: '' } };
+  if (bmc.status?.state === 'Enabled' && obstacle === undefined)
+    return { bmcName, connection, bmc: { answers: true, reason: 'Connected', message: '' } };
   const ready = bmc.status?.conditions?.find(({ type }) => type === 'Ready');
   const why = obstacle?.message ?? ready?.message ?? 'it has not been reached yet';
-  return { bmcName, connection, bmc: { answers: false, reason: 'BMCNotReady', message: `BMC "${bmcName}" is not ready: ${why}` } };
+  return {
+    bmcName,
+    connection,
+    bmc: { answers: false, reason: 'BMCNotReady', message: `BMC "${bmcName}" is not ready: ${why}` },
+  };
 }
 
 /** The pause between looks at a changing power state starts here and doubles up to the polling interval. */
@@ -181,7 +222,10 @@ export function bootFactsOf(boot: ServerBootConfiguration, server: Server): Boot
     uid,
     state: state === 'Ready' || state === 'Error' ? state : 'Pending',
     referenced: ref?.name === name && ref.namespace === namespace,
-    bootSeen: seen === 'BootStateReceived' || seen === 'IgnitionDataFetched' || (seen !== undefined && boot.spec.ignitionSecretRef === undefined),
+    bootSeen:
+      seen === 'BootStateReceived' ||
+      seen === 'IgnitionDataFetched' ||
+      (seen !== undefined && boot.spec.ignitionSecretRef === undefined),
     attempt: Number(boot.metadata.annotations?.[discoveryAttemptAnnotation] ?? 0),
     explanation: state === 'Error' ? (failure?.message ?? 'the boot service reports an error') : progress,
   };
@@ -208,7 +252,9 @@ function claimFacts(server: Server, memory: SystemMemory, { caches }: OperatorCo
 function heldClaimFacts(server: Server, claim: ServerClaim, caches: OperatorContext['caches']) {
   const boot = caches.bootConfigurations
     .by('owner', claim.metadata.uid ?? '')
-    .find(({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined);
+    .find(
+      ({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined,
+    );
   const bootFacts = boot === undefined ? undefined : bootFactsOf(boot, server);
   const wantsPower: 'On' | 'Off' = claim.spec.power === 'Off' ? 'Off' : 'On';
   const provisioned = server.status?.provisionedClaimUID === claim.metadata.uid || (bootFacts?.bootSeen ?? false);

@@ -28,10 +28,21 @@ function fieldsOf({ system, processors, storages }: Inventory): Partial<Status> 
     sku: system.sku,
     serialNumber: system.serialNumber,
     biosVersion: system.biosVersion,
-    totalSystemMemory: system.memoryGiB === undefined ? undefined : binaryQuantity(Math.round(system.memoryGiB) * 2 ** 30),
-    processors: processors.map(({ id, type, architecture, instructionSet, manufacturer, model, maxSpeedMHz, totalCores, totalThreads }) => ({
-      id, type, architecture, instructionSet, manufacturer, model, maxSpeedMHz, totalCores, totalThreads,
-    })),
+    totalSystemMemory:
+      system.memoryGiB === undefined ? undefined : binaryQuantity(Math.round(system.memoryGiB) * 2 ** 30),
+    processors: processors.map(
+      ({ id, type, architecture, instructionSet, manufacturer, model, maxSpeedMHz, totalCores, totalThreads }) => ({
+        id,
+        type,
+        architecture,
+        instructionSet,
+        manufacturer,
+        model,
+        maxSpeedMHz,
+        totalCores,
+        totalThreads,
+      }),
+    ),
     storages: storages.map(({ name, drives, volumes }) => ({
       name,
       drives: drives.map(({ capacityBytes, ...drive }) => ({ ...drive, capacity: quantityOrNone(capacityBytes) })),
@@ -40,7 +51,8 @@ function fieldsOf({ system, processors, storages }: Inventory): Partial<Status> 
   };
 }
 
-const quantityOrNone = (bytes: number | undefined): string | undefined => (bytes === undefined ? undefined : binaryQuantity(bytes));
+const quantityOrNone = (bytes: number | undefined): string | undefined =>
+  bytes === undefined ? undefined : binaryQuantity(bytes);
 
 /** Canonical Kubernetes quantity: the largest binary suffix that leaves a whole number. */
 export function binaryQuantity(bytes: number): string {

@@ -4,8 +4,22 @@ import { minutes, seconds } from '@metal/kube/decide.ts';
 import type { BootFacts, ServerFacts, ServerPhase } from './facts.ts';
 import { serverPhases } from './phases.ts';
 
-const boot: BootFacts = { uid: 'boot-1', state: 'Ready', referenced: true, bootSeen: false, explanation: 'nothing yet', attempt: 1 };
-const held = { standing: 'held', uid: 'claim-1', name: 'team/one', wantsPower: 'On', boot, provisioned: false } as const;
+const boot: BootFacts = {
+  uid: 'boot-1',
+  state: 'Ready',
+  referenced: true,
+  bootSeen: false,
+  explanation: 'nothing yet',
+  attempt: 1,
+};
+const held = {
+  standing: 'held',
+  uid: 'claim-1',
+  name: 'team/one',
+  wantsPower: 'On',
+  boot,
+  provisioned: false,
+} as const;
 
 /** A fresh, switched-off server that everything is known of and nothing is wanted from. */
 const calm: ServerFacts = {
@@ -35,23 +49,58 @@ const calm: ServerFacts = {
   enforcePowerOff: false,
 };
 
-const turningOff = (sinceRequestMs: number, forced = false): ServerFacts['transition'] => ({ target: 'Off', since: '2026-01-01T00:00:00.000Z', sinceRequestMs, forced });
-const turningOn = (sinceRequestMs: number): ServerFacts['transition'] => ({ target: 'On', since: '2026-01-01T00:00:00.000Z', sinceRequestMs, forced: false });
+const turningOff = (sinceRequestMs: number, forced = false): ServerFacts['transition'] => ({
+  target: 'Off',
+  since: '2026-01-01T00:00:00.000Z',
+  sinceRequestMs,
+  forced,
+});
+const turningOn = (sinceRequestMs: number): ServerFacts['transition'] => ({
+  target: 'On',
+  since: '2026-01-01T00:00:00.000Z',
+  sinceRequestMs,
+  forced: false,
+});
 
 /** One line of a table: in this phase, with these facts, this is decided. */
 type Line = [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string];
 
 const lines: Line[] = [
-  ['a server whose BMC is away waits for it', 'Initial', { bmc: { answers: false, reason: 'BMCNotReady', message: 'away' } }, 'wait BMCNotReady'],
+  [
+    'a server whose BMC is away waits for it',
+    'Initial',
+    { bmc: { answers: false, reason: 'BMCNotReady', message: 'away' } },
+    'wait BMCNotReady',
+  ],
   ['a server that was never looked at is looked at', 'Initial', { powerSeenMsAgo: undefined }, 'act observe'],
   ['hardware is read from outside first', 'Initial', { inventoryRead: false }, 'act readInventory'],
   ['hardware of a running server is read too', 'Initial', { inventoryRead: false, power: 'On' }, 'act readInventory'],
   ['a running server is left alone', 'Initial', { power: 'On' }, 'wait RunningServerLeftAlone'],
-  ['a running server that may be interrupted is powered off', 'Initial', { power: 'On', mayInterrupt: true }, 'act powerOff'],
-  ['power is not changed on an old look', 'Initial', { power: 'On', mayInterrupt: true, powerSeenMsAgo: seconds(60) }, 'act observe'],
+  [
+    'a running server that may be interrupted is powered off',
+    'Initial',
+    { power: 'On', mayInterrupt: true },
+    'act powerOff',
+  ],
+  [
+    'power is not changed on an old look',
+    'Initial',
+    { power: 'On', mayInterrupt: true, powerSeenMsAgo: seconds(60) },
+    'act observe',
+  ],
   ['a switched-off server gets a probe boot', 'Initial', {}, 'act prepareProbeBoot'],
-  ['a half-made probe boot is completed', 'Initial', { probeBoot: { ...boot, referenced: false } }, 'act prepareProbeBoot'],
-  ['the boot of an earlier attempt is dropped', 'Initial', { probeBoot: boot, discoveryAttempts: 1, mayInterrupt: true }, 'act dropProbeBoot'],
+  [
+    'a half-made probe boot is completed',
+    'Initial',
+    { probeBoot: { ...boot, referenced: false } },
+    'act prepareProbeBoot',
+  ],
+  [
+    'the boot of an earlier attempt is dropped',
+    'Initial',
+    { probeBoot: boot, discoveryAttempts: 1, mayInterrupt: true },
+    'act dropProbeBoot',
+  ],
   ['discovery starts when the probe boot is there', 'Initial', { probeBoot: boot }, 'go Discovery'],
   ['too many attempts end in Error', 'Initial', { discoveryAttempts: 5 }, 'go Error'],
   ['a person may ask for another try', 'Error', { retryRequested: true }, 'go Initial'],
@@ -59,53 +108,215 @@ const lines: Line[] = [
   ['Error waits for a person', 'Error', { discoveryAttempts: 5 }, 'wait DiscoveryFailed'],
   ['a claimed server is never discovered', 'Initial', { claim: held }, 'go Reserved'],
 
-  ['discovery waits for the boot service', 'Discovery', { probeBoot: { ...boot, state: 'Pending' } }, 'wait WaitingForBootConfiguration'],
-  ['discovery says what the boot service says', 'Discovery', { probeBoot: { ...boot, state: 'Error' } }, 'wait BootConfigurationFailed'],
+  [
+    'discovery waits for the boot service',
+    'Discovery',
+    { probeBoot: { ...boot, state: 'Pending' } },
+    'wait WaitingForBootConfiguration',
+  ],
+  [
+    'discovery says what the boot service says',
+    'Discovery',
+    { probeBoot: { ...boot, state: 'Error' } },
+    'wait BootConfigurationFailed',
+  ],
   ['discovery boots from the network', 'Discovery', { probeBoot: boot }, 'act networkBoot'],
   ['discovery looks before it boots', 'Discovery', { probeBoot: boot, powerSeenMsAgo: seconds(60) }, 'act observe'],
-  ['discovery waits for a slow power-on', 'Discovery', { probeBoot: boot, transition: turningOn(seconds(3)) }, 'wait WaitingForPowerOn'],
-  ['discovery looks at a slow power-on', 'Discovery', { probeBoot: boot, transition: turningOn(seconds(3)), nextLookInMs: 0 }, 'act observe'],
-  ['a power-on that never happens is repeated', 'Discovery', { probeBoot: boot, transition: turningOn(minutes(3)) }, 'act networkBoot'],
-  ['evidence of the boot ends the looking', 'Discovery', { probeBoot: { ...boot, bootSeen: true }, transition: turningOn(seconds(3)), nextLookInMs: 0 }, 'wait WaitingForProbe'],
+  [
+    'discovery waits for a slow power-on',
+    'Discovery',
+    { probeBoot: boot, transition: turningOn(seconds(3)) },
+    'wait WaitingForPowerOn',
+  ],
+  [
+    'discovery looks at a slow power-on',
+    'Discovery',
+    { probeBoot: boot, transition: turningOn(seconds(3)), nextLookInMs: 0 },
+    'act observe',
+  ],
+  [
+    'a power-on that never happens is repeated',
+    'Discovery',
+    { probeBoot: boot, transition: turningOn(minutes(3)) },
+    'act networkBoot',
+  ],
+  [
+    'evidence of the boot ends the looking',
+    'Discovery',
+    { probeBoot: { ...boot, bootSeen: true }, transition: turningOn(seconds(3)), nextLookInMs: 0 },
+    'wait WaitingForProbe',
+  ],
   ['discovery ends with a report', 'Discovery', { probeBoot: boot, report: 'fresh', power: 'On' }, 'go Available'],
-  ['discovery without a report ends too', 'Discovery', { probeBoot: boot, inPhaseForMs: minutes(31), power: 'On' }, 'go Initial'],
-  ['the deadline counts even if the boot service never answers', 'Discovery', { probeBoot: { ...boot, state: 'Pending' }, inPhaseForMs: minutes(31) }, 'go Initial'],
+  [
+    'discovery without a report ends too',
+    'Discovery',
+    { probeBoot: boot, inPhaseForMs: minutes(31), power: 'On' },
+    'go Initial',
+  ],
+  [
+    'the deadline counts even if the boot service never answers',
+    'Discovery',
+    { probeBoot: { ...boot, state: 'Pending' }, inPhaseForMs: minutes(31) },
+    'go Initial',
+  ],
   ['a deleted probe boot starts over', 'Discovery', {}, 'go Initial'],
 
   ['an unclaimed running server is powered off', 'Available', { power: 'On', probeBoot: boot }, 'act powerOff'],
-  ['a shutdown is waited for', 'Available', { power: 'On', transition: turningOff(seconds(3)) }, 'wait WaitingForPowerOff'],
+  [
+    'a shutdown is waited for',
+    'Available',
+    { power: 'On', transition: turningOff(seconds(3)) },
+    'wait WaitingForPowerOff',
+  ],
   ['an ignored shutdown is forced', 'Available', { power: 'On', transition: turningOff(minutes(3)) }, 'act forceOff'],
-  ['a forced power-off is repeated, not given up', 'Available', { power: 'On', transition: turningOff(minutes(3), true) }, 'act forceOff'],
+  [
+    'a forced power-off is repeated, not given up',
+    'Available',
+    { power: 'On', transition: turningOff(minutes(3), true) },
+    'act forceOff',
+  ],
   ['the probe boot goes when the machine is off', 'Available', { probeBoot: boot }, 'act dropProbeBoot'],
   ['an available server is looked at now and then', 'Available', { nextLookInMs: 0 }, 'act observe'],
   ['an available server says so', 'Available', {}, 'wait Available'],
   ['a claimed server is reserved', 'Available', { claim: held }, 'go Reserved'],
   ['a claim of a server that just powers off is honoured', 'Available', { claim: held, power: 'On' }, 'go Reserved'],
 
-  ['a claim without a boot configuration is waited for', 'Reserved', { claim: { ...held, boot: undefined } }, 'wait WaitingForBootConfiguration'],
-  ['the claim\'s boot configuration is adopted', 'Reserved', { claim: { ...held, boot: { ...boot, referenced: false } } }, 'act adoptClaimBoot'],
-  ['no power-on without a ready boot configuration', 'Reserved', { claim: { ...held, boot: { ...boot, state: 'Pending' } } }, 'wait WaitingForBootConfiguration'],
-  ['a failed boot configuration is explained', 'Reserved', { claim: { ...held, boot: { ...boot, state: 'Error' } } }, 'wait BootConfigurationFailed'],
+  [
+    'a claim without a boot configuration is waited for',
+    'Reserved',
+    { claim: { ...held, boot: undefined } },
+    'wait WaitingForBootConfiguration',
+  ],
+  [
+    "the claim's boot configuration is adopted",
+    'Reserved',
+    { claim: { ...held, boot: { ...boot, referenced: false } } },
+    'act adoptClaimBoot',
+  ],
+  [
+    'no power-on without a ready boot configuration',
+    'Reserved',
+    { claim: { ...held, boot: { ...boot, state: 'Pending' } } },
+    'wait WaitingForBootConfiguration',
+  ],
+  [
+    'a failed boot configuration is explained',
+    'Reserved',
+    { claim: { ...held, boot: { ...boot, state: 'Error' } } },
+    'wait BootConfigurationFailed',
+  ],
   ['the first boot of a claim is from the network', 'Reserved', { claim: held }, 'act networkBoot'],
   ['a booting server waits for evidence', 'Reserved', { claim: held, power: 'On' }, 'wait WaitingForBoot'],
-  ['a served claim is left in peace', 'Reserved', { claim: { ...held, provisioned: true }, power: 'On' }, 'wait ClaimServed'],
-  ['a provisioned server that lost power starts from its disk', 'Reserved', { claim: { ...held, provisioned: true } }, 'act diskBoot'],
-  ['a provisioned server starts although the boot service is gone', 'Reserved', { claim: { ...held, provisioned: true, boot: { ...boot, state: 'Pending' } } }, 'act diskBoot'],
-  ['a claim may want the power off', 'Reserved', { claim: { ...held, wantsPower: 'Off' }, power: 'On' }, 'act powerOff'],
-  ['a tenant\'s shutdown is not forced unasked', 'Reserved', { claim: { ...held, wantsPower: 'Off' }, power: 'On', transition: turningOff(minutes(3)) }, 'wait ShutdownIgnored'],
-  ['a tenant\'s shutdown is forced when the flag says so', 'Reserved', { claim: { ...held, wantsPower: 'Off' }, power: 'On', transition: turningOff(minutes(3)), enforcePowerOff: true }, 'act forceOff'],
-  ['a claim that is not in sight is looked for first', 'Reserved', { claim: { standing: 'missing', uid: 'claim-1', name: 'team/one' }, power: 'On' }, 'act verifyClaim'],
-  ['a claim that goes has its server powered off', 'Reserved', { claim: { standing: 'leaving', uid: 'claim-1', name: 'team/one' }, power: 'On' }, 'act powerOff'],
-  ['a claim deleted while its server powers on', 'Reserved', { claim: { standing: 'leaving', uid: 'claim-1', name: 'team/one' }, power: 'Off', transition: turningOn(seconds(1)) }, 'wait PowerChangeUnderWay'],
-  ['a power-on that shows after its claim left is taken back', 'Reserved', { claim: { standing: 'leaving', uid: 'claim-1', name: 'team/one' }, power: 'On', transition: turningOn(seconds(1)) }, 'act powerOff'],
-  ['a power-on that never shows is taken back by force', 'Reserved', { claim: { standing: 'leaving', uid: 'claim-1', name: 'team/one' }, power: 'Off', transition: turningOn(minutes(3)) }, 'act forceOff'],
-  ['a running server is not given back', 'Reserved', { claim: { standing: 'gone', uid: 'claim-1', name: 'team/one' }, power: 'On', transition: turningOff(seconds(3)) }, 'wait WaitingForPowerOff'],
-  ['a switched-off server is given back', 'Reserved', { claim: { standing: 'gone', uid: 'claim-1', name: 'team/one' } }, 'act dropClaimRef'],
-  ['a server to be kept is kept', 'Reserved', { claim: { standing: 'leaving', uid: 'claim-1', name: 'team/one' }, reclaim: 'Retain' }, 'go Released'],
+  [
+    'a served claim is left in peace',
+    'Reserved',
+    { claim: { ...held, provisioned: true }, power: 'On' },
+    'wait ClaimServed',
+  ],
+  [
+    'a provisioned server that lost power starts from its disk',
+    'Reserved',
+    { claim: { ...held, provisioned: true } },
+    'act diskBoot',
+  ],
+  [
+    'a provisioned server starts although the boot service is gone',
+    'Reserved',
+    { claim: { ...held, provisioned: true, boot: { ...boot, state: 'Pending' } } },
+    'act diskBoot',
+  ],
+  [
+    'a claim may want the power off',
+    'Reserved',
+    { claim: { ...held, wantsPower: 'Off' }, power: 'On' },
+    'act powerOff',
+  ],
+  [
+    "a tenant's shutdown is not forced unasked",
+    'Reserved',
+    { claim: { ...held, wantsPower: 'Off' }, power: 'On', transition: turningOff(minutes(3)) },
+    'wait ShutdownIgnored',
+  ],
+  [
+    "a tenant's shutdown is forced when the flag says so",
+    'Reserved',
+    { claim: { ...held, wantsPower: 'Off' }, power: 'On', transition: turningOff(minutes(3)), enforcePowerOff: true },
+    'act forceOff',
+  ],
+  [
+    'a claim that is not in sight is looked for first',
+    'Reserved',
+    { claim: { standing: 'missing', uid: 'claim-1', name: 'team/one' }, power: 'On' },
+    'act verifyClaim',
+  ],
+  [
+    'a claim that goes has its server powered off',
+    'Reserved',
+    { claim: { standing: 'leaving', uid: 'claim-1', name: 'team/one' }, power: 'On' },
+    'act powerOff',
+  ],
+  [
+    'a claim deleted while its server powers on',
+    'Reserved',
+    {
+      claim: { standing: 'leaving', uid: 'claim-1', name: 'team/one' },
+      power: 'Off',
+      transition: turningOn(seconds(1)),
+    },
+    'wait PowerChangeUnderWay',
+  ],
+  [
+    'a power-on that shows after its claim left is taken back',
+    'Reserved',
+    {
+      claim: { standing: 'leaving', uid: 'claim-1', name: 'team/one' },
+      power: 'On',
+      transition: turningOn(seconds(1)),
+    },
+    'act powerOff',
+  ],
+  [
+    'a power-on that never shows is taken back by force',
+    'Reserved',
+    {
+      claim: { standing: 'leaving', uid: 'claim-1', name: 'team/one' },
+      power: 'Off',
+      transition: turningOn(minutes(3)),
+    },
+    'act forceOff',
+  ],
+  [
+    'a running server is not given back',
+    'Reserved',
+    { claim: { standing: 'gone', uid: 'claim-1', name: 'team/one' }, power: 'On', transition: turningOff(seconds(3)) },
+    'wait WaitingForPowerOff',
+  ],
+  [
+    'a switched-off server is given back',
+    'Reserved',
+    { claim: { standing: 'gone', uid: 'claim-1', name: 'team/one' } },
+    'act dropClaimRef',
+  ],
+  [
+    'a server to be kept is kept',
+    'Reserved',
+    { claim: { standing: 'leaving', uid: 'claim-1', name: 'team/one' }, reclaim: 'Retain' },
+    'go Released',
+  ],
   ['a cleared reference frees the server', 'Reserved', {}, 'go Available'],
 
-  ['a kept server stays off', 'Released', { claim: { standing: 'gone', uid: 'claim-1', name: 'team/one' }, power: 'On' }, 'act powerOff'],
-  ['a kept server waits for a person', 'Released', { claim: { standing: 'gone', uid: 'claim-1', name: 'team/one' } }, 'wait KeptForReview'],
+  [
+    'a kept server stays off',
+    'Released',
+    { claim: { standing: 'gone', uid: 'claim-1', name: 'team/one' }, power: 'On' },
+    'act powerOff',
+  ],
+  [
+    'a kept server waits for a person',
+    'Released',
+    { claim: { standing: 'gone', uid: 'claim-1', name: 'team/one' } },
+    'wait KeptForReview',
+  ],
   ['a reviewed server is available again', 'Released', {}, 'go Available'],
   ['a state nobody manages is left as it is', 'Maintenance', { power: 'On' }, 'wait StateNotManaged'],
   ['a parked server is left as it is', 'Parked', { power: 'On' }, 'wait StateNotManaged'],

@@ -26,9 +26,11 @@ export function whenPowerIs(target: 'On' | 'Off', server: ServerFacts, reason: s
 }
 
 function startFromHere(target: 'On' | 'Off', server: ServerFacts, reason: string): PowerDecision | undefined {
-  if (server.power === target) return server.transition === undefined ? undefined : outwaitOpposite(target, server, server.transition);
+  if (server.power === target)
+    return server.transition === undefined ? undefined : outwaitOpposite(target, server, server.transition);
   if ((server.powerSeenMsAgo ?? Infinity) > freshForMs) return act('observe', 'LookBeforePowerChange');
-  if (server.power === `Powering${target}`) return wait(seconds(1), `WaitingForPower${target}`, `the BMC reports ${server.power}`);
+  if (server.power === `Powering${target}`)
+    return wait(seconds(1), `WaitingForPower${target}`, `the BMC reports ${server.power}`);
   return act(target === 'Off' ? 'powerOff' : startWith(server), reason);
 }
 
@@ -36,10 +38,19 @@ function startFromHere(target: 'On' | 'Off', server: ServerFacts, reason: string
  * The opposite was asked for and has not shown yet: the machine is about to leave the wanted state. It is taken back
  * when it arrives, or by force when it never does, so that no late power-on surprises the next owner.
  */
-function outwaitOpposite(target: 'On' | 'Off', server: ServerFacts, { sinceRequestMs, since, target: opposite }: NonNullable<ServerFacts['transition']>): PowerDecision {
+function outwaitOpposite(
+  target: 'On' | 'Off',
+  server: ServerFacts,
+  { sinceRequestMs, since, target: opposite }: NonNullable<ServerFacts['transition']>,
+): PowerDecision {
   if (server.nextLookInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
-  if (sinceRequestMs >= server.powerTimeoutMs) return act(target === 'Off' ? 'forceOff' : startWith(server), 'PowerChangeNeverShowed');
-  return wait(server.nextLookInMs, 'PowerChangeUnderWay', `power ${opposite} was asked for at ${since} and has not shown yet; it is taken back as soon as it does`);
+  if (sinceRequestMs >= server.powerTimeoutMs)
+    return act(target === 'Off' ? 'forceOff' : startWith(server), 'PowerChangeNeverShowed');
+  return wait(
+    server.nextLookInMs,
+    'PowerChangeUnderWay',
+    `power ${opposite} was asked for at ${since} and has not shown yet; it is taken back as soon as it does`,
+  );
 }
 
 /** A claim whose image has run starts from its disk; everything else that is started here boots from the network. */
@@ -47,10 +58,25 @@ function startWith({ claim }: ServerFacts): ServerAction {
   return claim.standing === 'held' && claim.provisioned ? 'diskBoot' : 'networkBoot';
 }
 
-function escalate(target: 'On' | 'Off', server: ServerFacts, changing: NonNullable<ServerFacts['transition']>, reason: string): PowerDecision {
+function escalate(
+  target: 'On' | 'Off',
+  server: ServerFacts,
+  changing: NonNullable<ServerFacts['transition']>,
+  reason: string,
+): PowerDecision {
   if (server.nextLookInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
-  if (target === 'On') return act(startWith(server), 'PowerOnRepeated', `asked for ${reason}, but the BMC still reports ${server.power}`);
+  if (target === 'On')
+    return act(startWith(server), 'PowerOnRepeated', `asked for ${reason}, but the BMC still reports ${server.power}`);
   const mayForce = server.claim.standing !== 'held' || server.enforcePowerOff;
-  if (mayForce) return act('forceOff', changing.forced ? 'ForcedPowerOffRepeated' : 'ShutdownIgnored', `the BMC still reports ${server.power}`);
-  return wait(seconds(30), 'ShutdownIgnored', `the operating system ignores the shutdown its claim asked for; --enforce-power-off would force it. The BMC reports ${server.power}`);
+  if (mayForce)
+    return act(
+      'forceOff',
+      changing.forced ? 'ForcedPowerOffRepeated' : 'ShutdownIgnored',
+      `the BMC still reports ${server.power}`,
+    );
+  return wait(
+    seconds(30),
+    'ShutdownIgnored',
+    `the operating system ignores the shutdown its claim asked for; --enforce-power-off would force it. The BMC reports ${server.power}`,
+  );
 }

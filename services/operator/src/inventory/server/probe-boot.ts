@@ -1,7 +1,13 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
-import { bootTokenExpiresAnnotation, defaultOsImageAnnotation, discoveryAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import {
+  bootTokenExpiresAnnotation,
+  defaultOsImageAnnotation,
+  discoveryAttemptAnnotation,
+  internalBootType,
+  typeAnnotation,
+} from '@metal/api/wire/contract.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
@@ -25,7 +31,10 @@ export async function prepareProbeBoot({ object, facts, context }: ServerTurn): 
 export async function dropProbeBoot({ object, context }: ServerTurn): Promise<void> {
   const { client, caches, config } = context;
   const ref = { namespace: config.managerNamespace, name: object.metadata.name };
-  if (object.spec.bootConfigurationRef?.name === ref.name && object.spec.bootConfigurationRef.namespace === ref.namespace) {
+  if (
+    object.spec.bootConfigurationRef?.name === ref.name &&
+    object.spec.bootConfigurationRef.namespace === ref.namespace
+  ) {
     await patchSpec(object, { bootConfigurationRef: null, power: 'Off' }, context);
   }
   const boot = caches.bootConfigurations.get(ref);
@@ -33,7 +42,11 @@ export async function dropProbeBoot({ object, context }: ServerTurn): Promise<vo
   await client.delete(ServerBootConfiguration, ref, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
 }
 
-async function ensureBootConfiguration(server: Server, attempt: number, { client, config, clock }: OperatorContext): Promise<ServerBootConfiguration> {
+async function ensureBootConfiguration(
+  server: Server,
+  attempt: number,
+  { client, config, clock }: OperatorContext,
+): Promise<ServerBootConfiguration> {
   const { name } = server.metadata;
   const ref = { namespace: config.managerNamespace, name };
   const found = await client.find(ServerBootConfiguration, ref);
@@ -56,7 +69,9 @@ async function ensureBootConfiguration(server: Server, attempt: number, { client
 function requireOwned(boot: ServerBootConfiguration, server: Server): ServerBootConfiguration {
   const owned = boot.metadata.ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
   if (owned && boot.metadata.deletionTimestamp === undefined) return boot;
-  throw new StaleDecision(`ServerBootConfiguration ${keyOf(boot)} exists and does not belong to this server, or is being deleted; discovery needs that name`);
+  throw new StaleDecision(
+    `ServerBootConfiguration ${keyOf(boot)} exists and does not belong to this server, or is being deleted; discovery needs that name`,
+  );
 }
 
 async function ensureSecrets(server: Server, boot: ServerBootConfiguration, context: OperatorContext): Promise<void> {
@@ -67,8 +82,15 @@ async function ensureSecrets(server: Server, boot: ServerBootConfiguration, cont
   if (rendered.access !== undefined) await createSecret(`${name}-ssh`, boot, rendered.access, context);
 }
 
-async function createSecret(name: string, boot: ServerBootConfiguration, texts: Record<string, string>, { client }: OperatorContext): Promise<void> {
-  const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
+async function createSecret(
+  name: string,
+  boot: ServerBootConfiguration,
+  texts: Record<string, string>,
+  { client }: OperatorContext,
+): Promise<void> {
+  const data = Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+  );
   const metadata = { name, namespace: boot.metadata.namespace, ownerReferences: [ownedBy(boot)] };
   try {
     await client.create(Secret, { metadata, type: 'Opaque', data });
@@ -79,12 +101,19 @@ async function createSecret(name: string, boot: ServerBootConfiguration, texts: 
 }
 
 /** A secret of an earlier attempt holds a dead token; it goes with its owner, or by our hand if the collector is late. */
-async function requireSecretOf(boot: ServerBootConfiguration, name: string, { client }: Pick<OperatorContext, 'client'>): Promise<void> {
+async function requireSecretOf(
+  boot: ServerBootConfiguration,
+  name: string,
+  { client }: Pick<OperatorContext, 'client'>,
+): Promise<void> {
   const ref = { namespace: boot.metadata.namespace, name };
   const found = await client.find(Secret, ref);
   const owner = found?.metadata.ownerReferences?.find(({ kind }) => kind === 'ServerBootConfiguration');
   if (owner?.uid === boot.metadata.uid) return;
-  if (owner === undefined) throw new StaleDecision(`Secret ${keyOf(ref)} exists and does not belong to a discovery; discovery needs that name`);
+  if (owner === undefined)
+    throw new StaleDecision(
+      `Secret ${keyOf(ref)} exists and does not belong to a discovery; discovery needs that name`,
+    );
   await client.delete(Secret, ref, found?.metadata.uid === undefined ? {} : { uid: found.metadata.uid });
   throw new StaleDecision(`Secret ${keyOf(ref)} was of an earlier attempt; it is deleted and made anew`);
 }
@@ -94,7 +123,11 @@ async function pointTo(server: Server, boot: ServerBootConfiguration, context: O
   await patchSpec(server, { bootConfigurationRef: { name, namespace }, power: 'On' }, context);
 }
 
-async function patchSpec({ metadata }: Server, spec: Record<string, unknown>, { client }: OperatorContext): Promise<void> {
+async function patchSpec(
+  { metadata }: Server,
+  spec: Record<string, unknown>,
+  { client }: OperatorContext,
+): Promise<void> {
   const { name, resourceVersion } = metadata;
   if (resourceVersion === undefined) throw new TypeError(`Server ${name} was not read from the API`);
   await client.mergePatch(Server, { name }, { spec }, { resourceVersion });

@@ -15,14 +15,21 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
   return {
     fields: {
       ...hardwareFields(server, facts),
-      networkInterfaces: facts.inventory === undefined ? server.status?.networkInterfaces : networkInterfacesOf(facts.inventory.spec.report),
+      networkInterfaces:
+        facts.inventory === undefined
+          ? server.status?.networkInterfaces
+          : networkInterfacesOf(facts.inventory.spec.report),
       powerState: facts.powerSeenMsAgo === undefined ? server.status?.powerState : facts.power,
       state: outcome.phase,
       stateSince: outcome.phaseSince,
       discoveryAttempts: attemptsAfter(server, facts, outcome.phase),
       provisionedClaimUID: facts.claim.standing === 'held' && facts.claim.provisioned ? facts.claim.uid : undefined,
     },
-    conditions: [readyCondition(server, outcome, settledAs(outcome)), ...discoveredCondition(server, outcome.phase), ...powerConditions(server, facts)],
+    conditions: [
+      readyCondition(server, outcome, settledAs(outcome)),
+      ...discoveredCondition(server, outcome.phase),
+      ...powerConditions(server, facts),
+    ],
   };
 }
 
@@ -40,9 +47,19 @@ function attemptsAfter({ status }: Server, { discoveryAttempts }: ServerFacts, p
 
 function discoveredCondition(server: Server, phase: ServerPhase): ReportedCondition[] {
   if (phase === 'Available' || phase === 'Reserved' || phase === 'Released') {
-    return [condition(server, 'Discovered', 'True', { reason: 'InventoryReported', message: 'the probe reported the hardware' })];
+    return [
+      condition(server, 'Discovered', 'True', {
+        reason: 'InventoryReported',
+        message: 'the probe reported the hardware',
+      }),
+    ];
   }
-  return [condition(server, 'Discovered', 'False', { reason: phase === 'Error' ? 'DiscoveryFailed' : 'NotYetReported', message: 'no report of the probe yet' })];
+  return [
+    condition(server, 'Discovered', 'False', {
+      reason: phase === 'Error' ? 'DiscoveryFailed' : 'NotYetReported',
+      message: 'no report of the probe yet',
+    }),
+  ];
 }
 
 /** The two power conditions of v0.7.0, with a coherent False. They appear with the first change of power. */
@@ -50,7 +67,13 @@ function powerConditions(server: Server, { transition, power }: ServerFacts): Re
   const turningOn = transition?.target === 'On';
   const turningOff = transition?.target === 'Off';
   return [
-    ...powerCondition(server, 'PoweringOn', turningOn, { reason: 'ServerPowerOn', message: 'Server is powering on' }, { reason: 'NotPoweringOn', message: 'no power-on is under way' }),
+    ...powerCondition(
+      server,
+      'PoweringOn',
+      turningOn,
+      { reason: 'ServerPowerOn', message: 'Server is powering on' },
+      { reason: 'NotPoweringOn', message: 'no power-on is under way' },
+    ),
     ...powerCondition(
       server,
       'WaitingForPowerOff',
@@ -61,7 +84,13 @@ function powerConditions(server: Server, { transition, power }: ServerFacts): Re
   ];
 }
 
-function powerCondition(server: Server, type: string, holds: boolean, whenTrue: Explanation, whenFalse: Explanation): ReportedCondition[] {
+function powerCondition(
+  server: Server,
+  type: string,
+  holds: boolean,
+  whenTrue: Explanation,
+  whenFalse: Explanation,
+): ReportedCondition[] {
   if (holds) return [condition(server, type, 'True', whenTrue)];
   const known = server.status?.conditions?.some((existing) => existing.type === type) ?? false;
   return known ? [condition(server, type, 'False', whenFalse)] : [];

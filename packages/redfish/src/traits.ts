@@ -1,0 +1,35 @@
+import type { boot } from './schemas.ts';
+import type * as z from 'zod';
+
+type Boot = z.output<typeof boot>;
+
+/** Where a vendor leaves the standard: data or pure functions, so that there is nothing to override. */
+export interface Traits {
+  /** Members of Boot to add to a one-time override. */
+  overrideMode(current: Boot): { BootSourceOverrideMode?: 'UEFI' };
+  /** Members of an event subscription that the BMC rejects. */
+  readonly rejectedInSubscription: readonly string[];
+}
+
+const standard: Traits = {
+  // A BMC that reports no mode rejects one; one that is in UEFI mode already needs none.
+  overrideMode: ({ BootSourceOverrideMode: mode }) =>
+    mode === undefined || mode === 'UEFI' ? {} : { BootSourceOverrideMode: 'UEFI' },
+  rejectedInSubscription: [],
+};
+
+const departures: Readonly<Record<string, Partial<Traits>>> = {
+  'Dell Inc.': {},
+  HPE: { rejectedInSubscription: ['DeliveryRetryPolicy'] },
+  Lenovo: {},
+  // Newer boards ignore the override unless the mode is spelled out, even when it is UEFI already.
+  Supermicro: {
+    overrideMode: ({ BootSourceOverrideMode: mode }) => (mode === undefined ? {} : { BootSourceOverrideMode: 'UEFI' }),
+  },
+};
+
+/** Traits by the exact Manufacturer text of Redfish; an unknown one is taken for standard. */
+export const traitsOf = (manufacturer: string | undefined): Traits => ({
+  ...standard,
+  ...departures[manufacturer ?? ''],
+});

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Authority, createAuthority, type KeyPair, loadAuthority, serviceAccountKeys } from './certificates.ts';
+
+/** The certificates of one control plane, as files for its processes. */
+export interface Pki {
+  readonly authority: Authority;
+  readonly admin: KeyPair;
+  path(name: string): string;
+}
+
+/** Makes the certificates in the directory, or takes those a persistent control plane has there already. */
+export async function preparePki(directory: string): Promise<Pki> {
+  const home = join(directory, 'pki');
+  const path = (name: string) => join(home, name);
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  if (!existsSync(path('ca.crt'))) await create(path);
+  const read = (name: string) => readFile(path(name), 'utf8');
+  const authority = await loadAuthority(await read('ca.crt'), await read('ca.key'));
+  const admin = await authority.issue({ commonName: 'admin', organizations: ['system:masters'] });
+  return { authority, admin, path };
+}
+
+async function create(path: (name: string) => string): Promise<void> {
+  const authority = await createAuthority('metal-operator-control-plane');
+  const server = await authority.issue({
+    commonName: 'kube-apiserver',
+    dnsNames: ['localhost', 'kubernetes', 'kubernetes.default.svc'],
+    ipAddresses: ['127.0.0.1', '10.0.0.1'],
+  });
+  const accounts = await serviceAccountKeys();
+  const files = {
+    'server.crt': server.certificatePem,
+    'server.key': server.keyPem,
+    'service-account.key': accounts.privatePem,
+    'service-account.pub': accounts.publicPem,
+    'ca.key': authority.keyPem,
+    // Last: its presence says that the set is complete.
+    'ca.crt': authority.certificatePem,
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(path(name), text, { mode: 0o600 });
+}
