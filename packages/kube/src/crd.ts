@@ -86,7 +86,7 @@ function refuseUnsupported(schema: JsonSchema): void {
   const found = unsupported.find((keyword) => keyword in schema);
   const isUnion = 'anyOf' in schema && schema['x-kubernetes-int-or-string'] !== true;
   if (found === undefined && !isUnion) return;
-  const where = String(schema.description ?? JSON.stringify(schema));
+  const where = typeof schema.description === 'string' ? schema.description : JSON.stringify(schema);
   throw new TypeError(
     `a CRD schema cannot hold ${found ?? 'anyOf'} (at: ${where}); write an enum plus optional parts plus a CEL rule`,
   );

@@ -1,0 +1,106 @@
+import { kinds } from '@metal/api/kinds.ts';
+import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
+import { KubeClient } from '@metal/kube/client.ts';
+import { toCustomResourceDefinition } from '@metal/kube/crd.ts';
+import type { Kind } from '@metal/kube/kind.ts';
+import { Transport } from '@metal/kube/transport.ts';
+import { openCluster } from '@metal/lab/cluster.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** What `kubectl` would print: of the Status object when the request was refused. */
+  readonly message: string;
+  readonly warnings: readonly string[];
+  readonly object: Readonly<Record<string, unknown>>;
+}
+
+/** A real API server with our CRDs, spoken to without a client in between that would hide warnings and messages. */
+export class Api implements AsyncDisposable {
+  readonly client: KubeClient;
+  readonly #transport: Transport;
+  readonly #stack: AsyncDisposableStack;
+
+  constructor(kubeconfigPath: string, stack: AsyncDisposableStack) {
+    this.client = stack.use(new KubeClient({ kubeconfigPath }));
+    this.#transport = stack.use(new Transport({ kubeconfigPath }));
+    this.#stack = stack;
+  }
+
+  create(kind: Kind, name: string, body: object): Promise<Answer> {
+    const namespace = kind.scope === 'Namespaced' ? { namespace: 'default' } : {};
+    const { apiVersion, kind: kindName } = kind;
+    const object = { apiVersion, kind: kindName, metadata: { name, ...namespace }, ...body };
+    return this.#send('POST', pathOf(kind), object, 'application/json');
+  }
+
+  patch(kind: Kind, name: string, patch: object, subresource = ''): Promise<Answer> {
+    return this.#send('PATCH', `${pathOf(kind)}/${name}${subresource}`, patch, 'application/merge-patch+json');
+  }
+
+  async #send(method: 'POST' | 'PATCH', path: string, body: object, contentType: string): Promise<Answer> {
+    const response = await this.#transport.send({ method, path, body: JSON.stringify(body), contentType });
+    // The API server answers every request with one JSON object.
+    const object = (await response.body.json()) as Record<string, unknown>;
+    const refusal = response.statusCode >= 400;
+    return {
+      status: response.statusCode,
+      message: refusal ? String(object.message) : '',
+      warnings: [response.headers.warning ?? []].flat(),
+      object,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+}
+
+function pathOf({ apiVersion, plural, scope }: Kind): string {
+  return `/apis/${apiVersion}${scope === 'Namespaced' ? '/namespaces/default' : ''}/${plural}`;
+}
+
+/** Starts an API server and gives it all our CRDs; rejects if it refuses one. */
+export async function openApi(): Promise<Api> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const cluster = stack.use(await openCluster());
+    const api = new Api(cluster.kubeconfigPath, stack);
+    for (const kind of kinds) await api.client.create(CustomResourceDefinition, toCustomResourceDefinition(kind));
+    await Promise.all(kinds.map((kind) => established(api.client, kind)));
+    return api;
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+/** Waits on a watch until the API server serves the kind, or says why it does not. */
+async function established(client: KubeClient, kind: Kind): Promise<void> {
+  const name = `${kind.plural}.${kind.group}`;
+  const ready = (object: object): boolean =>
+    conditionsOf(object).some(({ type, status }) => type === 'Established' && status === 'True');
+  const { items, resourceVersion } = await client.list(CustomResourceDefinition, {
+    fieldSelector: `metadata.name=${name}`,
+  });
+  if (items.some(ready)) return;
+  for await (const event of client.watch(CustomResourceDefinition, {
+    fieldSelector: `metadata.name=${name}`,
+    resourceVersion,
+    timeoutSeconds: 30,
+  })) {
+    if (event.type === 'MODIFIED' && ready(event.object)) return;
+  }
+  throw new Error(`${name} was not established within 30 s`);
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+/** Conditions of a CRD, which the API server writes in this shape. */
+export function conditionsOf(object: object): readonly Condition[] {
+  const { status } = object as { status?: { conditions?: Condition[] } };
+  return status?.conditions ?? [];
+}

@@ -1,0 +1,580 @@
+import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { BMCSettings } from '@metal/api/v1alpha1/bmc-settings.ts';
+import { BMCVersion } from '@metal/api/v1alpha1/bmc-version.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import type { Kind } from '@metal/kube/kind.ts';
+
+/** An object, a change to it if that is what counts, and the words of the refusal if it is refused. */
+export interface Row {
+  readonly title: string;
+  readonly kind: Kind;
+  readonly object: object;
+  readonly change?: object;
+  readonly refused?: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const endpoint = (spec: Fields) => ({ spec });
+export const bmc = (spec: Fields) => ({
+  spec: { bmcSecretRef: { name: 's' }, protocol: { name: 'Redfish', port: 443 }, ...spec },
+});
+export const server = (spec: Fields = {}) => ({ spec: { systemUUID: 'u', ...spec } });
+export const claim = (spec: Fields = {}) => ({ spec: { power: 'On', image: 'i', ...spec } });
+export const readinessRule = (spec: Fields = {}) => ({
+  spec: {
+    conditions: [{ type: 'Ready', requiredStatus: 'True' }],
+    enforcementMode: 'Continuous',
+    taint: { key: 'k' },
+    serverSelector: {},
+    ...spec,
+  },
+});
+export const bmcSettings = (spec: Fields = {}) => ({ spec: { version: '1', BMCRef: { name: 'b' }, ...spec } });
+
+const noAddress = 'expected an IPv4 or IPv6 address';
+const oneOf = 'exactly one of access or endpointRef needs to be set';
+
+const goodAddresses = [
+  '192.0.2.10',
+  '2001:DB8::1',
+  '::1',
+  '::',
+  'fe80::1%eth0',
+  'fe80::1%25',
+  '::ffff:192.0.2.1',
+  '::FFFF:c000:0201',
+  '64:ff9b::192.0.2.1',
+];
+const badAddresses = [
+  '',
+  'bmc.example',
+  '192.0.2',
+  '192.0.2.256',
+  '192.0.2.010',
+  '192.0.2.1/24',
+  '192.0.2.1:443',
+  '192.0.2.1%eth0',
+  'fe80::1%',
+  '[::1]',
+  '1::2::3',
+  ' ::1',
+  '%eth0',
+];
+const goodMacs = ['aa:bb:cc:dd:ee:ff', 'AA:BB:CC:DD:EE:FF', 'aA-Bb-cC-dD-eE-fF', '0123456789aB', ''];
+const badMacs = ['aa:bb:cc:dd:ee', 'aa:bb:cc:dd:ee:fg', 'aa:bb:cc:dd:ee:ff:00', 'aabb.ccdd.eeff', 'x'];
+
+const addresses: Row[] = [
+  ...goodAddresses.map((ip) => ({
+    title: `Endpoint takes the address ${ip}`,
+    kind: Endpoint,
+    object: endpoint({ ip }),
+  })),
+  ...badAddresses.map((ip) => ({
+    title: `Endpoint refuses "${ip}" as an address`,
+    kind: Endpoint,
+    object: endpoint({ ip }),
+    refused: noAddress,
+  })),
+  ...goodMacs.map((macAddress) => ({
+    title: `Endpoint takes the MAC address "${macAddress}"`,
+    kind: Endpoint,
+    object: endpoint({ macAddress }),
+  })),
+  ...badMacs.map((macAddress) => ({
+    title: `Endpoint refuses "${macAddress}" as a MAC address`,
+    kind: Endpoint,
+    object: endpoint({ macAddress }),
+    refused: 'spec.macAddress',
+  })),
+  {
+    title: 'BMC refuses access with text that is no address',
+    kind: BMC,
+    object: bmc({ access: { ip: 'bmc' } }),
+    refused: noAddress,
+  },
+  {
+    title: 'BMC takes access with an empty MAC address, as templates write it',
+    kind: BMC,
+    object: bmc({ access: { ip: '::1', macAddress: '' } }),
+  },
+];
+
+const bmcs: Row[] = [
+  { title: 'BMC refuses neither access nor endpointRef', kind: BMC, object: bmc({}), refused: oneOf },
+  {
+    title: 'BMC refuses both access and endpointRef',
+    kind: BMC,
+    object: bmc({ access: {}, endpointRef: { name: 'e' } }),
+    refused: oneOf,
+  },
+  {
+    title: 'BMC refuses another endpointRef',
+    kind: BMC,
+    object: bmc({ endpointRef: { name: 'e' } }),
+    change: { spec: { endpointRef: { name: 'f' } } },
+    refused: 'endpointRef is immutable',
+  },
+  {
+    title: 'BMC refuses another access',
+    kind: BMC,
+    object: bmc({ access: { ip: '::1' } }),
+    change: { spec: { access: { ip: '::2' } } },
+    refused: 'access is immutable',
+  },
+  {
+    title: 'BMC refuses an address added to access',
+    kind: BMC,
+    object: bmc({ access: {} }),
+    change: { spec: { access: { ip: '::2' } } },
+    refused: 'access is immutable',
+  },
+  {
+    title: 'BMC may go from endpointRef to access',
+    kind: BMC,
+    object: bmc({ endpointRef: { name: 'e' } }),
+    change: { spec: { endpointRef: null, access: { ip: '::1' } } },
+  },
+  {
+    title: 'BMC refuses to lose its endpointRef',
+    kind: BMC,
+    object: bmc({ endpointRef: { name: 'e' } }),
+    change: { spec: { endpointRef: null } },
+    refused: oneOf,
+  },
+  {
+    title: 'BMC refuses a scheme nobody speaks',
+    kind: BMC,
+    object: bmc({ access: {}, protocol: { name: 'Redfish', port: 1, scheme: 'ftp' } }),
+    refused: 'spec.protocol.scheme',
+  },
+  {
+    title: 'BMC takes an empty scheme',
+    kind: BMC,
+    object: bmc({ access: {}, protocol: { name: 'Redfish', port: 1, scheme: '' } }),
+  },
+  {
+    title: 'BMC takes a protocol it does not know, for its conditions to explain',
+    kind: BMC,
+    object: bmc({ access: {}, protocol: { name: 'IPMI', port: 623 } }),
+  },
+  {
+    title: 'BMC refuses an unknown console',
+    kind: BMC,
+    object: bmc({ access: {}, consoleProtocol: { name: 'ssh', port: 22 } }),
+    refused: 'spec.consoleProtocol.name',
+  },
+  {
+    title: 'BMC refuses a port that is no number',
+    kind: BMC,
+    object: bmc({ access: {}, protocol: { name: 'Redfish', port: '443' } }),
+    refused: 'spec.protocol.port',
+  },
+  {
+    title: 'BMC takes a fingerprint with colons',
+    kind: BMC,
+    object: bmc({
+      access: {},
+      protocol: { name: 'Redfish', port: 1, tls: { fingerprint: Array(32).fill('aB').join(':') } },
+    }),
+  },
+  {
+    title: 'BMC refuses a fingerprint of another length',
+    kind: BMC,
+    object: bmc({ access: {}, protocol: { name: 'Redfish', port: 1, tls: { fingerprint: 'abcd' } } }),
+    refused: 'fingerprint',
+  },
+  {
+    title: 'BMC needs its secret reference',
+    kind: BMC,
+    object: { spec: { access: {}, protocol: { name: 'Redfish', port: 1 } } },
+    refused: 'spec.bmcSecretRef',
+  },
+];
+
+const heldBy = { namespace: 'n', name: 'c' };
+
+const servers: Row[] = [
+  { title: 'Server refuses the power state on', kind: Server, object: server({ power: 'on' }), refused: 'spec.power' },
+  { title: 'Server takes an empty power state', kind: Server, object: server({ power: '' }) },
+  {
+    title: 'Server refuses an unknown indicatorLED',
+    kind: Server,
+    object: server({ indicatorLED: 'Red' }),
+    refused: 'spec.indicatorLED',
+  },
+  {
+    title: 'Server refuses an unknown reclaimPolicy',
+    kind: Server,
+    object: server({ reclaimPolicy: 'Delete' }),
+    refused: 'spec.reclaimPolicy',
+  },
+  {
+    title: 'Server refuses an unknown taint effect',
+    kind: Server,
+    object: server({ taints: [{ key: 'k', effect: 'NoSchedule' }] }),
+    refused: 'effect',
+  },
+  {
+    title: 'Server refuses a taint without a key',
+    kind: Server,
+    object: server({ taints: [{ key: '' }] }),
+    refused: 'key',
+  },
+  {
+    title: 'Server takes bmc together with bmcRef',
+    kind: Server,
+    object: server({
+      bmcRef: { name: 'b' },
+      bmc: { address: 'a', protocol: { name: 'Redfish', port: 1 }, bmcSecretRef: { name: 's' } },
+    }),
+  },
+  { title: 'Server needs its UUID once it has a spec', kind: Server, object: { spec: {} }, refused: 'spec.systemUUID' },
+  {
+    title: 'Server may get a claim reference',
+    kind: Server,
+    object: server(),
+    change: { spec: { serverClaimRef: heldBy } },
+  },
+  {
+    title: 'Server may lose its claim reference',
+    kind: Server,
+    object: server({ serverClaimRef: heldBy }),
+    change: { spec: { serverClaimRef: null } },
+  },
+  {
+    title: 'Server may get the UID of the claim that v0.7.0 wrote by name',
+    kind: Server,
+    object: server({ serverClaimRef: heldBy }),
+    change: { spec: { serverClaimRef: { uid: 'u' } } },
+  },
+  {
+    title: 'Server refuses to be turned to a claim of another name',
+    kind: Server,
+    object: server({ serverClaimRef: heldBy }),
+    change: { spec: { serverClaimRef: { name: 'd' } } },
+    refused: 'is immutable',
+  },
+  {
+    title: 'Server refuses to be turned to a claim of another namespace',
+    kind: Server,
+    object: server({ serverClaimRef: heldBy }),
+    change: { spec: { serverClaimRef: { namespace: 'm' } } },
+    refused: 'is immutable',
+  },
+];
+
+const toLabels = { matchLabels: { a: 'b' } };
+
+const claims: Row[] = [
+  {
+    title: 'ServerClaim refuses the power state on',
+    kind: ServerClaim,
+    object: claim({ power: 'on' }),
+    refused: 'spec.power',
+  },
+  { title: 'ServerClaim takes an empty power state', kind: ServerClaim, object: claim({ power: '' }) },
+  {
+    title: 'ServerClaim needs a power state',
+    kind: ServerClaim,
+    object: { spec: { image: 'i' } },
+    refused: 'spec.power',
+  },
+  { title: 'ServerClaim takes neither serverRef nor serverSelector', kind: ServerClaim, object: claim() },
+  {
+    title: 'ServerClaim may get its serverRef',
+    kind: ServerClaim,
+    object: claim(),
+    change: { spec: { serverRef: { name: 'a' } } },
+  },
+  {
+    title: 'ServerClaim refuses another serverRef',
+    kind: ServerClaim,
+    object: claim({ serverRef: { name: 'a' } }),
+    change: { spec: { serverRef: { name: 'b' } } },
+    refused: 'serverRef is immutable',
+  },
+  {
+    title: 'ServerClaim refuses to lose its serverRef',
+    kind: ServerClaim,
+    object: claim({ serverRef: { name: 'a' } }),
+    change: { spec: { serverRef: null } },
+    refused: 'serverRef is required once set',
+  },
+  {
+    title: 'ServerClaim may get its serverSelector',
+    kind: ServerClaim,
+    object: claim(),
+    change: { spec: { serverSelector: toLabels } },
+  },
+  {
+    title: 'ServerClaim refuses another serverSelector',
+    kind: ServerClaim,
+    object: claim({ serverSelector: toLabels }),
+    change: { spec: { serverSelector: { matchLabels: { a: 'c' } } } },
+    refused: 'serverSelector is immutable',
+  },
+  {
+    title: 'ServerClaim refuses to lose its serverSelector',
+    kind: ServerClaim,
+    object: claim({ serverSelector: {} }),
+    change: { spec: { serverSelector: null } },
+    refused: 'serverSelector is required once set',
+  },
+  {
+    title: 'ServerClaim refuses an unknown toleration operator',
+    kind: ServerClaim,
+    object: claim({ tolerations: [{ key: 'k', operator: 'In' }] }),
+    refused: 'operator',
+  },
+];
+
+const readinessRules: Row[] = [
+  { title: 'ServerReadinessRule takes a selector of all servers', kind: ServerReadinessRule, object: readinessRule() },
+  { title: 'ServerReadinessRule needs a spec', kind: ServerReadinessRule, object: {}, refused: 'spec: Required value' },
+  {
+    title: 'ServerReadinessRule needs a condition',
+    kind: ServerReadinessRule,
+    object: readinessRule({ conditions: [] }),
+    refused: 'spec.conditions',
+  },
+  {
+    title: 'ServerReadinessRule refuses other conditions',
+    kind: ServerReadinessRule,
+    object: readinessRule(),
+    change: { spec: { conditions: [{ type: 'Other', requiredStatus: 'True' }] } },
+    refused: 'conditions is immutable',
+  },
+  {
+    title: 'ServerReadinessRule refuses another enforcementMode',
+    kind: ServerReadinessRule,
+    object: readinessRule(),
+    change: { spec: { enforcementMode: 'BootstrapOnly' } },
+    refused: 'enforcementMode is immutable',
+  },
+  {
+    title: 'ServerReadinessRule refuses another serverSelector',
+    kind: ServerReadinessRule,
+    object: readinessRule(),
+    change: { spec: { serverSelector: toLabels } },
+    refused: 'serverSelector is immutable',
+  },
+  {
+    title: 'ServerReadinessRule refuses another taint key',
+    kind: ServerReadinessRule,
+    object: readinessRule(),
+    change: { spec: { taint: { key: 'l' } } },
+    refused: 'taint key is immutable',
+  },
+  {
+    title: 'ServerReadinessRule refuses another taint effect',
+    kind: ServerReadinessRule,
+    object: readinessRule(),
+    change: { spec: { taint: { effect: 'Evict' } } },
+    refused: 'taint effect is immutable',
+  },
+  {
+    title: 'ServerReadinessRule may get a taint value',
+    kind: ServerReadinessRule,
+    object: readinessRule(),
+    change: { spec: { taint: { value: 'v' } } },
+  },
+  {
+    title: 'ServerReadinessRule refuses another taint value',
+    kind: ServerReadinessRule,
+    object: readinessRule({ taint: { key: 'k', value: 'v' } }),
+    change: { spec: { taint: { value: 'w' } } },
+    refused: 'taint value is immutable',
+  },
+  {
+    title: 'ServerReadinessRule refuses to lose its taint value',
+    kind: ServerReadinessRule,
+    object: readinessRule({ taint: { key: 'k', value: 'v' } }),
+    change: { spec: { taint: { value: null } } },
+    refused: 'taint value is immutable',
+  },
+  {
+    title: 'ServerReadinessRule refuses an overlong taint key',
+    kind: ServerReadinessRule,
+    object: readinessRule({ taint: { key: 'k'.repeat(254) } }),
+    refused: 'taint key length must be at most 253 characters',
+  },
+];
+
+const sealed = { immutable: true, data: { username: 'cm9vdA==' }, stringData: { password: 'p' } };
+const dataIsFixed = 'data field is immutable and cannot be updated';
+const stringDataIsFixed = 'stringData field is immutable and cannot be updated';
+
+const secrets: Row[] = [
+  {
+    title: 'BMCSecret may be changed while it is not immutable',
+    kind: BMCSecret,
+    object: { data: { username: 'cm9vdA==' } },
+    change: { immutable: true, data: { username: 'YQ==' } },
+  },
+  {
+    title: 'BMCSecret refuses data that is not base64',
+    kind: BMCSecret,
+    object: { data: { username: '!' } },
+    refused: 'data.username',
+  },
+  {
+    title: 'an immutable BMCSecret stays immutable',
+    kind: BMCSecret,
+    object: sealed,
+    change: { immutable: false },
+    refused: 'immutable field cannot be changed from true to false',
+  },
+  {
+    title: 'an immutable BMCSecret refuses to forget that it is',
+    kind: BMCSecret,
+    object: sealed,
+    change: { immutable: null },
+    refused: 'immutable field cannot be changed from true to false',
+  },
+  {
+    title: 'an immutable BMCSecret refuses other data',
+    kind: BMCSecret,
+    object: sealed,
+    change: { data: { username: 'YQ==' } },
+    refused: dataIsFixed,
+  },
+  {
+    title: 'an immutable BMCSecret refuses more data',
+    kind: BMCSecret,
+    object: sealed,
+    change: { data: { more: 'YQ==' } },
+    refused: dataIsFixed,
+  },
+  {
+    title: 'an immutable BMCSecret refuses to lose its data',
+    kind: BMCSecret,
+    object: sealed,
+    change: { data: null },
+    refused: dataIsFixed,
+  },
+  {
+    title: 'an immutable BMCSecret refuses first data',
+    kind: BMCSecret,
+    object: { immutable: true },
+    change: { data: { a: 'YQ==' } },
+    refused: dataIsFixed,
+  },
+  {
+    title: 'an immutable BMCSecret refuses other stringData',
+    kind: BMCSecret,
+    object: sealed,
+    change: { stringData: { password: 'q' } },
+    refused: stringDataIsFixed,
+  },
+  {
+    title: 'an immutable BMCSecret takes labels',
+    kind: BMCSecret,
+    object: sealed,
+    change: { metadata: { labels: { a: 'b' } } },
+  },
+];
+
+const fieldOf = (fieldPath: string) => ({ fieldRef: { fieldPath } });
+const keyOf = { name: 'n', namespace: 'm', key: 'k' };
+const version = { version: '1', image: { URI: 'u' } };
+
+const dayTwo: Row[] = [
+  {
+    title: 'BMCSettings takes a variable of each source',
+    kind: BMCSettings,
+    object: bmcSettings({
+      variables: [
+        { key: 'a', valueFrom: fieldOf('p') },
+        { key: 'b', valueFrom: { secretKeyRef: keyOf } },
+        { key: 'c', valueFrom: { configMapKeyRef: keyOf } },
+        { key: 'd', valueFrom: { objectFieldRef: { kind: 'BMC', name: 'n', fieldPath: 'p' } } },
+      ],
+    }),
+  },
+  {
+    title: 'BMCSettings refuses two variables of one key',
+    kind: BMCSettings,
+    object: bmcSettings({
+      variables: [
+        { key: 'a', valueFrom: fieldOf('p') },
+        { key: 'a', valueFrom: fieldOf('q') },
+      ],
+    }),
+    refused: 'unique',
+  },
+  {
+    title: 'BMCSettings refuses a variable without a source',
+    kind: BMCSettings,
+    object: bmcSettings({ variables: [{ key: 'a', valueFrom: {} }] }),
+    refused: 'exactly one of',
+  },
+  {
+    title: 'BMCSettings refuses a variable with two sources',
+    kind: BMCSettings,
+    object: bmcSettings({ variables: [{ key: 'a', valueFrom: { ...fieldOf('p'), secretKeyRef: keyOf } }] }),
+    refused: 'exactly one of',
+  },
+  {
+    title: 'BMCSettings refuses fields of anything but a BMC',
+    kind: BMCSettings,
+    object: bmcSettings({
+      variables: [{ key: 'a', valueFrom: { objectFieldRef: { kind: 'Server', name: 'n', fieldPath: 'p' } } }],
+    }),
+    refused: 'objectFieldRef.kind',
+  },
+  {
+    title: 'BMCSettings refuses another BMC',
+    kind: BMCSettings,
+    object: bmcSettings(),
+    change: { spec: { BMCRef: { name: 'c' } } },
+    refused: 'BMCRef is immutable',
+  },
+  {
+    title: 'BIOSSettings refuses another server',
+    kind: BIOSSettings,
+    object: { spec: { version: '1', serverRef: { name: 'a' } } },
+    change: { spec: { serverRef: { name: 'b' } } },
+    refused: 'serverRef is immutable',
+  },
+  {
+    title: 'BIOSSettings may lose its server',
+    kind: BIOSSettings,
+    object: { spec: { version: '1', serverRef: { name: 'a' } } },
+    change: { spec: { serverRef: null } },
+  },
+  {
+    title: 'BIOSSettings refuses more than ten retries',
+    kind: BIOSSettings,
+    object: { spec: { version: '1', retryPolicy: { maxAttempts: 11 } } },
+    refused: 'maxAttempts',
+  },
+  {
+    title: 'BMCVersion may get its BMC later',
+    kind: BMCVersion,
+    object: { spec: version },
+    change: { spec: { bmcRef: { name: 'b' } } },
+  },
+  {
+    title: 'BMCVersion refuses another BMC',
+    kind: BMCVersion,
+    object: { spec: { ...version, bmcRef: { name: 'a' } } },
+    change: { spec: { bmcRef: { name: 'b' } } },
+    refused: 'bmcRef is immutable',
+  },
+];
+
+export const rows: readonly Row[] = [
+  ...addresses,
+  ...bmcs,
+  ...servers,
+  ...claims,
+  ...readinessRules,
+  ...secrets,
+  ...dayTwo,
+];

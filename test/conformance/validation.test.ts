@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { kinds } from '@metal/api/kinds.ts';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
+import { type Answer, type Api, conditionsOf, openApi } from './api.ts';
+import { bmc, claim, type Row, rows, server } from './validation-rows.ts';
+
+suite('a real API server', () => {
+  let api: Api;
+  before(async () => {
+    api = await openApi();
+  });
+  after(() => api[Symbol.asyncDispose]());
+
+  test('takes every CRD without a complaint about its schema or names', async () => {
+    const { items } = await api.client.list(CustomResourceDefinition);
+    const complaints = items.flatMap((crd) =>
+      conditionsOf(crd)
+        .filter(({ type, status }) => type === 'NonStructuralSchema' || (type === 'NamesAccepted' && status !== 'True'))
+        .map(({ message }) => `${crd.metadata.name}: ${message}`),
+    );
+    assert.deepEqual(complaints, []);
+    assert.equal(items.filter(({ spec }) => spec.group === 'metal.ironcore.dev').length, kinds.length);
+  });
+
+  for (const [index, row] of rows.entries()) test(row.title, () => judge(row, `row-${index}`));
+
+  test('fills in what v0.7.0 read of an object without a spec, and refuses none', async () => {
+    const unspecified = kinds.filter(
+      (kind) => kind !== ServerReadinessRule && kind.kind !== 'ServerInventory' && kind !== BMCSecret,
+    );
+    for (const kind of unspecified) {
+      const { message, object } = await api.create(kind, 'unspecified', {});
+      assert.equal(message, '', kind.kind);
+      if (kind !== Endpoint) assert.notEqual(object.spec, undefined, kind.kind);
+    }
+  });
+
+  test('fills in the documented defaults', async () => {
+    const { object } = await api.create(Server, 'defaulted', server({ taints: [{ key: 'a' }], bmcRef: {} }));
+    assert.deepEqual(object.spec, {
+      systemUUID: 'u',
+      reclaimPolicy: 'Recycle',
+      unclaimable: false,
+      taints: [{ key: 'a', effect: 'NoBind' }],
+      bmcRef: { name: '' },
+    });
+  });
+
+  test('warns everybody who uses a deprecated kind, in the words of v0.7.0', async () => {
+    const endpoint = await api.create(Endpoint, 'warned', { spec: {} });
+    assert.match(
+      endpoint.warnings.join(),
+      /Endpoints are deprecated; specify the network access inline via BMC\.spec\.access \(an InlineEndpoint with macAddress and ip\) instead/,
+    );
+    const user = await api.create(BMCUser, 'warned', { spec: { userName: 'u', roleID: 'r' } });
+    assert.match(user.warnings.join(), /metal\.ironcore\.dev\/v1alpha1 BMCUser is deprecated/);
+    assert.deepEqual((await api.create(BMC, 'unwarned', bmc({ access: {} }))).warnings, []);
+  });
+
+  test('keeps one condition of each type', async () => {
+    await api.create(Server, 'conditions', server());
+    const ready = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'R',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    const answer = await api.patch(Server, 'conditions', { status: { conditions: [ready, ready] } }, '/status');
+    assert.match(answer.message, /Duplicate value/);
+  });
+
+  test('does not let a status write change the spec, nor a spec write the status', async () => {
+    await api.create(ServerClaim, 'separate', claim());
+    const byStatus = await api.patch(
+      ServerClaim,
+      'separate',
+      { spec: { image: 'b' }, status: { phase: 'Bound' } },
+      '/status',
+    );
+    assert.deepEqual([byStatus.object.spec, byStatus.object.status], [claim().spec, { phase: 'Bound' }]);
+  });
+
+  /** Creates the object, then makes the change, if any; the last answer is the one that counts. */
+  async function judge({ kind, object, change, refused }: Row, name: string): Promise<void> {
+    const created = await api.create(kind, name, object);
+    if (change === undefined) return assertAnswer(created, refused);
+    assert.equal(created.message, '', 'the object of the row has to be good before it is changed');
+    assertAnswer(await api.patch(kind, name, change), refused);
+  }
+});
+
+function assertAnswer({ status, message }: Answer, refused: string | undefined): void {
+  if (refused === undefined) assert.equal(message, '');
+  else assert.deepEqual({ status, says: message.includes(refused), message }, { status: 422, says: true, message });
+}
