@@ -33,7 +33,8 @@ export function fileArtefact(path: string): Artefact {
       throw new BootError('ArtefactMissing', `${path} cannot be read; expected a kernel or initrd file there`, cause);
     });
     const stat = await handle.stat();
-    if (stat.isFile()) return { handle, size: stat.size, etag: `"${stat.size.toString(36)}-${Math.round(stat.mtimeMs).toString(36)}"` };
+    if (stat.isFile())
+      return { handle, size: stat.size, etag: `"${stat.size.toString(36)}-${Math.round(stat.mtimeMs).toString(36)}"` };
     await handle.close();
     throw new BootError('ArtefactMissing', `${path} is not a file; expected a kernel or initrd there`);
   };
@@ -60,13 +61,31 @@ interface Plan {
 }
 
 /** Turns conditions and ranges (RFC 9110) into a status, headers and the bytes to send. */
-export function planOf({ method, range, ifRange, ifNoneMatch }: Omit<Demand, 'signal'>, size: number, etag: string): Plan {
-  const headers: Record<string, string> = { etag, 'accept-ranges': 'bytes', 'content-type': 'application/octet-stream' };
-  if (ifNoneMatch !== undefined && ifNoneMatch.split(',').some((tag) => tag.trim() === etag)) return { status: 304, headers, span: undefined };
+export function planOf(
+  { method, range, ifRange, ifNoneMatch }: Omit<Demand, 'signal'>,
+  size: number,
+  etag: string,
+): Plan {
+  const headers: Record<string, string> = {
+    etag,
+    'accept-ranges': 'bytes',
+    'content-type': 'application/octet-stream',
+  };
+  if (ifNoneMatch !== undefined && ifNoneMatch.split(',').some((tag) => tag.trim() === etag))
+    return { status: 304, headers, span: undefined };
   const span = ifRange === undefined || ifRange === etag ? spanOf(range, size) : 'all';
-  if (span === 'outside') return { status: 416, headers: { ...headers, 'content-range': `bytes */${size}`, 'content-length': '0' }, span: undefined };
+  if (span === 'outside')
+    return {
+      status: 416,
+      headers: { ...headers, 'content-range': `bytes */${size}`, 'content-length': '0' },
+      span: undefined,
+    };
   if (span === 'all') headers['content-length'] = String(size);
-  else Object.assign(headers, { 'content-length': String(span.last - span.first + 1), 'content-range': `bytes ${span.first}-${span.last}/${size}` });
+  else
+    Object.assign(headers, {
+      'content-length': String(span.last - span.first + 1),
+      'content-range': `bytes ${span.first}-${span.last}/${size}`,
+    });
   const bytes = span === 'all' ? { first: 0, last: size - 1 } : span;
   return { status: span === 'all' ? 200 : 206, headers, span: method === 'HEAD' || size === 0 ? undefined : bytes };
 }
@@ -97,7 +116,9 @@ export function urlArtefact(url: URL, fetch: typeof globalThis.fetch): Artefact 
       const limit = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
       const head = await ask({ method: 'HEAD', signal: limit });
       const refusesHead = head.status === 405 || head.status === 501;
-      const response = refusesHead ? await ask({ method: 'GET', headers: { range: 'bytes=0-0' }, signal: limit }) : head;
+      const response = refusesHead
+        ? await ask({ method: 'GET', headers: { range: 'bytes=0-0' }, signal: limit })
+        : head;
       await response.body?.cancel();
       requireFound(response, url);
     },
@@ -108,7 +129,11 @@ export function urlArtefact(url: URL, fetch: typeof globalThis.fetch): Artefact 
       for (const [name, value] of Object.entries(wanted)) if (value !== undefined) headers.set(name, value);
       const response = await ask({ method, headers, signal });
       if (response.status !== 304 && response.status !== 416) requireFound(response, url);
-      return { status: response.status, headers: headersToRelay(response), body: response.body === null ? undefined : Readable.fromWeb(response.body) };
+      return {
+        status: response.status,
+        headers: headersToRelay(response),
+        body: response.body === null ? undefined : Readable.fromWeb(response.body),
+      };
     },
   };
 }

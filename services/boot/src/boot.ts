@@ -66,10 +66,26 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log }));
   let url = options.publicUrl ?? '';
 
-  const http = fastify({ logger: false, bodyLimit: 16_384, connectionTimeout: idleTimeoutMs, requestTimeout: 30_000, routerOptions: { maxParamLength: 200 } });
+  const http = fastify({
+    logger: false,
+    bodyLimit: 16_384,
+    connectionTimeout: idleTimeoutMs,
+    requestTimeout: 30_000,
+    routerOptions: { maxParamLength: 200 },
+  });
   const count = counterIn(options.metrics);
   http.addHook('onResponse', async (request, reply) => count(request.routeOptions.url ?? 'unknown', reply.statusCode));
-  serveBoots(http, { auth, client, machines, images, evidence, clock, log, bootTokenKey: options.bootTokenKey, publicUrl: () => url });
+  serveBoots(http, {
+    auth,
+    client,
+    machines,
+    images,
+    evidence,
+    clock,
+    log,
+    bootTokenKey: options.bootTokenKey,
+    publicUrl: () => url,
+  });
   stack.defer(() => http.close());
   try {
     await http.listen({ host: options.listen.host ?? everyAddress(), port: options.listen.port });
@@ -96,6 +112,11 @@ function everyAddress(): string {
 
 function counterIn(metrics: MetricsRegistry | undefined): (route: string, status: number) => void {
   if (metrics === undefined) return () => {};
-  const counter = new Counter({ name: 'metal_boot_requests_total', help: 'Requests to the boot service by route and status', labelNames: ['route', 'status'], registers: [metrics] });
+  const counter = new Counter({
+    name: 'metal_boot_requests_total',
+    help: 'Requests to the boot service by route and status',
+    labelNames: ['route', 'status'],
+    registers: [metrics],
+  });
   return (route, status) => counter.inc({ route, status: String(status) });
 }

@@ -1,6 +1,12 @@
 import { OperatorError, type RetryClass } from '@metal/kube/errors.ts';
 
-export type BootErrorCode = 'ImageNotUnderstood' | 'ImageMapUnreadable' | 'ArtefactMissing' | 'ArtefactUnreachable' | 'IgnitionMissing' | 'IgnitionInvalid';
+export type BootErrorCode =
+  | 'ImageNotUnderstood'
+  | 'ImageMapUnreadable'
+  | 'ArtefactMissing'
+  | 'ArtefactUnreachable'
+  | 'IgnitionMissing'
+  | 'IgnitionInvalid';
 
 const retryOf: Record<BootErrorCode, RetryClass> = {
   ImageNotUnderstood: 'blocked',

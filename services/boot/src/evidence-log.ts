@@ -48,7 +48,11 @@ export class EvidenceLog implements AsyncDisposable {
     const { clock, log, bootConfigurations } = this.#options;
     if (isRecorded(bootConfigurations.get(boot.metadata) ?? boot, step)) return;
     const key = boot.metadata.uid ?? '';
-    const pending = this.#pending.get(key) ?? { boot, seen: new Map<Step, string>(), timer: { [Symbol.dispose]: () => {} } };
+    const pending = this.#pending.get(key) ?? {
+      boot,
+      seen: new Map<Step, string>(),
+      timer: { [Symbol.dispose]: () => {} },
+    };
     if (pending.seen.has(step)) return;
     pending.seen.set(step, new Date(clock.now()).toISOString());
     this.#pending.set(key, pending);
@@ -84,9 +88,16 @@ export class EvidenceLog implements AsyncDisposable {
     try {
       await this.#apply(pending);
     } catch (error) {
-      this.#options.log.warn({ boot: keyOf(pending.boot), err: error }, 'could not record the progress of a boot; trying again');
+      this.#options.log.warn(
+        { boot: keyOf(pending.boot), err: error },
+        'could not record the progress of a boot; trying again',
+      );
       const newer = this.#pending.get(key);
-      const merged = { boot: pending.boot, seen: new Map([...(newer?.seen ?? []), ...pending.seen]), timer: pending.timer };
+      const merged = {
+        boot: pending.boot,
+        seen: new Map([...(newer?.seen ?? []), ...pending.seen]),
+        timer: pending.timer,
+      };
       newer?.timer[Symbol.dispose]();
       this.#pending.set(key, merged);
       this.#writeIn(key, merged, retryMs, Math.min(retryMs * 2, longestRetryMs));
@@ -97,7 +108,10 @@ export class EvidenceLog implements AsyncDisposable {
     const { name, namespace, uid } = boot.metadata;
     const current = this.#options.bootConfigurations.get({ name, namespace });
     if (current === undefined || current.metadata.uid !== uid) return;
-    const conditions = [...earlierConditions(current), ...[...seen].map(([step, at]) => conditionOf(step, at, current))];
+    const conditions = [
+      ...earlierConditions(current),
+      ...[...seen].map(([step, at]) => conditionOf(step, at, current)),
+    ];
     await this.#options.client.apply(
       ServerBootConfiguration,
       { metadata: { name, namespace, uid }, status: { conditions: latestOfEach(conditions) } },
@@ -118,8 +132,12 @@ function earlierConditions({ status }: ServerBootConfiguration): Condition[] {
 }
 
 /** The first of each type: evidence does not change once it is given. */
-const latestOfEach = (conditions: readonly Condition[]): Condition[] => [...new Map(conditions.toReversed().map((condition) => [condition.type, condition])).values()];
+const latestOfEach = (conditions: readonly Condition[]): Condition[] => [
+  ...new Map(conditions.toReversed().map((condition) => [condition.type, condition])).values(),
+];
 
 function isRecorded({ status }: ServerBootConfiguration, step: Step): boolean {
-  return status?.conditions?.some(({ type, status: value }) => type === evidence[step].type && value === 'True') ?? false;
+  return (
+    status?.conditions?.some(({ type, status: value }) => type === evidence[step].type && value === 'True') ?? false
+  );
 }

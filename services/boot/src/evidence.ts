@@ -1,7 +1,11 @@
 /** What a boot leaves behind, in order, as conditions of its ServerBootConfiguration. Other programs know these words. */
 export const evidence = {
   script: { type: 'IPXEScriptFetched', reason: 'IPXEScriptDelivered', message: 'The firmware fetched its boot script' },
-  ignition: { type: 'IgnitionDataFetched', reason: 'IgnitionDataDelivered', message: 'The booted image fetched its ignition' },
+  ignition: {
+    type: 'IgnitionDataFetched',
+    reason: 'IgnitionDataDelivered',
+    message: 'The booted image fetched its ignition',
+  },
   booted: { type: 'BootStateReceived', reason: 'BootStateReceived', message: 'Server successfully posted boot state' },
 } as const;
 

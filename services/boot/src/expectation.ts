@@ -5,7 +5,9 @@ import type { ObjectRef } from '@metal/kube/kind.ts';
 import { evidence } from './evidence.ts';
 
 /** Either the boot that a machine is to do from the network now, or why it is to do none. */
-export type Expectation = { readonly boot: ServerBootConfiguration; readonly reason?: never } | { readonly boot?: never; readonly reason: string };
+export type Expectation =
+  | { readonly boot: ServerBootConfiguration; readonly reason?: never }
+  | { readonly boot?: never; readonly reason: string };
 
 /** A machine may load its ignition again for this long, in case it was reset on the way. */
 const repeatableForMs = 10 * 60_000;
@@ -13,7 +15,8 @@ const statesThatStayLocal: readonly (string | undefined)[] = ['Available', 'Rele
 
 /** The boot configuration that counts for the server in the state it is in. */
 export function currentBootRef({ spec, status }: Server): ObjectRef | undefined {
-  const ref = (status?.state === 'Maintenance' ? spec.maintenanceBootConfigurationRef : undefined) ?? spec.bootConfigurationRef;
+  const ref =
+    (status?.state === 'Maintenance' ? spec.maintenanceBootConfigurationRef : undefined) ?? spec.bootConfigurationRef;
   return ref?.name === undefined || ref.name === '' ? undefined : { name: ref.name, namespace: ref.namespace };
 }
 
@@ -21,13 +24,17 @@ export function currentBootRef({ spec, status }: Server): ObjectRef | undefined 
 export function obstacleTo(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {
   const { metadata, spec, status } = boot;
   const ref = server === undefined ? undefined : currentBootRef(server);
-  if (server === undefined || spec.serverRef.name !== server.metadata.name) return 'the boot configuration belongs to another server, or its server is gone';
-  if (ref?.name !== metadata.name || ref.namespace !== metadata.namespace) return 'the server refers to another boot configuration';
+  if (server === undefined || spec.serverRef.name !== server.metadata.name)
+    return 'the boot configuration belongs to another server, or its server is gone';
+  if (ref?.name !== metadata.name || ref.namespace !== metadata.namespace)
+    return 'the server refers to another boot configuration';
   if (metadata.deletionTimestamp !== undefined) return 'its boot configuration is being deleted';
   if (status?.state !== 'Ready') return `its boot configuration is ${status?.state ?? 'not prepared yet'}`;
   const expires = metadata.annotations?.[bootTokenExpiresAnnotation];
   // A date that cannot be read is one that has passed.
-  return expires === undefined || Date.parse(expires) > now ? undefined : `its boot configuration expired at ${expires}`;
+  return expires === undefined || Date.parse(expires) > now
+    ? undefined
+    : `its boot configuration expired at ${expires}`;
 }
 
 /** What a machine that asks for a script is to do. An installed server is not installed again because it lost power. */
@@ -35,7 +42,8 @@ export function expectationOf(server: Server, boot: ServerBootConfiguration | un
   if (boot === undefined) return { reason: 'it has no boot configuration' };
   const obstacle = obstacleTo(boot, server, now);
   if (obstacle !== undefined) return { reason: obstacle };
-  if (statesThatStayLocal.includes(server.status?.state)) return { reason: `a server in state ${server.status?.state} boots nothing from the network` };
+  if (statesThatStayLocal.includes(server.status?.state))
+    return { reason: `a server in state ${server.status?.state} boots nothing from the network` };
   return isInstalled(server, boot, now) ? { reason: 'it has been installed already' } : { boot };
 }
 

@@ -36,14 +36,28 @@ export class Ignition {
  * translated, anything else handed on as it is.
  * @throws BootError when the secret or its key is missing, or the text is not understood.
  */
-export async function readIgnition({ spec, metadata }: ServerBootConfiguration, client: KubeClient, signal?: AbortSignal): Promise<Ignition | undefined> {
+export async function readIgnition(
+  { spec, metadata }: ServerBootConfiguration,
+  client: KubeClient,
+  signal?: AbortSignal,
+): Promise<Ignition | undefined> {
   const name = spec.ignitionSecretRef?.name;
   if (name === undefined || name === '') return undefined;
   const secret = await client.find(Secret, { name, namespace: metadata.namespace }, { signal });
-  if (secret === undefined) throw new BootError('IgnitionMissing', `Secret "${name}" of spec.ignitionSecretRef does not exist in namespace "${metadata.namespace}"; create it with the key ignition`);
+  if (secret === undefined)
+    throw new BootError(
+      'IgnitionMissing',
+      `Secret "${name}" of spec.ignitionSecretRef does not exist in namespace "${metadata.namespace}"; create it with the key ignition`,
+    );
   const encoded = secret.data?.ignition;
-  if (encoded === undefined) throw new BootError('IgnitionMissing', `Secret "${name}" of spec.ignitionSecretRef has no key "ignition"; add it`);
+  if (encoded === undefined)
+    throw new BootError('IgnitionMissing', `Secret "${name}" of spec.ignitionSecretRef has no key "ignition"; add it`);
   const bytes = Buffer.from(encoded, 'base64');
-  if (Buffer.from(secret.data?.format ?? '', 'base64').toString().trim() !== 'fcos') return new Ignition(bytes, 'application/octet-stream');
+  if (
+    Buffer.from(secret.data?.format ?? '', 'base64')
+      .toString()
+      .trim() !== 'fcos'
+  )
+    return new Ignition(bytes, 'application/octet-stream');
   return new Ignition(Buffer.from(ignitionFromButane(bytes.toString('utf8'))), 'application/json');
 }

@@ -27,8 +27,14 @@ const checkedForMs = 30_000;
 const failedForMs = 1_000;
 
 // What iPXE would read as a second command must not come out of a file.
-const commandLine = z.string().regex(/^[ -~]*$/, 'must be one line of printable ASCII').refine((text) => !/(^|\s)(\|\||&&)(\s|$)/.test(text), 'must not contain || or && as words');
-const imageMap = z.record(z.string(), z.strictObject({ kernel: z.string().min(1), initrd: z.string().min(1), cmdline: commandLine.optional() }));
+const commandLine = z
+  .string()
+  .regex(/^[ -~]*$/, 'must be one line of printable ASCII')
+  .refine((text) => !/(^|\s)(\|\||&&)(\s|$)/.test(text), 'must not contain || or && as words');
+const imageMap = z.record(
+  z.string(),
+  z.strictObject({ kernel: z.string().min(1), initrd: z.string().min(1), cmdline: commandLine.optional() }),
+);
 type ImageMap = z.output<typeof imageMap>;
 
 /**
@@ -46,7 +52,8 @@ export class BootImages {
 
   /** @throws BootError when the reference is not understood or the map cannot be read. */
   async resolve(reference: string | undefined): Promise<BootImage> {
-    if (reference === undefined || reference === '') throw new BootError('ImageNotUnderstood', `spec.image is empty; ${understood}`);
+    if (reference === undefined || reference === '')
+      throw new BootError('ImageNotUnderstood', `spec.image is empty; ${understood}`);
     const images = await this.#readMap();
     const entry = Object.hasOwn(images, reference) ? images[reference] : undefined;
     if (entry !== undefined) {
@@ -90,10 +97,15 @@ export class BootImages {
     if (mapFile === undefined) return {};
     try {
       const { mtimeMs } = await stat(mapFile);
-      if (this.#map?.mtimeMs !== mtimeMs) this.#map = { mtimeMs, images: parseImageMap(await readFile(mapFile, 'utf8')) };
+      if (this.#map?.mtimeMs !== mtimeMs)
+        this.#map = { mtimeMs, images: parseImageMap(await readFile(mapFile, 'utf8')) };
       return this.#map.images;
     } catch (cause) {
-      throw new BootError('ImageMapUnreadable', `--boot-images: ${join(mapFile)}: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+      throw new BootError(
+        'ImageMapUnreadable',
+        `--boot-images: ${join(mapFile)}: ${cause instanceof Error ? cause.message : String(cause)}`,
+        cause,
+      );
     }
   }
 }
@@ -103,7 +115,9 @@ export function parseImageMap(text: string): ImageMap {
   const result = imageMap.safeParse(parse(text) ?? {});
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new Error(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}; expected name: {kernel, initrd, cmdline}`);
+  throw new Error(
+    `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}; expected name: {kernel, initrd, cmdline}`,
+  );
 }
 
 const understood =
@@ -111,7 +125,8 @@ const understood =
 
 function directoryOf(reference: string): URL {
   const url = /^(https?|file):\/\//i.test(reference) ? URL.parse(reference) : null;
-  if (url === null || (url.protocol === 'file:' && url.host !== '')) throw new BootError('ImageNotUnderstood', `image "${reference.slice(0, 200)}" is not understood; ${understood}`);
+  if (url === null || (url.protocol === 'file:' && url.host !== ''))
+    throw new BootError('ImageNotUnderstood', `image "${reference.slice(0, 200)}" is not understood; ${understood}`);
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   url.search = '';
   url.hash = '';

@@ -32,7 +32,10 @@ export class Machines {
     const found = this.#options.servers.by('uuid', uuid.toLowerCase());
     const [server] = found;
     if (server !== undefined && found.length === 1) return server;
-    throw new Refusal(404, `${found.length === 0 ? 'no Server has' : `${found.length} Servers have`} the system UUID ${uuid.toLowerCase().slice(0, 64)}; expected one`);
+    throw new Refusal(
+      404,
+      `${found.length === 0 ? 'no Server has' : `${found.length} Servers have`} the system UUID ${uuid.toLowerCase().slice(0, 64)}; expected one`,
+    );
   }
 
   /** "Boot nothing" is only said after asking the API server itself: a watch may lag behind the power button. */
@@ -50,7 +53,8 @@ export class Machines {
   async byToken(token: string): Promise<ServerBootConfiguration> {
     const { tokens, servers, clock } = this.#options;
     const boot = (await tokens()).find(token);
-    if (boot === undefined) throw new Refusal(403, 'the token belongs to no boot configuration, or to one that is gone');
+    if (boot === undefined)
+      throw new Refusal(403, 'the token belongs to no boot configuration, or to one that is gone');
     const obstacle = obstacleTo(boot, servers.get(boot.spec.serverRef.name), clock.now());
     if (obstacle !== undefined) throw new Refusal(403, `the token is not valid now: ${obstacle}`);
     return boot;

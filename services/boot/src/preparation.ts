@@ -20,7 +20,9 @@ export interface PreparationOptions {
 }
 
 /** What is to be said about a boot configuration. */
-export type Verdict = { readonly state: 'Ready'; readonly error?: never } | { readonly state: 'Error'; readonly error: BootError };
+export type Verdict =
+  | { readonly state: 'Ready'; readonly error?: never }
+  | { readonly state: 'Error'; readonly error: BootError };
 
 const atOnce = 32;
 /** Secrets are often created right after the object that refers to them; saying Error in between would be noise. */
@@ -86,7 +88,8 @@ export class Preparation implements AsyncDisposable {
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const overtaken = error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound');
-      if (!overtaken) this.#options.log.warn({ boot: key, err: error }, 'could not prepare a boot configuration; trying again');
+      if (!overtaken)
+        this.#options.log.warn({ boot: key, err: error }, 'could not prepare a boot configuration; trying again');
       this.#queue.addAfterFailure(key);
     }
   }
@@ -114,9 +117,18 @@ export class Preparation implements AsyncDisposable {
       // Pending is what others say for want of a boot service; from here on the state is ours.
       { fieldManager: 'metal-operator/boot', subresource: 'status', force: true },
     );
-    const fields = { boot: keyOf(boot), server: boot.spec.serverRef.name, image: boot.spec.image, state: verdict.state };
+    const fields = {
+      boot: keyOf(boot),
+      server: boot.spec.serverRef.name,
+      image: boot.spec.image,
+      state: verdict.state,
+    };
     if (verdict.error === undefined) log.info(fields, 'boot configuration is ready');
-    else log.warn({ ...fields, code: verdict.error.code, reason: verdict.error.message }, 'boot configuration cannot be booted');
+    else
+      log.warn(
+        { ...fields, code: verdict.error.code, reason: verdict.error.message },
+        'boot configuration cannot be booted',
+      );
   }
 
   #ageOf({ metadata }: ServerBootConfiguration): number {
@@ -130,19 +142,39 @@ const ignitionValidation = 'IgnitionValidation';
 /** None when all is well: both conditions exist only as complaints. */
 function conditionsOf(boot: ServerBootConfiguration, { error }: Verdict, now: number): Condition[] {
   if (error === undefined) return [];
-  const type = error.code === 'IgnitionMissing' || error.code === 'IgnitionInvalid' ? ignitionValidation : imageValidation;
+  const type =
+    error.code === 'IgnitionMissing' || error.code === 'IgnitionInvalid' ? ignitionValidation : imageValidation;
   const earlier = boot.status?.conditions?.find((condition) => condition.type === type && condition.status === 'False');
   const lastTransitionTime = earlier?.lastTransitionTime ?? new Date(now).toISOString();
-  return [{ type, status: 'False', reason: 'ValidationFailed', message: error.message.slice(0, 1_000), lastTransitionTime, observedGeneration: boot.metadata.generation }];
+  return [
+    {
+      type,
+      status: 'False',
+      reason: 'ValidationFailed',
+      message: error.message.slice(0, 1_000),
+      lastTransitionTime,
+      observedGeneration: boot.metadata.generation,
+    },
+  ];
 }
 
 function isSaid({ status }: ServerBootConfiguration, state: string, wanted: readonly Condition[]): boolean {
   const said = (status?.conditions ?? []).filter(({ type }) => type === imageValidation || type === ignitionValidation);
-  return status?.state === state && said.length === wanted.length && wanted.every(({ type, message }) => said.some((condition) => condition.type === type && condition.message === message));
+  return (
+    status?.state === state &&
+    said.length === wanted.length &&
+    wanted.every(({ type, message }) =>
+      said.some((condition) => condition.type === type && condition.message === message),
+    )
+  );
 }
 
 /** Our own writes of status are no reason to look again; somebody else's state is. */
 function isNews(before: ServerBootConfiguration, after: ServerBootConfiguration): boolean {
-  const sameObject = before.metadata.uid === after.metadata.uid && before.metadata.generation === after.metadata.generation;
-  return !sameObject || (before.status?.state !== after.status?.state && after.status?.state !== 'Ready' && after.status?.state !== 'Error');
+  const sameObject =
+    before.metadata.uid === after.metadata.uid && before.metadata.generation === after.metadata.generation;
+  return (
+    !sameObject ||
+    (before.status?.state !== after.status?.state && after.status?.state !== 'Ready' && after.status?.state !== 'Error')
+  );
 }

@@ -41,10 +41,16 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   http.setErrorHandler((error, request, reply) => refuse(error, request, reply, log));
-  http.setNotFoundHandler((request, reply) => refuse(new Refusal(404, 'nothing is served at this address'), request, reply, log));
+  http.setNotFoundHandler((request, reply) =>
+    refuse(new Refusal(404, 'nothing is served at this address'), request, reply, log),
+  );
 
   for (const url of ['/ipxe', '/ipxe/']) {
-    http.route({ method: getOrHead, url, handler: (_request, reply) => sendScript(reply, entryScript(options.publicUrl())) });
+    http.route({
+      method: getOrHead,
+      url,
+      handler: (_request, reply) => sendScript(reply, entryScript(options.publicUrl())),
+    });
   }
 
   http.route<ByUuid>({
@@ -75,7 +81,8 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   }
 
   const sendIgnition = async (request: FastifyRequest, reply: FastifyReply, boot: ServerBootConfiguration) => {
-    if (ignitionIsSpent(boot, clock.now())) throw new Refusal(403, 'the ignition of this boot was delivered before; it is not given out again');
+    if (ignitionIsSpent(boot, clock.now()))
+      throw new Refusal(403, 'the ignition of this boot was delivered before; it is not given out again');
     const ignition = await readIgnition(boot, client);
     if (ignition === undefined) throw new Refusal(404, 'this boot has no ignition');
     onceDelivered(request, reply, () => evidence.record(boot, 'ignition'));
@@ -92,7 +99,8 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
     method: getOrHead,
     url: '/ignition/:uuid',
     handler: async (request, reply) => {
-      if (options.auth !== 'none') throw new Refusal(403, 'ignition is given out by token only; use the address on the kernel command line');
+      if (options.auth !== 'none')
+        throw new Refusal(403, 'ignition is given out by token only; use the address on the kernel command line');
       const { boot, reason } = await machines.expectationOf(machines.byUuid(request.params.uuid));
       if (boot === undefined) throw new Refusal(404, reason);
       return sendIgnition(request, reply, boot);
@@ -106,27 +114,46 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   });
 }
 
-async function scriptFor(boot: ServerBootConfiguration, { images, bootTokenKey, publicUrl }: RoutesOptions): Promise<string> {
+async function scriptFor(
+  boot: ServerBootConfiguration,
+  { images, bootTokenKey, publicUrl }: RoutesOptions,
+): Promise<string> {
   const image = await images.resolve(boot.spec.image);
   const token = mintBootToken(await bootTokenKey(), boot.metadata.uid ?? '');
   const withIgnition = (boot.spec.ignitionSecretRef?.name ?? '') !== '';
-  return machineScript({ server: boot.spec.serverRef.name, bootUrl: `${publicUrl()}/boot/${token}`, image, withIgnition });
+  return machineScript({
+    server: boot.spec.serverRef.name,
+    bootUrl: `${publicUrl()}/boot/${token}`,
+    image,
+    withIgnition,
+  });
 }
 
-async function sendArtefact(request: FastifyRequest, reply: FastifyReply, artefact: { deliver: BootImageArtefact['deliver'] }): Promise<FastifyReply> {
+async function sendArtefact(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  artefact: { deliver: BootImageArtefact['deliver'] },
+): Promise<FastifyReply> {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort(new Error('the client is gone')));
   const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = request.headers;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   // Node joins what may not be repeated; if-range is a single string then.
-  const delivery = await artefact.deliver({ method, range, ifRange: Array.isArray(ifRange) ? ifRange[0] : ifRange, ifNoneMatch, signal: gone.signal });
+  const delivery = await artefact.deliver({
+    method,
+    range,
+    ifRange: Array.isArray(ifRange) ? ifRange[0] : ifRange,
+    ifNoneMatch,
+    signal: gone.signal,
+  });
   return reply.code(delivery.status).headers(delivery.headers).send(delivery.body);
 }
 
 type BootImageArtefact = Awaited<ReturnType<BootImages['resolve']>>['kernel'];
 
 /** A script holds a token: no proxy may keep it. */
-const sendScript = (reply: FastifyReply, script: string): FastifyReply => reply.header('cache-control', 'no-store').type('text/plain; charset=utf-8').send(script);
+const sendScript = (reply: FastifyReply, script: string): FastifyReply =>
+  reply.header('cache-control', 'no-store').type('text/plain; charset=utf-8').send(script);
 
 /** Only what arrived counts as fetched. */
 function onceDelivered({ method }: FastifyRequest, { raw }: FastifyReply, callback: () => void): void {
@@ -155,6 +182,9 @@ function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply, lo
 function answerTo(error: unknown): { status: number; message: string } {
   if (error instanceof Refusal) return error;
   if (error instanceof BootError) return { status: 503, message: error.message };
-  const status = error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 503;
-  return status < 500 ? { status, message: 'the request is not well-formed' } : { status: 503, message: 'not available now; try again' };
+  const status =
+    error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 503;
+  return status < 500
+    ? { status, message: 'the request is not well-formed' }
+    : { status: 503, message: 'not available now; try again' };
 }

@@ -24,8 +24,12 @@ goto ask
  * until it succeeds or is switched off.
  */
 export function machineScript({ server, bootUrl, image, withIgnition }: MachineBoot): string {
-  const ignition = withIgnition ? [`ignition.firstboot=1`, `ignition.platform.id=metal`, `ignition.config.url=${bootUrl}/ignition`] : [];
-  const parameters = ['initrd=initrd', image.commandLine, ...ignition, `metal.boot.evidence=${bootUrl}/booted`].filter((part) => part !== '').join(' ');
+  const ignition = withIgnition
+    ? [`ignition.firstboot=1`, `ignition.platform.id=metal`, `ignition.config.url=${bootUrl}/ignition`]
+    : [];
+  const parameters = ['initrd=initrd', image.commandLine, ...ignition, `metal.boot.evidence=${bootUrl}/booted`]
+    .filter((part) => part !== '')
+    .join(' ');
   return `#!ipxe
 echo Booting ${server}
 :load

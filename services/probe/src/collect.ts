@@ -30,7 +30,14 @@ export interface CollectOptions {
  * and never takes its neighbours with it.
  */
 export async function collect(options: CollectOptions): Promise<ProbeReport> {
-  const { clock, signal, log, run, addresses = networkInterfaces, lldp = { intervalMs: 5_000, budgetMs: 30_000 } } = options;
+  const {
+    clock,
+    signal,
+    log,
+    run,
+    addresses = networkInterfaces,
+    lldp = { intervalMs: 5_000, budgetMs: 30_000 },
+  } = options;
   const sys = machineFiles(options.sysRoot ?? '/sys');
   const proc = machineFiles(options.procRoot ?? '/proc');
   const udev = machineFiles(options.runRoot ?? '/run');
@@ -42,7 +49,10 @@ export async function collect(options: CollectOptions): Promise<ProbeReport> {
       return [];
     });
 
-  const neighbours = orNone('lldp', waitForNeighbours({ run, clock, signal, log, expectedPorts: () => portsWithCarrier(sys), ...lldp }));
+  const neighbours = orNone(
+    'lldp',
+    waitForNeighbours({ run, clock, signal, log, expectedPorts: () => portsWithCarrier(sys), ...lldp }),
+  );
   const systemInfo = await readSystemInfo(sys);
   const cpu = await orNone('cpu', readProcessors(proc));
   const storage = await orNone('storage', readDisks(sys, udev));

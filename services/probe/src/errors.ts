@@ -16,7 +16,13 @@ export class ProbeError extends Error {
   /** HTTP status of the registry's answer, if there was one. */
   readonly status: number | undefined;
 
-  constructor(fields: { code: ProbeErrorCode; message: string; retry: 'later' | 'blocked'; status?: number; cause?: unknown }) {
+  constructor(fields: {
+    code: ProbeErrorCode;
+    message: string;
+    retry: 'later' | 'blocked';
+    status?: number;
+    cause?: unknown;
+  }) {
     super(fields.message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.name = 'ProbeError';
     this.code = fields.code;

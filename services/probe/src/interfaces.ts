@@ -15,7 +15,11 @@ export async function readInterfaces(sys: MachineFiles, addresses: Addresses): P
   return interfaces.filter((found) => found !== undefined);
 }
 
-async function readInterface(name: string, sys: MachineFiles, known: readonly NetworkInterfaceInfo[]): Promise<Interface | undefined> {
+async function readInterface(
+  name: string,
+  sys: MachineFiles,
+  known: readonly NetworkInterfaceInfo[],
+): Promise<Interface | undefined> {
   const flags = await sys.text(`class/net/${name}/flags`);
   // bonding_masters is a file among the interfaces.
   if (flags === '' || (Number(flags) & loopbackFlag) !== 0) return undefined;
@@ -36,6 +40,8 @@ export async function hasCarrier(name: string, sys: MachineFiles): Promise<boole
 /** Names of real ports with a link: where a neighbour can be expected. */
 export async function portsWithCarrier(sys: MachineFiles): Promise<string[]> {
   const names = await sys.names('class/net');
-  const linked = await Promise.all(names.map(async (name) => (await sys.link(`class/net/${name}/device`)) !== '' && (await hasCarrier(name, sys))));
+  const linked = await Promise.all(
+    names.map(async (name) => (await sys.link(`class/net/${name}/device`)) !== '' && (await hasCarrier(name, sys))),
+  );
   return names.filter((_, position) => linked[position]);
 }

@@ -35,7 +35,10 @@ async function ask({ run, signal, log }: LldpOptions): Promise<LldpInterface[] |
   } catch (error) {
     signal.throwIfAborted();
     const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    log.warn({ error: String(error) }, absent ? 'lldpctl is not installed; reporting without neighbours' : 'lldpctl gave no usable answer');
+    log.warn(
+      { error: String(error) },
+      absent ? 'lldpctl is not installed; reporting without neighbours' : 'lldpctl gave no usable answer',
+    );
     return absent ? 'absent' : 'unclear';
   }
 }

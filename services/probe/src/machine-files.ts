@@ -13,7 +13,11 @@ export interface MachineFiles {
 }
 
 export function machineFiles(root: string): MachineFiles {
-  const text = (path: string) => readFile(join(root, path), 'utf8').then((content) => content.trim(), () => '');
+  const text = (path: string) =>
+    readFile(join(root, path), 'utf8').then(
+      (content) => content.trim(),
+      () => '',
+    );
   return {
     text,
     number: async (path) => {
@@ -21,7 +25,11 @@ export function machineFiles(root: string): MachineFiles {
       return Number.isFinite(value) ? value : 0;
     },
     bytes: (path) => readFile(join(root, path)).catch(() => new Uint8Array()),
-    names: (directory) => readdir(join(root, directory)).then((names) => names.sort(), () => []),
+    names: (directory) =>
+      readdir(join(root, directory)).then(
+        (names) => names.sort(),
+        () => [],
+      ),
     link: (path) => readlink(join(root, path)).catch(() => ''),
   };
 }

@@ -12,7 +12,10 @@ import type { ProbeClock, ProbeLog, RunProgram } from './surroundings.ts';
 /** How often registries that keep reports in memory want to hear from us. Registries with tokens take one report. */
 const refreshIntervalMs = 30_000;
 
-const clock: ProbeClock = { now: Date.now, sleep: (delayMs, signal) => sleep(delayMs, undefined, signal === undefined ? {} : { signal }) };
+const clock: ProbeClock = {
+  now: Date.now,
+  sleep: (delayMs, signal) => sleep(delayMs, undefined, signal === undefined ? {} : { signal }),
+};
 
 const say = (level: string) => (fields: object, message: string) =>
   process.stderr.write(`${JSON.stringify({ level, time: new Date().toISOString(), message, ...fields })}\n`);
@@ -27,7 +30,14 @@ const run: RunProgram = async (program, parameters, signal) => {
 async function main(config: ProbeConfig, signal: AbortSignal): Promise<void> {
   const fetch = config.caPem === undefined ? undefined : fetchTrusting(config.caPem);
   for (;;) {
-    const { status, attempts } = await runProbe({ ...config, report: (stop) => reportOf(config, stop), clock, signal, log, fetch });
+    const { status, attempts } = await runProbe({
+      ...config,
+      report: (stop) => reportOf(config, stop),
+      clock,
+      signal,
+      log,
+      fetch,
+    });
     log.info({ status, attempts, systemUUID: config.systemUUID }, 'the registry has the report');
     if (config.once) return;
     await clock.sleep(config.token === undefined ? refreshIntervalMs : 2 ** 31 - 1, signal);
@@ -41,7 +51,8 @@ async function reportOf({ descriptionFile, lldp }: ProbeConfig, signal: AbortSig
 }
 
 const stop = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
 
 function configOrExit(): ProbeConfig {
   try {
@@ -56,7 +67,10 @@ try {
   await main(configOrExit(), stop.signal);
 } catch (error) {
   if (!stop.signal.aborted) {
-    say('error')(error instanceof Error && 'code' in error ? { code: error.code } : {}, error instanceof Error ? error.message : String(error));
+    say('error')(
+      error instanceof Error && 'code' in error ? { code: error.code } : {},
+      error instanceof Error ? error.message : String(error),
+    );
     process.exitCode = 1;
   }
 }

@@ -71,7 +71,23 @@ function sizeInBytes(small: number, large: number): number {
 }
 
 const memoryTypes: Readonly<Record<number, string>> = {
-  1: 'Other', 3: 'DRAM', 7: 'RAM', 15: 'SDRAM', 18: 'DDR', 19: 'DDR2', 20: 'DDR2 FB-DIMM', 24: 'DDR3', 26: 'DDR4',
-  27: 'LPDDR', 28: 'LPDDR2', 29: 'LPDDR3', 30: 'LPDDR4', 31: 'Logical non-volatile device', 32: 'HBM', 33: 'HBM2',
-  34: 'DDR5', 35: 'LPDDR5', 36: 'HBM3',
+  1: 'Other',
+  3: 'DRAM',
+  7: 'RAM',
+  15: 'SDRAM',
+  18: 'DDR',
+  19: 'DDR2',
+  20: 'DDR2 FB-DIMM',
+  24: 'DDR3',
+  26: 'DDR4',
+  27: 'LPDDR',
+  28: 'LPDDR2',
+  29: 'LPDDR3',
+  30: 'LPDDR4',
+  31: 'Logical non-volatile device',
+  32: 'HBM',
+  33: 'HBM2',
+  34: 'DDR5',
+  35: 'LPDDR5',
+  36: 'HBM3',
 };

@@ -39,5 +39,8 @@ function wordsAfter(label: string, output: string): string[] {
   const following = lines.slice(start + 1);
   const end = following.findIndex((line) => line.includes(':') || line.trim() === '');
   const first = (lines[start] ?? '').trim().slice(label.length + 1);
-  return [first, ...(end < 0 ? following : following.slice(0, end))].join(' ').split(/\s+/).filter((word) => word !== '' && word !== 'Not' && word !== 'reported');
+  return [first, ...(end < 0 ? following : following.slice(0, end))]
+    .join(' ')
+    .split(/\s+/)
+    .filter((word) => word !== '' && word !== 'Not' && word !== 'reported');
 }

@@ -28,7 +28,13 @@ export interface ProbeConfig {
   lldp: { intervalMs: number; budgetMs: number };
 }
 
-const loggingOfEarlierReleases = ['--zap-devel', '--zap-encoder', '--zap-log-level', '--zap-stacktrace-level', '--zap-time-encoding'];
+const loggingOfEarlierReleases = [
+  '--zap-devel',
+  '--zap-encoder',
+  '--zap-log-level',
+  '--zap-stacktrace-level',
+  '--zap-time-encoding',
+];
 
 /** The command with its help. */
 export function probeCommand(): Command {
@@ -44,14 +50,21 @@ export function probeCommand(): Command {
     .option('--registry-client-timeout <duration>', 'deadline of one attempt', '5s')
     .option('--lldp-sync-interval <duration>', 'pause between questions to the LLDP daemon', '5s')
     .option('--lldp-sync-duration <duration>', 'how long to wait for neighbours on ports with a link', '30s')
-    .addHelpText('after', '\nExit codes: 0 reported, 1 not reported (the last line says why), 2 the options make no sense.');
-  for (const flag of loggingOfEarlierReleases) command.option(`${flag} [value]`, 'accepted for compatibility, without effect');
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 reported, 1 not reported (the last line says why), 2 the options make no sense.',
+    );
+  for (const flag of loggingOfEarlierReleases)
+    command.option(`${flag} [value]`, 'accepted for compatibility, without effect');
   return command;
 }
 
 /** Flags in the manner of Go: one dash will do. @throws Error naming the option, what was found and what to do. */
 export function readProbeConfig(argv: readonly string[], command: Command = probeCommand()): ProbeConfig {
-  command.parse(argv.map((argument) => (/^-[a-z][a-z-]+/.test(argument) ? `-${argument}` : argument)), { from: 'user' });
+  command.parse(
+    argv.map((argument) => (/^-[a-z][a-z-]+/.test(argument) ? `-${argument}` : argument)),
+    { from: 'user' },
+  );
   const flags = command.opts<ProbeFlags>();
   return {
     registryUrl: required('registry-url', flags.registryUrl),
@@ -62,7 +75,10 @@ export function readProbeConfig(argv: readonly string[], command: Command = prob
     once: flags.once ?? false,
     retryDelayMs: duration('duration', flags.duration),
     attemptTimeoutMs: duration('registry-client-timeout', flags.registryClientTimeout),
-    lldp: { intervalMs: duration('lldp-sync-interval', flags.lldpSyncInterval), budgetMs: duration('lldp-sync-duration', flags.lldpSyncDuration) },
+    lldp: {
+      intervalMs: duration('lldp-sync-interval', flags.lldpSyncInterval),
+      budgetMs: duration('lldp-sync-duration', flags.lldpSyncDuration),
+    },
   };
 }
 
@@ -82,6 +98,7 @@ function optionalFile(name: string, path: string | undefined): string | undefine
 
 function duration(name: string, text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined || ms < 0) throw new Error(`--${name}: expected a duration such as 5s or 1m30s, found "${text}"`);
+  if (ms === undefined || ms < 0)
+    throw new Error(`--${name}: expected a duration such as 5s or 1m30s, found "${text}"`);
   return ms;
 }

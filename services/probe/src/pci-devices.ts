@@ -39,5 +39,8 @@ function pciNames(list: string, wanted: readonly Ids[]): (device: Ids) => { vend
     if (tabs === '') vendor = id;
     if (vendors.has(vendor)) names.set(tabs === '' ? id : `${vendor}:${id}`, name);
   }
-  return ({ vendorID, productID }) => ({ vendor: names.get(vendorID ?? '') ?? '', product: names.get(`${vendorID}:${productID}`) ?? '' });
+  return ({ vendorID, productID }) => ({
+    vendor: names.get(vendorID ?? '') ?? '',
+    product: names.get(`${vendorID}:${productID}`) ?? '',
+  });
 }

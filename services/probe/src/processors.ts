@@ -10,13 +10,20 @@ export async function readProcessors(proc: MachineFiles): Promise<Processor[]> {
 }
 
 export function processorsFrom(cpuinfo: string): Processor[] {
-  const threads = cpuinfo.split(/\n\s*\n/).map(fieldsOf).filter((fields) => fields.has('processor'));
+  const threads = cpuinfo
+    .split(/\n\s*\n/)
+    .map(fieldsOf)
+    .filter((fields) => fields.has('processor'));
   const sockets = Map.groupBy(threads, (thread) => Number(thread.get('physical id') ?? 0));
   return [...sockets].sort(([a], [b]) => a - b).map(([id, members]) => processorOf(id, members));
 }
 
 function fieldsOf(block: string): Fields {
-  return new Map(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 1).trim()]));
+  return new Map(
+    block
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
 }
 
 function processorOf(id: number, threads: readonly Fields[]): Processor {

@@ -13,10 +13,19 @@ export interface Registration {
 
 /** Answers that more attempts cannot change. */
 const finalAnswers: Readonly<Record<number, { code: ProbeErrorCode; advice: string }>> = {
-  400: { code: 'ReportInvalid', advice: 'the registry does not understand this report; are probe and operator of the same release?' },
+  400: {
+    code: 'ReportInvalid',
+    advice: 'the registry does not understand this report; are probe and operator of the same release?',
+  },
   401: { code: 'TokenMissing', advice: 'the registry wants the token of this boot; pass --token-file' },
-  403: { code: 'TokenRefused', advice: 'the token is not, or no longer, valid for this server; the next discovery boot brings a new one' },
-  409: { code: 'ReportedDifferently', advice: 'another report was stored for this boot before; the next discovery boot may report again' },
+  403: {
+    code: 'TokenRefused',
+    advice: 'the token is not, or no longer, valid for this server; the next discovery boot brings a new one',
+  },
+  409: {
+    code: 'ReportedDifferently',
+    advice: 'another report was stored for this boot before; the next discovery boot may report again',
+  },
   413: { code: 'ReportTooBig', advice: 'the report is bigger than the registry accepts' },
 };
 
@@ -40,14 +49,25 @@ async function send({ registryUrl, body, token, attemptTimeoutMs, fetch, signal 
     return await fetch(url, { method: 'POST', headers, body, signal: attempt, redirect: 'error' });
   } catch (cause) {
     signal.throwIfAborted();
-    throw new ProbeError({ code: 'RegistryUnreachable', retry: 'later', message: `no answer from ${url}: ${reasonOf(cause)}`, cause });
+    throw new ProbeError({
+      code: 'RegistryUnreachable',
+      retry: 'later',
+      message: `no answer from ${url}: ${reasonOf(cause)}`,
+      cause,
+    });
   }
 }
 
 function refusal(status: number, text: string): ProbeError {
   const answer = text === '' ? `HTTP ${status}` : `HTTP ${status}: ${text}`;
   const final = finalAnswers[status];
-  if (final === undefined) return new ProbeError({ code: 'RegistryUnready', retry: 'later', status, message: `the registry answered ${answer}` });
+  if (final === undefined)
+    return new ProbeError({
+      code: 'RegistryUnready',
+      retry: 'later',
+      status,
+      message: `the registry answered ${answer}`,
+    });
   return new ProbeError({ code: final.code, retry: 'blocked', status, message: `${final.advice} (${answer})` });
 }
 

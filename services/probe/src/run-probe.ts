@@ -49,7 +49,10 @@ export async function runProbe(options: ProbeOptions): Promise<Accepted> {
     if (outcome.retry === 'blocked') throw outcome;
     const pauseMs = pauseAfter(attempt, options);
     if (clock.now() + pauseMs - startedAt > (options.timeoutMs ?? Infinity)) throw tooLate(outcome, attempt);
-    (options.log ?? silentLog).warn({ code: outcome.code, attempt, pauseMs: Math.round(pauseMs) }, `not accepted yet: ${outcome.message}`);
+    (options.log ?? silentLog).warn(
+      { code: outcome.code, attempt, pauseMs: Math.round(pauseMs) },
+      `not accepted yet: ${outcome.message}`,
+    );
     await clock.sleep(pauseMs, signal);
   }
 }
@@ -72,4 +75,9 @@ function pauseAfter(attempt: number, { retryDelayMs = 1_000, random = Math.rando
 }
 
 const tooLate = (cause: ProbeError, attempts: number): ProbeError =>
-  new ProbeError({ code: 'DeadlinePassed', retry: 'later', message: `gave up after ${attempts} attempts; last: ${cause.message}`, cause });
+  new ProbeError({
+    code: 'DeadlinePassed',
+    retry: 'later',
+    message: `gave up after ${attempts} attempts; last: ${cause.message}`,
+    cause,
+  });

@@ -5,7 +5,11 @@ import type { MachineFiles } from './machine-files.ts';
 export async function readSystemInfo(sys: MachineFiles): Promise<ProbeReport['systemInfo']> {
   const dmi = (name: string) => sys.text(`class/dmi/id/${name}`);
   return {
-    biosInformation: { vendor: await dmi('bios_vendor'), version: await dmi('bios_version'), date: await dmi('bios_date') },
+    biosInformation: {
+      vendor: await dmi('bios_vendor'),
+      version: await dmi('bios_version'),
+      date: await dmi('bios_date'),
+    },
     systemInformation: {
       manufacturer: await dmi('sys_vendor'),
       productName: await dmi('product_name'),

@@ -32,9 +32,11 @@ export class Admission {
   async bootOf(authorization: string | undefined): Promise<ServerBootConfiguration | undefined> {
     if (this.#options.auth === 'none') return undefined;
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-    if (token === undefined) throw new Refusal('TokenMissing', 'expected the header "Authorization: Bearer <token of this boot>"');
+    if (token === undefined)
+      throw new Refusal('TokenMissing', 'expected the header "Authorization: Bearer <token of this boot>"');
     const boot = (await this.#options.tokens()).find(token);
-    if (boot === undefined) throw new Refusal('TokenUnknown', 'the token belongs to no boot configuration, or to one that is gone');
+    if (boot === undefined)
+      throw new Refusal('TokenUnknown', 'the token belongs to no boot configuration, or to one that is gone');
     this.#requireUnexpired(boot);
     return boot;
   }
@@ -44,16 +46,21 @@ export class Admission {
     const found = this.#options.servers.by('uuid', systemUUID.toLowerCase());
     const named = found.find((server) => server.metadata.name === boot?.spec.serverRef.name);
     const [server = undefined] = named === undefined ? found : [named];
-    if (server === undefined) throw new Refusal('ServerUnknown', `no Server has the system UUID ${systemUUID.toLowerCase()}`);
-    if (this.#options.auth === 'none') return { server: requireOnly(found, systemUUID), boot: this.#currentBootOf(server) };
+    if (server === undefined)
+      throw new Refusal('ServerUnknown', `no Server has the system UUID ${systemUUID.toLowerCase()}`);
+    if (this.#options.auth === 'none')
+      return { server: requireOnly(found, systemUUID), boot: this.#currentBootOf(server) };
     if (named === undefined) throw new Refusal('TokenOfAnotherServer', 'the token was given to another server');
-    if (!isCurrent(server, boot)) throw new Refusal('BootNotCurrent', 'the token belongs to an earlier boot of this server');
+    if (!isCurrent(server, boot))
+      throw new Refusal('BootNotCurrent', 'the token belongs to an earlier boot of this server');
     return { server, boot };
   }
 
   #currentBootOf({ spec }: Server): ServerBootConfiguration | undefined {
     const ref = spec.bootConfigurationRef;
-    return ref === undefined ? undefined : this.#options.bootConfigurations.get({ name: ref.name ?? '', namespace: ref.namespace });
+    return ref === undefined
+      ? undefined
+      : this.#options.bootConfigurations.get({ name: ref.name ?? '', namespace: ref.namespace });
   }
 
   /** A date that cannot be read is one that has passed. */
@@ -67,15 +74,22 @@ export class Admission {
 /** Only the boots that discovery prepares carry a probe; an installed system has no report to make. */
 export function requireDiscoveryBoot(boot: ServerBootConfiguration | undefined): void {
   if (boot === undefined || isDiscoveryBoot(boot)) return;
-  throw new Refusal('TokenNotForReports', 'the token belongs to the boot of an installed system; only discovery boots report hardware');
+  throw new Refusal(
+    'TokenNotForReports',
+    'the token belongs to the boot of an installed system; only discovery boots report hardware',
+  );
 }
 
-export const isDiscoveryBoot = ({ metadata }: ServerBootConfiguration): boolean => metadata.annotations?.[typeAnnotation] === internalBootType;
+export const isDiscoveryBoot = ({ metadata }: ServerBootConfiguration): boolean =>
+  metadata.annotations?.[typeAnnotation] === internalBootType;
 
 function requireOnly(found: readonly Server[], systemUUID: string): Server {
   const [server] = found;
   if (server !== undefined && found.length === 1) return server;
-  throw new Refusal('ServerUnknown', `${found.length} Servers have the system UUID ${systemUUID.toLowerCase()}; expected one`);
+  throw new Refusal(
+    'ServerUnknown',
+    `${found.length} Servers have the system UUID ${systemUUID.toLowerCase()}; expected one`,
+  );
 }
 
 function isCurrent({ spec }: Server, boot: ServerBootConfiguration | undefined): boolean {

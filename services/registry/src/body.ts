@@ -6,7 +6,10 @@ export function parseBody<Schema extends z.ZodType>(bytes: Uint8Array, schema: S
   const result = schema.safeParse(jsonOf(bytes));
   if (result.success) return result.data;
   const [first, ...more] = result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
-  throw new Refusal('ReportInvalid', `${first ?? 'body: invalid'}${more.length > 0 ? ` (and ${more.length} more)` : ''}`.slice(0, 300));
+  throw new Refusal(
+    'ReportInvalid',
+    `${first ?? 'body: invalid'}${more.length > 0 ? ` (and ${more.length} more)` : ''}`.slice(0, 300),
+  );
 }
 
 function jsonOf(bytes: Uint8Array): unknown {

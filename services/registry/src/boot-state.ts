@@ -6,7 +6,10 @@ import { isConflict } from '@metal/kube/errors.ts';
 const type = 'BootStateReceived';
 
 /** Records that the booted system has called home. Once recorded, nothing more is written. */
-export async function recordBootState(boot: ServerBootConfiguration, { client, clock }: { client: KubeClient; clock: Clock }): Promise<void> {
+export async function recordBootState(
+  boot: ServerBootConfiguration,
+  { client, clock }: { client: KubeClient; clock: Clock },
+): Promise<void> {
   if (hasBooted(boot)) return;
   const { name, namespace, generation } = boot.metadata;
   const condition = {
@@ -29,4 +32,5 @@ export async function recordBootState(boot: ServerBootConfiguration, { client, c
   }
 }
 
-const hasBooted = ({ status }: ServerBootConfiguration): boolean => status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+const hasBooted = ({ status }: ServerBootConfiguration): boolean =>
+  status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;

@@ -61,7 +61,13 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     tokens.catch(() => (tokens = undefined));
     return tokens;
   };
-  const admission = new Admission({ auth, servers: options.servers, bootConfigurations: options.bootConfigurations, tokens: openTokens, clock });
+  const admission = new Admission({
+    auth,
+    servers: options.servers,
+    bootConfigurations: options.bootConfigurations,
+    tokens: openTokens,
+    clock,
+  });
   const store = new ReportStore({ auth, client, inventories, clock });
   const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });
   const count = counterIn(options.metrics);
@@ -78,10 +84,13 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   http.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   http.addHook('onRequest', async (request) => {
     const waitSeconds = limit.take(request.ip);
-    if (waitSeconds > 0) throw new Refusal('TooManyRequests', 'too many requests from this address', { retryAfterSeconds: waitSeconds });
+    if (waitSeconds > 0)
+      throw new Refusal('TooManyRequests', 'too many requests from this address', { retryAfterSeconds: waitSeconds });
   });
   http.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  http.setNotFoundHandler((request, reply) => refuse(new Refusal('RouteUnknown', `nothing at ${request.url.slice(0, 100)}`), request, reply));
+  http.setNotFoundHandler((request, reply) =>
+    refuse(new Refusal('RouteUnknown', `nothing at ${request.url.slice(0, 100)}`), request, reply),
+  );
   http.addHook('onResponse', async (request, reply) => count(request.routeOptions.url ?? 'unknown', reply.statusCode));
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -115,7 +124,8 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     if (!booted && auth === 'none') return reply.code(200).send();
     const { server, boot } = admission.senderOf(systemUUID, token);
     if (!booted) return reply.code(200).send();
-    if (boot === undefined) throw new Refusal('ServerUnknown', `Server ${server.metadata.name} has no boot configuration`);
+    if (boot === undefined)
+      throw new Refusal('ServerUnknown', `Server ${server.metadata.name} has no boot configuration`);
     await recordBootState(boot, { client, clock });
     return reply.code(200).send();
   });
@@ -132,16 +142,25 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   });
 
   function openInventoryOf(systemUUID: string): ServerInventory {
-    if (auth !== 'none') throw new Refusal('RouteClosed', 'reports are ServerInventory objects; ask the API server (kubectl get serverinventories)');
+    if (auth !== 'none')
+      throw new Refusal(
+        'RouteClosed',
+        'reports are ServerInventory objects; ask the API server (kubectl get serverinventories)',
+      );
     const inventory = inventories.get(admission.senderOf(systemUUID, undefined).server.metadata.name);
-    if (inventory === undefined) throw new Refusal('ReportUnknown', `system ${systemUUID.toLowerCase()} has not reported`);
+    if (inventory === undefined)
+      throw new Refusal('ReportUnknown', `system ${systemUUID.toLowerCase()} has not reported`);
     return inventory;
   }
 
   const methods = { '/register': 'POST', '/bootstate': 'POST', '/systems/*': 'GET', '/delete/*': 'DELETE' } as const;
   for (const [url, method] of Object.entries(methods)) {
     const others = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter((other) => other !== method);
-    http.route({ method: others, url, handler: () => Promise.reject(new Refusal('MethodUnknown', `Only ${method} method is allowed`)) });
+    http.route({
+      method: others,
+      url,
+      handler: () => Promise.reject(new Refusal('MethodUnknown', `Only ${method} method is allowed`)),
+    });
   }
 
   stack.defer(() => http.close());
@@ -155,7 +174,11 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   const port = typeof address === 'object' && address !== null ? address.port : options.listen.port;
   const running = stack.move();
   log.info({ port, auth }, 'registry listens');
-  return { port, url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    port,
+    url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 /** Both families where the machine has both. */
@@ -169,6 +192,11 @@ const bytesOf = (request: FastifyRequest): Buffer => (Buffer.isBuffer(request.bo
 
 function counterIn(metrics: MetricsRegistry | undefined): (route: string, status: number) => void {
   if (metrics === undefined) return () => {};
-  const counter = new Counter({ name: 'metal_registry_requests_total', help: 'Requests to the registry by route and status', labelNames: ['route', 'status'], registers: [metrics] });
+  const counter = new Counter({
+    name: 'metal_registry_requests_total',
+    help: 'Requests to the registry by route and status',
+    labelNames: ['route', 'status'],
+    registers: [metrics],
+  });
   return (route, status) => counter.inc({ route, status: String(status) });
 }

@@ -72,10 +72,15 @@ export class ReportStore {
     const { client } = this.#options;
     const { server } = delivery.sender;
     const { name } = server.metadata;
-    if (existing !== undefined && ownerUidOf(existing) === server.metadata.uid) return this.#replace(existing, delivery);
+    if (existing !== undefined && ownerUidOf(existing) === server.metadata.uid)
+      return this.#replace(existing, delivery);
     // One of an earlier Server of that name is about to be collected, and would take our report along.
     if (existing !== undefined) await client.delete(ServerInventory, { name }, { uid: existing.metadata.uid });
-    await client.create(ServerInventory, { metadata: { name, ownerReferences: [ownedBy(server)] }, spec: this.#specOf(delivery) }, { fieldManager });
+    await client.create(
+      ServerInventory,
+      { metadata: { name, ownerReferences: [ownedBy(server)] }, spec: this.#specOf(delivery) },
+      { fieldManager },
+    );
   }
 
   async #replace({ metadata }: ServerInventory, delivery: Delivery): Promise<void> {
@@ -97,12 +102,17 @@ export class ReportStore {
 }
 
 /** Without tokens an installed system may report too; that says nothing about the discovery boot. */
-const discoveryUidOf = ({ boot }: Sender): string | undefined => (boot !== undefined && isDiscoveryBoot(boot) ? boot.metadata.uid : undefined);
+const discoveryUidOf = ({ boot }: Sender): string | undefined =>
+  boot !== undefined && isDiscoveryBoot(boot) ? boot.metadata.uid : undefined;
 
-const ownerUidOf = ({ metadata }: ServerInventory): string | undefined => metadata.ownerReferences?.find(({ kind }) => kind === 'Server')?.uid;
+const ownerUidOf = ({ metadata }: ServerInventory): string | undefined =>
+  metadata.ownerReferences?.find(({ kind }) => kind === 'Server')?.uid;
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const withoutTime = (report: ProbeReport): object => ({ ...report, timestamp: undefined });
 
 function isOvertaken(error: unknown): boolean {
-  return error instanceof KubeError && (error.code === 'AlreadyExists' || error.code === 'Conflict' || error.code === 'NotFound');
+  return (
+    error instanceof KubeError &&
+    (error.code === 'AlreadyExists' || error.code === 'Conflict' || error.code === 'NotFound')
+  );
 }
