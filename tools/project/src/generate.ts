@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { controllers } from '@metal/operator/controllers.ts';
+import { kinds } from '@metal/api/kinds.ts';
+import { crdFiles } from './generate/crds.ts';
+import { bringUpToDate, findStale, type GeneratedFolder } from './generate/generated-folder.ts';
+import { kindPages } from './generate/kind-pages.ts';
+import { convenienceRoles, generateRbac } from './generate/rbac.ts';
+import { serviceWriters } from './generate/service-writers.ts';
+import { stateDiagrams } from './generate/state-diagrams.ts';
+
+const help = `Usage: npm run generate [-- --check]
+
+Writes everything that is derived from the code: CRDs, RBAC roles, reference pages, state diagrams.
+
+  --check   Write nothing; exit 1 and list the files that differ from what would be written.
+  --help    Show this text.
+`;
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Folders that hold generated files and nothing else. To add one, add a line. */
+function everything(): GeneratedFolder[] {
+  return [
+    { path: 'deploy/crds', files: crdFiles(kinds) },
+    { path: 'deploy/rbac', files: generateRbac({ kinds, controllers, services: serviceWriters }) },
+    { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
+    { path: 'docs/kinds', files: kindPages(kinds) },
+    { path: 'docs/states', files: stateDiagrams(controllers) },
+  ];
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean' } } });
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  if (values.check !== true) {
+    const changed = await bringUpToDate(root, everything());
+    process.stdout.write(changed.map((path) => `${path}\n`).join(''));
+    return 0;
+  }
+  const stale = await findStale(root, everything());
+  if (stale.length === 0) return 0;
+  process.stderr.write(`These files are not what the code says; run "npm run generate":\n${stale.join('\n')}\n`);
+  return 1;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,13 @@
+import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
+import { toCustomResourceDefinition } from '@metal/kube/crd.ts';
+import type { DefinedKind } from '@metal/kube/define-kind.ts';
+import type { GeneratedFile } from './generated-folder.ts';
+import { yamlFile } from './yaml-file.ts';
+
+/** One CRD per file, named as controller-gen names them. */
+export function crdFiles(kinds: readonly DefinedKind[]): GeneratedFile[] {
+  const { apiVersion, kind } = CustomResourceDefinition;
+  return kinds.map((defined) =>
+    yamlFile(`${defined.group}_${defined.plural}.yaml`, [{ apiVersion, kind, ...toCustomResourceDefinition(defined) }]),
+  );
+}

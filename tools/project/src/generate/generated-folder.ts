@@ -1,0 +1,59 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface GeneratedFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A folder whose files are all generated. Files in it that nobody generates any more are stale, too. */
+export interface GeneratedFolder {
+  /** Relative to the root of the repository. */
+  readonly path: string;
+  readonly files: readonly GeneratedFile[];
+}
+
+/** Paths of files that are missing, different or left over, in order. */
+export async function findStale(root: string, folders: readonly GeneratedFolder[]): Promise<string[]> {
+  const stale = await Promise.all(folders.map((folder) => staleIn(root, folder)));
+  return stale.flat().toSorted();
+}
+
+/** Writes what is missing or different, removes what is left over. Returns the paths it touched. */
+export async function bringUpToDate(root: string, folders: readonly GeneratedFolder[]): Promise<string[]> {
+  const touched: string[] = [];
+  for (const folder of folders) {
+    const stale = await staleIn(root, folder);
+    await mkdir(join(root, folder.path), { recursive: true });
+    for (const path of stale) await replace(root, path, folder);
+    touched.push(...stale);
+  }
+  return touched.toSorted();
+}
+
+async function replace(root: string, path: string, folder: GeneratedFolder): Promise<void> {
+  const file = folder.files.find(({ name }) => join(folder.path, name) === path);
+  if (file === undefined) await rm(join(root, path));
+  else await writeFile(join(root, path), file.text);
+}
+
+async function staleIn(root: string, { path, files }: GeneratedFolder): Promise<string[]> {
+  const found = await filesIn(join(root, path));
+  const wanted = new Map(files.map(({ name, text }) => [name, text]));
+  const leftOver = found.filter((name) => !wanted.has(name));
+  const different: string[] = [];
+  for (const [name, text] of wanted) {
+    if (!found.includes(name) || (await readFile(join(root, path, name), 'utf8')) !== text) different.push(name);
+  }
+  return [...different, ...leftOver].map((name) => join(path, name));
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+import type { DefinedKind } from '@metal/kube/define-kind.ts';
+import type { GeneratedFile } from './generated-folder.ts';
+import { yamlFile } from './yaml-file.ts';
+
+/** Somebody who writes: a controller or a service. `servers`, `servers/status`, `secrets`, … */
+export interface Writer {
+  readonly name: string;
+  readonly writes: readonly string[];
+}
+
+export interface RbacInput {
+  readonly kinds: readonly DefinedKind[];
+  readonly controllers: readonly Writer[];
+  readonly services: readonly Writer[];
+}
+
+interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const metalGroup = 'metal.ironcore.dev';
+const namespace = 'metal-operator-system';
+const readVerbs = ['get', 'list', 'watch'];
+const everyVerb = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
+
+/** Roles of the operator itself: each kind readable, and writable what its controllers and services say they write. */
+export function generateRbac({ kinds, controllers, services }: RbacInput): GeneratedFile[] {
+  const written = [...new Set([...controllers, ...services].flatMap(({ writes }) => writes))].toSorted();
+  refuseUnknown(written, kinds);
+  return [
+    yamlFile('manager.yaml', [clusterRole('metal-operator-manager', managerRules(written, kinds)), ownNamespaceRole()]),
+    yamlFile('metrics.yaml', metricsRoles()),
+  ];
+}
+
+function managerRules(written: readonly string[], kinds: readonly DefinedKind[]): PolicyRule[] {
+  const plurals = new Set(kinds.map(({ plural }) => plural));
+  const objects = written.filter((resource) => plurals.has(resource));
+  const statuses = written.filter((resource) => resource.endsWith('/status'));
+  return [
+    rule(metalGroup, [...plurals].toSorted(), readVerbs),
+    rule(metalGroup, objects, ['create', 'delete', 'patch']),
+    rule(metalGroup, statuses, ['patch']),
+    // Setting blockOwnerDeletion in an owner reference needs this, where that is checked.
+    rule(
+      metalGroup,
+      [...plurals].toSorted().map((plural) => `${plural}/finalizers`),
+      ['update'],
+    ),
+    // Ignition of a claim lies in a Secret of the claim's namespace.
+    rule('', ['secrets'], ['get']),
+    rule('events.k8s.io', ['events'], ['create', 'patch']),
+  ];
+}
+
+/** What the operator keeps in its own namespace: ignition and keys of discoveries, the key of boot tokens, the lease. */
+const ownNamespaceRole = () => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'Role',
+  metadata: { name: 'metal-operator-manager', namespace },
+  rules: [
+    rule('', ['secrets'], ['create', 'delete', 'get', 'patch']),
+    rule('coordination.k8s.io', ['leases'], ['create', 'get', 'patch']),
+  ],
+});
+
+const metricsRoles = () => [
+  clusterRole('metal-operator-metrics-auth', [
+    rule('authentication.k8s.io', ['tokenreviews'], ['create']),
+    rule('authorization.k8s.io', ['subjectaccessreviews'], ['create']),
+  ]),
+  clusterRole('metal-operator-metrics-reader', [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]),
+];
+
+/** Roles to give to people: `<kind>-admin-role`, `-editor-role` and `-viewer-role` of every kind. */
+export function convenienceRoles(kinds: readonly DefinedKind[]): GeneratedFile[] {
+  return kinds.map(({ group, plural, singular }) => {
+    const status = rule(group, [`${plural}/status`], ['get']);
+    const finalizers = plural === 'serverreadinessrules' ? [rule(group, [`${plural}/finalizers`], ['update'])] : [];
+    return yamlFile(`${plural}.yaml`, [
+      clusterRole(`${singular}-admin-role`, [rule(group, [plural], ['*']), status, ...finalizers]),
+      clusterRole(`${singular}-editor-role`, [rule(group, [plural], everyVerb), status]),
+      clusterRole(`${singular}-viewer-role`, [rule(group, [plural], readVerbs), status]),
+    ]);
+  });
+}
+
+const rule = (group: string, resources: readonly string[], verbs: readonly string[]): PolicyRule => ({
+  apiGroups: [group],
+  resources,
+  verbs,
+});
+
+const clusterRole = (name: string, rules: readonly object[]) => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name },
+  rules,
+});
+
+/** A misspelt resource would only show as a Forbidden in a running cluster. */
+function refuseUnknown(written: readonly string[], kinds: readonly DefinedKind[]): void {
+  const known = new Set(['secrets', ...kinds.flatMap(({ plural }) => [plural, `${plural}/status`])]);
+  const unknown = written.filter((resource) => !known.has(resource));
+  if (unknown.length === 0) return;
+  throw new TypeError(
+    `no role can be made for ${unknown.join(', ')}: expected secrets, or a plural of a kind with or without /status`,
+  );
+}

@@ -1,0 +1,7 @@
+import type { Writer } from './rbac.ts';
+
+/** What the services beside the controllers write. Controllers say it themselves. */
+export const serviceWriters: readonly Writer[] = [
+  { name: 'registry', writes: ['serverinventories', 'serverbootconfigurations/status'] },
+  { name: 'boot', writes: ['serverbootconfigurations/status'] },
+];
