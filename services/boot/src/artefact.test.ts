@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { type Demand, fileArtefact, planOf } from './artefact.ts';
+
+const all: Omit<Demand, 'signal'> = { method: 'GET', range: undefined, ifRange: undefined, ifNoneMatch: undefined };
+
+type Row = [string, Partial<Demand>, { status: number; span: [number, number] | undefined; range?: string }];
+const rows: Row[] = [
+  ['everything', {}, { status: 200, span: [0, 99] }],
+  ['only the head', { method: 'HEAD' }, { status: 200, span: undefined }],
+  ['a part', { range: 'bytes=10-19' }, { status: 206, span: [10, 19], range: 'bytes 10-19/100' }],
+  ['the rest', { range: 'bytes=90-' }, { status: 206, span: [90, 99], range: 'bytes 90-99/100' }],
+  ['the end', { range: 'bytes=-5' }, { status: 206, span: [95, 99], range: 'bytes 95-99/100' }],
+  ['more than there is', { range: 'bytes=90-500' }, { status: 206, span: [90, 99], range: 'bytes 90-99/100' }],
+  ['what lies outside', { range: 'bytes=100-' }, { status: 416, span: undefined, range: 'bytes */100' }],
+  ['several parts', { range: 'bytes=0-1,5-6' }, { status: 200, span: [0, 99] }],
+  ['rubbish', { range: 'lines=1-2' }, { status: 200, span: [0, 99] }],
+  [
+    'a part of the same version',
+    { range: 'bytes=0-1', ifRange: '"v1"' },
+    { status: 206, span: [0, 1], range: 'bytes 0-1/100' },
+  ],
+  ['a part of another version', { range: 'bytes=0-1', ifRange: '"v0"' }, { status: 200, span: [0, 99] }],
+  ['what it has already', { ifNoneMatch: '"v0", "v1"' }, { status: 304, span: undefined }],
+];
+for (const [title, demand, expected] of rows) {
+  test(`a client that asks for ${title} gets ${expected.status}`, () => {
+    const plan = planOf({ ...all, ...demand }, 100, '"v1"');
+    assert.equal(plan.status, expected.status);
+    assert.deepEqual(plan.span && [plan.span.first, plan.span.last], expected.span);
+    assert.equal(plan.headers['content-range'], expected.range);
+  });
+}
+
+const signal = new AbortController().signal;
+
+test('a file is delivered with its length, whole or in part', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'metal-boot-test-'));
+  try {
+    await writeFile(join(directory, 'kernel'), 'a kernel');
+    const artefact = fileArtefact(join(directory, 'kernel'));
+    await artefact.check(signal);
+    const whole = await artefact.deliver({ ...all, signal });
+    assert.equal(whole.headers['content-length'], '8');
+    assert.equal(String(await buffer(whole.body ?? Readable.from([]))), 'a kernel');
+    const part = await artefact.deliver({ ...all, range: 'bytes=2-', signal });
+    assert.equal(String(await buffer(part.body ?? Readable.from([]))), 'kernel');
+    await assert.rejects(fileArtefact(directory).check(signal), { code: 'ArtefactMissing', message: /is not a file/ });
+    await assert.rejects(fileArtefact(join(directory, 'none')).check(signal), { code: 'ArtefactMissing' });
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { expectationOf, ignitionIsSpent } from './expectation.ts';
+
+const now = Date.parse('2026-01-01T12:00:00Z');
+const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
+
+interface Situation {
+  ref?: { name: string; namespace: string } | undefined;
+  maintenanceRef?: { name: string; namespace: string };
+  state?: string;
+  claimUid?: string;
+  provisionedClaimUID?: string;
+  bootState?: string;
+  annotations?: Record<string, string>;
+  deleting?: boolean;
+  bootOf?: string;
+  seen?: Record<string, string>;
+}
+
+const internal = { 'metal.ironcore.dev/type': 'Internal' };
+
+function serverIn({
+  ref = { name: 'b', namespace: 'ns' },
+  maintenanceRef,
+  state = 'Reserved',
+  claimUid,
+  provisionedClaimUID,
+}: Situation): Server {
+  const claim = claimUid === undefined ? {} : { serverClaimRef: { name: 'c', namespace: 'ns', uid: claimUid } };
+  const maintenance = maintenanceRef === undefined ? {} : { maintenanceBootConfigurationRef: maintenanceRef };
+  return {
+    apiVersion: 'metal.ironcore.dev/v1alpha1',
+    kind: 'Server',
+    metadata: { name: 's' },
+    spec: { systemUUID: 'u', bootConfigurationRef: ref, ...claim, ...maintenance },
+    status: { state, ...(provisionedClaimUID === undefined ? {} : { provisionedClaimUID }) },
+  } as Server; // the fields that are judged; the API server adds defaults that do not matter here
+}
+
+function bootIn({
+  bootState = 'Ready',
+  annotations = {},
+  deleting = false,
+  bootOf = 's',
+  seen = {},
+}: Situation): ServerBootConfiguration {
+  const conditions = Object.entries(seen).map(([type, lastTransitionTime]) => ({
+    type,
+    status: 'True' as const,
+    reason: type,
+    message: '',
+    lastTransitionTime,
+  }));
+  return {
+    apiVersion: 'metal.ironcore.dev/v1alpha1',
+    kind: 'ServerBootConfiguration',
+    metadata: {
+      name: 'b',
+      namespace: 'ns',
+      uid: 'b-uid',
+      annotations,
+      ...(deleting ? { deletionTimestamp: minutesAgo(1) } : {}),
+    },
+    spec: { serverRef: { name: bootOf } },
+    status: { state: bootState, conditions },
+  } as ServerBootConfiguration; // as above
+}
+
+const boots: [string, Situation][] = [
+  ['in discovery', { state: 'Discovery', annotations: internal }],
+  ['claimed and not yet installed', { claimUid: 'c1' }],
+  ['claimed anew after another claim was installed', { claimUid: 'c2', provisionedClaimUID: 'c1' }],
+  ['whose ignition was delivered a moment ago', { claimUid: 'c1', seen: { IgnitionDataFetched: minutesAgo(2) } }],
+  [
+    'in discovery that was reset late',
+    { state: 'Discovery', annotations: internal, seen: { IgnitionDataFetched: minutesAgo(20) } },
+  ],
+  [
+    'in maintenance with a configuration for it',
+    { state: 'Maintenance', ref: { name: 'x', namespace: 'ns' }, maintenanceRef: { name: 'b', namespace: 'ns' } },
+  ],
+  ['whose token expires later', { annotations: { 'metal.ironcore.dev/boot-token-expires': minutesAgo(-5) } }],
+];
+for (const [title, situation] of boots) {
+  test(`a server ${title} boots from the network`, () => {
+    assert.equal(expectationOf(serverIn(situation), bootIn(situation), now).boot?.metadata.uid, 'b-uid');
+  });
+}
+
+const stays: [string, Situation, RegExp][] = [
+  ['that is installed', { claimUid: 'c1', provisionedClaimUID: 'c1' }, /installed already/],
+  ['whose system has called home', { seen: { BootStateReceived: minutesAgo(1) } }, /installed already/],
+  ['whose ignition was delivered long ago', { seen: { IgnitionDataFetched: minutesAgo(11) } }, /installed already/],
+  ['that is available', { state: 'Available' }, /state Available/],
+  ['that is parked', { state: 'Parked' }, /state Parked/],
+  ['whose configuration is not prepared', { bootState: 'Pending' }, /is Pending/],
+  ['whose configuration cannot be booted', { bootState: 'Error' }, /is Error/],
+  ['whose configuration is being deleted', { deleting: true }, /being deleted/],
+  ['that refers to another configuration', { ref: { name: 'other', namespace: 'ns' } }, /another boot configuration/],
+  [
+    'that refers to the same name elsewhere',
+    { ref: { name: 'b', namespace: 'elsewhere' } },
+    /another boot configuration/,
+  ],
+  ['whose configuration is for another server', { bootOf: 't' }, /another server/],
+  ['whose token expired', { annotations: { 'metal.ironcore.dev/boot-token-expires': minutesAgo(1) } }, /expired/],
+  [
+    'whose token expires at a time that is none',
+    { annotations: { 'metal.ironcore.dev/boot-token-expires': 'soon' } },
+    /expired/,
+  ],
+];
+for (const [title, situation, reason] of stays) {
+  test(`a server ${title} goes to its next boot device`, () => {
+    const { boot, reason: why } = expectationOf(serverIn(situation), bootIn(situation), now);
+    assert.equal(boot, undefined);
+    assert.match(why ?? '', reason);
+  });
+}
+
+test('ignition is given out again only for a while, except to discovery', () => {
+  assert.equal(ignitionIsSpent(bootIn({}), now), false);
+  assert.equal(ignitionIsSpent(bootIn({ seen: { IgnitionDataFetched: minutesAgo(9) } }), now), false);
+  assert.equal(ignitionIsSpent(bootIn({ seen: { IgnitionDataFetched: minutesAgo(11) } }), now), true);
+  assert.equal(
+    ignitionIsSpent(bootIn({ seen: { IgnitionDataFetched: minutesAgo(11) }, annotations: internal }), now),
+    false,
+  );
+});
