@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type OperatorConfig, readConfig } from '@metal/operator/config.ts';
+import { readConfig } from '@metal/operator/config.ts';
 import { createLog } from './log.ts';
 import { startEndpoints } from './endpoints.ts';
+import { metricsGuardOf } from './metrics-guard.ts';
 import { startSystem } from './system.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
@@ -22,7 +23,7 @@ async function main(): Promise<void> {
     log,
     identity: `${hostname()}_${randomUUID()}`,
   });
-  await using _endpoints = await startEndpoints(config, system.metrics, log);
+  await using _endpoints = await startEndpoints(config, system.metrics, metricsGuardOf(system.client));
   log.info({ components: [...config.components], registryUrl: system.registryUrl, bootUrl: system.bootUrl }, 'running');
   const reason = await Promise.race([stopAsked, system.stopped.then(() => 'stopped')]);
   log.info({ reason }, 'stopping: running turns finish first');
@@ -32,8 +33,6 @@ function explain(error: unknown): string {
   if (error instanceof OperatorError) return `metal-operator: ${error.message}`;
   return `metal-operator: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }
-
-export type { OperatorConfig };
 
 main().then(
   () => process.exit(0),

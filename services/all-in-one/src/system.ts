@@ -33,6 +33,7 @@ export interface RunningSystem extends AsyncDisposable {
   /** Where machines boot from; undefined without the boot service. */
   readonly bootUrl: string | undefined;
   readonly metrics: MetricsRegistry;
+  readonly client: KubeClient;
   /** Settles when the system has stopped; rejects when it had to. */
   readonly stopped: Promise<void>;
 }
@@ -77,7 +78,7 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
     stack.defer(() => stopped.catch(() => undefined));
     stack.defer(() => stop.abort(new Error('stopping')));
     const owned = stack.move();
-    return { registryUrl, bootUrl, metrics, stopped, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { registryUrl, bootUrl, metrics, client, stopped, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;

@@ -14,6 +14,7 @@ import { type Clock, createClock } from '@metal/kube/clock.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
 import { readConfig } from '@metal/operator/config.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
+import { type Vendor, vendors } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
 import { openCluster } from './cluster.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
@@ -35,8 +36,6 @@ export interface LabOptions {
   /** Garbage collection by a real kube-controller-manager. */
   controllerManager?: boolean;
 }
-
-export type Vendor = 'dell' | 'hpe' | 'lenovo' | 'supermicro' | 'generic';
 
 /**
  * A rack of simulated machines, a real API server, and the operator. Every word waits on a watch, has a deadline, and
@@ -93,7 +92,8 @@ export class Lab implements AsyncDisposable {
   /** Adds machines to the rack, without telling the operator. */
   async rack(wanted: Partial<Record<Vendor, number>>): Promise<Node[]> {
     const nodes: Node[] = [];
-    for (const [vendor, count] of Object.entries(wanted)) {
+    for (const vendor of vendors) {
+      const count = wanted[vendor] ?? 0;
       for (let index = 0; index < count; index += 1) nodes.push(await this.fleet.add({ vendor }));
     }
     return nodes;

@@ -25,6 +25,7 @@ export async function startApiServer({
   const child = new Child({
     name: 'kube-apiserver',
     command: binaries.apiServer,
+    directory,
     logFile: join(directory, 'kube-apiserver.log'),
     args: [
       `--etcd-servers=${etcdUrl}`,

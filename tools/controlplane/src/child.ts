@@ -16,7 +16,7 @@ exec 3<&-
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
 exit $status`;
 
-const stopWithinMs = 10_000;
+const stopWithinMs = 3_000;
 
 /** A program that ends with this process. Its output goes to a file. */
 export class Child {
@@ -30,12 +30,21 @@ export class Child {
     name,
     command,
     args,
+    directory,
     logFile,
-  }: { name: string; command: string; args: readonly string[]; logFile: string }) {
+  }: {
+    name: string;
+    command: string;
+    args: readonly string[];
+    /** Where it runs. */
+    directory: string;
+    logFile: string;
+  }) {
     this.#name = name;
     this.#logFile = logFile;
     const log = openSync(logFile, 'a');
     this.#process = spawn('/bin/sh', ['-c', supervise, name, command, ...args], {
+      cwd: directory,
       stdio: ['pipe', log, log],
       detached: true,
     });

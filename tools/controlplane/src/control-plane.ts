@@ -168,6 +168,7 @@ class RunningControlPlane implements ControlPlane {
     const child = new Child({
       name: 'kube-controller-manager',
       command: binaries.controllerManager,
+      directory,
       logFile: join(directory, 'kube-controller-manager.log'),
       args: [
         `--kubeconfig=${this.kubeconfigPath}`,

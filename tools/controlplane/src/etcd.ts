@@ -21,17 +21,19 @@ export async function startEtcd({
   durable: boolean;
 }): Promise<Etcd> {
   await mkdir(join(directory, 'etcd'), { recursive: true, mode: 0o700 });
-  const socket = join(directory, 'etcd.sock');
-  const url = `unix://${socket}`;
+  // etcd insists on host:port even for sockets, and names the file so, in the directory it runs in.
+  const url = 'unix://etcd:1';
+  const socket = join(directory, 'etcd:1');
   const child = new Child({
     name: 'etcd',
     command: binaries.etcd,
+    directory,
     logFile: join(directory, 'etcd.log'),
     args: [
       `--data-dir=${join(directory, 'etcd')}`,
       `--listen-client-urls=${url}`,
       `--advertise-client-urls=${url}`,
-      `--listen-peer-urls=unix://${join(directory, 'peer.sock')}`,
+      '--listen-peer-urls=unix://peer:1',
       '--log-level=warn',
       '--quota-backend-bytes=4294967296',
       ...(durable ? ['--auto-compaction-retention=1h'] : ['--unsafe-no-fsync']),

@@ -1,0 +1,22 @@
+// @peculiar/x509 finds its parts by decorators and wants this polyfill loaded before it.
+import 'reflect-metadata';
+import { webcrypto } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import * as x509 from '@peculiar/x509';
+
+/** Certificate and key from the files, or a self-signed pair for this process. */
+export async function certificateFor(certificateFile: string | undefined, keyFile: string | undefined): Promise<{ cert: string; key: string }> {
+  if (certificateFile !== undefined && keyFile !== undefined) return { cert: await readFile(certificateFile, 'utf8'), key: await readFile(keyFile, 'utf8') };
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: '01',
+    name: 'CN=metal-operator-metrics',
+    notBefore: new Date(Date.now() - 86_400_000),
+    notAfter: new Date(Date.now() + 365 * 86_400_000),
+    signingAlgorithm: algorithm,
+    keys,
+  });
+  const der = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
+  return { cert: certificate.toString('pem'), key: x509.PemConverter.encode(der, 'PRIVATE KEY') };
+}

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(import.meta.resolve('@metal/all-in-one/main.ts'));
+const readyWithinMs = 30_000;
+
+/** The operator in a process of its own, as users run it. */
+export interface OperatorProcess extends AsyncDisposable {
+  readonly bootUrl: string;
+  readonly registryUrl: string;
+  /** What it said so far. */
+  readonly log: readonly string[];
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts it and waits until it says that it is running. */
+export async function startOperatorProcess({ flags }: { flags: readonly string[] }): Promise<OperatorProcess> {
+  const child = spawn(process.execPath, [main, ...flags, '--zap-encoder=json'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  const log: string[] = [];
+  const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : null));
+  const running = Promise.withResolvers<{ bootUrl: string; registryUrl: string }>();
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    log.push(line);
+    const said = parse(line);
+    if (said.msg === 'running')
+      running.resolve({ bootUrl: String(said.bootUrl ?? ''), registryUrl: String(said.registryUrl ?? '') });
+  });
+  const timer = setTimeout(
+    () =>
+      running.reject(new Error(`the operator was not running within ${readyWithinMs / 1_000} s:\n${log.join('\n')}`)),
+    readyWithinMs,
+  );
+  void exited.then((code) => running.reject(new Error(`the operator ended with code ${code}:\n${log.join('\n')}`)));
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    return exited;
+  };
+  try {
+    const urls = await running.promise;
+    return {
+      ...urls,
+      log,
+      kill: async () => void (await end('SIGKILL')),
+      stop: () => end('SIGTERM'),
+      [Symbol.asyncDispose]: async () => void (await end('SIGKILL')),
+    };
+  } catch (error) {
+    await end('SIGKILL');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parse(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+}
