@@ -7,7 +7,9 @@ import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { registration } from '@metal/api/wire/probe-report.ts';
 import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
 import { type Answer, type Api, conditionsOf, openApi } from './api.ts';
 import { bmc, claim, type Row, rows, server } from './validation-rows.ts';
@@ -65,6 +67,35 @@ suite('a real API server', () => {
     assert.deepEqual((await api.create(BMC, 'unwarned', bmc({ access: {} }))).warnings, []);
   });
 
+  test('keeps a whole probe report', async () => {
+    const { data } = registration.parse({ systemUUID: 'u', data: wholeReport });
+    const times = { receivedTime: '2026-01-01T00:00:00Z', reportDigest: 'd' };
+    const answer = await api.create(ServerInventory, 'reported', {
+      spec: { serverRef: { name: 's' }, systemUUID: 'u', ...times, report: data },
+    });
+    assert.deepEqual(
+      [answer.message, answer.warnings, isRecord(answer.object.spec) && answer.object.spec.report],
+      ['', [], data],
+    );
+  });
+
+  test('lets two programs each apply conditions of their own', async () => {
+    await api.create(Server, 'shared', server());
+    for (const type of ['Ready', 'Healthy']) {
+      const condition = { type, status: 'True', reason: 'R', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
+      await api.client.apply(
+        Server,
+        { metadata: { name: 'shared' }, status: { conditions: [condition] } },
+        { fieldManager: type, subresource: 'status' },
+      );
+    }
+    const { status } = await api.client.get(Server, { name: 'shared' });
+    assert.deepEqual(
+      status?.conditions?.map(({ type }) => type),
+      ['Ready', 'Healthy'],
+    );
+  });
+
   test('keeps one condition of each type', async () => {
     await api.create(Server, 'conditions', server());
     const ready = {
@@ -97,6 +128,21 @@ suite('a real API server', () => {
     assertAnswer(await api.patch(kind, name, change), refused);
   }
 });
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Something in every section, and sizes beyond 32 bits. */
+const wholeReport = {
+  timestamp: '2026-01-01T00:00:00Z',
+  systemInfo: { systemInformation: { manufacturer: 'Dell Inc.' } },
+  cpu: [{ id: 0, totalCores: 64, capabilities: ['avx'] }],
+  networkInterfaces: [{ name: 'eno1', macAddress: 'aa:bb:cc:dd:ee:ff', carrierStatus: 'up', ipAddresses: ['fe80::1'] }],
+  lldp: [{ name: 'eno1', neighbors: [{ chassisId: 'c', capabilities: ['Bridge'] }] }],
+  storage: [{ name: 'nvme0n1', sizeBytes: 2 ** 43 }],
+  memory: [{ size: 2 ** 36, deviceLocator: 'A1' }],
+  nics: [{ name: 'eno1', linkModes: ['1000baseT/Full'] }],
+  pciDevices: [{ address: '0000:00:00.0', numaNodeID: 0 }],
+};
 
 function assertAnswer({ status, message }: Answer, refused: string | undefined): void {
   if (refused === undefined) assert.equal(message, '');

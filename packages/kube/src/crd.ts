@@ -36,7 +36,7 @@ export function toCustomResourceDefinition(kind: DefinedKind): NewObject<CustomR
 
 /** Schema of the whole object; also what the reference pages are made from. */
 export function objectSchema({ schema, description, rules }: DefinedKind): JsonSchema {
-  const own = structural(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }));
+  const own = structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', reused: 'inline' }));
   const members = isSchema(own.properties) ? own.properties : {};
   return {
     description,

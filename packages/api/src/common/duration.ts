@@ -9,6 +9,9 @@ const msPerUnit: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
+/** Go counts nanoseconds in 63 bits: about 292 years. */
+const longestMs = 2 ** 63 / 1e6;
+
 const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
 
 /** Milliseconds of a Go duration (`1h30m`, `500ms`, `-1.5s`, `0`); undefined for anything that Go rejects too. */
@@ -17,7 +20,7 @@ export function parseDuration(text: string): number | undefined {
   const unsigned = text.replace(/^[+-]/, '');
   if (unsigned === '0') return 0;
   const ms = sumOfParts(unsigned);
-  return ms === undefined ? undefined : sign * ms;
+  return ms === undefined || ms > longestMs ? undefined : sign * ms;
 }
 
 function sumOfParts(text: string): number | undefined {

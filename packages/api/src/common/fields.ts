@@ -111,7 +111,9 @@ export const taint = () =>
     key: z.string().min(1).describe('Name of the taint.'),
     value: z.string().optional().describe('Value of the taint.'),
     effect: defaulted(
-      z.enum(['NoBind', 'Evict']).describe('NoBind keeps new claims away; Evict also ends present ones.'),
+      z
+        .enum(['NoBind', 'Evict'])
+        .describe('NoBind: no new claim gets the server. Evict: noted, without effect so far.'),
       'NoBind',
     ),
   });
@@ -127,7 +129,11 @@ export const toleration = () =>
 /** How a BMC is spoken to. `tls` is an addition to v0.7.0. */
 export const protocol = () =>
   z.object({
-    name: z.string().describe('Redfish, or RedfishLocal and RedfishWithRegistryPatch for test doubles.'),
+    name: z
+      .string()
+      .describe(
+        'Redfish, or RedfishLocal and RedfishWithRegistryPatch for test doubles. Anything else shows in the conditions.',
+      ),
     port: int32().describe('TCP port.'),
     scheme: z
       .enum(['http', 'https', ''])

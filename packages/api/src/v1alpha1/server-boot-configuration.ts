@@ -9,7 +9,7 @@ export const bootConfigurationSpec = () =>
     image: z.string().optional().describe('Image it boots.'),
     ignitionSecretRef: localRef()
       .optional()
-      .describe('Secret with the first-boot configuration under the key ignition.'),
+      .describe('Secret in the same namespace with the first-boot configuration: keys format and ignition.'),
   });
 
 const bootStep = z.object({

@@ -19,10 +19,18 @@ const spec = z.object({
   image: z.string().describe('Operating system image the server boots.'),
   serverRef: immutable(localRef(), 'serverRef')
     .optional()
-    .describe('The claimed server. Left empty, the operator picks one.'),
-  serverSelector: immutable(labelSelector(), 'serverSelector').optional().describe('Which servers may be picked.'),
-  ignitionSecretRef: localRef().optional().describe('Secret with the first-boot configuration.'),
-  userDataRef: localRef().optional().describe('Secret with user data for the running machine.'),
+    .describe('The claimed server. Left empty, the operator picks one and writes it here.'),
+  serverSelector: immutable(labelSelector(), 'serverSelector')
+    .optional()
+    .describe('Labels of servers that may be picked. With neither this nor serverRef, any server may be.'),
+  ignitionSecretRef: localRef()
+    .optional()
+    .describe('Secret in the namespace of the claim with the first-boot configuration: keys format and ignition.'),
+  userDataRef: localRef()
+    .optional()
+    .describe(
+      'Secret in the namespace of the claim, of type metal.ironcore.dev/user-data, that the running machine may read.',
+    ),
   tolerations: z.array(toleration()).optional().describe('Server taints this claim accepts.'),
 });
 

@@ -22,7 +22,12 @@ const taint = [
   z.object({
     key: z.string().min(1).describe('Name of the taint.'),
     value: z.string().optional().describe('Value of the taint.'),
-    effect: defaulted(z.enum(['NoBind', 'Evict']).describe('What the taint does.'), 'NoBind'),
+    effect: defaulted(
+      z
+        .enum(['NoBind', 'Evict'])
+        .describe('NoBind: no new claim gets the server. Evict: noted, without effect so far.'),
+      'NoBind',
+    ),
   }),
 );
 
@@ -36,7 +41,7 @@ const spec = z.object({
     'conditions',
   ).describe('What must hold for a server to be ready.'),
   enforcementMode: immutable(z.enum(['BootstrapOnly', 'Continuous']), 'enforcementMode').describe(
-    'Whether readiness counts once or always.',
+    'BootstrapOnly: holding once is enough for ever. Continuous: the taint comes back when a condition fails.',
   ),
   taint: taint.describe('Taint of servers that are not ready.'),
   serverSelector: immutable(labelSelector(), 'serverSelector').describe('Servers the rule is about; empty means all.'),

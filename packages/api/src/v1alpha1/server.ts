@@ -30,17 +30,23 @@ const claimRef = z.object({
 });
 
 const spec = z.object({
-  systemUUID: z.string().describe('UUID of the system, as SMBIOS and Redfish tell it.'),
+  systemUUID: z.string().describe('UUID of the system, as SMBIOS and Redfish tell it. Letter case does not matter.'),
   systemURI: z.string().optional().describe('Redfish path of the system.'),
-  power: powerWish().optional().describe('Desired power, computed by the operator. Deprecated.'),
+  power: powerWish()
+    .optional()
+    .describe('Desired power, computed by the operator; what others write is overwritten. Deprecated.'),
   indicatorLED: ledWish().optional().describe('Locator light: Lit, Blinking or Off.'),
   reclaimPolicy: defaulted(
     z
       .enum(['Recycle', 'Retain'])
-      .describe('What happens when its claim goes: given back to the pool, or kept for review.'),
+      .describe(
+        'When its claim goes. Recycle: cleaned and given back to the pool. Retain: kept until serverClaimRef is cleared.',
+      ),
     'Recycle',
   ).optional(),
-  serverClaimRef: claimRef.optional().describe('Claim that holds the server.'),
+  serverClaimRef: claimRef
+    .optional()
+    .describe('Claim that holds the server. Written by the operator; may be cleared, but not turned to another claim.'),
   serverMaintenanceRef: objectRef().optional().describe('Maintenance that has the server.'),
   bmcRef: localRef().optional().describe('BMC the server is managed through; wins over bmc.'),
   bmc: z

@@ -2,129 +2,136 @@ import * as z from 'zod';
 import { time } from '../common/fields.ts';
 
 /** Probes leave out what is empty, and old ones send numbers where others send text. */
-const text = z.coerce.string<string>().default('');
-const flag = z.boolean().default(false);
-const whole = z.coerce.number<number>().int();
-const count = whole.meta({ format: 'int32' }).default(0);
-const bytes = whole.meta({ format: 'int64' }).default(0);
-const numaNode = whole.meta({ format: 'int32' }).default(-1).describe('NUMA node; -1 when unknown.');
+const text = (description: string) => z.coerce.string<string>().default('').describe(description);
+const texts = (description: string) => z.array(z.string()).default([]).describe(description);
+const flag = (description: string) => z.boolean().default(false).describe(description);
+const whole = () => z.coerce.number<number>().int();
+const count = (description: string) => whole().meta({ format: 'int32' }).default(0).describe(description);
+const bytes = (description: string) => whole().meta({ format: 'int64' }).default(0).describe(description);
+const numaNode = () => whole().meta({ format: 'int32' }).default(-1).describe('NUMA node; -1 when unknown.');
 const listOf = <S extends z.ZodType>(element: S) => z.array(element).default([]);
 
-const biosInformation = z.object({ vendor: text, version: text, date: text });
+const biosInformation = z.object({
+  vendor: text('Who made the firmware.'),
+  version: text('Its version.'),
+  date: text('Its date, as the firmware writes it.'),
+});
 const systemInformation = z.object({
-  manufacturer: text,
-  productName: text,
-  version: text,
-  serialNumber: text,
-  uuid: text,
-  skuNumber: text,
-  family: text,
+  manufacturer: text('Who made the machine.'),
+  productName: text('What its maker calls it.'),
+  version: text('Version of the product.'),
+  serialNumber: text('Serial number of the machine.'),
+  uuid: text('UUID of the machine.'),
+  skuNumber: text('Stock number of its maker.'),
+  family: text('Family of products it belongs to.'),
 });
 const boardInformation = z.object({
-  manufacturer: text,
-  product: text,
-  version: text,
-  serialNumber: text,
-  assetTag: text,
+  manufacturer: text('Who made the board.'),
+  product: text('What its maker calls it.'),
+  version: text('Version of the board.'),
+  serialNumber: text('Serial number of the board.'),
+  assetTag: text('Asset tag that its owner gave it.'),
 });
 
 const processor = z.object({
-  id: count.describe('Number of the socket.'),
-  totalCores: count,
-  totalHardwareThreads: count,
-  vendor: text,
-  model: text,
-  capabilities: listOf(z.string()).describe('Instruction set extensions, as the kernel names them.'),
+  id: count('Number of the socket.'),
+  totalCores: count('Cores.'),
+  totalHardwareThreads: count('Hardware threads.'),
+  vendor: text('Who made it.'),
+  model: text('What it is.'),
+  capabilities: texts('Extensions of the instruction set, as the kernel names them.'),
 });
 
 const networkInterface = z.object({
-  name: text,
-  macAddress: text,
-  carrierStatus: text.describe('up or down.'),
-  ipAddresses: listOf(z.string()).describe('Addresses without prefix length; none of the loopback.'),
+  name: text('Name the kernel gives it.'),
+  macAddress: text('Its MAC address; may be empty.'),
+  carrierStatus: text('up or down.'),
+  ipAddresses: texts('Addresses without prefix length; none of the loopback.'),
   ipAddress: z.string().optional().describe('One address, from probes that know no list.'),
 });
 
 const neighbor = z.object({
-  chassisId: text,
-  portId: text,
-  portDescription: text,
-  systemName: text,
-  systemDescription: text,
-  mgmtIp: text,
-  capabilities: listOf(z.string()),
-  vlanId: text,
+  chassisId: text('Identity of the neighbour, mostly a MAC address.'),
+  portId: text('Its port.'),
+  portDescription: text('What the port is called.'),
+  systemName: text('Name of the neighbour.'),
+  systemDescription: text('What the neighbour is.'),
+  mgmtIp: text('Address under which the neighbour is managed.'),
+  capabilities: texts('What the neighbour is in use as, such as Bridge or Router.'),
+  vlanId: text('VLAN of the port.'),
 });
 
 const disk = z.object({
-  path: text.describe('Path of the disk on its bus.'),
-  name: text,
-  rotational: flag,
-  removable: flag,
-  readOnly: flag,
-  vendor: text,
-  model: text,
-  serial: text,
-  wwid: text,
-  physicalBlockSize: bytes,
-  logicalBlockSize: bytes,
-  hWSectorSize: bytes,
-  sizeBytes: bytes,
-  numaNodeID: numaNode,
+  path: text('Path of the disk on its bus.'),
+  name: text('Name the kernel gives it.'),
+  rotational: flag('Whether it turns.'),
+  removable: flag('Whether its medium can be taken out.'),
+  readOnly: flag('Whether it refuses to be written.'),
+  vendor: text('Who made it.'),
+  model: text('What it is.'),
+  serial: text('Serial number.'),
+  wwid: text('Name that is unique in the world, where it has one.'),
+  physicalBlockSize: bytes('Bytes of a physical block.'),
+  logicalBlockSize: bytes('Bytes of a logical block.'),
+  hWSectorSize: bytes('Bytes of a sector, as the hardware tells.'),
+  sizeBytes: bytes('Size in bytes.'),
+  numaNodeID: numaNode(),
 });
 
 const memoryDevice = z.object({
-  size: bytes.describe('Size in bytes.'),
-  deviceSet: text,
-  deviceLocator: text,
-  bankLocator: text,
-  memoryType: text,
-  speed: text,
-  vendor: text,
-  serialNumber: text,
-  assetTag: text,
-  partNumber: text,
-  configuredMemorySpeed: text,
-  minimumVoltage: text,
-  maximumVoltage: text,
-  configuredVoltage: text,
+  size: bytes('Size in bytes.'),
+  deviceSet: text('Set of modules that must be alike.'),
+  deviceLocator: text('Slot, as it is printed on the board.'),
+  bankLocator: text('Bank of the slot.'),
+  memoryType: text('Such as DDR5.'),
+  speed: text('Speed it is capable of, in MT/s.'),
+  vendor: text('Who made it.'),
+  serialNumber: text('Serial number.'),
+  assetTag: text('Asset tag.'),
+  partNumber: text('Part number.'),
+  configuredMemorySpeed: text('Speed it runs at, in MT/s.'),
+  minimumVoltage: text('Lowest voltage, in mV.'),
+  maximumVoltage: text('Highest voltage, in mV.'),
+  configuredVoltage: text('Voltage it runs at, in mV.'),
 });
 
 const nic = z.object({
-  name: text,
-  mac: text,
-  pciAddress: text,
-  speed: text,
-  linkModes: listOf(z.string()),
-  supportedPorts: listOf(z.string()),
-  firmwareVersion: text,
+  name: text('Name the kernel gives it.'),
+  mac: text('Its MAC address.'),
+  pciAddress: text('Its PCI address, or unknown.'),
+  speed: text('Speed of the link.'),
+  linkModes: texts('Link modes it is capable of.'),
+  supportedPorts: texts('Kinds of ports it is capable of.'),
+  firmwareVersion: text('Version of its firmware.'),
 });
 
 const pciDevice = z.object({
-  address: text,
-  vendor: text,
-  vendorID: text,
-  product: text,
-  productID: text,
-  numaNodeID: numaNode,
+  address: text('Domain, bus, device and function.'),
+  vendor: text('Who made it, where the probe knows the name.'),
+  vendorID: text('Number of its maker, in hex.'),
+  product: text('What it is, where the probe knows the name.'),
+  productID: text('Number of the product, in hex.'),
+  numaNodeID: numaNode(),
+});
+
+const systemInfo = z.object({
+  biosInformation: biosInformation.prefault({}).describe('The firmware.'),
+  systemInformation: systemInformation.prefault({}).describe('The machine.'),
+  boardInformation: boardInformation.prefault({}).describe('The main board.'),
+});
+
+const lldpInterface = z.object({
+  name: text('Interface that heard them.'),
+  neighbors: listOf(neighbor).describe('The neighbours.'),
 });
 
 /** What the probe found on the machine. Every list is there, if empty. */
 export const probeReport = z.object({
   timestamp: time().optional().describe('When the probe looked.'),
-  systemInfo: z
-    .object({
-      biosInformation: biosInformation.prefault({}),
-      systemInformation: systemInformation.prefault({}),
-      boardInformation: boardInformation.prefault({}),
-    })
-    .prefault({})
-    .describe('Who made the machine and what it calls itself (SMBIOS).'),
+  systemInfo: systemInfo.prefault({}).describe('Who made the machine and what it calls itself (SMBIOS).'),
   cpu: listOf(processor).describe('Processors, one per socket.'),
   networkInterfaces: listOf(networkInterface).describe('Network interfaces as the kernel sees them.'),
-  lldp: listOf(z.object({ name: text.describe('Network interface.'), neighbors: listOf(neighbor) })).describe(
-    'Neighbours on the network, by interface.',
-  ),
+  lldp: listOf(lldpInterface).describe('Neighbours on the network, by interface.'),
   storage: listOf(disk).describe('Disks.'),
   memory: listOf(memoryDevice).describe('Memory modules.'),
   nics: listOf(nic).describe('Network cards.'),

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { probeReport, registration } from './probe-report.ts';
+
+const register = (data: object) => registration.parse({ systemUUID: 'u', data }).data;
+
+test('a report that says nothing has every list, empty', () => {
+  const { cpu, networkInterfaces, lldp, storage, memory, nics, pciDevices } = register({});
+  assert.deepEqual([cpu, networkInterfaces, lldp, storage, memory, nics, pciDevices], [[], [], [], [], [], [], []]);
+});
+
+test('null lists, as Go writes empty ones, count as empty', () => {
+  const report = register({
+    cpu: null,
+    networkInterfaces: [{ name: 'a', macAddress: '', ipAddresses: null }],
+    lldp: [{ name: 'a', neighbors: null }],
+  });
+  assert.deepEqual([report.cpu, report.networkInterfaces[0]?.ipAddresses, report.lldp[0]?.neighbors], [[], [], []]);
+});
+
+test('null elements and null fields count as absent', () => {
+  const report = register({ storage: [null, { name: 'sda', serial: null }] });
+  assert.deepEqual(
+    report.storage.map(({ name, serial }) => [name, serial]),
+    [['sda', '']],
+  );
+});
+
+test('unknown fields are dropped', () => {
+  assert.equal('later' in register({ later: 1 }), false);
+});
+
+test('numbers in place of text are taken', () => {
+  const report = register({ memory: [{ size: 1, speed: 4800 }], lldp: [{ name: 'a', neighbors: [{ vlanId: 7 }] }] });
+  assert.deepEqual([report.memory[0]?.speed, report.lldp[0]?.neighbors[0]?.vlanId], ['4800', '7']);
+});
+
+test('one address from an old probe is kept as it came', () => {
+  const report = register({ networkInterfaces: [{ name: 'a', macAddress: 'm', ipAddress: '::1' }] });
+  assert.equal(report.networkInterfaces[0]?.ipAddress, '::1');
+});
+
+for (const [what, body] of [
+  ['without a system UUID', { data: {} }],
+  ['with an empty system UUID', { systemUUID: '', data: {} }],
+  ['without data', { systemUUID: 'u' }],
+  ['with data that is a list', { systemUUID: 'u', data: [] }],
+  ['with a size that is no number', { systemUUID: 'u', data: { storage: [{ name: 'sda', sizeBytes: 'big' }] } }],
+  ['that is null', null],
+] as const) {
+  test(`a registration ${what} is refused`, () => assert.equal(registration.safeParse(body).success, false));
+}
+
+test('what was parsed once parses to itself', () => {
+  const report = register({ storage: [{ name: 'sda', sizeBytes: 2 ** 43 }], pciDevices: [{ address: '0:0' }] });
+  assert.deepEqual(probeReport.parse(report), report);
+});

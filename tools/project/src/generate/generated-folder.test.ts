@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtempDisposable, readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { bringUpToDate, findStale } from './generated-folder.ts';
+
+const folder = {
+  path: 'out',
+  files: [
+    { name: 'a', text: 'A' },
+    { name: 'b', text: 'B' },
+  ],
+};
+
+test('missing, different and left-over files are stale; writing brings them up to date', async () => {
+  await using root = await mkdtempDisposable(join(tmpdir(), 'generate-'));
+  await mkdir(join(root.path, 'out', 'kept-folder'), { recursive: true });
+  await writeFile(join(root.path, 'out', 'a'), 'old');
+  await writeFile(join(root.path, 'out', 'z'), 'nobody generates this any more');
+
+  assert.deepEqual(await findStale(root.path, [folder]), ['out/a', 'out/b', 'out/z']);
+  assert.deepEqual(await bringUpToDate(root.path, [folder]), ['out/a', 'out/b', 'out/z']);
+  assert.deepEqual(await findStale(root.path, [folder]), []);
+  assert.deepEqual((await readdir(join(root.path, 'out'))).toSorted(), ['a', 'b', 'kept-folder']);
+});
+
+test('a folder that does not exist yet is wholly stale, and looking at it does not make it', async () => {
+  await using root = await mkdtempDisposable(join(tmpdir(), 'generate-'));
+  assert.deepEqual(await findStale(root.path, [folder]), ['out/a', 'out/b']);
+  assert.deepEqual(await readdir(root.path), []);
+});

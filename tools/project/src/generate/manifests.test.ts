@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { kinds } from '@metal/api/kinds.ts';
+import { parseAllDocuments } from 'yaml';
+import { crdFiles } from './crds.ts';
+import { convenienceRoles, generateRbac } from './rbac.ts';
+import { stateDiagrams } from './state-diagrams.ts';
+import { yamlFile } from './yaml-file.ts';
+
+const readAs = (version: '1.1' | '1.2', text: string) =>
+  parseAllDocuments(text, { version }).map((document) => document.toJS());
+
+test('On and Off stay text for readers of YAML 1.1', () => {
+  const { text } = yamlFile('x.yaml', [{ words: ['On', 'Off', 'yes', 'n', '012', '1:30'] }]);
+  assert.deepEqual(readAs('1.1', text), [{ words: ['On', 'Off', 'yes', 'n', '012', '1:30'] }]);
+});
+
+test('readers of YAML 1.1 and 1.2 see the same CRDs', () => {
+  for (const { text } of crdFiles(kinds)) assert.deepEqual(readAs('1.1', text), readAs('1.2', text));
+});
+
+test('the manager may write what its controllers and services say, and nothing else', () => {
+  const files = generateRbac({
+    kinds,
+    controllers: [{ name: 'a', writes: ['servers', 'servers/status', 'secrets'] }],
+    services: [{ name: 'b', writes: ['servers/status', 'bmcs/status'] }],
+  });
+  const manager = files.find(({ name }) => name === 'manager.yaml');
+  const [role] = readAs('1.2', manager?.text ?? '');
+  const rules: { resources: string[]; verbs: string[] }[] = role.rules;
+  const writing = rules.filter(({ verbs }) => verbs.includes('patch')).map(({ resources }) => resources);
+  assert.deepEqual(writing, [['servers'], ['bmcs/status', 'servers/status'], ['events']]);
+  assert.deepEqual(
+    rules.filter(({ resources }) => resources.includes('secrets')).map(({ verbs }) => verbs),
+    [['get']],
+  );
+});
+
+test('a resource that no kind has is refused when the roles are made', () => {
+  assert.throws(
+    () => generateRbac({ kinds, controllers: [{ name: 'a', writes: ['server'] }], services: [] }),
+    /no role can be made for server/,
+  );
+});
+
+test('every kind has roles for admins, editors and viewers', () => {
+  const names = convenienceRoles(kinds).flatMap(({ text }) => readAs('1.2', text).map(({ metadata }) => metadata.name));
+  assert.equal(names.length, kinds.length * 3);
+  assert.ok(names.includes('serverclaim-editor-role'));
+});
+
+test('a diagram begins at the first phase and shows phases nobody goes to', () => {
+  const [file] = stateDiagrams([{ name: 'x', transitions: { Initial: ['Done'], Done: [], Parked: [] } }]);
+  assert.match(file?.text ?? '', /\[\*\] --> Initial\n {2}Initial --> Done\n {2}Parked\n/);
+});
