@@ -1,7 +1,4 @@
-import { kinds } from '@metal/api/kinds.ts';
-import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
 import { KubeClient } from '@metal/kube/client.ts';
-import { toCustomResourceDefinition } from '@metal/kube/crd.ts';
 import type { Kind } from '@metal/kube/kind.ts';
 import { Transport } from '@metal/kube/transport.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
@@ -59,38 +56,11 @@ function pathOf({ apiVersion, plural, scope }: Kind): string {
   return `/apis/${apiVersion}${scope === 'Namespaced' ? '/namespaces/default' : ''}/${plural}`;
 }
 
-/** Starts an API server and gives it all our CRDs; rejects if it refuses one. */
+/** Starts an API server with all our CRDs; rejects if it refuses one, or does not establish it. */
 export async function openApi(): Promise<Api> {
-  const stack = new AsyncDisposableStack();
-  try {
-    const cluster = stack.use(await openCluster());
-    const api = new Api(cluster.kubeconfigPath, stack);
-    for (const kind of kinds) await api.client.create(CustomResourceDefinition, toCustomResourceDefinition(kind));
-    await Promise.all(kinds.map((kind) => established(api.client, kind)));
-    return api;
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
-  }
-}
-
-/** Waits on a watch until the API server serves the kind, or says why it does not. */
-async function established(client: KubeClient, kind: Kind): Promise<void> {
-  const name = `${kind.plural}.${kind.group}`;
-  const ready = (object: object): boolean =>
-    conditionsOf(object).some(({ type, status }) => type === 'Established' && status === 'True');
-  const { items, resourceVersion } = await client.list(CustomResourceDefinition, {
-    fieldSelector: `metadata.name=${name}`,
-  });
-  if (items.some(ready)) return;
-  for await (const event of client.watch(CustomResourceDefinition, {
-    fieldSelector: `metadata.name=${name}`,
-    resourceVersion,
-    timeoutSeconds: 30,
-  })) {
-    if (event.type === 'MODIFIED' && ready(event.object)) return;
-  }
-  throw new Error(`${name} was not established within 30 s`);
+  await using started = new AsyncDisposableStack();
+  const cluster = started.use(await openCluster());
+  return new Api(cluster.kubeconfigPath, started.move());
 }
 
 interface Condition {

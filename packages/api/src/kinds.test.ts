@@ -4,6 +4,7 @@ import { objectSchema } from '@metal/kube/crd.ts';
 import { kinds } from './kinds.ts';
 import { BMC } from './v1alpha1/bmc.ts';
 import type { BMCSecret } from './v1alpha1/bmc-secret.ts';
+import type { BMCVersionSet } from './v1alpha1/bmc-version-set.ts';
 import type { Server } from './v1alpha1/server.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -45,9 +46,13 @@ test('the type of an object knows what the API server guarantees', () => {
   const claimRef: Equal<NonNullable<Server['spec']['serverClaimRef']>['uid'], string | undefined> = true;
   const status: Equal<undefined extends Server['status'] ? true : false, true> = true;
   const data: Equal<BMCSecret['data'], Record<string, string> | undefined> = true;
+  const counted: Equal<NonNullable<BMCVersionSet['status']>['fullyLabeledBMCs'], number | undefined> = true;
   // @ts-expect-error A field that is not in the schema does not compile.
   const unknown: Server['spec']['unknown'] = undefined;
-  assert.deepEqual([systemUUID, refName, claimRef, status, data, unknown], [true, true, true, true, true, undefined]);
+  assert.deepEqual(
+    [systemUUID, refName, claimRef, status, data, counted, unknown],
+    [...Array(6).fill(true), undefined],
+  );
 });
 
 test('a manifest is checked against the schema of its kind', () => {

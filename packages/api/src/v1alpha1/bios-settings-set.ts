@@ -1,8 +1,8 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, version } from '../common/fields.ts';
-import { biosTemplate, selector, setColumns, setStatus } from './day-two-fields.ts';
+import { age, defaulted, group, labelSelector, version } from '../common/fields.ts';
+import { biosTemplate, setColumns, setStatus } from './day-two-fields.ts';
 
 /** BIOS settings of many servers. */
 export const BIOSSettingsSet = defineKind({
@@ -27,7 +27,7 @@ export const BIOSSettingsSet = defineKind({
     spec: defaulted(
       z
         .object({
-          serverSelector: selector().describe('The servers.'),
+          serverSelector: labelSelector().describe('The servers.'),
           biosSettingsTemplate: z.object(biosTemplate()).optional().describe('Their settings.'),
         })
         .describe('What is wanted.'),

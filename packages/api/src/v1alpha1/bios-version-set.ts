@@ -1,8 +1,8 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, version } from '../common/fields.ts';
-import { selector, setColumns, setStatus, versionTemplate } from './day-two-fields.ts';
+import { age, defaulted, group, labelSelector, version } from '../common/fields.ts';
+import { setColumns, setStatus, versionTemplate } from './day-two-fields.ts';
 
 /** BIOS version of many servers. */
 export const BIOSVersionSet = defineKind({
@@ -27,7 +27,7 @@ export const BIOSVersionSet = defineKind({
     spec: defaulted(
       z
         .object({
-          serverSelector: selector().describe('The servers.'),
+          serverSelector: labelSelector().describe('The servers.'),
           biosVersionTemplate: z.object(versionTemplate()).optional().describe('Their version.'),
         })
         .describe('What is wanted.'),

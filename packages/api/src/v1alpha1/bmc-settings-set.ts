@@ -1,8 +1,8 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, version } from '../common/fields.ts';
-import { bmcSettingsTemplate, selector, setColumns, setStatus, uniqueVariables } from './day-two-fields.ts';
+import { age, defaulted, group, labelSelector, version } from '../common/fields.ts';
+import { bmcSettingsTemplate, setColumns, setStatus, uniqueVariables } from './day-two-fields.ts';
 
 /** Settings of many BMCs. */
 export const BMCSettingsSet = defineKind({
@@ -26,7 +26,7 @@ export const BMCSettingsSet = defineKind({
     spec: defaulted(
       z
         .object({
-          bmcSelector: selector().describe('The BMCs.'),
+          bmcSelector: labelSelector().describe('The BMCs.'),
           bmcSettingsTemplate: uniqueVariables(z.object(bmcSettingsTemplate())).describe('Their settings.'),
         })
         .describe('What is wanted.'),

@@ -1,8 +1,8 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, version } from '../common/fields.ts';
-import { selector, setColumns, setStatus, versionTemplate } from './day-two-fields.ts';
+import { age, defaulted, group, labelSelector, version } from '../common/fields.ts';
+import { setColumns, setStatus, versionTemplate } from './day-two-fields.ts';
 
 /** Firmware version of many BMCs. */
 export const BMCVersionSet = defineKind({
@@ -27,7 +27,7 @@ export const BMCVersionSet = defineKind({
     spec: defaulted(
       z
         .object({
-          bmcSelector: selector().describe('The BMCs.'),
+          bmcSelector: labelSelector().describe('The BMCs.'),
           bmcVersionTemplate: z.object(versionTemplate()).optional().describe('Their version.'),
         })
         .describe('What is wanted.'),

@@ -1,6 +1,6 @@
 import { exactlyOneOf, rule } from '@metal/kube/cel.ts';
 import * as z from 'zod';
-import { int32, int64, labelSelector, objectRef, plainConditions, retryPolicy, time } from '../common/fields.ts';
+import { int32, int64, objectRef, plainConditions, retryPolicy, time } from '../common/fields.ts';
 
 /** Fields that the day-two kinds share. */
 
@@ -127,16 +127,22 @@ export const upgradeTask = () =>
     .optional()
     .describe('Task of the running upgrade.');
 
+const setCounters = ['available', 'pending', 'inProgress', 'completed', 'failed'] as const;
+const counter = () => int32().optional().describe('Number of objects.');
+
+type SetCounter<Child extends string, Selected extends string> =
+  | `fullyLabeled${Selected}`
+  | `${(typeof setCounters)[number]}${Child}`;
+
 /** Counters of a set: `availableX`, `pendingX` and so on, for children of kind X, over selected objects. */
-export function setStatus(child: string, selected: string) {
-  const count = () => int32().optional().describe('Number of objects.');
-  const shape = Object.fromEntries(
-    ['available', 'pending', 'inProgress', 'completed', 'failed'].map((word) => [`${word}${child}`, count()]),
-  );
-  return z
-    .object({ [`fullyLabeled${selected}`]: count(), ...shape })
-    .optional()
-    .describe('How far the set is.');
+export function setStatus<Child extends string, Selected extends string>(child: Child, selected: Selected) {
+  const names = [`fullyLabeled${selected}`, ...setCounters.map((word) => `${word}${child}`)];
+  // The names are put together in the same way by the type.
+  const shape = Object.fromEntries(names.map((name) => [name, counter()])) as Record<
+    SetCounter<Child, Selected>,
+    ReturnType<typeof counter>
+  >;
+  return z.object(shape).optional().describe('How far the set is.');
 }
 
 export function setColumns(
@@ -157,5 +163,3 @@ export function setColumns(
     Failed: counter('failed'),
   } as const;
 }
-
-export const selector = () => labelSelector();
