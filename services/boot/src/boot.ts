@@ -57,10 +57,16 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const stack = new AsyncDisposableStack();
   let tokens: Promise<BootTokens> | undefined;
   const openTokens = () => {
-    tokens ??= options.bootTokenKey().then((key) => stack.use(new BootTokens(bootConfigurations, key)));
-    tokens.catch(() => (tokens = undefined));
+    tokens ??= options.bootTokenKey().then(
+      (key) => new BootTokens(bootConfigurations, key),
+      (error: unknown) => {
+        tokens = undefined;
+        throw error;
+      },
+    );
     return tokens;
   };
+  stack.defer(async () => (await tokens?.catch(() => undefined))?.[Symbol.dispose]());
   const images = new BootImages({ mapFile: options.imagesFile, clock, fetch: options.fetch });
   const machines = new Machines({ client, servers, bootConfigurations, tokens: openTokens, clock });
   const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log }));

@@ -38,6 +38,8 @@ export class Preparation implements AsyncDisposable {
   readonly #listening: Disposable;
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
+  /** When the ignition of a boot configuration was first found missing, by UID. */
+  readonly #missedSince = new Map<string, number>();
 
   constructor(options: PreparationOptions) {
     const { clock, random, bootConfigurations } = options;
@@ -45,8 +47,11 @@ export class Preparation implements AsyncDisposable {
     this.#queue = new WorkQueue({ clock, ...(random && { random }) });
     this.#queue.onReady = () => this.#work();
     this.#listening = bootConfigurations.onChange(({ key, before, after }) => {
-      if (after === undefined) this.#queue.forget(key);
-      else if (before === undefined || isNews(before, after)) this.#lookAgain(key);
+      if (after === undefined) {
+        this.#queue.forget(key);
+        this.#missedSince.delete(before?.metadata.uid ?? '');
+      }
+      if (after !== undefined && (before === undefined || isNews(before, after))) this.#lookAgain(key);
     });
     for (const boot of bootConfigurations.all()) this.#queue.add(keyOf(boot));
   }
@@ -81,8 +86,9 @@ export class Preparation implements AsyncDisposable {
     if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return;
     try {
       const verdict = await this.#judge(boot);
-      const isEarly = verdict.error?.code === 'IgnitionMissing' && this.#ageOf(boot) < courtesyMs;
+      const isEarly = verdict.error?.code === 'IgnitionMissing' && this.#missedForMs(boot) < courtesyMs;
       if (!isEarly) await this.#say(boot, verdict);
+      if (verdict.error?.code !== 'IgnitionMissing') this.#missedSince.delete(boot.metadata.uid ?? '');
       if (verdict.state === 'Ready') this.#queue.forgive(key);
       else this.#queue.addAfterFailure(key);
     } catch (error) {
@@ -131,8 +137,12 @@ export class Preparation implements AsyncDisposable {
       );
   }
 
-  #ageOf({ metadata }: ServerBootConfiguration): number {
-    return this.#options.clock.now() - Date.parse(metadata.creationTimestamp ?? '');
+  /** By our own watch: the API server's clock may be another one. */
+  #missedForMs({ metadata }: ServerBootConfiguration): number {
+    const now = this.#options.clock.now();
+    const since = this.#missedSince.get(metadata.uid ?? '') ?? now;
+    this.#missedSince.set(metadata.uid ?? '', since);
+    return now - since;
   }
 }
 

@@ -57,10 +57,16 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   const stack = new AsyncDisposableStack();
   let tokens: Promise<BootTokens> | undefined;
   const openTokens = () => {
-    tokens ??= options.bootTokenKey().then((key) => stack.use(new BootTokens(options.bootConfigurations, key)));
-    tokens.catch(() => (tokens = undefined));
+    tokens ??= options.bootTokenKey().then(
+      (key) => new BootTokens(options.bootConfigurations, key),
+      (error: unknown) => {
+        tokens = undefined;
+        throw error;
+      },
+    );
     return tokens;
   };
+  stack.defer(async () => (await tokens?.catch(() => undefined))?.[Symbol.dispose]());
   const admission = new Admission({
     auth,
     servers: options.servers,

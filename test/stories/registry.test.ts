@@ -1,0 +1,397 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { runProbe } from '@metal/probe/run-probe.ts';
+import { probeReport } from '@metal/api/wire/probe-report.ts';
+import { createKubeClient } from '@metal/kube/client.ts';
+import { type RegistryOptions, type RunningRegistry, startRegistry } from '@metal/registry/registry.ts';
+import {
+  type BootingServer,
+  directoryWith,
+  namespace,
+  openServiceRoom,
+  type ServiceRoom,
+  sha256,
+} from './service-room.ts';
+
+let room: ServiceRoom;
+let registry: RunningRegistry;
+
+before(async () => {
+  room = await openServiceRoom();
+  registry = await startRegistry(optionsFor());
+});
+after(async () => {
+  await registry[Symbol.asyncDispose]();
+  await room[Symbol.asyncDispose]();
+});
+
+function optionsFor(more: Partial<RegistryOptions> = {}): RegistryOptions {
+  const { client, servers, bootConfigurations, inventories, bootTokenKey, clock, log } = room;
+  return {
+    listen: { host: '127.0.0.1', port: 0 },
+    auth: 'token',
+    client,
+    servers,
+    bootConfigurations,
+    inventories,
+    bootTokenKey,
+    clock,
+    log,
+    ...more,
+  };
+}
+
+interface Answer {
+  status: number;
+  code: string | undefined;
+  message: string;
+  retryAfter: string | null;
+}
+
+async function send(
+  method: string,
+  path: string,
+  options: { token?: string | undefined; body?: string; at?: RunningRegistry } = {},
+): Promise<Answer> {
+  const { token, body, at = registry } = options;
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const response = await fetch(`${at.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+  const text = await response.text();
+  const { code, message } = text.startsWith('{') ? (JSON.parse(text) as { code?: string; message?: string }) : {}; // error bodies have these two
+  return { status: response.status, code, message: message ?? text, retryAfter: response.headers.get('retry-after') };
+}
+
+const bodyOf = ({ uuid }: Pick<BootingServer, 'uuid'>, more: object = {}): string =>
+  JSON.stringify({
+    systemUUID: uuid,
+    data: {
+      timestamp: '2026-01-01T00:00:00Z',
+      networkInterfaces: [{ name: 'eth0', macAddress: '52:54:00:00:00:01', ipAddresses: null }],
+      ...more,
+    },
+  });
+
+const report = (
+  server: BootingServer,
+  options: { token?: string | undefined; body?: string; at?: RunningRegistry } = {},
+): Promise<Answer> => send('POST', '/register', { token: server.token, body: bodyOf(server), ...options });
+
+const stored = (name: string): Promise<ServerInventory | undefined> => room.client.find(ServerInventory, { name });
+
+test('a report with the token of its boot is stored as a ServerInventory', async () => {
+  const server = await room.discovering('reports');
+  const body = bodyOf(server, { cpu: [{ id: 0, totalCores: 64, vendor: 'AMD' }], unknownSection: 1 });
+  const startedAt = Date.now();
+  assert.equal((await report(server, { body })).status, 201);
+  const inventory = await stored('reports');
+  assert.equal(inventory?.spec.bootConfigurationUID, server.boot.metadata.uid);
+  assert.equal(inventory?.spec.systemUUID, server.uuid);
+  assert.equal(inventory?.spec.reportDigest, sha256(body));
+  assert.equal(inventory?.spec.report.cpu[0]?.totalCores, 64);
+  assert.deepEqual(inventory?.spec.report.networkInterfaces[0]?.ipAddresses, []);
+  assert.ok(
+    Date.parse(inventory?.spec.receivedTime ?? '') >= startedAt,
+    'the registry stamps the arrival by its own clock',
+  );
+  const [owner] = inventory?.metadata.ownerReferences ?? [];
+  assert.deepEqual([owner?.kind, owner?.name], ['Server', 'reports']);
+});
+
+test('the probe and the registry understand each other', async () => {
+  const server = await room.discovering('probed');
+  const options = {
+    registryUrl: registry.url,
+    systemUUID: server.uuid.toUpperCase(),
+    token: server.token,
+    report: probeReport.parse({}),
+    clock: room.clock,
+    signal: new AbortController().signal,
+  };
+  assert.deepEqual(await runProbe(options), { status: 201, attempts: 1 });
+  assert.deepEqual(await runProbe(options), { status: 200, attempts: 1 });
+  await assert.rejects(runProbe({ ...options, token: 'x'.repeat(32) }), { code: 'TokenRefused' });
+});
+
+const strangers: [string, string | undefined, number, string][] = [
+  ['no token', undefined, 401, 'TokenMissing'],
+  ['an empty token', '', 401, 'TokenMissing'],
+  ['a guessed token', 'A'.repeat(32), 403, 'TokenUnknown'],
+  ['a very long token', 'A'.repeat(4_000), 403, 'TokenUnknown'],
+];
+for (const [index, [title, token, status, code]] of strangers.entries()) {
+  test(`a report with ${title} is refused and leaves nothing behind`, async () => {
+    const server = await room.discovering(`stranger-${index}`);
+    const answer = await report(server, { token });
+    assert.deepEqual([answer.status, answer.code], [status, code]);
+    assert.equal(await stored(server.name), undefined);
+  });
+}
+
+test('a report that is sent again is acknowledged without a write, and another one is refused', async () => {
+  const server = await room.discovering('repeats');
+  assert.equal((await report(server)).status, 201);
+  const first = await stored('repeats');
+  assert.equal((await report(server)).status, 200);
+  const other = await report(server, { body: bodyOf(server, { cpu: [{ id: 1 }] }) });
+  assert.deepEqual([other.status, other.code], [409, 'ReportedDifferently']);
+  assert.equal((await stored('repeats'))?.metadata.resourceVersion, first?.metadata.resourceVersion);
+});
+
+test('of two replicas that receive different reports at once, one stores and one refuses', async () => {
+  await using replica = await startRegistry(
+    optionsFor({
+      inventories: {
+        ...room.inventories,
+        get: () => undefined,
+        all: () => [],
+        by: () => [],
+        size: 0,
+        onChange: (listener) => room.inventories.onChange(listener),
+      },
+    }),
+  );
+  const server = await room.discovering('raced');
+  const answers = await Promise.all([
+    report(server, { body: bodyOf(server, { cpu: [{ id: 0 }] }) }),
+    report(server, { body: bodyOf(server, { cpu: [{ id: 1 }] }), at: replica }),
+  ]);
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409]);
+});
+
+test('a token whose time is over is refused', async () => {
+  const annotations = { 'metal.ironcore.dev/boot-token-expires': new Date(Date.now() - 1_000).toISOString() };
+  const answer = await report(await room.discovering('late', { annotations }));
+  assert.deepEqual([answer.status, answer.code], [403, 'TokenExpired']);
+});
+
+test('the token of another server is refused, and neither server gets the report', async () => {
+  const victim = await room.discovering('victim');
+  const thief = await room.discovering('thief');
+  const answer = await report(victim, { token: thief.token });
+  assert.deepEqual([answer.status, answer.code], [403, 'TokenOfAnotherServer']);
+  assert.deepEqual([await stored('victim'), await stored('thief')], [undefined, undefined]);
+});
+
+test('the token of an installed system admits to no hardware report', async () => {
+  const answer = await report(await room.booting('installed'));
+  assert.deepEqual([answer.status, answer.code], [403, 'TokenNotForReports']);
+});
+
+test('the token of an earlier boot is refused as soon as the server boots something else', async () => {
+  const earlier = await room.discovering('moved');
+  await room.bootsAgain('moved', earlier.uuid, 'moved-on', { annotations: { 'metal.ironcore.dev/type': 'Internal' } });
+  const answer = await report(earlier);
+  assert.deepEqual([answer.status, answer.code], [403, 'BootNotCurrent']);
+});
+
+test('the token of a boot configuration that is gone is refused', async () => {
+  const server = await room.discovering('gone');
+  await room.client.delete(ServerBootConfiguration, { name: 'gone', namespace });
+  const { promise: isGone, resolve } = Promise.withResolvers<void>();
+  using _listening = room.bootConfigurations.onChange(
+    ({ key, after: left }) => key === `${namespace}/gone` && left === undefined && resolve(),
+  );
+  if (room.bootConfigurations.get(`${namespace}/gone`) !== undefined) await isGone;
+  assert.equal((await report(server)).code, 'TokenUnknown');
+});
+
+test('a report for a UUID that no server has is refused', async () => {
+  const server = await room.discovering('known');
+  const answer = await report(server, { body: bodyOf({ uuid: '00000000-0000-0000-0000-00000000dead' }) });
+  assert.deepEqual([answer.status, answer.code], [404, 'ServerUnknown']);
+});
+
+test('a body that is too big is refused before it is read', async () => {
+  const server = await room.discovering('big');
+  const answer = await report(server, {
+    body: JSON.stringify({ systemUUID: server.uuid, data: { padding: 'x'.repeat(1_100_000) } }),
+  });
+  assert.deepEqual([answer.status, answer.code], [413, 'BodyTooBig']);
+});
+
+test('a report of a big machine fits', async () => {
+  const server = await room.discovering('huge');
+  const pciDevices = Array.from({ length: 600 }, (_, index) => ({
+    address: `0000:${index}:00.0`,
+    vendor: 'A vendor with a long name, Inc.',
+    vendorID: '8086',
+    product: 'A product with an even longer name, third generation',
+    productID: '1234',
+  }));
+  const cpu = Array.from({ length: 8 }, (_, id) => ({
+    id,
+    totalCores: 128,
+    capabilities: Array.from({ length: 200 }, (_unused, flag) => `flag${flag}`),
+  }));
+  assert.equal((await report(server, { body: bodyOf(server, { pciDevices, cpu }) })).status, 201);
+});
+
+const malformed: [string, string, string, RegExp][] = [
+  ['that is no JSON', '{"systemUUID": "hunter2', 'BodyMalformed', /not JSON \(23 bytes\)/],
+  ['without anything', '', 'BodyMalformed', /0 bytes/],
+  ['that is a list', '[]', 'ReportInvalid', /expected object/],
+  ['without a UUID', '{"data":{}}', 'ReportInvalid', /systemUUID/],
+  ['without data', '{"systemUUID":"x"}', 'ReportInvalid', /data/],
+  [
+    'with a number for a list',
+    '{"systemUUID":"x","data":{"networkInterfaces":7}}',
+    'ReportInvalid',
+    /data\.networkInterfaces/,
+  ],
+];
+for (const [index, [title, body, code, message]] of malformed.entries()) {
+  test(`a body ${title} is refused by name`, async () => {
+    const answer = await report(await room.discovering(`malformed-${index}`), { body });
+    assert.deepEqual([answer.status, answer.code], [400, code]);
+    assert.match(answer.message, message);
+    assert.doesNotMatch(answer.message, /hunter2/);
+  });
+}
+
+test('the next discovery boot replaces the report of the one before', async () => {
+  const first = await room.discovering('again');
+  await report(first, { body: bodyOf(first, { cpu: [{ id: 7, vendor: 'old' }], storage: [{ name: 'sda' }] }) });
+  const second = await room.bootsAgain('again', first.uuid, 'again-2', {
+    annotations: { 'metal.ironcore.dev/type': 'Internal' },
+  });
+  assert.equal((await report(second)).status, 201);
+  const inventory = await stored('again');
+  assert.equal(inventory?.spec.bootConfigurationUID, second.boot.metadata.uid);
+  assert.deepEqual(
+    [inventory?.spec.report.cpu, inventory?.spec.report.storage],
+    [[], []],
+    'nothing of the first report is left',
+  );
+});
+
+test('the inventory of a deleted server does not pass to a new one of the same name', async () => {
+  const first = await room.discovering('phoenix');
+  await report(first);
+  const inventory = await stored('phoenix');
+  await room.client.delete(Server, { name: 'phoenix' });
+  await room.client.delete(ServerBootConfiguration, { name: 'phoenix', namespace });
+  const second = await room.discovering('phoenix');
+  assert.equal((await report(second)).status, 201);
+  const renewed = await stored('phoenix');
+  assert.notEqual(renewed?.metadata.uid, inventory?.metadata.uid);
+  assert.equal(
+    renewed?.metadata.ownerReferences?.[0]?.uid,
+    (await room.client.get(Server, { name: 'phoenix' })).metadata.uid,
+  );
+});
+
+test('an installed system that calls home is recorded once', async () => {
+  const server = await room.booting('home');
+  const call = (booted: boolean) =>
+    send('POST', '/bootstate', {
+      token: server.token,
+      body: JSON.stringify({ systemUUID: server.uuid.toUpperCase(), booted }),
+    });
+  assert.equal((await call(false)).status, 200);
+  using writes = room.writesTo(room.bootConfigurations, server.boot);
+  assert.equal((await call(true)).status, 200);
+  assert.equal((await call(true)).status, 200);
+  const boot = await room.client.get(ServerBootConfiguration, { name: 'home', namespace });
+  const [condition, ...others] = boot.status?.conditions ?? [];
+  assert.deepEqual(
+    [condition?.type, condition?.status, condition?.reason, condition?.message, condition?.observedGeneration],
+    ['BootStateReceived', 'True', 'BootStateReceived', 'Server successfully posted boot state', 1],
+  );
+  assert.deepEqual([others.length, writes.count], [0, 1]);
+});
+
+test('nobody reports a boot state without the token of that boot', async () => {
+  const server = await room.booting('quiet');
+  const other = await room.booting('loud');
+  const body = JSON.stringify({ systemUUID: server.uuid, booted: true });
+  const answers = await Promise.all([
+    send('POST', '/bootstate', { body }),
+    send('POST', '/bootstate', { body, token: other.token }),
+  ]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [401, 403],
+  );
+  assert.equal(
+    (await room.client.get(ServerBootConfiguration, { name: 'quiet', namespace })).status?.conditions,
+    undefined,
+  );
+});
+
+test('reports are not handed out or deleted over HTTP where tokens are asked for', async () => {
+  const server = await room.discovering('closed');
+  await report(server);
+  const answers = await Promise.all([
+    send('GET', `/systems/${server.uuid}`),
+    send('DELETE', `/delete/${server.uuid}`),
+    send('GET', '/register'),
+    send('GET', '/etc/passwd'),
+  ]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [403, 403, 405, 404],
+  );
+  assert.equal(answers[2]?.message, 'Only POST method is allowed');
+});
+
+test('a flood is told to wait and does not keep others out', async () => {
+  await using limited = await startRegistry(optionsFor({ rateLimit: { burst: 30, perSecond: 1 } }));
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => send('POST', '/register', { at: limited, body: '{}' })),
+  );
+  assert.ok(answers.some(({ status }) => status === 401));
+  const refused = answers.find(({ status }) => status === 429);
+  assert.ok(Number(refused?.retryAfter) >= 1);
+});
+
+test('a registry that cannot reach the API server says try again', async () => {
+  const server = await room.discovering('cut-off');
+  await using files = await directoryWith({ kubeconfig: nobodyThere });
+  await using client = createKubeClient({ kubeconfigPath: join(files.path, 'kubeconfig') });
+  await using cutOff = await startRegistry(optionsFor({ client }));
+  const answer = await report(server, { at: cutOff });
+  assert.deepEqual([answer.status, answer.code, answer.retryAfter], [503, 'NotReady', '5']);
+});
+
+const nobodyThere = `apiVersion: v1
+kind: Config
+current-context: x
+clusters: [{name: x, cluster: {server: 'http://127.0.0.1:9'}}]
+users: [{name: x, user: {}}]
+contexts: [{name: x, context: {cluster: x, user: x}}]
+`;
+
+test('probes of v0.7.0 are served when no token is asked for', async () => {
+  await using open = await startRegistry(optionsFor({ auth: 'none' }));
+  const server = await room.discovering('open');
+  assert.equal((await report(server, { at: open, token: undefined })).status, 201);
+  await room.until(room.inventories, 'open', () => true);
+  const first = await stored('open');
+  assert.equal(first?.spec.bootConfigurationUID, server.boot.metadata.uid);
+
+  const later = bodyOf(server, { timestamp: '2026-01-01T00:00:30Z' });
+  assert.equal((await report(server, { at: open, token: undefined, body: later })).status, 201);
+  assert.equal(
+    (await stored('open'))?.metadata.resourceVersion,
+    first?.metadata.resourceVersion,
+    'a report that only moves the clock is not written',
+  );
+
+  const changed = bodyOf(server, { cpu: [{ id: 3 }] });
+  assert.equal((await report(server, { at: open, token: undefined, body: changed })).status, 201);
+  assert.equal((await stored('open'))?.spec.report.cpu[0]?.id, 3);
+
+  const systems = await fetch(`${open.url}/systems/${server.uuid.toUpperCase()}`);
+  assert.equal(((await systems.json()) as { cpu: { id: number }[] }).cpu[0]?.id, 3); // the report stored above
+  assert.equal((await send('DELETE', `/delete/${server.uuid}`, { at: open })).status, 200);
+  assert.equal(await stored('open'), undefined);
+  assert.equal(
+    (await send('POST', '/bootstate', { at: open, body: JSON.stringify({ systemUUID: server.uuid, booted: true }) }))
+      .status,
+    200,
+  );
+});

@@ -1,0 +1,156 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { mintBootToken } from '@metal/api/wire/boot-token.ts';
+import { Secret } from '@metal/kube/builtin.ts';
+import { type Cache, CacheSet } from '@metal/kube/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { type Clock, systemClock } from '@metal/kube/clock.ts';
+import { type KubeObject, keyOf } from '@metal/kube/kind.ts';
+import { openCluster } from '@metal/lab/cluster.ts';
+import { type Logger, pino } from 'pino';
+
+export const namespace = 'default';
+
+/** A server with the boot it is doing, and the token of that boot. */
+export interface BootingServer {
+  readonly name: string;
+  readonly uuid: string;
+  readonly boot: ServerBootConfiguration;
+  readonly token: string;
+}
+
+export interface BootWish {
+  annotations?: Record<string, string>;
+  image?: string;
+  /** Text of the ignition; without one there is no secret. */
+  ignition?: string;
+  format?: string;
+  /** Leave the server pointing elsewhere. */
+  current?: boolean;
+}
+
+/** What a service needs around it: a real API server, caches and a key. No operator runs here. */
+export class ServiceRoom implements AsyncDisposable {
+  readonly client: KubeClient;
+  readonly servers: Cache<Server>;
+  readonly bootConfigurations: Cache<ServerBootConfiguration>;
+  readonly inventories: Cache<ServerInventory>;
+  readonly clock: Clock = systemClock;
+  readonly log: Logger = pino({ level: 'silent' });
+  readonly key: Uint8Array = randomBytes(32);
+  readonly bootTokenKey = (): Promise<Uint8Array> => Promise.resolve(this.key);
+  readonly #stack: AsyncDisposableStack;
+
+  constructor(client: KubeClient, caches: CacheSet, stack: AsyncDisposableStack) {
+    this.client = client;
+    this.#stack = stack;
+    this.servers = caches.watch(Server, { indexes: { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] } });
+    this.bootConfigurations = caches.watch(ServerBootConfiguration);
+    this.inventories = caches.watch(ServerInventory);
+  }
+
+  /** A server in its discovery boot. */
+  async discovering(name: string, wish: BootWish = {}): Promise<BootingServer> {
+    return this.booting(name, { ...wish, annotations: { 'metal.ironcore.dev/type': 'Internal', ...wish.annotations } });
+  }
+
+  /** A server and a boot configuration for it. */
+  async booting(name: string, wish: BootWish = {}): Promise<BootingServer> {
+    const uuid = randomUUID();
+    await this.client.create(Server, { metadata: { name }, spec: { systemUUID: uuid.toUpperCase() } });
+    return this.bootsAgain(name, uuid, name, wish);
+  }
+
+  /** Another boot of a server that exists. */
+  async bootsAgain(server: string, uuid: string, name: string, wish: BootWish = {}): Promise<BootingServer> {
+    if (wish.ignition !== undefined)
+      await this.secret(name, { ignition: wish.ignition, format: wish.format ?? 'fcos' });
+    const boot = await this.client.create(ServerBootConfiguration, {
+      metadata: { name, namespace, annotations: wish.annotations ?? {} },
+      spec: {
+        serverRef: { name: server },
+        ...(wish.image === undefined ? {} : { image: wish.image }),
+        ...(wish.ignition === undefined ? {} : { ignitionSecretRef: { name } }),
+      },
+    });
+    if (wish.current !== false)
+      await this.client.mergePatch(Server, { name: server }, { spec: { bootConfigurationRef: { name, namespace } } });
+    return { name: server, uuid, boot, token: this.tokenOf(boot) };
+  }
+
+  async secret(name: string, texts: Record<string, string>): Promise<void> {
+    const data = Object.fromEntries(
+      Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+    );
+    await this.client.create(Secret, { metadata: { name, namespace }, type: 'Opaque', data });
+  }
+
+  tokenOf({ metadata }: ServerBootConfiguration): string {
+    return mintBootToken(this.key, metadata.uid ?? '');
+  }
+
+  /** The object once it is as described; fails with its last state after the deadline. */
+  async until<T extends KubeObject>(cache: Cache<T>, key: string, isAsDescribed: (object: T) => boolean): Promise<T> {
+    const present = cache.get(key);
+    if (present !== undefined && isAsDescribed(present)) return present;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const deadline = setTimeout(
+      () => reject(new Error(`${key} did not become as described: ${JSON.stringify(cache.get(key))}`)),
+      15_000,
+    );
+    using _listening = cache.onChange(
+      ({ key: changed, after }) => changed === key && after !== undefined && isAsDescribed(after) && resolve(after),
+    );
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  /** Counts the writes to an object from now on. */
+  writesTo(cache: Cache<KubeObject>, object: KubeObject): Disposable & { count: number } {
+    const counter = { count: 0, [Symbol.dispose]: () => listening[Symbol.dispose]() };
+    const listening = cache.onChange(({ key, before, after }) => {
+      if (key === keyOf(object) && before?.metadata.resourceVersion !== after?.metadata.resourceVersion)
+        counter.count += 1;
+    });
+    return counter;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+}
+
+export async function openServiceRoom(): Promise<ServiceRoom> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const cluster = stack.use(await openCluster({ crds: true }));
+    const client = stack.use(createKubeClient({ kubeconfigPath: cluster.kubeconfigPath }));
+    const caches = new CacheSet({ client, clock: systemClock, log: pino({ level: 'silent' }) });
+    const room = new ServiceRoom(client, caches, stack);
+    stack.defer(() => caches.stop());
+    await caches.start(new AbortController().signal);
+    return room;
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A temporary directory with these files. */
+export async function directoryWith(
+  files: Record<string, string | Uint8Array>,
+): Promise<AsyncDisposable & { path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'metal-story-'));
+  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content);
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
