@@ -47,6 +47,7 @@ export interface RunningBoot extends AsyncDisposable {
 
 /** A client that takes nothing for this long is gone; a slow one that takes something is not. */
 const idleTimeoutMs = 120_000;
+const farewellMs = 5_000;
 
 /**
  * Prepares boot configurations and serves what machines boot from: scripts, kernels, initrds, ignition. Keeps no state
@@ -92,7 +93,11 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     bootTokenKey: options.bootTokenKey,
     publicUrl: () => url,
   });
-  stack.defer(() => http.close());
+  stack.defer(async () => {
+    // Downloads may finish, but not keep us for ever; a machine that is cut off tries again.
+    using _impatience = clock.setTimeout(farewellMs, () => http.server.closeAllConnections());
+    await http.close();
+  });
   try {
     await http.listen({ host: options.listen.host ?? everyAddress(), port: options.listen.port });
   } catch (error) {
@@ -104,8 +109,15 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');
   stack.use(new Preparation({ client, bootConfigurations, images, clock, log }));
   const running = stack.move();
-  const stop = () => running.disposeAsync();
-  options.signal?.addEventListener('abort', () => void stop(), { once: true });
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    options.signal?.removeEventListener('abort', onAbort);
+    stopping ??= running.disposeAsync();
+    return stopping;
+  };
+  const onAbort = () =>
+    void stop().catch((error: unknown) => log.error({ err: error }, 'the boot service did not stop cleanly'));
+  options.signal?.addEventListener('abort', onAbort, { once: true });
   log.info({ port, url, auth }, 'boot service listens');
   return { port, url, [Symbol.asyncDispose]: stop };
 }

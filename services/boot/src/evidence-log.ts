@@ -2,6 +2,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
+import { isConflict } from '@metal/kube/errors.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import type { Logger } from 'pino';
 import { evidence, type Step } from './evidence.ts';
@@ -88,10 +89,12 @@ export class EvidenceLog implements AsyncDisposable {
     try {
       await this.#apply(pending);
     } catch (error) {
-      this.#options.log.warn(
-        { boot: keyOf(pending.boot), err: error },
-        'could not record the progress of a boot; trying again',
-      );
+      // Conflict: somebody wrote first, perhaps evidence that this write would have removed.
+      if (!isConflict(error))
+        this.#options.log.warn(
+          { boot: keyOf(pending.boot), err: error },
+          'could not record the progress of a boot; trying again',
+        );
       const newer = this.#pending.get(key);
       const merged = {
         boot: pending.boot,
@@ -114,7 +117,10 @@ export class EvidenceLog implements AsyncDisposable {
     ];
     await this.#options.client.apply(
       ServerBootConfiguration,
-      { metadata: { name, namespace, uid }, status: { conditions: latestOfEach(conditions) } },
+      {
+        metadata: { name, namespace, uid, resourceVersion: current.metadata.resourceVersion },
+        status: { conditions: latestOfEach(conditions) },
+      },
       // The registry may have heard of the boot as well; it is the same news.
       { fieldManager: 'metal-operator/boot-evidence', subresource: 'status', force: true },
     );

@@ -27,6 +27,7 @@ export type Verdict =
 const atOnce = 32;
 /** Secrets are often created right after the object that refers to them; saying Error in between would be noise. */
 const courtesyMs = 5_000;
+const secretPauseMs = 50;
 
 /**
  * Watches boot configurations and says of each whether machines can boot it: `status.state` Ready or Error, with a
@@ -90,7 +91,7 @@ export class Preparation implements AsyncDisposable {
       if (!isEarly) await this.#say(boot, verdict);
       if (verdict.error?.code !== 'IgnitionMissing') this.#missedSince.delete(boot.metadata.uid ?? '');
       if (verdict.state === 'Ready') this.#queue.forgive(key);
-      else this.#queue.addAfterFailure(key);
+      else this.#queue.addAfterFailure(key, isEarly ? secretPauseMs : 0);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const overtaken = error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound');

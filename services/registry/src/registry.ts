@@ -47,6 +47,8 @@ export interface RunningRegistry extends AsyncDisposable {
 
 /** What a refused request costs more than a good one: guessing runs a client dry sooner. */
 const refusalCost = 9;
+/** How long requests under way may take when the registry stops. */
+const farewellMs = 3_000;
 
 /**
  * Listens for probe reports and boot states. Everything it is told goes to the API server or is refused; nothing is
@@ -169,7 +171,10 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     });
   }
 
-  stack.defer(() => http.close());
+  stack.defer(async () => {
+    using _impatience = clock.setTimeout(farewellMs, () => http.server.closeAllConnections());
+    await http.close();
+  });
   try {
     await http.listen({ host: options.listen.host ?? everyAddress(), port: options.listen.port });
   } catch (error) {

@@ -1,0 +1,388 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, get, type Server as HttpServer } from 'node:http';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
+
+const kernel = randomBytes(300_000);
+const initrd = randomBytes(700_000);
+const internal = { 'metal.ironcore.dev/type': 'Internal' };
+const butane =
+  'variant: fcos\nversion: 1.3.0\nstorage: {files: [{path: /etc/motd, mode: 0644, contents: {inline: hello}}]}\n';
+
+let room: ServiceRoom;
+let files: Awaited<ReturnType<typeof directoryWith>>;
+let boot: RunningBoot;
+
+before(async () => {
+  room = await openServiceRoom();
+  files = await directoryWith({
+    vmlinuz: kernel,
+    initrd,
+    images: 'probe-os: {kernel: vmlinuz, initrd: initrd, cmdline: quiet}',
+  });
+  boot = await startBoot(optionsFor());
+});
+after(async () => {
+  await boot[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
+  await room[Symbol.asyncDispose]();
+});
+
+function optionsFor(more: Partial<BootOptions> = {}): BootOptions {
+  const { client, servers, bootConfigurations, bootTokenKey, clock, log } = room;
+  return {
+    listen: { host: '127.0.0.1', port: 0 },
+    auth: 'token',
+    client,
+    servers,
+    bootConfigurations,
+    bootTokenKey,
+    imagesFile: join(files.path, 'images'),
+    clock,
+    log,
+    ...more,
+  };
+}
+
+const current = (name: string): Promise<ServerBootConfiguration> =>
+  room.client.get(ServerBootConfiguration, { name, namespace });
+const conditionOf = ({ status }: ServerBootConfiguration, type: string) =>
+  status?.conditions?.find((condition) => condition.type === type);
+const becomes = (name: string, state: string): Promise<ServerBootConfiguration> =>
+  room.until(room.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === state);
+const evidenceArrives = (name: string, type: string): Promise<ServerBootConfiguration> =>
+  room.until(room.bootConfigurations, `${namespace}/${name}`, (object) => conditionOf(object, type)?.status === 'True');
+
+async function preparedBoot(name: string, wish: Parameters<ServiceRoom['booting']>[1] = {}): Promise<BootingServer> {
+  const server = await room.booting(name, { image: 'probe-os', ...wish });
+  await becomes(name, 'Ready');
+  return server;
+}
+
+const scriptOf = async ({ uuid }: BootingServer): Promise<string> => (await fetch(`${boot.url}/ipxe/${uuid}`)).text();
+
+test('a machine boots kernel, initrd and ignition, and the boot leaves a trace with two writes', async () => {
+  const server = await preparedBoot('boots', { ignition: butane });
+  using writes = room.writesTo(room.bootConfigurations, server.boot);
+  const script = await (await fetch(`${boot.url}/ipxe/${server.uuid.toUpperCase()}`)).text();
+  assert.match(script, /^#!ipxe\n/);
+  const [, kernelUrl = '', commandLine = ''] = /^kernel (\S+) (.*) \|\|/m.exec(script) ?? [];
+  const [, initrdUrl = ''] = /^initrd (\S+) \|\|/m.exec(script) ?? [];
+  const parameters = new Map(
+    commandLine
+      .split(' ')
+      .map((word): [string, string] => [word.split('=', 1)[0] ?? '', word.slice(word.indexOf('=') + 1)]),
+  );
+  assert.ok(parameters.has('quiet'), 'the command line of the image is kept');
+
+  const kernelAnswer = await fetch(kernelUrl);
+  assert.equal(kernelAnswer.headers.get('content-length'), String(kernel.length));
+  assert.deepEqual(Buffer.from(await kernelAnswer.arrayBuffer()), kernel);
+  assert.deepEqual(Buffer.from(await (await fetch(initrdUrl)).arrayBuffer()), initrd);
+  const ignition = (await (await fetch(parameters.get('ignition.config.url') ?? '')).json()) as {
+    ignition: { version: string };
+  }; // Ignition JSON
+  assert.equal(ignition.ignition.version, '3.2.0');
+  await evidenceArrives('boots', 'IgnitionDataFetched');
+  assert.equal((await fetch(parameters.get('metal.boot.evidence') ?? '', { method: 'POST' })).status, 200);
+  await evidenceArrives('boots', 'BootStateReceived');
+
+  const told = (await current('boots')).status?.conditions
+    ?.map(({ type, status, reason }) => [type, status, reason])
+    .toSorted();
+  assert.deepEqual(told, [
+    ['BootStateReceived', 'True', 'BootStateReceived'],
+    ['IPXEScriptFetched', 'True', 'IPXEScriptDelivered'],
+    ['IgnitionDataFetched', 'True', 'IgnitionDataDelivered'],
+  ]);
+  assert.equal(
+    conditionOf(await current('boots'), 'BootStateReceived')?.message,
+    'Server successfully posted boot state',
+  );
+  assert.equal(writes.count, 2);
+
+  assert.equal(
+    (await fetch(parameters.get('ignition.config.url') ?? '')).status,
+    403,
+    'a system that is up gets no ignition again',
+  );
+  assert.match(await scriptOf(server), /installed already\nexit 1/);
+});
+
+test('a boot configuration becomes Ready with a single write', async () => {
+  const server = await room.booting('single', { image: 'probe-os' });
+  const ready = await becomes('single', 'Ready');
+  assert.equal(conditionOf(ready, 'ImageValidation'), undefined);
+  const managers = (ready.metadata as { managedFields?: { manager: string; subresource?: string }[] }).managedFields; // metav1.ObjectMeta has them
+  assert.deepEqual(
+    managers?.filter(({ subresource }) => subresource === 'status').map(({ manager }) => manager),
+    ['metal-operator/boot'],
+  );
+  assert.equal(server.boot.metadata.uid, ready.metadata.uid);
+});
+
+test('a boot without ignition says that the script was fetched at once', async () => {
+  const server = await preparedBoot('bare');
+  assert.doesNotMatch(await scriptOf(server), /ignition/);
+  await evidenceArrives('bare', 'IPXEScriptFetched');
+  assert.equal((await fetch(`${boot.url}/boot/${server.token}/ignition`)).status, 404);
+});
+
+test('a machine that nobody knows is told so', async () => {
+  const answer = await fetch(`${boot.url}/ipxe/00000000-0000-0000-0000-00000000dead`);
+  assert.equal(answer.status, 404);
+  assert.match(await answer.text(), /no Server has the system UUID/);
+});
+
+test('any machine is led to its own script', async () => {
+  for (const path of ['/ipxe', '/ipxe/'])
+    assert.match(await (await fetch(`${boot.url}${path}`)).text(), /^chain .*\/ipxe\/\$\{uuid\}/m);
+});
+
+test('a known machine that is not expected goes to its next boot device and leaves no trace', async () => {
+  const server = await room.booting('unexpected', { image: 'probe-os', current: false });
+  await becomes('unexpected', 'Ready');
+  assert.match(
+    await scriptOf(server),
+    /^#!ipxe\necho unexpected boots from its next device: it has no boot configuration\nexit 1\n$/,
+  );
+  assert.equal(conditionOf(await current('unexpected'), 'IPXEScriptFetched'), undefined);
+});
+
+test('a boot service whose watch lags behind asks the API server before it sends a machine away', async () => {
+  const server = await preparedBoot('lagging');
+  const earlier = room.servers.get('lagging');
+  assert.ok(earlier);
+  const { bootConfigurationRef: _ref, ...spec } = earlier.spec;
+  const stale = { ...room.servers, by: () => [{ ...earlier, spec }], get: () => earlier };
+  await using lagging = await startBoot(optionsFor({ servers: stale as typeof room.servers })); // by and get are all that is asked
+  assert.match(await (await fetch(`${lagging.url}/ipxe/${server.uuid}`)).text(), /^kernel /m);
+});
+
+const strangers: [string, (server: BootingServer) => string][] = [
+  ['a guessed token', () => 'A'.repeat(32)],
+  ['a token with a letter too many', ({ token }) => `${token}A`],
+  ['an empty token', () => '%20'],
+];
+for (const [index, [title, token]] of strangers.entries()) {
+  test(`nothing is served for ${title}`, async () => {
+    const server = await preparedBoot(`stranger-${index}`, { ignition: butane });
+    for (const path of ['kernel', 'initrd', 'ignition']) {
+      assert.equal((await fetch(`${boot.url}/boot/${token(server)}/${path}`)).status, 403, path);
+    }
+    assert.equal((await fetch(`${boot.url}/boot/${token(server)}/booted`, { method: 'POST' })).status, 403);
+    assert.equal(conditionOf(await current(server.name), 'BootStateReceived'), undefined);
+  });
+}
+
+test('the token of an earlier boot is dead as soon as the server boots something else', async () => {
+  const earlier = await preparedBoot('earlier', { ignition: butane });
+  const later = await room.bootsAgain('earlier', earlier.uuid, 'later', { image: 'probe-os', ignition: butane });
+  await becomes('later', 'Ready');
+  assert.equal((await fetch(`${boot.url}/boot/${earlier.token}/ignition`)).status, 403);
+  assert.equal((await fetch(`${boot.url}/boot/${later.token}/ignition`)).status, 200);
+});
+
+test('an expired discovery boot serves nothing', async () => {
+  const annotations = {
+    ...internal,
+    'metal.ironcore.dev/boot-token-expires': new Date(Date.now() - 1_000).toISOString(),
+  };
+  const server = await preparedBoot('expired', { ignition: butane, annotations });
+  assert.equal((await fetch(`${boot.url}/boot/${server.token}/ignition`)).status, 403);
+  assert.match(await scriptOf(server), /expired at/);
+});
+
+test('no path leads out of a boot', async () => {
+  const server = await preparedBoot('paths');
+  const paths = [
+    `/boot/${server.token}/../../etc/passwd`,
+    `/boot/${server.token}/..%2f..%2fetc%2fpasswd`,
+    `/boot/${server.token}/kernel/../../x`,
+    `/boot/${server.token}/images`,
+    '/ipxe/..%2f..%2fetc%2fpasswd',
+  ];
+  for (const path of paths) {
+    const { status, text } = await raw(path);
+    assert.ok(status === 404 || status === 403, `${path}: ${status}`);
+    assert.doesNotMatch(text, /root:/);
+  }
+});
+
+/** fetch would tidy the path up before it is sent. */
+async function raw(path: string): Promise<{ status: number; text: string }> {
+  const request = get({ host: '127.0.0.1', port: boot.port, path });
+  const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage]; // what the event carries
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
+}
+
+test('firmware that asks for the length first, or for the rest of a file, is served', async () => {
+  const { token } = await preparedBoot('ranges');
+  const url = `${boot.url}/boot/${token}/initrd`;
+  const head = await fetch(url, { method: 'HEAD' });
+  assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(initrd.length)]);
+  const rest = await fetch(url, { headers: { range: 'bytes=600000-' } });
+  assert.equal(rest.status, 206);
+  assert.deepEqual(Buffer.from(await rest.arrayBuffer()), initrd.subarray(600_000));
+  const same = await fetch(url, { headers: { 'if-none-match': head.headers.get('etag') ?? '' } });
+  assert.equal(same.status, 304);
+});
+
+test('looking at the head of a script or an ignition is no evidence of a boot', async () => {
+  const server = await preparedBoot('heads', { ignition: butane });
+  using writes = room.writesTo(room.bootConfigurations, server.boot);
+  await fetch(`${boot.url}/ipxe/${server.uuid}`, { method: 'HEAD' });
+  await fetch(`${boot.url}/boot/${server.token}/ignition`, { method: 'HEAD' });
+  await fetch(`${boot.url}/boot/${server.token}/booted`, { method: 'POST', body: '{"booted": false}' });
+  await fetch(`${boot.url}/boot/${server.token}/booted`, { method: 'POST', body: '{"booted": true}' });
+  const booted = await evidenceArrives('heads', 'BootStateReceived');
+  assert.deepEqual(
+    [writes.count, booted.status?.conditions?.length],
+    [1, 1],
+    'nothing but the boot itself was recorded',
+  );
+});
+
+test('an image that is not there is an Error that says where it was looked for, until it is corrected', async () => {
+  await room.booting('no-image', { image: 'ghcr.io/org/os:1' });
+  const failed = await becomes('no-image', 'Error');
+  const complaint = conditionOf(failed, 'ImageValidation');
+  assert.deepEqual([complaint?.status, complaint?.reason], ['False', 'ValidationFailed']);
+  assert.match(
+    complaint?.message ?? '',
+    /ghcr\.io\/org\/os:1" is not understood; .*OCI references are not supported yet/,
+  );
+  await room.client.mergePatch(
+    ServerBootConfiguration,
+    { name: 'no-image', namespace },
+    { spec: { image: `file://${files.path}` } },
+  );
+  const ready = await becomes('no-image', 'Ready');
+  assert.equal(conditionOf(ready, 'ImageValidation'), undefined);
+});
+
+test('a boot configuration that is changed for the worse is no longer Ready', async () => {
+  await preparedBoot('worse');
+  await room.client.mergePatch(
+    ServerBootConfiguration,
+    { name: 'worse', namespace },
+    { spec: { image: 'file:///nowhere/' } },
+  );
+  assert.match(
+    conditionOf(await becomes('worse', 'Error'), 'ImageValidation')?.message ?? '',
+    /\/nowhere\/vmlinuz cannot be read/,
+  );
+});
+
+test('a boot service takes over what another said for want of one', async () => {
+  const server = await room.booting('pending', { image: 'absent' });
+  await becomes('pending', 'Error');
+  await room.client.apply(
+    ServerBootConfiguration,
+    { metadata: { name: 'pending', namespace }, status: { state: 'Pending' } },
+    { fieldManager: 'somebody', subresource: 'status', force: true },
+  );
+  await room.client.mergePatch(
+    ServerBootConfiguration,
+    { name: 'pending', namespace },
+    { spec: { image: 'probe-os' } },
+  );
+  assert.equal((await becomes('pending', 'Ready')).metadata.uid, server.boot.metadata.uid);
+});
+
+test('an ignition that comes late is waited for without a word, and a missing one is named', async () => {
+  await using hurried = await startBoot(optionsFor({ clock: createClock(200) }));
+  assert.ok(hurried.port > 0);
+  await room.client.create(ServerBootConfiguration, {
+    metadata: { name: 'late-ignition', namespace },
+    spec: { serverRef: { name: 's' }, image: 'probe-os', ignitionSecretRef: { name: 'late-ignition' } },
+  });
+  const failed = await becomes('late-ignition', 'Error');
+  assert.match(
+    conditionOf(failed, 'IgnitionValidation')?.message ?? '',
+    /Secret "late-ignition" .* does not exist in namespace "default"/,
+  );
+  await room.secret('late-ignition', { format: 'fcos', ignition: butane });
+  assert.equal(conditionOf(await becomes('late-ignition', 'Ready'), 'IgnitionValidation'), undefined);
+});
+
+test('an ignition that is not understood is an Error that names the place', async () => {
+  await room.booting('odd-ignition', { image: 'probe-os', ignition: `${butane}kernel_arguments: {}\n` });
+  assert.match(
+    conditionOf(await becomes('odd-ignition', 'Error'), 'IgnitionValidation')?.message ?? '',
+    /kernel_arguments/,
+  );
+});
+
+test('an ignition of any other format is handed on byte for byte', async () => {
+  const { token } = await preparedBoot('raw-ignition', { ignition: '#cloud-config\n', format: 'cloud-init' });
+  assert.equal(await (await fetch(`${boot.url}/boot/${token}/ignition`)).text(), '#cloud-config\n');
+});
+
+test('ignition by UUID is for images that know no token, and only where no token is asked for', async () => {
+  const server = await preparedBoot('by-uuid', { ignition: butane });
+  assert.equal((await fetch(`${boot.url}/ignition/${server.uuid}`)).status, 403);
+  await using open = await startBoot(optionsFor({ auth: 'none' }));
+  assert.equal((await fetch(`${open.url}/ignition/${server.uuid.toUpperCase()}`)).status, 200);
+});
+
+test('an image on another web server is passed through, in parts too, and let go when the machine goes', async () => {
+  const closed = Promise.withResolvers<void>();
+  const upstream = createServer((request, response) => {
+    if (request.method === 'HEAD') return response.writeHead(200, { 'content-length': kernel.length }).end();
+    if (request.headers.range === 'bytes=0-3')
+      return response
+        .writeHead(206, { 'content-length': 4, 'content-range': `bytes 0-3/${kernel.length}` })
+        .end(kernel.subarray(0, 4));
+    if (request.url === '/os/vmlinuz')
+      return response.writeHead(200, { 'content-length': kernel.length, etag: '"k"' }).end(kernel);
+    // An initrd that never ends, until somebody hangs up.
+    response.once('close', closed.resolve);
+    return response.writeHead(200).write('x');
+  });
+  const origin = await listening(upstream);
+  try {
+    const { token } = await preparedBoot('remote', { image: `${origin}/os` });
+    const whole = await fetch(`${boot.url}/boot/${token}/kernel`);
+    assert.deepEqual([whole.headers.get('content-length'), whole.headers.get('etag')], [String(kernel.length), '"k"']);
+    assert.deepEqual(Buffer.from(await whole.arrayBuffer()), kernel);
+    const part = await fetch(`${boot.url}/boot/${token}/kernel`, { headers: { range: 'bytes=0-3' } });
+    assert.deepEqual([part.status, (await part.arrayBuffer()).byteLength], [206, 4]);
+    const machine = new AbortController();
+    await fetch(`${boot.url}/boot/${token}/initrd`, { signal: machine.signal });
+    machine.abort();
+    await closed.promise;
+  } finally {
+    upstream.closeAllConnections();
+    upstream.close();
+  }
+});
+
+async function listening(server: HttpServer): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}
+
+test('machines that stop reading hold no memory', async () => {
+  await using large = await directoryWith({ vmlinuz: Buffer.alloc(64 * 1_048_576), initrd: 'x' });
+  const { token } = await preparedBoot('stalled', { image: `file://${large.path}` });
+  const startedWith = process.memoryUsage();
+  const requests = Array.from({ length: 20 }, () => get(`${boot.url}/boot/${token}/kernel`, { agent: false }));
+  await Promise.all(requests.map((request) => once(request, 'response')));
+  const grownBytes = process.memoryUsage().rss - startedWith.rss;
+  assert.ok(
+    grownBytes < 200 * 1_048_576,
+    `20 stalled downloads of 64 MiB cost ${Math.round(grownBytes / 1_048_576)} MiB`,
+  );
+  for (const request of requests) request.destroy();
+});
