@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningSystem, startSystem } from '@metal/all-in-one/system.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -19,7 +20,7 @@ import { pino } from 'pino';
 import { openCluster } from './cluster.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
-import { Subject } from './subject.ts';
+import { Subject, untilChanged } from './subject.ts';
 import { Timeline } from './timeline.ts';
 
 export interface LabOptions {
@@ -31,6 +32,8 @@ export interface LabOptions {
   fleet?: Omit<NonNullable<Parameters<typeof startFleet>[0]>, 'count' | 'vendors' | 'clock'>;
   /** Text of the MAC prefix database instead of the fleet's own. */
   macPrefixes?: (fleet: Fleet) => string;
+  /** Verify BMC certificates against the fleet's CA. */
+  bmcCa?: boolean;
   /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
   operator?: 'inside' | 'process' | 'none';
   /** Garbage collection by a real kube-controller-manager. */
@@ -131,6 +134,22 @@ export class Lab implements AsyncDisposable {
     return operator;
   }
 
+  patchServer(name: string, patch: object): Promise<Server> {
+    return this.client.mergePatch(Server, { name }, patch);
+  }
+
+  patchBmc(name: string, patch: object): Promise<BMC> {
+    return this.client.mergePatch(BMC, { name }, patch);
+  }
+
+  /** Corrects credentials, as an administrator would. */
+  async patchSecret(name: string, texts: Record<string, string>): Promise<void> {
+    const data = Object.fromEntries(
+      Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+    );
+    await this.client.mergePatch(BMCSecret, { name }, { data });
+  }
+
   get system(): RunningSystem {
     if (this.#system === undefined) throw new Error('this lab has no operator inside; call startOperator first');
     return this.#system;
@@ -145,6 +164,14 @@ export class Lab implements AsyncDisposable {
       phase: ({ status }) => status?.state,
       timeline: this.timeline,
     });
+  }
+
+  /** The machine itself, beyond what the operator sees of it. */
+  machine({ name, machine }: Node): { until(wish: string, holds: () => boolean): Promise<void> } {
+    return {
+      until: (wish, holds) =>
+        untilChanged(`machine ${name}`, wish, holds, (check) => machine.onChange(check), this.timeline),
+    };
   }
 
   bmc(node: Node): Subject<BMC> {
@@ -228,12 +255,13 @@ async function flagsOf(
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const path = (name: string) => join(directory, name);
   await writeFile(path('prefixes.yaml'), options.macPrefixes?.(fleet) ?? fleet.macPrefixFile());
+  if (options.bmcCa === true) await writeFile(path('ca.pem'), fleet.caPem ?? '');
   await writeFile(path('vmlinuz'), 'kernel of the lab\n'.repeat(64));
   await writeFile(path('initrd'), 'initrd of the lab\n'.repeat(64));
   const image = { kernel: path('vmlinuz'), initrd: path('initrd') };
   await writeFile(
     path('images.json'),
-    JSON.stringify({ images: { 'probe-os': image, 'registry.test/os:1': image, 'registry.test/os:2': image } }),
+    JSON.stringify({ 'probe-os': image, 'registry.test/os:1': image, 'registry.test/os:2': image }),
   );
   return [
     `--kubeconfig=${kubeconfigPath}`,
@@ -248,6 +276,7 @@ async function flagsOf(
     '--metrics-bind-address=0',
     '--health-probe-bind-address=0',
     '--bmc-call-timeout=1m',
+    ...(options.bmcCa === true ? [`--bmc-ca-file=${path('ca.pem')}`] : []),
     ...(options.flags ?? []),
   ];
 }

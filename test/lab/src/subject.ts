@@ -64,29 +64,52 @@ export class Subject<T extends KubeObject> {
 
   #wait<R>(wish: string, look: () => R | undefined): Promise<R> {
     const { what, cache, timeline } = this.#options;
-    return new Promise((resolve, reject) => {
-      const finish = () => {
-        clearTimeout(timer);
-        subscription[Symbol.dispose]();
-      };
-      const check = () => {
-        const found = look();
-        if (found === undefined) return;
-        finish();
-        resolve(found);
-      };
-      const timer = setTimeout(() => {
-        finish();
-        reject(
-          new Error(
-            `${what}: "${wish}" did not happen within ${patienceMs / 1_000} s; it is ${JSON.stringify(this.now, undefined, 1)}\n${timeline.text()}`,
-          ),
-        );
-      }, patienceMs);
-      const subscription = cache.onChange(check);
-      check();
-    });
+    const state = () => `it is ${JSON.stringify(this.now, undefined, 1)}`;
+    return waitFor({ what, wish, look, follow: (check) => cache.onChange(check), state, timeline });
   }
+}
+
+/** Waits until the condition holds, looking again at every change. */
+export async function untilChanged(
+  what: string,
+  wish: string,
+  holds: () => boolean,
+  follow: (check: () => void) => Disposable,
+  timeline: Timeline,
+): Promise<void> {
+  await waitFor({ what, wish, look: () => (holds() ? true : undefined), follow, state: () => '', timeline });
+}
+
+interface Wait<R> {
+  readonly what: string;
+  readonly wish: string;
+  readonly look: () => R | undefined;
+  readonly follow: (check: () => void) => Disposable;
+  readonly state: () => string;
+  readonly timeline: Timeline;
+}
+
+function waitFor<R>({ what, wish, look, follow, state, timeline }: Wait<R>): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const finish = () => {
+      clearTimeout(timer);
+      subscription[Symbol.dispose]();
+    };
+    const check = () => {
+      const found = look();
+      if (found === undefined) return;
+      finish();
+      resolve(found);
+    };
+    const timer = setTimeout(() => {
+      finish();
+      reject(
+        new Error(`${what}: "${wish}" did not happen within ${patienceMs / 1_000} s; ${state()}\n${timeline.text()}`),
+      );
+    }, patienceMs);
+    const subscription = follow(check);
+    check();
+  });
 }
 
 function conditionsOf(object: KubeObject | undefined): readonly Condition[] {

@@ -1,17 +1,34 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
-import { readyCondition } from '../../ready-condition.ts';
+import { condition, type Explanation, readyCondition } from '../../ready-condition.ts';
 import type { BootConfigurationFacts, BootPhase } from './facts.ts';
 
-/** Speaks only while nobody else does: once a boot service has answered, the status is its own. */
+/**
+ * Speaks while no boot service does: once one has answered, the state is its own. What was said before is then corrected,
+ * and nothing is written where nothing had been said.
+ */
 export function reportBootConfiguration(
   boot: ServerBootConfiguration,
-  facts: BootConfigurationFacts,
+  { state }: BootConfigurationFacts,
   outcome: Outcome<BootPhase>,
 ): StatusReport {
-  const waiting = outcome.decision.message !== undefined;
-  if (facts.state !== '' && facts.state !== 'Pending') return { fields: {}, conditions: [] };
-  return waiting
-    ? { fields: { state: 'Pending' }, conditions: [readyCondition(boot, outcome, undefined)] }
-    : { fields: {}, conditions: [] };
+  if (outcome.phase === 'Answered') {
+    const spoken = boot.status?.conditions?.some(({ type }) => type === 'Ready') ?? false;
+    const answer = condition(
+      boot,
+      'Ready',
+      state === 'Ready' ? 'True' : 'False',
+      state === 'Ready' ? answers.Ready : answers.Error,
+    );
+    return { fields: {}, conditions: spoken ? [answer] : [] };
+  }
+  const patient = outcome.decision.message === undefined;
+  return patient
+    ? { fields: {}, conditions: [] }
+    : { fields: { state: 'Pending' }, conditions: [readyCondition(boot, outcome, undefined)] };
 }
+
+const answers = {
+  Ready: { reason: 'Prepared', message: 'the boot service has prepared it' },
+  Error: { reason: 'PreparationFailed', message: 'the boot service could not prepare it; its own condition says why' },
+} as const satisfies Record<string, Explanation>;

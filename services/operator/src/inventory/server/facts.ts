@@ -135,11 +135,11 @@ export function readServerFacts(
     discoveryAttempts,
     maxDiscoveryAttempts: config.discoveryAttempts,
     retryRequested,
-    probeBoot: probeBootIsOurs ? bootFactsOf(probeBoot, server) : undefined,
+    probeBoot: probeBootIsOurs ? bootFactsOf(probeBoot, server, now) : undefined,
     foreignProbeBoot: probeBoot !== undefined && !probeBootIsOurs,
     report: probeBootIsOurs && inventory?.spec.bootConfigurationUID === probeBoot.metadata.uid ? 'fresh' : 'absent',
     inventory,
-    claim: claimFacts(server, memory, context),
+    claim: claimFacts(server, memory, context, now),
     reclaim: server.spec.reclaimPolicy === 'Retain' ? 'Retain' : 'Recycle',
     enforcePowerOff: config.enforcePowerOff,
   };
@@ -211,31 +211,42 @@ function isProbeBootOf(boot: ServerBootConfiguration, server: Server): boolean {
 
 const evidenceTypes = ['BootStateReceived', 'IgnitionDataFetched', 'IPXEScriptFetched'] as const;
 
-export function bootFactsOf(boot: ServerBootConfiguration, server: Server): BootFacts {
+/** An image without ignition tells nothing after its script; what still runs after this long is taken for booted. */
+const silentBootMs = 5 * 60_000;
+
+export function bootFactsOf(boot: ServerBootConfiguration, server: Server, now: number): BootFacts {
   const state = boot.status?.state;
   const { name, namespace, uid = '' } = boot.metadata;
   const ref = server.spec.bootConfigurationRef;
-  const seen = evidenceTypes.find((type) => isTrue(boot, type));
-  const failure = boot.status?.conditions?.find(({ status }) => status === 'False');
+  const seen = evidenceTypes.find((type) => evidenceOf(boot, type) !== undefined);
+  const failure = boot.status?.conditions?.find(({ type, status }) => status === 'False' && type !== 'Ready');
   const progress = seen === undefined ? 'nothing was fetched from the boot service yet' : `last evidence: ${seen}`;
   return {
     uid,
     state: state === 'Ready' || state === 'Error' ? state : 'Pending',
     referenced: ref?.name === name && ref.namespace === namespace,
-    bootSeen:
-      seen === 'BootStateReceived' ||
-      seen === 'IgnitionDataFetched' ||
-      (seen !== undefined && boot.spec.ignitionSecretRef === undefined),
+    bootSeen: hasBooted(boot, now),
     attempt: Number(boot.metadata.annotations?.[discoveryAttemptAnnotation] ?? 0),
     explanation: state === 'Error' ? (failure?.message ?? 'the boot service reports an error') : progress,
   };
 }
 
-function isTrue(boot: ServerBootConfiguration, type: string): boolean {
-  return boot.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+function hasBooted(boot: ServerBootConfiguration, now: number): boolean {
+  if (evidenceOf(boot, 'BootStateReceived') !== undefined || evidenceOf(boot, 'IgnitionDataFetched') !== undefined)
+    return true;
+  const script = evidenceOf(boot, 'IPXEScriptFetched');
+  return (
+    script !== undefined &&
+    boot.spec.ignitionSecretRef === undefined &&
+    now - Date.parse(script.lastTransitionTime) > silentBootMs
+  );
 }
 
-function claimFacts(server: Server, memory: SystemMemory, { caches }: OperatorContext): ClaimFacts {
+function evidenceOf(boot: ServerBootConfiguration, type: (typeof evidenceTypes)[number]) {
+  return boot.status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
+}
+
+function claimFacts(server: Server, memory: SystemMemory, { caches }: OperatorContext, now: number): ClaimFacts {
   const ref = server.spec.serverClaimRef;
   if (ref === undefined) return { standing: 'none' };
   const claim = caches.claims.get({ namespace: ref.namespace, name: ref.name });
@@ -246,17 +257,17 @@ function claimFacts(server: Server, memory: SystemMemory, { caches }: OperatorCo
     return { standing: confirmed ? 'gone' : 'missing', uid, name };
   }
   if (claim.metadata.deletionTimestamp !== undefined) return { standing: 'leaving', uid, name };
-  return { standing: 'held', uid, name, ...heldClaimFacts(server, claim, caches) };
+  return { standing: 'held', uid, name, ...heldClaimFacts(server, claim, caches, now) };
 }
 
-function heldClaimFacts(server: Server, claim: ServerClaim, caches: OperatorContext['caches']) {
+function heldClaimFacts(server: Server, claim: ServerClaim, caches: OperatorContext['caches'], now: number) {
   const boot = caches.bootConfigurations
     .by('owner', claim.metadata.uid ?? '')
     .find(
       ({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined,
     );
-  const bootFacts = boot === undefined ? undefined : bootFactsOf(boot, server);
-  const wantsPower: 'On' | 'Off' = claim.spec.power === 'Off' ? 'Off' : 'On';
+  const bootFacts = boot === undefined ? undefined : bootFactsOf(boot, server, now);
+  const wantsPower: 'On' | 'Off' = claim.spec.power === 'On' ? 'On' : 'Off';
   const provisioned = server.status?.provisionedClaimUID === claim.metadata.uid || (bootFacts?.bootSeen ?? false);
   return { wantsPower, boot: bootFacts, provisioned };
 }

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { minutes } from '@metal/kube/decide.ts';
+import { openLab } from '@metal/lab/lab.ts';
+
+test('an unknown MAC prefix is explained on the Endpoint', async () => {
+  await using lab = await openLab({ macPrefixes: () => 'macPrefixes: []' });
+  const [node] = await lab.rack({ dell: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const endpoint = await lab.endpoint(node).says('UnknownMACPrefix');
+  assert.match(
+    endpoint.status?.conditions?.[0]?.message ?? '',
+    new RegExp(`${node.bmc.macAddress} matches none of the 0 prefixes`),
+  );
+  assert.equal(lab.bmc(node).now, undefined);
+});
+
+test('a wrong password is tried once, and works as soon as the BMCSecret is right', async () => {
+  await using lab = await openLab({ speed: 100 });
+  const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
+  await lab.plugIn(node);
+  const bmc = await lab.bmc(node).says('AuthenticationFailed');
+  assert.equal(bmc.status?.state, 'Error');
+  await lab.clock.sleep(minutes(20));
+  const refused = node.bmc.requests.filter(({ status }) => status === 401);
+  assert.equal(refused.length, 1, 'the BMC saw one attempt');
+
+  await lab.patchSecret(node.name, { password: 'another-one' });
+  await lab.bmc(node).reaches('Enabled');
+  await lab.server(node).says('Available');
+});
+
+test('a certificate nobody vouches for is refused, and accepted once it is pinned', async () => {
+  await using lab = await openLab({ fleet: { https: true }, flags: ['--protocol=https'] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const bmc = await lab.bmc(node).says('TlsUntrusted');
+  const message = bmc.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
+  assert.match(message, /--bmc-ca-file/);
+  assert.equal(node.bmc.requests.length, 0, 'nothing was said to a stranger');
+
+  await lab.patchBmc(node.name, { spec: { protocol: { tls: { fingerprint: node.bmc.fingerprint } } } });
+  await lab.bmc(node).reaches('Enabled');
+});
+
+test('a BMC certificate is verified against the CA bundle', async () => {
+  await using lab = await openLab({ fleet: { https: true }, flags: ['--protocol=https'], bmcCa: true });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+});
+
+test('a BMC that is unreachable is waited for, and the server comes up when it is back', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ hpe: 1 });
+  assert.ok(node);
+  await node.bmc.refuse();
+  await lab.plugIn(node);
+  const bmc = await lab.bmc(node).says('Unreachable');
+  assert.equal(bmc.status?.state, 'Pending');
+  await node.bmc.heal();
+  await lab.server(node).says('Available');
+});
+
+test('a BMC that hangs says so within its deadline and delays nobody else', async () => {
+  await using lab = await openLab({ flags: ['--bmc-call-timeout=20s'] });
+  const [slow, healthy] = await lab.rack({ hpe: 1, generic: 1 });
+  assert.ok(slow && healthy);
+  slow.bmc.set({ hang: true });
+  await lab.plugIn(slow, healthy);
+  await lab.server(healthy).says('Available');
+  await lab.bmc(slow).says('TimedOut');
+  slow.bmc.set({ hang: false });
+  await lab.server(slow).says('Available');
+});
+
+test('a slow BMC is only slow', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ supermicro: 1 });
+  assert.ok(node);
+  node.bmc.set({ latencyMs: 2_000 });
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+});
+
+for (const [what, faults, reason] of [
+  ['answers with a web page', { talksRubbish: true }, 'BadAnswer'],
+  ['breaks off in the middle', { truncates: true }, 'BadAnswer'],
+  ['has no session and no answer left', { status: 503 }, 'ConnectionFailed'],
+  ['fails inside', { status: 500 }, 'InternalServerError'],
+] as const) {
+  test(`a BMC that ${what} is named for it, and forgiven when it recovers`, async () => {
+    await using lab = await openLab();
+    const [node] = await lab.rack({ generic: 1 });
+    assert.ok(node);
+    node.bmc.set(faults);
+    await lab.plugIn(node);
+    await lab.bmc(node).says(reason);
+    await node.bmc.heal();
+    await lab.server(node).says('Available');
+  });
+}
+
+test('two BMCs that report one system UUID: one Server, and a condition on both', async () => {
+  await using lab = await openLab();
+  const first = await lab.fleet.add({ vendor: 'generic' });
+  const second = await lab.fleet.add({ vendor: 'generic', uuid: first.uuid });
+  await lab.plugIn(first);
+  await lab.server(first).says('Available');
+  await lab.plugIn(second);
+  const message = (await lab.bmc(second).says('DuplicateSystemUUID')).status?.conditions?.find(
+    ({ type }) => type === 'SystemsAccepted',
+  )?.message;
+  assert.match(message ?? '', new RegExp(`so has BMC ${first.name}`));
+  await lab.bmc(first).says('DuplicateSystemUUID');
+  assert.equal([...lab.servers.all()].length, 1);
+  assert.deepEqual(second.powerLog, [], 'the surplus machine was not touched');
+});
+
+test('a system without UUID is refused by name', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  node.bmc.set({ uuid: null });
+  await lab.plugIn(node);
+  await lab.bmc(node).says('SystemWithoutUUID');
+  assert.equal(lab.servers.size, 0);
+});
+
+test('a machine that answers with another UUID than its Server is not touched', async () => {
+  await using lab = await openLab({ flags: ['--server-resync-interval=10s'] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  node.bmc.set({ uuid: '11111111-2222-4333-8444-555555555555' });
+  const server = await lab.server(node).says('StaleDecision');
+  assert.match(
+    server.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
+    /nothing is done to it until the two agree/,
+  );
+});
+
+test('a power-on that never happens is named and repeated', async () => {
+  await using lab = await openLab({ flags: ['--power-polling-timeout=10s'] });
+  const [node] = await lab.rack({ dell: 1 });
+  assert.ok(node);
+  node.bmc.set({ powerNeverChanges: true });
+  await lab.plugIn(node);
+  await lab.server(node).says('WaitingForPowerOn');
+  await lab
+    .server(node)
+    .until(
+      'has been asked again',
+      () => node.bmc.requests.filter(({ path }) => path.endsWith('ComputerSystem.Reset')).length > 1,
+    );
+  await node.bmc.heal();
+  await lab.server(node).says('Available');
+});
+
+test('a boot override that is ignored ends the attempt, and the next one succeeds', async () => {
+  await using lab = await openLab({ flags: ['--discovery-timeout=60s', '--power-polling-timeout=10s'] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  node.bmc.set({ ignoresOverride: true });
+  await lab.plugIn(node);
+  await lab.server(node).until('has begun a second attempt', ({ status }) => (status?.discoveryAttempts ?? 0) >= 2);
+  await node.bmc.heal();
+  await lab.server(node).says('Available');
+  assert.equal(lab.server(node).now?.status?.discoveryAttempts, 0);
+});
+
+test('a server that never reports ends in Error, off, and comes back when a person asks', async () => {
+  await using lab = await openLab({
+    flags: ['--discovery-timeout=30s', '--discovery-attempts=2', '--power-polling-timeout=10s'],
+  });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  node.bmc.set({ ignoresOverride: true });
+  await lab.plugIn(node);
+  const server = await lab.server(node).reaches('Error');
+  await node.bmc.heal();
+  await lab.patchServer(server.metadata.name, {
+    metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } },
+  });
+  await lab.server(node).says('Available');
+  assert.equal(lab.server(node).now?.metadata.annotations?.['metal.ironcore.dev/operation'], undefined);
+});
+
+test('an ignored shutdown is forced before the server is offered', async () => {
+  await using lab = await openLab({ flags: ['--power-polling-timeout=10s'] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  node.bmc.set({ ignoresShutdown: true });
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  assert.equal(node.power, 'Off');
+});
+
+test('a server that is found running is left alone until that is allowed', async () => {
+  await using lab = await openLab({ flags: ['--server-resync-interval=10s'] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  node.machine.turnOn();
+  await lab.machine(node).until('runs', () => node.power === 'On');
+  await lab.plugIn(node);
+  const server = await lab.server(node).says('RunningServerLeftAlone');
+  assert.equal(server.status?.manufacturer, 'Contoso', 'what can be read from outside is there');
+  assert.deepEqual(node.powerLog, ['On']);
+
+  node.machine.turnOff();
+  await lab.server(node).says('Available');
+});

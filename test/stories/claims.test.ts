@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openLab } from '@metal/lab/lab.ts';
+
+test('a claim that nobody matches says what was looked at and why each server was refused', async () => {
+  await using lab = await openLab();
+  const nodes = await lab.rack({ generic: 3 });
+  const [cordoned, tainted] = nodes;
+  assert.ok(cordoned && tainted);
+  await lab.plugIn(...nodes);
+  for (const node of nodes) await lab.server(node).says('Available');
+  await lab.patchServer(`${cordoned.name}-system-0`, {
+    metadata: { labels: { disk: 'fast' } },
+    spec: { unclaimable: true },
+  });
+  await lab.patchServer(`${tainted.name}-system-0`, {
+    metadata: { labels: { disk: 'fast' } },
+    spec: { taints: [{ key: 'burn-in' }] },
+  });
+
+  const claim = await lab.claim({ image: 'registry.test/os:1', serverSelector: { matchLabels: { disk: 'fast' } } });
+  const expected = 'looked at 3 servers: 1 Cordoned, 1 LabelsDoNotMatch, 1 Tainted(burn-in)';
+  await claim.subject.until(
+    'is explained',
+    ({ status }) =>
+      status?.conditions?.some(({ reason, message }) => reason === 'NoServerMatches' && message === expected) ?? false,
+  );
+  assert.equal(claim.phase, 'Unbound');
+
+  await lab.patchServer(`${cordoned.name}-system-0`, { spec: { unclaimable: false } });
+  await claim.reaches('Bound');
+});
+
+test('a tolerated taint does not keep a claim away', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  await lab.patchServer(`${node.name}-system-0`, { spec: { taints: [{ key: 'burn-in', value: 'week-1' }] } });
+  const strict = await lab.claim({ image: 'registry.test/os:1' });
+  await strict.says('NoServerMatches');
+  const tolerant = await lab.claim({
+    image: 'registry.test/os:1',
+    tolerations: [{ key: 'burn-in', operator: 'Exists' }],
+  });
+  await tolerant.reaches('Bound');
+  assert.equal(strict.phase, 'Unbound');
+});
+
+test('a claim made anew under the same name does not inherit the running machine', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  const first = await lab.claim({ image: 'registry.test/os:1', name: 'database' });
+  await lab.server(node).says('ClaimServed');
+  await first.delete();
+  await first.isGone();
+  const second = await lab.claim({ image: 'registry.test/os:2', name: 'database' });
+  await second.reaches('Bound');
+  await lab.server(node).says('ClaimServed');
+  assert.notEqual(first.uid, second.uid);
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off', 'On'], 'switched off between the two tenants');
+});
+
+test('thirty claims at once against ten servers: ten are bound, no server twice', async () => {
+  await using lab = await openLab();
+  const nodes = await lab.rack({ generic: 10 });
+  await lab.plugIn(...nodes);
+  for (const node of nodes) await lab.server(node).says('Available');
+  const claims = await Promise.all(
+    Array.from({ length: 30 }, (_, index) => lab.claim({ image: 'registry.test/os:1', name: `storm-${index}` })),
+  );
+  for (const node of nodes) await lab.server(node).says('ClaimServed');
+  const holders = nodes.map((node) => lab.server(node).now?.spec.serverClaimRef?.uid);
+  assert.equal(new Set(holders).size, 10);
+  assert.equal(claims.filter(({ phase }) => phase === 'Bound').length, 10);
+});
+
+test('an image that nobody can boot is explained on the server that waits for it', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  await lab.claim({ image: 'registry.test/unknown:1' });
+  await lab.server(node).says('BootConfigurationFailed');
+  assert.equal(node.power, 'Off', 'no power-on without something to boot');
+});
