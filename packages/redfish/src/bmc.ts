@@ -1,24 +1,18 @@
-import { Agent } from 'undici';
-import type * as z from 'zod';
-import { Breaker, type BreakerState } from './breaker.ts';
+import * as z from 'zod';
+import { unlessAborted } from './aborted.ts';
+import { type Asked, jsonOf, parse, refusalOf } from './answer.ts';
+import { Breaker, type BreakerLimits, type BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
-import { RedfishError } from './errors.ts';
-import { type Answer, exchange, type Method } from './exchange.ts';
+import { type BmcEndpoint, originOf, pathOf } from './endpoint.ts';
+import { closedError, RedfishError } from './errors.ts';
 import { Lanes, type Priority } from './lanes.ts';
-import type { Password } from './password.ts';
-import { type ServiceRoot, serviceRoot, sessionsPath } from './service-root.ts';
-import { basicHeader, type Standing } from './session.ts';
+import { hiddenRoot, type ServiceRoot, serviceRoot, sessionsPath } from './service-root.ts';
+import { Authentication, type Credentials } from './session.ts';
 import { type Traits, traitsOf } from './traits.ts';
-import { type TlsTrust, trustingConnector } from './trust.ts';
+import { type Exchange, type Method, type RawAnswer, Transport } from './transport.ts';
 
+export type { BmcEndpoint } from './endpoint.ts';
 export { Password } from './password.ts';
-
-export interface BmcEndpoint {
-  readonly scheme: 'http' | 'https';
-  readonly host: string;
-  readonly port: number;
-  readonly tls?: TlsTrust | undefined;
-}
 
 /** Hears about traffic, for metrics. `status` is undefined when there was no answer. */
 export interface BmcObserver {
@@ -27,19 +21,34 @@ export interface BmcObserver {
   breaker(state: BreakerState): void;
 }
 
+export interface BmcLimits {
+  /** Exchanges at the same time. */
+  readonly inFlight: number;
+  /** For each exchange, from the attempt to connect until the last byte; waiting for a turn does not count. */
+  readonly callDeadlineMs: number;
+  /** Silence after a power action. */
+  readonly gapAfterPowerMs: number;
+  readonly maxBodyBytes: number;
+  readonly breaker: BreakerLimits;
+}
+
 export interface BmcOptions {
   readonly endpoint: BmcEndpoint;
-  readonly credentials: { readonly username: string; readonly password: Password };
+  readonly credentials: Credentials;
   readonly clock: Clock;
+  /** 0 ≤ x < 1, for jitter. */
   readonly random?: () => number;
-  readonly limits?: { readonly inFlight?: number; readonly callDeadlineMs?: number };
+  readonly limits?: Partial<BmcLimits>;
   readonly observer?: BmcObserver;
 }
 
 export interface CallOptions {
-  readonly priority?: Priority;
+  readonly priority?: Priority | undefined;
+  /** Ends the call with the signal's reason, also while it waits for its turn. */
   readonly signal?: AbortSignal | undefined;
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
+  /** A 5xx answer speaks for this resource alone and says nothing about the health of the BMC. */
+  readonly isSideResource?: boolean | undefined;
 }
 
 export interface WriteOptions extends CallOptions {
@@ -47,42 +56,83 @@ export interface WriteOptions extends CallOptions {
   readonly ifMatch?: string | undefined;
 }
 
-const defaults = { inFlight: 4, callDeadlineMs: 20_000 } as const;
-/** Answers that pass by themselves are asked for again this often, and only where asking twice does no harm. */
-const transientTries = 3;
-const transientPauseMs = 500;
+/** What came back for a write. */
+export interface Answer {
+  readonly status: number;
+  /** Path of what was created or started, without the host name the BMC believes to have. */
+  readonly location: string | undefined;
+  /** Parsed JSON; undefined for an empty body and for one that is no JSON. */
+  readonly body: unknown;
+}
+
+const defaultLimits: BmcLimits = {
+  inFlight: 4,
+  callDeadlineMs: 20_000,
+  gapAfterPowerMs: 0,
+  maxBodyBytes: 8 * 1024 * 1024,
+  breaker: { failures: 5, firstPauseMs: 2_000, longestPauseMs: 120_000 },
+};
+
+/** Transient answers are asked for again this often, only where asking twice does no harm. */
+const retries = 2;
+const firstRetryMs = 200;
+/** A BMC that wants to be left alone longer than this gets its wish; the caller is told when to come back. */
+const longestRetryAfterMs = 10_000;
+const mostRedirects = 3;
+
+interface Call {
+  readonly method: Method;
+  readonly path: string;
+  readonly body?: object | undefined;
+  readonly options: WriteOptions;
+}
 
 /**
  * The one conversation with a management controller: one session, a few requests at a time, the urgent first.
  *
- * Guarantees: a password is tried once, after a refusal nothing is sent until there is a new actor; a BMC that does not
- * answer is left alone; no request outlives its deadline; resets are never sent twice. Rejects with RedfishError.
+ * Guarantees: a rejected password is not sent again; a BMC that keeps failing is left alone; no exchange outlives its
+ * deadline; a POST is never sent twice unless the BMC refused it with 401. Rejects with RedfishError, or with the
+ * reason of the caller's signal.
  */
 export class Bmc implements AsyncDisposable {
-  readonly #options: BmcOptions;
-  readonly #agent: Agent;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #limits: BmcLimits;
+  readonly #origin: string;
+  readonly #observer: BmcObserver | undefined;
+  readonly #transport: Transport;
   readonly #lanes: Lanes;
   readonly #breaker: Breaker;
-  readonly #callDeadlineMs: number;
-  readonly #closed = new AbortController();
-  #standing: Standing = { kind: 'none' };
-  #login: Promise<void> | undefined;
-  #root: Promise<ServiceRoot> | undefined;
+  readonly #authentication: Authentication;
+  #root: ServiceRoot | undefined;
+  #rootRead: Promise<ServiceRoot> | undefined;
+  #expands = true;
   #manufacturer: string | undefined;
+  #closing: Promise<void> | undefined;
 
-  constructor(options: BmcOptions) {
-    this.#options = options;
-    this.#callDeadlineMs = options.limits?.callDeadlineMs ?? defaults.callDeadlineMs;
-    const inFlight = options.limits?.inFlight ?? defaults.inFlight;
-    this.#lanes = new Lanes(inFlight);
-    this.#breaker = new Breaker(options.clock, options.random ?? Math.random, (state) =>
-      options.observer?.breaker(state),
-    );
-    this.#agent = new Agent({
-      connections: inFlight,
-      pipelining: 1,
-      keepAliveTimeout: 30_000,
-      connect: trustingConnector(options.endpoint.tls ?? {}, this.#callDeadlineMs),
+  constructor({ endpoint, credentials, clock, random = Math.random, limits, observer }: BmcOptions) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#limits = { ...defaultLimits, ...limits };
+    this.#origin = originOf(endpoint);
+    this.#observer = observer;
+    const { inFlight, callDeadlineMs, maxBodyBytes } = this.#limits;
+    this.#transport = new Transport({ endpoint, clock, connections: inFlight, maxBodyBytes, callDeadlineMs });
+    this.#lanes = new Lanes(clock, inFlight);
+    this.#breaker = new Breaker({
+      clock,
+      random,
+      origin: this.#origin,
+      limits: this.#limits.breaker,
+      onChange: (state) => observer?.breaker(state),
+    });
+    this.#authentication = new Authentication({
+      origin: this.#origin,
+      clock,
+      credentials,
+      send: (exchange) => this.#exchange({ ...exchange, deadlineMs: callDeadlineMs }),
+      sessionsPath: async () => sessionsPath(await this.#sharedRoot()),
+      onSessions: (count) => observer?.sessions(count),
     });
   }
 
@@ -90,7 +140,7 @@ export class Bmc implements AsyncDisposable {
     return this.#breaker.state;
   }
 
-  /** Known once a system or manager was read. */
+  /** Known once a system was read. */
   get manufacturer(): string | undefined {
     return this.#manufacturer;
   }
@@ -99,18 +149,29 @@ export class Bmc implements AsyncDisposable {
     return traitsOf(this.#manufacturer);
   }
 
-  /** Systems tell who made them; what departs from the standard follows from it. */
-  learnManufacturer(manufacturer: string | undefined): void {
-    this.#manufacturer = manufacturer ?? this.#manufacturer;
+  /** Whether `$expand` may still be used: it was advertised, and no answer to it has proved otherwise. */
+  get expands(): boolean {
+    return this.#expands;
   }
 
-  /** The anonymous service root, read once per connection. */
-  root(options: CallOptions = {}): Promise<ServiceRoot> {
-    this.#root ??= this.#anonymousRoot(options).catch((error: unknown) => {
-      this.#root = undefined;
-      throw error;
-    });
-    return this.#root;
+  /** Systems tell who made them; what departs from the standard follows from it. The first answer stays. */
+  learnManufacturer(manufacturer: string | undefined): void {
+    this.#manufacturer ??= manufacturer;
+  }
+
+  /** An advertised `$expand` that fails where the plain request succeeds is not tried again. */
+  learnExpandFails(): void {
+    this.#expands = false;
+  }
+
+  /** Other credentials end the refusal to use the rejected ones. The session of the old ones is ended. */
+  replaceCredentials(credentials: Credentials): Promise<void> {
+    return this.#authentication.replace(credentials);
+  }
+
+  /** The anonymous service root, read once per conversation. */
+  async root({ priority = 'inventory', signal }: CallOptions = {}): Promise<ServiceRoot> {
+    return this.#root ?? this.#lanes.run(priority, signal, () => unlessAborted(this.#sharedRoot(), signal));
   }
 
   /** Reads a resource and parses it. `etag` is what a guarded write needs. */
@@ -119,270 +180,196 @@ export class Bmc implements AsyncDisposable {
     schema: S,
     options: CallOptions = {},
   ): Promise<{ value: z.output<S>; etag: string | undefined }> {
-    const answer = await this.#authorised('GET', path, undefined, options);
-    return { value: parse(answer, schema, path), etag: etagOf(answer) };
+    const { answer, asked } = await this.#follow(pathOf(path), options);
+    const json = jsonOf(answer, asked);
+    return { value: parse(schema, json, answer, asked), etag: etagOf(answer, json) };
   }
 
   async get<S extends z.ZodType>(path: string, schema: S, options: CallOptions = {}): Promise<z.output<S>> {
     return (await this.read(path, schema, options)).value;
   }
 
-  async patch(path: string, body: object, options: WriteOptions = {}): Promise<void> {
-    await this.#authorised('PATCH', path, body, options);
-  }
-
-  async post(path: string, body: object, options: WriteOptions = {}): Promise<Answer> {
-    return this.#authorised('POST', path, body, options);
-  }
-
-  /** Logs out and closes the connections. Best effort within a second. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#closed.signal.aborted) return;
-    const { kind } = this.#standing;
-    if (
-      this.#standing.kind === 'session' &&
-      this.#standing.location !== undefined &&
-      this.#breaker.state === 'closed'
-    ) {
-      await this.#send(
-        'DELETE',
-        this.#standing.location,
-        undefined,
-        { 'x-auth-token': this.#standing.token },
-        AbortSignal.timeout(1_000),
-      ).catch(() => undefined);
-    }
-    if (kind === 'session') this.#options.observer?.sessions(0);
-    this.#standing = { kind: 'none' };
-    this.#closed.abort(new RedfishError({ code: 'Closed', message: 'the conversation with the BMC was ended' }));
-    await this.#agent.destroy();
-  }
-
-  async #anonymousRoot(options: CallOptions): Promise<ServiceRoot> {
-    const answer = await this.#scheduled('GET', '/redfish/v1/', undefined, () => ({}), options);
-    if (answer.status >= 300) throw httpError('GET', '/redfish/v1/', answer);
-    return parse(answer, serviceRoot, '/redfish/v1/');
-  }
-
-  async #authorised(method: Method, path: string, body: object | undefined, options: WriteOptions): Promise<Answer> {
-    await this.#ensureStanding(options);
-    const used = this.#standing;
-    const headers = () => ({
-      ...this.#credentials(),
-      ...(options.ifMatch === undefined || options.ifMatch === '*' ? {} : { 'if-match': options.ifMatch }),
-    });
-    let answer = await this.#scheduled(method, path, body, headers, options);
-    if (answer.status === 401) {
-      await this.#readmit(used, path, answer);
-      answer = await this.#scheduled(method, path, body, headers, options);
-    }
-    if (answer.status === 412 && options.ifMatch !== undefined) {
-      // Some firmware hands out ETags and then does not recognise them.
-      answer = await this.#scheduled(method, path, body, () => this.#credentials(), options);
-    }
-    if (answer.status < 300) return answer;
-    if (answer.status === 401) this.#reject(answer);
-    throw httpError(method, path, answer);
-  }
-
-  #credentials(): Record<string, string> {
-    if (this.#standing.kind === 'session') return { 'x-auth-token': this.#standing.token };
-    if (this.#standing.kind === 'basic') return { authorization: this.#standing.header };
-    return {};
-  }
-
-  async #ensureStanding(options: CallOptions): Promise<void> {
-    if (this.#standing.kind === 'rejected')
-      throw new RedfishError({ code: 'AuthenticationFailed', status: 401, message: this.#standing.message });
-    if (this.#standing.kind !== 'none') return;
-    this.#login ??= this.#logIn(options).finally(() => {
-      this.#login = undefined;
-    });
-    await this.#login;
-  }
-
-  /** A session that worked may have expired and is renewed once. Credentials that never worked are not tried again. */
-  async #readmit(used: Standing, path: string, answer: Answer): Promise<void> {
-    if (used.kind !== 'session') this.#reject(answer);
-    if (this.#standing === used) this.#standing = { kind: 'none' };
-    await this.#ensureStanding({ priority: 'power' });
-    if (this.#standing.kind === 'none') throw httpError('GET', path, answer);
-  }
-
-  #reject(answer: Answer): never {
-    const { endpoint, credentials } = this.#options;
-    const message = `the BMC at ${endpoint.host}:${endpoint.port} refuses user "${credentials.username}" (HTTP ${answer.status}); correct the BMCSecret. It was tried once, so that the account is not locked`;
-    this.#standing = { kind: 'rejected', message };
-    throw new RedfishError({ code: 'AuthenticationFailed', status: answer.status, message });
-  }
-
-  async #logIn(options: CallOptions): Promise<void> {
-    const root = await this.root(options);
-    const { username, password } = this.#options.credentials;
-    const path = sessionsPath(root);
-    if (path !== undefined) {
-      const answer = await this.#scheduled(
-        'POST',
-        path,
-        { UserName: username, Password: password.reveal() },
-        () => ({}),
-        { ...options, priority: 'power' },
-      );
-      const token = answer.headers['x-auth-token'];
-      if (answer.status < 300 && typeof token === 'string') {
-        this.#standing = { kind: 'session', token, location: locationOf(answer) };
-        this.#options.observer?.sessions(1);
-        return;
-      }
-      if (answer.status === 401 || answer.status === 403) this.#reject(answer);
-      // A BMC that has no session left, or none at all, still takes the same credentials with each request.
-    }
-    this.#standing = { kind: 'basic', header: basicHeader(username, password.reveal()) };
-  }
-
-  async #scheduled(
-    method: Method,
-    path: string,
-    body: object | undefined,
-    headers: () => Record<string, string>,
-    options: CallOptions,
-  ): Promise<Answer> {
-    const deadline = AbortSignal.any([
-      this.#closed.signal,
-      this.#deadline(options.deadlineMs ?? this.#callDeadlineMs),
-      ...(options.signal === undefined ? [] : [options.signal]),
-    ]);
-    const tries = method === 'POST' ? 1 : transientTries;
-    for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.#lanes.run(options.priority ?? 'inventory', deadline, () =>
-        this.#attempt(method, path, body, headers(), deadline),
-      );
-      if (attempt >= tries || !isTransient(answer.status)) return answer;
-      await this.#options.clock.sleep(retryAfterOf(answer) ?? transientPauseMs * attempt, deadline);
-    }
-  }
-
-  async #attempt(
-    method: Method,
-    path: string,
-    body: object | undefined,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    this.#breaker.admit();
+  /**
+   * Changes members of a resource. When the ETag does not match, the resource is looked at again: an ETag that moved
+   * is taken over, one that did not is evidently not understood by the BMC, and the change is sent without.
+   */
+  async patch(path: string, body: object, options: WriteOptions = {}): Promise<Answer> {
+    const call = { method: 'PATCH', path: pathOf(path), body } as const;
+    const { ifMatch } = options;
     try {
-      const answer = await this.#send(method, path, body, headers, signal);
-      if (answer.status >= 500) this.#breaker.failed();
-      else this.#breaker.succeeded();
-      return answer;
+      return await this.#write({ ...call, options });
     } catch (error) {
-      if (!this.#closed.signal.aborted) this.#breaker.failed();
-      throw error;
+      if (!isPreconditionFailed(error) || ifMatch === undefined) throw error;
     }
+    const { etag } = await this.read(path, z.unknown(), options);
+    return this.#write({ ...call, options: { ...options, ifMatch: etag === ifMatch ? undefined : etag } });
   }
 
-  async #send(
-    method: Method,
-    path: string,
-    body: object | undefined,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    const startedAt = this.#options.clock.now();
-    let status: number | undefined;
+  /** Sent once. After an error without a status nobody knows whether it was carried out: look before repeating. */
+  async post(path: string, body: object, options: WriteOptions = {}): Promise<Answer> {
     try {
-      const answer = await exchange({
-        agent: this.#agent,
-        endpoint: this.#options.endpoint,
-        method,
-        path,
-        body,
-        headers,
-        signal,
-      });
-      status = answer.status;
-      return answer;
+      return await this.#write({ method: 'POST', path: pathOf(path), body, options });
     } finally {
-      this.#options.observer?.request({ method, path, status, ms: this.#options.clock.now() - startedAt });
+      if (options.priority === 'power') this.#lanes.pause(this.#limits.gapAfterPowerMs);
     }
   }
 
-  #deadline(ms: number): AbortSignal {
-    const controller = new AbortController();
-    this.#options.clock.setTimeout(ms, () =>
-      controller.abort(
-        new RedfishError({ code: 'TimedOut', message: `the BMC did not answer within ${ms / 1_000} s` }),
+  async delete(path: string, options: WriteOptions = {}): Promise<Answer> {
+    return this.#write({ method: 'DELETE', path: pathOf(path), options });
+  }
+
+  /** Logs out, best effort, and closes the connections. What still runs or waits ends with Closed. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#lanes.close();
+    await this.#authentication.logout();
+    await this.#transport.close();
+  }
+
+  async #write(call: Call): Promise<Answer> {
+    const answer = await this.#call(call);
+    const asked = { origin: this.#origin, method: call.method, path: call.path };
+    if (answer.status >= 300) throw refusalOf(answer, asked, this.#clock.now());
+    const { location } = answer.headers;
+    return {
+      status: answer.status,
+      location: location === undefined ? undefined : pathOf(location),
+      body: bodyOf(answer, asked),
+    };
+  }
+
+  async #follow(path: string, options: CallOptions): Promise<{ answer: RawAnswer; asked: Asked }> {
+    let at = path;
+    for (let redirects = 0; ; redirects += 1) {
+      const asked = { origin: this.#origin, method: 'GET', path: at };
+      const answer = await this.#call({ method: 'GET', path: at, options });
+      if (answer.status < 300) return { answer, asked };
+      const { location } = answer.headers;
+      if (!isRedirect(answer.status) || location === undefined || redirects === mostRedirects)
+        throw refusalOf(answer, asked, this.#clock.now());
+      at = pathOf(location);
+    }
+  }
+
+  /** Repeats what failed in passing. Between the tries others have their turn. */
+  async #call(call: Call): Promise<RawAnswer> {
+    for (let tries = 0; ; tries += 1) {
+      const outcome = await this.#inTurn(call).catch((error: unknown) => this.#brokenConnection(error));
+      const pauseMs = this.#pauseBeforeRetry(call, outcome, tries);
+      if (pauseMs === undefined && outcome instanceof RedfishError) throw outcome;
+      if (pauseMs === undefined && !(outcome instanceof RedfishError)) return outcome;
+      await this.#clock.sleep(pauseMs ?? 0, call.options.signal);
+    }
+  }
+
+  #brokenConnection(error: unknown): RedfishError {
+    if (error instanceof RedfishError && error.code === 'Unreachable') return error;
+    throw error;
+  }
+
+  #pauseBeforeRetry({ method }: Call, outcome: RawAnswer | RedfishError, tries: number): number | undefined {
+    if (method === 'POST' || tries >= retries || this.#closing !== undefined) return undefined;
+    const backoffMs = firstRetryMs * 4 ** tries * (1 - this.#random() / 4);
+    if (outcome instanceof RedfishError) return isBroken(outcome) ? (tries === 0 ? 0 : backoffMs) : undefined;
+    if (outcome.status !== 503 && outcome.status !== 429) return undefined;
+    const { retryAfterMs } = refusalOf(outcome, { origin: '', method, path: '' }, this.#clock.now());
+    if (retryAfterMs === undefined) return outcome.status === 429 ? backoffMs : undefined;
+    return retryAfterMs <= longestRetryAfterMs ? retryAfterMs : undefined;
+  }
+
+  #inTurn({ method, path, body, options }: Call): Promise<RawAnswer> {
+    const { priority = 'inventory', signal, deadlineMs = this.#limits.callDeadlineMs, ifMatch } = options;
+    const condition = ifMatch === undefined || ifMatch === '*' ? {} : { 'if-match': ifMatch };
+    const asked = { origin: this.#origin, method, path };
+    return this.#lanes.run(priority, signal, () =>
+      this.#authentication.run(
+        (credentials) =>
+          this.#exchange(
+            { method, path, body, deadlineMs, signal, headers: { ...condition, ...credentials } },
+            options.isSideResource,
+          ),
+        asked,
+        signal,
       ),
     );
-    return controller.signal;
   }
-}
 
-const isTransient = (status: number): boolean => status === 503 || status === 429;
+  /** The root is read within the turn of whoever needs it first; the others wait for the same answer. */
+  async #sharedRoot(): Promise<ServiceRoot> {
+    if (this.#root !== undefined) return this.#root;
+    this.#rootRead ??= this.#readRoot().finally(() => {
+      this.#rootRead = undefined;
+    });
+    return this.#rootRead;
+  }
 
-function retryAfterOf({ headers }: Answer): number | undefined {
-  const seconds = Number(headers['retry-after']);
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 10) * 1_000 : undefined;
-}
+  async #readRoot(): Promise<ServiceRoot> {
+    const path = '/redfish/v1/';
+    const asked = { origin: this.#origin, method: 'GET', path };
+    const deadlineMs = this.#limits.callDeadlineMs;
+    const answer = await this.#exchange({ method: 'GET', path, headers: {}, deadlineMs });
+    // Against the standard, but no reason to give up: the usual places are tried.
+    if (answer.status === 401 || answer.status === 403) return hiddenRoot();
+    if (answer.status >= 300) throw refusalOf(answer, asked, this.#clock.now());
+    this.#root = parse(serviceRoot, jsonOf(answer, asked), answer, asked);
+    return this.#root;
+  }
 
-function etagOf({ headers, body }: Answer): string | undefined {
-  const inBody = typeof body === 'object' && body !== null && '@odata.etag' in body ? body['@odata.etag'] : undefined;
-  const etag = headers.etag ?? inBody;
-  return typeof etag === 'string' ? etag : undefined;
-}
-
-function locationOf({ headers, body }: Answer): string | undefined {
-  const inBody = typeof body === 'object' && body !== null && '@odata.id' in body ? body['@odata.id'] : undefined;
-  const location = headers.location ?? inBody;
-  if (typeof location !== 'string') return undefined;
-  return URL.canParse(location) ? new URL(location).pathname : location;
-}
-
-function parse<S extends z.ZodType>(answer: Answer, schema: S, path: string): z.output<S> {
-  const parsed = schema.safeParse(answer.body);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new RedfishError({
-    code: 'BadAnswer',
-    status: answer.status,
-    message: `${path} is no usable Redfish resource: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`,
-  });
-}
-
-const codes: Record<number, RedfishError['code']> = {
-  401: 'AuthenticationFailed',
-  403: 'Forbidden',
-  404: 'NotFound',
-  405: 'NotSupported',
-  429: 'Busy',
-  501: 'NotSupported',
-  503: 'Busy',
-};
-
-function httpError(method: string, path: string, answer: Answer): RedfishError {
-  const said = messageIn(answer.body);
-  return new RedfishError({
-    code: codes[answer.status] ?? 'HttpError',
-    status: answer.status,
-    retryAfterMs: retryAfterOf(answer),
-    message: `${method} ${path}: the BMC answered ${answer.status}${said === undefined ? '' : `: ${said}`}`,
-  });
-}
-
-/** The first extended message, or the error's own (Redfish specification, error responses). */
-function messageIn(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null || !('error' in body)) return undefined;
-  const { error } = body;
-  if (typeof error !== 'object' || error === null) return undefined;
-  const extended: unknown =
-    '@Message.ExtendedInfo' in error && Array.isArray(error['@Message.ExtendedInfo'])
-      ? error['@Message.ExtendedInfo'][0]
-      : undefined;
-  for (const source of [extended, error]) {
-    for (const member of ['Message', 'message']) {
-      const text: unknown = typeof source === 'object' && source !== null ? Reflect.get(source, member) : undefined;
-      if (typeof text === 'string' && text !== '') return text.slice(0, 300);
+  async #exchange(exchange: Exchange, isSideResource = false): Promise<RawAnswer> {
+    this.#breaker.admit();
+    const startedAt = this.#clock.now();
+    let status: number | undefined;
+    try {
+      const answer = await this.#transport.exchange(exchange);
+      status = answer.status;
+      this.#judge(answer, isSideResource);
+      return answer;
+    } catch (error) {
+      if (countsAsFailure(error)) this.#breaker.failed(error.code);
+      else this.#breaker.undecided();
+      throw this.#closing === undefined || error instanceof RedfishError ? error : closedError();
+    } finally {
+      const { method, path } = exchange;
+      this.#observer?.request({ method, path, status, ms: this.#clock.now() - startedAt });
     }
   }
-  return undefined;
+
+  /** 501 is an honest answer of a healthy BMC, other 5xx are not. */
+  #judge({ status }: RawAnswer, isSideResource: boolean): void {
+    if (status < 500 || status === 501 || (isSideResource && status !== 503)) this.#breaker.succeeded();
+    else this.#breaker.failed(`HTTP ${status}`);
+  }
+}
+
+const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
+
+const isPreconditionFailed = (error: unknown): boolean => error instanceof RedfishError && error.status === 412;
+
+/** The connection existed and broke; a refused or impossible one is not repaired by haste. */
+function isBroken({ cause }: RedfishError): boolean {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET';
+}
+
+const countsAsFailure = (error: unknown): error is RedfishError =>
+  error instanceof RedfishError && ['Unreachable', 'TimedOut', 'BadAnswer'].includes(error.code);
+
+function etagOf({ headers }: RawAnswer, json: unknown): string | undefined {
+  const inBody = typeof json === 'object' && json !== null && '@odata.etag' in json ? json['@odata.etag'] : undefined;
+  const etag = headers.etag ?? inBody;
+  // A compressing web server in front of the BMC appends its own mark, which the BMC does not know.
+  return typeof etag === 'string' ? etag.replace(/-gzip(?="?$)/, '') : undefined;
+}
+
+/** Answers to writes may hold anything. */
+function bodyOf(answer: RawAnswer, asked: Asked): unknown {
+  try {
+    return jsonOf(answer, asked);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,99 +1,111 @@
-import type { Bmc, CallOptions, WriteOptions } from './bmc.ts';
+import type { Bmc, CallOptions } from './bmc.ts';
 import { RedfishError } from './errors.ts';
-import { system, type SystemResource } from './schemas.ts';
+import { pendingSystem, type SystemResource } from './schemas.ts';
+import { readSystemResource } from './systems.ts';
 
 export interface NetworkBoot {
   readonly target: 'Pxe' | 'UefiHttp';
   /** For UefiHttp, where the BMC is told the URL instead of DHCP. */
-  readonly httpBootUri?: string;
+  readonly httpBootUri?: string | undefined;
 }
 
-/** Boots from the network once, at the next start. */
+/**
+ * Boots from the network once, at the next start.
+ * @throws RedfishError NotSupported when the BMC advertises its targets and this is not among them.
+ */
 export async function networkBootOnce(
   bmc: Bmc,
   uri: string,
   { target, httpBootUri }: NetworkBoot,
   options: CallOptions = {},
 ): Promise<void> {
-  const { value, etag } = await bmc.read(uri, system, { ...options, priority: 'boot' });
-  bmc.learnManufacturer(value.Manufacturer);
-  const allowed = value.Boot?.['BootSourceOverrideTarget@Redfish.AllowableValues'];
-  if (allowed !== undefined && allowed.length > 0 && !allowed.includes(target)) {
-    throw new RedfishError({
-      code: 'NotSupported',
-      message: `${uri} cannot boot once by ${target}; it offers ${allowed.join(', ')}`,
-    });
-  }
-  const Boot = {
+  const seen = await look(bmc, uri, options);
+  requireTarget(seen, target);
+  await patchBoot(bmc, seen, options, {
     BootSourceOverrideEnabled: 'Once',
     BootSourceOverrideTarget: target,
-    ...bmc.traits.overrideMode(value.Boot ?? emptyBoot),
+    ...bmc.traits.overrideMode(seen.value.Boot),
     ...(httpBootUri === undefined ? {} : { HttpBootUri: httpBootUri }),
-  };
-  await patchBoot(bmc, uri, value, { Boot }, { ...options, priority: 'boot', ifMatch: etag });
+  });
+}
+
+/** Boots from the disk once, at the next start, whatever the persistent order says. */
+export async function bootFromDiskOnce(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<void> {
+  const seen = await look(bmc, uri, options);
+  requireTarget(seen, 'Hdd');
+  await patchBoot(bmc, seen, options, { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Hdd' });
 }
 
 /** Takes back a one-time override that was not used. */
 export async function clearBootOverride(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<void> {
-  const { value, etag } = await bmc.read(uri, system, { ...options, priority: 'boot' });
-  if (value.Boot?.BootSourceOverrideEnabled === 'Disabled') return;
-  await patchBoot(
-    bmc,
-    uri,
-    value,
-    { Boot: { BootSourceOverrideEnabled: 'Disabled' } },
-    { ...options, priority: 'boot', ifMatch: etag },
-  );
+  const seen = await look(bmc, uri, options);
+  const { BootSourceOverrideEnabled: enabled, BootSourceOverrideTarget: target } = seen.value.Boot;
+  if (enabled === 'Disabled' || target === 'None') return;
+  // Some services refuse a change of the override that names no target.
+  await patchBoot(bmc, seen, options, { BootSourceOverrideEnabled: 'Disabled', BootSourceOverrideTarget: 'None' });
 }
 
 /**
  * Sets the persistent boot order. Devices the BMC has besides keep their place behind; an order that already begins as
- * wanted is left alone, and a pending one-time override is never touched.
+ * wanted, or will at the next start, is left alone. A one-time override is never touched.
  */
 export async function setBootOrder(
   bmc: Bmc,
   uri: string,
   devices: readonly string[],
   options: CallOptions = {},
-): Promise<void> {
-  const { value, etag } = await bmc.read(uri, system, { ...options, priority: 'boot' });
-  const current = value.Boot?.BootOrder ?? [];
-  if (devices.every((device, index) => current[index] === device)) return;
+): Promise<'changed' | 'unchanged'> {
+  const seen = await look(bmc, uri, options);
+  const current = seen.value.Boot.BootOrder ?? [];
+  if (beginsWith(current, devices)) return 'unchanged';
+  const pending = await readPending(bmc, seen, options);
+  if (beginsWith(pending?.value.Boot.BootOrder ?? [], devices)) return 'unchanged';
   const BootOrder = [...devices, ...current.filter((device) => !devices.includes(device))];
-  await patchBoot(bmc, uri, value, { Boot: { BootOrder } }, { ...options, priority: 'boot', ifMatch: etag });
+  await patchBoot(bmc, seen, options, { BootOrder });
+  return 'changed';
 }
 
-const emptyBoot = {
-  BootSourceOverrideEnabled: undefined,
-  BootSourceOverrideTarget: undefined,
-  BootSourceOverrideMode: undefined,
-  'BootSourceOverrideTarget@Redfish.AllowableValues': undefined,
-  HttpBootUri: undefined,
-  BootOrder: undefined,
-};
+interface Seen {
+  readonly uri: string;
+  readonly value: SystemResource;
+  readonly etag: string | undefined;
+}
+
+async function look(bmc: Bmc, uri: string, options: CallOptions): Promise<Seen> {
+  return { uri, ...(await readSystemResource(bmc, uri, { priority: 'boot', ...options })) };
+}
+
+function requireTarget({ uri, value }: Seen, target: string): void {
+  const offered = value.Boot['BootSourceOverrideTarget@Redfish.AllowableValues'] ?? [];
+  if (offered.length === 0 || offered.includes(target)) return;
+  throw new RedfishError({
+    code: 'NotSupported',
+    message: `${uri} cannot boot once from ${target}; it offers ${offered.join(', ')}`,
+  });
+}
 
 /** Newer BMCs (iDRAC 10) take boot changes only on the settings object that the system names. */
-async function patchBoot(
-  bmc: Bmc,
-  uri: string,
-  resource: SystemResource,
-  body: object,
-  options: WriteOptions,
-): Promise<void> {
-  const settings = resource['@Redfish.Settings']?.SettingsObject?.['@odata.id'];
+async function patchBoot(bmc: Bmc, seen: Seen, options: CallOptions, Boot: object): Promise<void> {
+  const write = { priority: 'boot', ...options } as const;
   try {
-    await bmc.patch(uri, body, options);
+    await bmc.patch(seen.uri, { Boot }, { ...write, ifMatch: seen.etag });
   } catch (error) {
-    const refused =
-      error instanceof RedfishError &&
-      error.status !== undefined &&
-      error.status >= 400 &&
-      error.status < 500 &&
-      error.status !== 401;
-    if (!refused || settings === undefined || settings === uri) throw error;
-    await bmc.patch(settings, body, {
-      ...options,
-      ifMatch: (await bmc.read(settings, system.partial(), options)).etag,
-    });
+    const pending = isRefused(error) ? await readPending(bmc, seen, options) : undefined;
+    if (pending === undefined) throw error;
+    await bmc.patch(pending.uri, { Boot }, { ...write, ifMatch: pending.etag });
   }
+}
+
+async function readPending(bmc: Bmc, { uri, value }: Seen, options: CallOptions) {
+  const settings = value['@Redfish.Settings'].SettingsObject;
+  if (settings === undefined || settings === uri) return undefined;
+  return { uri: settings, ...(await bmc.read(settings, pendingSystem, { priority: 'boot', ...options })) };
+}
+
+const beginsWith = (order: readonly string[], devices: readonly string[]): boolean =>
+  devices.every((device, index) => order[index] === device);
+
+/** The BMC understood the request and does not take it here; rights and overload are another matter. */
+function isRefused(error: unknown): boolean {
+  return error instanceof RedfishError && ['HttpError', 'NotSupported', 'NotFound'].includes(error.code);
 }

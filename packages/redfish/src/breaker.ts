@@ -3,64 +3,100 @@ import { RedfishError } from './errors.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-const failuresToOpen = 5;
-const firstPauseMs = 2_000;
-const longestPauseMs = 120_000;
+export interface BreakerLimits {
+  /** Consecutive failures that open it. */
+  readonly failures: number;
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+}
+
+export interface BreakerOptions {
+  readonly clock: Clock;
+  /** 0 ≤ x < 1; spreads the probes of many breakers that opened together. */
+  readonly random: () => number;
+  /** Name of the BMC in messages. */
+  readonly origin: string;
+  readonly limits: BreakerLimits;
+  readonly onChange: (state: BreakerState) => void;
+}
 
 /**
- * Leaves a BMC that does not answer alone: after five failures in a row nothing is sent for a while, then one request
- * tries. The pause doubles, with jitter, up to two minutes.
+ * Leaves a failing BMC alone.
+ *
+ *   closed ──(n failures in a row)──► open ──(pause over, next call)──► half-open ──success──► closed
+ *                                      ▲                                    │
+ *                                      └────────(failure: double pause)─────┘
  */
 export class Breaker {
-  readonly #clock: Clock;
-  readonly #random: () => number;
-  readonly #onChange: (state: BreakerState) => void;
-  #failures = 0;
-  #pauses = 0;
-  #since = 0;
-  #retryAt = 0;
+  readonly #options: BreakerOptions;
   #state: BreakerState = 'closed';
+  #failuresInARow = 0;
+  #openings = 0;
+  #since = 0;
+  #nextTryAt = 0;
+  #lastFailure = '';
 
-  constructor(clock: Clock, random: () => number, onChange: (state: BreakerState) => void) {
-    this.#clock = clock;
-    this.#random = random;
-    this.#onChange = onChange;
+  constructor(options: BreakerOptions) {
+    this.#options = options;
   }
 
   get state(): BreakerState {
     return this.#state;
   }
 
-  /** @throws RedfishError CircuitOpen while the BMC is left alone. */
+  /** Lets an exchange pass or throws CircuitOpen. While half-open exactly one exchange passes. */
   admit(): void {
     if (this.#state === 'closed') return;
-    if (this.#state === 'open' && this.#clock.now() >= this.#retryAt) return this.#become('half-open');
-    const at = (ms: number) => new Date(ms).toISOString();
-    throw new RedfishError({
-      code: 'CircuitOpen',
-      message: `the BMC has not answered since ${at(this.#since)}; it is left alone until ${at(this.#retryAt)}`,
-    });
+    if (this.#state === 'open' && this.#options.clock.now() >= this.#nextTryAt) return this.#become('half-open');
+    throw this.#refusal();
   }
 
   succeeded(): void {
-    this.#failures = 0;
-    this.#pauses = 0;
+    this.#failuresInARow = 0;
+    this.#openings = 0;
     this.#become('closed');
   }
 
-  failed(): void {
-    if (this.#failures === 0) this.#since = this.#clock.now();
-    this.#failures += 1;
-    if (this.#state === 'closed' && this.#failures < failuresToOpen) return;
-    const pauseMs = Math.min(firstPauseMs * 2 ** this.#pauses, longestPauseMs) * (0.75 + this.#random() / 4);
-    this.#pauses += 1;
-    this.#retryAt = this.#clock.now() + pauseMs;
+  failed(why: string): void {
+    if (this.#failuresInARow === 0) this.#since = this.#options.clock.now();
+    this.#failuresInARow += 1;
+    this.#lastFailure = why;
+    const tooMany = this.#state === 'closed' && this.#failuresInARow >= this.#options.limits.failures;
+    if (this.#state === 'half-open' || tooMany) this.#open();
+  }
+
+  /** The exchange ended without telling anything about the BMC, e.g. because the caller gave up. */
+  undecided(): void {
+    if (this.#state === 'half-open') this.#become('open');
+  }
+
+  #open(): void {
+    const { clock, random, limits } = this.#options;
+    const pauseMs = Math.min(limits.firstPauseMs * 2 ** this.#openings, limits.longestPauseMs);
+    this.#openings += 1;
+    this.#nextTryAt = clock.now() + pauseMs * (1 - random() / 4);
     this.#become('open');
   }
 
   #become(state: BreakerState): void {
-    if (this.#state === state) return;
+    if (state === this.#state) return;
     this.#state = state;
-    this.#onChange(state);
+    this.#options.onChange(state);
+  }
+
+  #refusal(): RedfishError {
+    const { clock, origin } = this.#options;
+    const waitMs = Math.max(0, this.#nextTryAt - clock.now());
+    const nextTry =
+      this.#state === 'half-open'
+        ? 'one request is finding out whether it is back'
+        : `it is left alone for ${(waitMs / 1_000).toFixed(1)} s, until ${rfc3339(this.#nextTryAt)}`;
+    return new RedfishError({
+      code: 'CircuitOpen',
+      message: `${origin} has failed ${this.#failuresInARow} times in a row since ${rfc3339(this.#since)} (last: ${this.#lastFailure}); ${nextTry}`,
+      retryAfterMs: waitMs,
+    });
   }
 }
+
+const rfc3339 = (epochMs: number): string => new Date(epochMs).toISOString();

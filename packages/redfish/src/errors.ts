@@ -1,54 +1,63 @@
-/** What can go wrong in a conversation with a BMC. */
-export type RedfishErrorCode =
-  | 'AuthenticationFailed'
-  | 'Forbidden'
-  | 'NotFound'
-  | 'TlsUntrusted'
-  | 'Unreachable'
-  | 'TimedOut'
-  | 'CircuitOpen'
-  | 'BadAnswer'
-  | 'NotSupported'
-  | 'Busy'
-  | 'HttpError'
-  | 'Closed';
+/** later: worth trying again with backoff. blocked: pointless until something changes. bug: should not happen. */
+export type RetryClass = 'later' | 'blocked' | 'bug';
 
-/** later: ask again with backoff. blocked: pointless until something changes. bug: ours. */
-const retryOf: Record<RedfishErrorCode, 'later' | 'blocked' | 'bug'> = {
-  AuthenticationFailed: 'blocked',
-  Forbidden: 'blocked',
-  NotFound: 'later',
-  TlsUntrusted: 'blocked',
-  Unreachable: 'later',
-  TimedOut: 'later',
-  CircuitOpen: 'later',
-  BadAnswer: 'later',
-  NotSupported: 'blocked',
-  Busy: 'later',
-  HttpError: 'later',
-  Closed: 'later',
-};
+/** Everything that can go wrong in a conversation with a BMC: what it means, and whether waiting helps. */
+export const redfishErrorCatalogue = {
+  AuthenticationFailed: {
+    retry: 'blocked',
+    meaning:
+      'The BMC rejected user name or password. They are not sent again until they change, so that the account is not locked.',
+  },
+  Forbidden: { retry: 'blocked', meaning: 'The BMC knows the account, but the account may not do this.' },
+  NotFound: { retry: 'later', meaning: 'The BMC has no such resource (any more).' },
+  TlsUntrusted: { retry: 'blocked', meaning: 'The certificate of the BMC is not trusted. Nothing was sent to it.' },
+  Unreachable: { retry: 'later', meaning: 'No connection, or it broke before the answer was complete.' },
+  TimedOut: { retry: 'later', meaning: 'The BMC did not answer within the deadline.' },
+  CircuitOpen: {
+    retry: 'later',
+    meaning: 'The BMC failed several times in a row and is left alone until the time named in the message.',
+  },
+  BadAnswer: { retry: 'later', meaning: 'The answer is not what Redfish defines: no JSON, cut off, or no resource.' },
+  NotSupported: { retry: 'blocked', meaning: 'The BMC or the machine does not offer what was asked of it.' },
+  Busy: { retry: 'later', meaning: 'The BMC asks to come back later (503 or 429).' },
+  HttpError: { retry: 'later', meaning: 'The BMC answered with an HTTP error that has no code of its own.' },
+  Closed: { retry: 'later', meaning: 'The conversation was ended on our side while a call was running.' },
+} as const satisfies Record<string, { retry: RetryClass; meaning: string }>;
 
-/** `status` is the HTTP status, kept through every wrapping; undefined when there was no answer. */
+export type RedfishErrorCode = keyof typeof redfishErrorCatalogue;
+
+export interface RedfishErrorOptions {
+  readonly code: RedfishErrorCode;
+  /** What was expected, what was found, what to do. */
+  readonly message: string;
+  /** HTTP status, when there was an answer. */
+  readonly status?: number | undefined;
+  /** Milliseconds after which another try makes sense, when known. */
+  readonly retryAfterMs?: number | undefined;
+  /** Message identifiers of the Redfish error body, e.g. `Base.1.8.PropertyValueNotInList`. */
+  readonly messageIds?: readonly string[] | undefined;
+  readonly cause?: unknown;
+}
+
+/** The only error this package throws, apart from the reason of an aborted signal. Carries no secret. */
 export class RedfishError extends Error {
   readonly code: RedfishErrorCode;
-  readonly retry: 'later' | 'blocked' | 'bug';
+  readonly retry: RetryClass;
+  /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;
-  /** Milliseconds the BMC asked us to wait. */
   readonly retryAfterMs: number | undefined;
+  readonly messageIds: readonly string[];
 
-  constructor(options: {
-    code: RedfishErrorCode;
-    message: string;
-    status?: number | undefined;
-    retryAfterMs?: number | undefined;
-    cause?: unknown;
-  }) {
-    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor({ code, message, status, retryAfterMs, messageIds, cause }: RedfishErrorOptions) {
+    super(message, cause === undefined ? undefined : { cause });
     this.name = 'RedfishError';
-    this.code = options.code;
-    this.retry = retryOf[options.code];
-    this.status = options.status;
-    this.retryAfterMs = options.retryAfterMs;
+    this.code = code;
+    this.retry = redfishErrorCatalogue[code].retry;
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+    this.messageIds = messageIds ?? [];
   }
 }
+
+export const closedError = (): RedfishError =>
+  new RedfishError({ code: 'Closed', message: 'the conversation with the BMC was ended on our side; start a new one' });

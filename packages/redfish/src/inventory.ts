@@ -2,205 +2,127 @@ import type * as z from 'zod';
 import type { Bmc, CallOptions } from './bmc.ts';
 import { readMembers } from './collections.ts';
 import { RedfishError } from './errors.ts';
-import {
-  drive,
-  ethernetInterface,
-  memoryModule,
-  processor,
-  simpleStorage,
-  storage,
-  type SystemResource,
-  volume,
-} from './schemas.ts';
+import { ethernetInterface, memoryModule, processor } from './schemas.ts';
+import { readStorages, type StorageUnit } from './storages.ts';
 import { readSystemResource, stateOf, type SystemState } from './systems.ts';
+
+export type { Drive, StorageUnit, Volume } from './storages.ts';
+
+export interface Processor {
+  readonly id: string;
+  readonly type: string | undefined;
+  readonly architecture: string | undefined;
+  readonly instructionSet: string | undefined;
+  readonly manufacturer: string | undefined;
+  readonly model: string | undefined;
+  readonly maxSpeedMHz: number | undefined;
+  readonly totalCores: number | undefined;
+  readonly totalThreads: number | undefined;
+}
+
+export interface MemoryModule {
+  readonly id: string | undefined;
+  readonly capacityMiB: number | undefined;
+  readonly type: string | undefined;
+  readonly manufacturer: string | undefined;
+  readonly partNumber: string | undefined;
+  readonly serialNumber: string | undefined;
+}
+
+export interface NetworkInterface {
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  /** Lower case. */
+  readonly macAddress: string | undefined;
+  readonly speedMbps: number | undefined;
+}
+
+export interface MissingPart {
+  readonly part: string;
+  readonly reason: string;
+}
 
 /** The hardware of a system, as far as the BMC could tell it. */
 export interface Inventory {
   readonly system: SystemState;
-  readonly processors: readonly {
-    id: string;
-    type: string | undefined;
-    architecture: string | undefined;
-    instructionSet: string | undefined;
-    manufacturer: string | undefined;
-    model: string | undefined;
-    maxSpeedMHz: number | undefined;
-    totalCores: number | undefined;
-    totalThreads: number | undefined;
-  }[];
-  readonly memory: readonly {
-    id: string | undefined;
-    capacityMiB: number | undefined;
-    type: string | undefined;
-    manufacturer: string | undefined;
-    partNumber: string | undefined;
-    serialNumber: string | undefined;
-  }[];
-  readonly storages: readonly { name: string | undefined; drives: readonly Drive[]; volumes: readonly Volume[] }[];
-  readonly networkInterfaces: readonly {
-    id: string | undefined;
-    name: string | undefined;
-    macAddress: string | undefined;
-    speedMbps: number | undefined;
-  }[];
+  readonly processors: readonly Processor[];
+  readonly memory: readonly MemoryModule[];
+  readonly storages: readonly StorageUnit[];
+  readonly networkInterfaces: readonly NetworkInterface[];
   /** Parts that could not be read, and why. An empty BMC page is no reason to call the BMC dead. */
-  readonly missing: readonly { readonly part: string; readonly reason: string }[];
+  readonly missing: readonly MissingPart[];
 }
 
-export interface Drive {
-  name: string | undefined;
-  mediaType: string | undefined;
-  /** Form factor. */
-  type: string | undefined;
-  capacityBytes: number | undefined;
-  vendor: string | undefined;
-  model: string | undefined;
-  state: string | undefined;
-}
+/** Reads one part of the inventory; notes a part that the BMC cannot tell, and then gives what there is instead. */
+export type PartReader = <T>(part: string, read: () => Promise<T[]>) => Promise<T[]>;
 
-export interface Volume {
-  name: string | undefined;
-  capacityBytes: number | undefined;
-  raidType: string | undefined;
-  state: string | undefined;
-}
-
-/** Reads everything the BMC tells of a system. Fails only when the system itself cannot be read. */
+/**
+ * Reads everything the BMC tells of a system. Fails only when the system itself cannot be read, or when the
+ * conversation breaks: a BMC that stops answering must not look like a machine without disks.
+ */
 export async function readInventory(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<Inventory> {
-  const resource = await readSystemResource(bmc, uri, options);
-  const missing: { part: string; reason: string }[] = [];
+  const { value, etag } = await readSystemResource(bmc, uri, options);
+  const side: CallOptions = { ...options, isSideResource: true };
+  const missing: MissingPart[] = [];
   const part = partReader(missing);
+  const collection = <S extends z.ZodType>(name: string, path: string | undefined, schema: S) =>
+    part(name, async () => (path === undefined ? [] : readMembers(bmc, path, schema, side)));
   const [processors, memory, storages, networkInterfaces] = await Promise.all([
-    part('processors', () => members(bmc, resource.Processors, processor, options)),
-    part('memory', () => members(bmc, resource.Memory, memoryModule, options)),
-    part('storage', () => readStorages(bmc, resource, options, part)),
-    part('network interfaces', () => members(bmc, resource.EthernetInterfaces, ethernetInterface, options)),
+    collection('processors', value.Processors, processor),
+    collection('memory', value.Memory, memoryModule),
+    readStorages(bmc, value, part, side),
+    collection('network interfaces', value.EthernetInterfaces, ethernetInterface),
   ]);
   return {
-    system: stateOf(resource),
-    processors: processors.map((item, index) => ({
-      id: item.Id ?? String(index),
-      type: item.ProcessorType,
-      architecture: item.ProcessorArchitecture,
-      instructionSet: item.InstructionSet,
-      manufacturer: item.Manufacturer,
-      model: item.Model,
-      maxSpeedMHz: item.MaxSpeedMHz,
-      totalCores: item.TotalCores,
-      totalThreads: item.TotalThreads,
-    })),
-    memory: memory.map((item) => ({
-      id: item.Id,
-      capacityMiB: item.CapacityMiB,
-      type: item.MemoryDeviceType,
-      manufacturer: item.Manufacturer,
-      partNumber: item.PartNumber,
-      serialNumber: item.SerialNumber,
-    })),
+    system: stateOf(value, etag),
+    processors: processors.map(processorOf),
+    memory: memory.map(memoryModuleOf),
     storages,
-    networkInterfaces: networkInterfaces.map((item) => ({
-      id: item.Id,
-      name: item.Name,
-      macAddress: (item.MACAddress ?? item.PermanentMACAddress)?.toLowerCase(),
-      speedMbps: item.SpeedMbps,
-    })),
+    networkInterfaces: networkInterfaces.map(networkInterfaceOf),
     missing,
   };
 }
 
-type PartReader = <T>(name: string, read: () => Promise<T[]>) => Promise<T[]>;
-
 /** What the BMC does not have or does not answer sensibly is noted; what breaks the conversation is thrown. */
-function partReader(missing: { part: string; reason: string }[]): PartReader {
-  return async (name, read) => {
+function partReader(missing: MissingPart[]): PartReader {
+  return async (part, read) => {
     try {
       return await read();
     } catch (error) {
-      const tolerable =
-        error instanceof RedfishError &&
-        (error.status !== undefined || error.code === 'BadAnswer') &&
-        error.code !== 'AuthenticationFailed';
-      if (!tolerable) throw error;
-      missing.push({ part: name, reason: error.message });
+      if (!(error instanceof RedfishError) || !concernsThePartAlone(error)) throw error;
+      missing.push({ part, reason: error.message });
       return [];
     }
   };
 }
 
-async function members<S extends z.ZodType>(
-  bmc: Bmc,
-  at: { '@odata.id': string } | null | undefined,
-  schema: S,
-  options: CallOptions,
-): Promise<z.output<S>[]> {
-  return at === null || at === undefined ? [] : readMembers(bmc, at['@odata.id'], schema, options);
-}
+const concernsThePartAlone = ({ code }: RedfishError): boolean =>
+  ['NotFound', 'NotSupported', 'BadAnswer', 'HttpError', 'Forbidden'].includes(code);
 
-async function readStorages(
-  bmc: Bmc,
-  resource: SystemResource,
-  options: CallOptions,
-  part: PartReader,
-): Promise<Inventory['storages'][number][]> {
-  const controllers = await members(bmc, resource.Storage, storage, options);
-  if (controllers.length === 0) return readSimpleStorages(bmc, resource, options);
-  return Promise.all(
-    controllers.map(async (controller) => {
-      const name = controller.Name ?? controller.Id;
-      const [drives, volumes] = await Promise.all([
-        part(`drives of ${name ?? 'a controller'}`, () =>
-          Promise.all((controller.Drives ?? []).map((at) => readDrive(bmc, at, options))),
-        ),
-        part(`volumes of ${name ?? 'a controller'}`, () => members(bmc, controller.Volumes, volume, options)),
-      ]);
-      return {
-        name,
-        drives: drives.map(driveOf),
-        volumes: volumes.map((item) => ({
-          name: item.Name,
-          capacityBytes: item.CapacityBytes,
-          raidType: item.RAIDType,
-          state: item.Status?.State,
-        })),
-      };
-    }),
-  );
-}
-
-/** Drives that came along with an expanded controller need no request of their own. */
-function readDrive(bmc: Bmc, at: { '@odata.id': string }, options: CallOptions): Promise<z.output<typeof drive>> {
-  const parsed = 'MediaType' in at || 'CapacityBytes' in at ? drive.safeParse(at) : undefined;
-  return parsed?.success === true ? Promise.resolve(parsed.data) : bmc.get(at['@odata.id'], drive, options);
-}
-
-const driveOf = (item: z.output<typeof drive>): Drive => ({
-  name: item.Name,
-  mediaType: item.MediaType,
-  type: item.DriveFormFactor,
-  capacityBytes: item.CapacityBytes,
-  vendor: item.Manufacturer,
+const processorOf = (item: z.output<typeof processor>, index: number): Processor => ({
+  id: item.Id ?? String(index),
+  type: item.ProcessorType,
+  architecture: item.ProcessorArchitecture,
+  instructionSet: item.InstructionSet,
+  manufacturer: item.Manufacturer,
   model: item.Model,
-  state: item.Status?.State,
+  maxSpeedMHz: item.MaxSpeedMHz,
+  totalCores: item.TotalCores,
+  totalThreads: item.TotalThreads,
 });
 
-/** Older BMCs know only SimpleStorage; its devices are drives. */
-async function readSimpleStorages(
-  bmc: Bmc,
-  resource: SystemResource,
-  options: CallOptions,
-): Promise<Inventory['storages'][number][]> {
-  const controllers = await members(bmc, resource.SimpleStorage, simpleStorage, options);
-  return controllers.map(({ Name, Devices }) => ({
-    name: Name,
-    volumes: [],
-    drives: (Devices ?? []).map((device) => ({
-      name: device.Name,
-      mediaType: undefined,
-      type: undefined,
-      capacityBytes: device.CapacityBytes,
-      vendor: device.Manufacturer,
-      model: device.Model,
-      state: device.Status?.State,
-    })),
-  }));
-}
+const memoryModuleOf = (item: z.output<typeof memoryModule>): MemoryModule => ({
+  id: item.Id,
+  capacityMiB: item.CapacityMiB,
+  type: item.MemoryDeviceType,
+  manufacturer: item.Manufacturer,
+  partNumber: item.PartNumber,
+  serialNumber: item.SerialNumber,
+});
+
+const networkInterfaceOf = (item: z.output<typeof ethernetInterface>): NetworkInterface => ({
+  id: item.Id,
+  name: item.Name,
+  macAddress: (item.PermanentMACAddress ?? item.MACAddress)?.toLowerCase(),
+  speedMbps: item.SpeedMbps,
+});

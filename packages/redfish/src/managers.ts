@@ -1,10 +1,12 @@
 import type { Bmc, CallOptions } from './bmc.ts';
 import { readMembers } from './collections.ts';
-import { RedfishError } from './errors.ts';
+import { pathOf } from './endpoint.ts';
+import { allowedResetTypes, chooseReset } from './resets.ts';
 import { manager, type ManagerResource } from './schemas.ts';
-import { type PowerState, powerStateOf } from './systems.ts';
+import { byUri, type PowerState, powerStateOf } from './systems.ts';
 
 export interface ManagerInfo {
+  /** `@odata.id`. */
   readonly uri: string;
   readonly uuid: string | undefined;
   readonly manufacturer: string | undefined;
@@ -13,6 +15,8 @@ export interface ManagerInfo {
   readonly serialNumber: string | undefined;
   readonly firmwareVersion: string | undefined;
   readonly powerState: PowerState;
+  /** Status.State, e.g. Enabled or StandbyOffline. */
+  readonly state: string | undefined;
   /** RFC 3339. */
   readonly lastResetTime: string | undefined;
   readonly hasGraphicalConsole: boolean;
@@ -21,9 +25,8 @@ export interface ManagerInfo {
 /** All managers, in the order of their URIs. */
 export async function readManagers(bmc: Bmc, options: CallOptions = {}): Promise<ManagerInfo[]> {
   const root = await bmc.root(options);
-  const path = root.Managers?.['@odata.id'] ?? '/redfish/v1/Managers';
-  const managers = (await readMembers(bmc, path, manager, options)).map(infoOf);
-  return managers.toSorted((a, b) => a.uri.localeCompare(b.uri, 'en', { numeric: true }));
+  const resources = await readMembers(bmc, root.Managers ?? '/redfish/v1/Managers', manager, options);
+  return resources.map(infoOf).toSorted((a, b) => byUri(a.uri, b.uri));
 }
 
 /**
@@ -32,7 +35,7 @@ export async function readManagers(bmc: Bmc, options: CallOptions = {}): Promise
  */
 export async function findManager(
   bmc: Bmc,
-  uuid: string | undefined,
+  uuid?: string,
   options: CallOptions = {},
 ): Promise<ManagerInfo | undefined> {
   const managers = await readManagers(bmc, options);
@@ -48,27 +51,20 @@ export async function resetManager(
   type: 'GracefulRestart' | 'ForceRestart',
   options: CallOptions = {},
 ): Promise<void> {
-  const { Actions } = await bmc.get(uri, manager, options);
-  const action = Actions?.['#Manager.Reset'];
-  const allowed = action?.['ResetType@Redfish.AllowableValues'];
-  if (allowed !== undefined && !allowed.includes(type)) {
-    throw new RedfishError({
-      code: 'NotSupported',
-      message: `the manager ${uri} does not offer reset type ${type}; it offers ${allowed.join(', ')}`,
-    });
-  }
+  const urgent: CallOptions = { priority: 'power', ...options };
+  const { Actions } = await bmc.get(uri, manager, urgent);
+  const action = Actions['#Manager.Reset'];
+  const allowed = await allowedResetTypes(bmc, action, urgent);
+  const ResetType = chooseReset(uri, [type], allowed);
   // A manager that advertises no types (HPE iLO) takes an empty body.
-  await bmc.post(action?.target ?? `${uri}/Actions/Manager.Reset`, allowed === undefined ? {} : { ResetType: type }, {
-    ...options,
-    priority: 'power',
-  });
+  const body = allowed === undefined ? {} : { ResetType };
+  await bmc.post(action.target ?? `${uri}/Actions/Manager.Reset`, body, urgent);
 }
 
 function infoOf(resource: ManagerResource): ManagerInfo {
-  const { GraphicalConsole } = resource;
-  const sessions = GraphicalConsole?.MaxConcurrentSessions ?? 0;
+  const { MaxConcurrentSessions = 0, ConnectTypesSupported = [] } = resource.GraphicalConsole;
   return {
-    uri: resource['@odata.id'],
+    uri: pathOf(resource['@odata.id']),
     uuid: resource.UUID,
     manufacturer: resource.Manufacturer,
     model: resource.Model,
@@ -76,8 +72,9 @@ function infoOf(resource: ManagerResource): ManagerInfo {
     serialNumber: resource.SerialNumber,
     firmwareVersion: resource.FirmwareVersion,
     powerState: powerStateOf(resource.PowerState),
+    state: resource.Status.State,
     lastResetTime: timeOf(resource.LastResetTime),
-    hasGraphicalConsole: sessions > 0 || (GraphicalConsole?.ConnectTypesSupported ?? []).length > 0,
+    hasGraphicalConsole: MaxConcurrentSessions > 0 || ConnectTypesSupported.length > 0,
   };
 }
 

@@ -1,37 +1,30 @@
 import * as z from 'zod';
+import { amount, entries, flag, link, part, text, texts, wholeNumber } from './fields.ts';
 
-/** Shapes of Redfish resources, as far as they are used. Tolerant: BMCs leave out and null whatever they do not know. */
+/** Redfish resources as far as they are used, with the field names of the standard. */
 
-export const link = z.object({ '@odata.id': z.string() });
-export const links = z.array(link);
-
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => (value === null || value?.trim() === '' ? undefined : value?.trim()));
-const number = z
-  .number()
-  .nullish()
-  .transform((value) => value ?? undefined);
-const status = z.object({ State: text, Health: text }).nullish();
-const texts = z
-  .array(z.string().nullable())
-  .nullish()
-  .transform((values) => values?.filter((value) => value !== null));
+const uri = z.string();
+const status = part({ State: text, Health: text });
 
 export const collection = z.object({
   Members: z
-    .array(z.looseObject({ '@odata.id': z.string() }))
+    .array(z.looseObject({ '@odata.id': uri }))
     .nullish()
     .transform((members) => members ?? []),
-  'Members@odata.nextLink': z.string().nullish(),
+  'Members@odata.nextLink': text,
 });
 
-const resetAction = z
-  .object({ target: z.string(), 'ResetType@Redfish.AllowableValues': texts })
-  .partial({ target: true });
+const resetAction = part({
+  target: text,
+  'ResetType@Redfish.AllowableValues': texts,
+  '@Redfish.ActionInfo': text,
+});
 
-export const boot = z.object({
+/** Allowable values where an action names them in a resource of their own. */
+export const actionInfo = z.object({ Parameters: entries });
+export const actionParameter = z.object({ Name: text, AllowableValues: texts });
+
+export const boot = part({
   BootSourceOverrideEnabled: text,
   BootSourceOverrideTarget: text,
   BootSourceOverrideMode: text,
@@ -40,9 +33,13 @@ export const boot = z.object({
   BootOrder: texts,
 });
 
+const settings = part({ SettingsObject: link });
+
+/** The object where some BMCs keep what takes effect at the next start. */
+export const pendingSystem = z.object({ Boot: boot });
+
 export const system = z.object({
-  '@odata.id': z.string(),
-  Id: text,
+  '@odata.id': uri,
   UUID: text,
   Manufacturer: text,
   Model: text,
@@ -51,25 +48,22 @@ export const system = z.object({
   BiosVersion: text,
   PowerState: text,
   IndicatorLED: text,
-  LocationIndicatorActive: z
-    .boolean()
-    .nullish()
-    .transform((value) => value ?? undefined),
+  LocationIndicatorActive: flag,
   Status: status,
-  MemorySummary: z.object({ TotalSystemMemoryGiB: number }).nullish(),
-  Boot: boot.nullish(),
-  Processors: link.nullish(),
-  Memory: link.nullish(),
-  Storage: link.nullish(),
-  SimpleStorage: link.nullish(),
-  EthernetInterfaces: link.nullish(),
-  Actions: z.object({ '#ComputerSystem.Reset': resetAction.nullish() }).nullish(),
-  '@Redfish.Settings': z.object({ SettingsObject: link.nullish() }).nullish(),
+  MemorySummary: part({ TotalSystemMemoryGiB: amount }),
+  Boot: boot,
+  Processors: link,
+  Memory: link,
+  Storage: link,
+  SimpleStorage: link,
+  EthernetInterfaces: link,
+  Actions: part({ '#ComputerSystem.Reset': resetAction }),
+  '@Redfish.Settings': settings,
 });
 export type SystemResource = z.output<typeof system>;
 
 export const manager = z.object({
-  '@odata.id': z.string(),
+  '@odata.id': uri,
   UUID: text,
   Manufacturer: text,
   Model: text,
@@ -79,8 +73,8 @@ export const manager = z.object({
   PowerState: text,
   LastResetTime: text,
   Status: status,
-  GraphicalConsole: z.object({ MaxConcurrentSessions: number, ConnectTypesSupported: texts }).nullish(),
-  Actions: z.object({ '#Manager.Reset': resetAction.nullish() }).nullish(),
+  GraphicalConsole: part({ MaxConcurrentSessions: amount, ConnectTypesSupported: texts }),
+  Actions: part({ '#Manager.Reset': resetAction }),
 });
 export type ManagerResource = z.output<typeof manager>;
 
@@ -91,52 +85,50 @@ export const processor = z.object({
   InstructionSet: text,
   Manufacturer: text,
   Model: text,
-  MaxSpeedMHz: number,
-  TotalCores: number,
-  TotalThreads: number,
+  MaxSpeedMHz: wholeNumber,
+  TotalCores: wholeNumber,
+  TotalThreads: wholeNumber,
   Status: status,
 });
 
 export const memoryModule = z.object({
   Id: text,
-  CapacityMiB: number,
+  CapacityMiB: wholeNumber,
   MemoryDeviceType: text,
   Manufacturer: text,
   PartNumber: text,
   SerialNumber: text,
-  OperatingSpeedMhz: number,
+  OperatingSpeedMhz: wholeNumber,
   Status: status,
 });
 
 export const drive = z.object({
-  '@odata.id': text,
   Name: text,
   MediaType: text,
   DriveFormFactor: text,
-  CapacityBytes: number,
+  CapacityBytes: wholeNumber,
   Manufacturer: text,
   Model: text,
   SerialNumber: text,
   Status: status,
 });
 
-export const volume = z.object({ Name: text, CapacityBytes: number, RAIDType: text, Status: status });
+export const volume = z.object({ Name: text, CapacityBytes: wholeNumber, RAIDType: text, Status: status });
 
 export const storage = z.object({
-  '@odata.id': z.string(),
+  '@odata.id': uri,
   Id: text,
   Name: text,
-  Drives: z.array(z.looseObject({ '@odata.id': z.string() })).nullish(),
-  Volumes: link.nullish(),
+  Drives: entries,
+  /** A link, or the collection itself when it was expanded. */
+  Volumes: z.unknown(),
   Status: status,
 });
+export type StorageResource = z.output<typeof storage>;
 
-export const simpleStorage = z.object({
-  Name: text,
-  Devices: z
-    .array(z.object({ Name: text, Manufacturer: text, Model: text, CapacityBytes: number, Status: status }))
-    .nullish(),
-});
+const device = z.object({ Name: text, Manufacturer: text, Model: text, CapacityBytes: wholeNumber, Status: status });
+
+export const simpleStorage = z.object({ Name: text, Devices: z.array(device).nullish().catch(undefined) });
 
 export const ethernetInterface = z.object({
   Id: text,
@@ -144,5 +136,5 @@ export const ethernetInterface = z.object({
   MACAddress: text,
   PermanentMACAddress: text,
   LinkStatus: text,
-  SpeedMbps: number,
+  SpeedMbps: wholeNumber,
 });

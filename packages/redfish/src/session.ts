@@ -1,10 +1,195 @@
-/** Who we are at a BMC: a session token where the BMC offers sessions, else Basic for each request. */
-export type Standing =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'session'; readonly token: string; readonly location: string | undefined }
-  | { readonly kind: 'basic'; readonly header: string }
-  | { readonly kind: 'rejected'; readonly message: string };
+import * as z from 'zod';
+import { unlessAborted } from './aborted.ts';
+import { type Asked, jsonOf, refusalOf } from './answer.ts';
+import type { Clock } from './clock.ts';
+import { pathOf } from './endpoint.ts';
+import { closedError, RedfishError } from './errors.ts';
+import type { Password } from './password.ts';
+import type { Exchange, RawAnswer } from './transport.ts';
 
-export function basicHeader(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
+export interface Credentials {
+  readonly username: string;
+  readonly password: Password;
+}
+
+type Send = (exchange: Pick<Exchange, 'method' | 'path' | 'headers' | 'body'>) => Promise<RawAnswer>;
+
+export interface AuthenticationOptions {
+  readonly origin: string;
+  readonly clock: Clock;
+  readonly credentials: Credentials;
+  /** One exchange, without waiting for a turn: a login happens within the turn of the call that needs it. */
+  readonly send: Send;
+  /** Where sessions are created; undefined when the BMC has no sessions. */
+  readonly sessionsPath: () => Promise<string | undefined>;
+  readonly onSessions: (count: number) => void;
+}
+
+type Pass =
+  | { readonly kind: 'session'; readonly token: string; readonly path: string | undefined }
+  | { readonly kind: 'basic'; readonly until: number };
+
+/** A BMC whose sessions are used up is asked again when they have expired there. */
+const sessionsRefusedForMs = 30 * 60_000;
+
+/**
+ * Who we are at one BMC.
+ *
+ *   unknown ──login──► session ──401 (expired)──► unknown
+ *      │ └─no sessions there, or refused with anything but 401/403──► basic
+ *      └──401/403, on login or with Basic──► rejected: no traffic until new credentials come
+ */
+export class Authentication {
+  readonly #options: AuthenticationOptions;
+  #credentials: Credentials;
+  #pass: Pass | undefined;
+  #login: Promise<Pass> | undefined;
+  #rejection: RedfishError | undefined;
+  #closed = false;
+
+  constructor(options: AuthenticationOptions) {
+    this.#options = options;
+    this.#credentials = options.credentials;
+  }
+
+  /** Sends an authenticated request; logs in before when needed, and once more when the session has expired. */
+  async run(request: (headers: Record<string, string>) => Promise<RawAnswer>, asked: Asked, signal?: AbortSignal) {
+    const pass = await this.#current(signal);
+    const answer = await request(this.#headersOf(pass));
+    if (answer.status !== 401) return answer;
+    if (pass.kind === 'basic') throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
+    return this.#again(request, pass, asked, signal);
+  }
+
+  /** Other credentials end the state `rejected`. */
+  async replace(credentials: Credentials): Promise<void> {
+    await this.logout();
+    this.#closed = false;
+    this.#rejection = undefined;
+    this.#credentials = credentials;
+  }
+
+  /** Ends the session at the BMC, best effort, and refuses further use. */
+  async logout(): Promise<void> {
+    this.#closed = true;
+    await this.#login?.catch(() => undefined);
+    const pass = this.#pass;
+    this.#forget(pass);
+    if (pass?.kind === 'session') await this.#end(pass, pass.token);
+  }
+
+  async #again(
+    request: (headers: Record<string, string>) => Promise<RawAnswer>,
+    expired: Pass & { kind: 'session' },
+    asked: Asked,
+    signal: AbortSignal | undefined,
+  ): Promise<RawAnswer> {
+    this.#forget(expired);
+    const pass = await this.#current(signal);
+    const answer = await request(this.#headersOf(pass));
+    if (answer.status !== 401) return answer;
+    if (pass.kind === 'basic') throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
+    // The login works, so the credentials are right and the first session is perhaps still open.
+    await this.#end(expired, pass.token);
+    throw new RedfishError({
+      code: 'Forbidden',
+      message: `${asked.origin} answered ${asked.method} ${asked.path} with 401 in a fresh session of user "${this.#credentials.username}"; give the account more rights`,
+      status: 401,
+    });
+  }
+
+  /** Concurrent calls share one login; giving up on a call does not end the login of the others. */
+  async #current(signal: AbortSignal | undefined): Promise<Pass> {
+    if (this.#rejection !== undefined) throw this.#rejection;
+    if (this.#closed) throw closedError();
+    const pass = this.#pass;
+    if (pass !== undefined && (pass.kind === 'session' || this.#options.clock.now() < pass.until)) return pass;
+    this.#login ??= this.#logIn().finally(() => {
+      this.#login = undefined;
+    });
+    return signal === undefined ? this.#login : unlessAborted(this.#login, signal);
+  }
+
+  async #logIn(): Promise<Pass> {
+    const path = await this.#options.sessionsPath();
+    const pass = path === undefined ? this.#basic(Number.POSITIVE_INFINITY) : await this.#createSession(path);
+    this.#pass = pass;
+    this.#options.onSessions(pass.kind === 'session' ? 1 : 0);
+    return pass;
+  }
+
+  async #createSession(path: string): Promise<Pass> {
+    const { origin, clock, send } = this.#options;
+    const { username, password } = this.#credentials;
+    const body = { UserName: username, Password: password.reveal() };
+    const answer = await send({ method: 'POST', path, headers: {}, body });
+    const asked = { origin, method: 'POST', path };
+    const token = answer.headers['x-auth-token'];
+    if (answer.status < 300 && typeof token === 'string') {
+      return { kind: 'session', token, path: sessionPathOf(answer, asked) };
+    }
+    const refusal = refusalOf(answer, asked, clock.now());
+    if (refusesCredentials(refusal)) throw this.#reject(refusal);
+    const forGood = [404, 405, 501].includes(answer.status);
+    return this.#basic(forGood ? Number.POSITIVE_INFINITY : clock.now() + sessionsRefusedForMs);
+  }
+
+  #basic(until: number): Pass {
+    return { kind: 'basic', until };
+  }
+
+  #headersOf(pass: Pass): Record<string, string> {
+    if (pass.kind === 'session') return { 'x-auth-token': pass.token };
+    const { username, password } = this.#credentials;
+    const pair = Buffer.from(`${username}:${password.reveal()}`, 'utf8').toString('base64');
+    return { authorization: `Basic ${pair}` };
+  }
+
+  /** Remembers that the credentials are wrong: each further try would bring the account closer to its lock. */
+  #reject({ status, messageIds }: RedfishError): RedfishError {
+    const { origin } = this.#options;
+    this.#pass = undefined;
+    this.#rejection = new RedfishError({
+      code: status === 403 ? 'Forbidden' : 'AuthenticationFailed',
+      message: `${origin} rejected user "${this.#credentials.username}" with ${status}${messageIds.length > 0 ? ` (${messageIds.join(', ')})` : ''}; correct the credentials. They are not sent again until they change, so that the account is not locked`,
+      status,
+      messageIds,
+    });
+    return this.#rejection;
+  }
+
+  #forget(pass: Pass | undefined): void {
+    if (pass === undefined || this.#pass !== pass) return;
+    this.#pass = undefined;
+    this.#options.onSessions(0);
+  }
+
+  /** A session that cannot be ended expires at the BMC by itself. */
+  async #end({ path }: Pass & { kind: 'session' }, token: string): Promise<void> {
+    if (path === undefined) return;
+    await this.#options.send({ method: 'DELETE', path, headers: { 'x-auth-token': token } }).catch(() => undefined);
+  }
+}
+
+const created = z.object({ '@odata.id': z.string() });
+
+function sessionPathOf(answer: RawAnswer, asked: Asked): string | undefined {
+  const { location } = answer.headers;
+  if (location !== undefined) return pathOf(location);
+  try {
+    const body = created.safeParse(jsonOf(answer, asked));
+    return body.success ? pathOf(body.data['@odata.id']) : undefined;
+  } catch {
+    // The session works without its address; it just cannot be ended early.
+    return undefined;
+  }
+}
+
+/** iLO answers 400 to a wrong password and says so only in the message identifier. */
+function refusesCredentials({ status, messageIds }: RedfishError): boolean {
+  return (
+    status === 401 ||
+    status === 403 ||
+    messageIds.some((id) => /Unauthorized|InvalidCredential|AccountLocked/i.test(id))
+  );
 }

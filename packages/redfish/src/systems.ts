@@ -1,5 +1,6 @@
 import type { Bmc, CallOptions } from './bmc.ts';
 import { readMembers } from './collections.ts';
+import { pathOf } from './endpoint.ts';
 import { system, type SystemResource } from './schemas.ts';
 
 export type PowerState = 'On' | 'Off' | 'PoweringOn' | 'PoweringOff' | 'Paused' | 'Unknown';
@@ -9,7 +10,7 @@ const powerStates: readonly PowerState[] = ['On', 'Off', 'PoweringOn', 'Powering
 export interface SystemSummary {
   /** `@odata.id`. */
   readonly uri: string;
-  /** Lower case; undefined when the system reports none. */
+  /** Lower case; undefined when the system reports none or a placeholder that many machines share. */
   readonly uuid: string | undefined;
   readonly manufacturer: string | undefined;
   readonly model: string | undefined;
@@ -21,6 +22,10 @@ export interface SystemSummary {
 }
 
 export interface SystemState extends SystemSummary {
+  /** Power state in the words of the BMC. */
+  readonly powerStateText: string | undefined;
+  /** OK, Warning or Critical. */
+  readonly health: string | undefined;
   /** Lit, Blinking or Off, whichever property the BMC speaks of it by. */
   readonly indicatorLED: string | undefined;
   readonly bootOrder: readonly string[] | undefined;
@@ -28,70 +33,92 @@ export interface SystemState extends SystemSummary {
     readonly enabled: string | undefined;
     readonly target: string | undefined;
     readonly mode: string | undefined;
+    /** Targets the BMC advertises; undefined when it advertises none. */
+    readonly targets: readonly string[] | undefined;
+    readonly httpBootUri: string | undefined;
   };
   /** Reset types the BMC advertises; undefined when it advertises none. */
   readonly resetTypes: readonly string[] | undefined;
+  readonly etag: string | undefined;
 }
 
 /** All systems behind the BMC, in the order of their URIs: the order of the collection means nothing. */
 export async function readSystems(bmc: Bmc, options: CallOptions = {}): Promise<SystemSummary[]> {
   const root = await bmc.root(options);
-  const path = root.Systems?.['@odata.id'] ?? '/redfish/v1/Systems';
-  const systems = (await readMembers(bmc, path, system, options)).map(summaryOf);
+  const resources = await readMembers(bmc, root.Systems ?? '/redfish/v1/Systems', system, options);
+  const systems = resources.map(summaryOf).toSorted((a, b) => byUri(a.uri, b.uri));
   bmc.learnManufacturer(systems[0]?.manufacturer);
-  return systems.toSorted((a, b) => a.uri.localeCompare(b.uri, 'en', { numeric: true }));
+  return systems;
 }
 
+/** One system as it is now. */
 export async function readSystem(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<SystemState> {
-  return stateOf(await readSystemResource(bmc, uri, options));
+  const { value, etag } = await readSystemResource(bmc, uri, options);
+  return stateOf(value, etag);
 }
 
-export async function readSystemResource(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<SystemResource> {
-  const resource = await bmc.get(uri, system, options);
-  bmc.learnManufacturer(resource.Manufacturer);
+/** The resource itself, for operations that need its links, actions or ETag. */
+export async function readSystemResource(
+  bmc: Bmc,
+  uri: string,
+  options: CallOptions = {},
+): Promise<{ value: SystemResource; etag: string | undefined }> {
+  const resource = await bmc.read(uri, system, options);
+  bmc.learnManufacturer(resource.value.Manufacturer);
   return resource;
 }
 
-export function stateOf(resource: SystemResource): SystemState {
+export function stateOf(resource: SystemResource, etag: string | undefined): SystemState {
   const { Boot, Actions } = resource;
   return {
     ...summaryOf(resource),
+    powerStateText: resource.PowerState,
+    health: resource.Status.Health,
     indicatorLED: ledOf(resource),
-    bootOrder: Boot?.BootOrder,
+    bootOrder: Boot.BootOrder,
     override: {
-      enabled: Boot?.BootSourceOverrideEnabled,
-      target: Boot?.BootSourceOverrideTarget,
-      mode: Boot?.BootSourceOverrideMode,
+      enabled: Boot.BootSourceOverrideEnabled,
+      target: Boot.BootSourceOverrideTarget,
+      mode: Boot.BootSourceOverrideMode,
+      targets: Boot['BootSourceOverrideTarget@Redfish.AllowableValues'],
+      httpBootUri: Boot.HttpBootUri,
     },
-    resetTypes: Actions?.['#ComputerSystem.Reset']?.['ResetType@Redfish.AllowableValues'],
+    resetTypes: Actions['#ComputerSystem.Reset']['ResetType@Redfish.AllowableValues'],
+    etag,
   };
 }
 
 function summaryOf(resource: SystemResource): SystemSummary {
   return {
-    uri: resource['@odata.id'],
+    uri: pathOf(resource['@odata.id']),
     uuid: uuidOf(resource.UUID),
     manufacturer: resource.Manufacturer,
     model: resource.Model,
     serialNumber: resource.SerialNumber,
     sku: resource.SKU,
     biosVersion: resource.BiosVersion,
-    memoryGiB: resource.MemorySummary?.TotalSystemMemoryGiB,
+    memoryGiB: resource.MemorySummary.TotalSystemMemoryGiB,
     powerState: powerStateOf(resource.PowerState),
   };
 }
 
-/** Firmware that knows no UUID reports zeros. */
+/** Numbers in URIs compare as numbers, so that system 2 comes before system 10. */
+export const byUri = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+
+/** Boards that were never given a UUID report zeros, ones, or the sample value of the firmware vendor (AMI). */
 function uuidOf(text: string | undefined): string | undefined {
-  return text === undefined || /^[0-]*$/.test(text) ? undefined : text.toLowerCase();
+  const uuid = text?.toLowerCase();
+  return uuid === undefined || /^[0-]*$|^[f-]*$|^03000200-0400-0500-0006-000700080009$/.test(uuid) ? undefined : uuid;
 }
 
-/** Text in any case; what is not understood is a value that can be seen, not an error that loops. */
+/** Text in any spelling; what is not understood is a value that can be seen, not an error that loops. */
 export function powerStateOf(text: string | undefined): PowerState {
-  return powerStates.find((state) => state.toLowerCase() === text?.toLowerCase()) ?? 'Unknown';
+  const letters = text?.replaceAll(/[^a-z]/gi, '').toLowerCase();
+  return powerStates.find((state) => state.toLowerCase() === letters) ?? 'Unknown';
 }
 
 function ledOf({ IndicatorLED, LocationIndicatorActive }: SystemResource): string | undefined {
   if (LocationIndicatorActive === undefined) return IndicatorLED;
-  return LocationIndicatorActive ? (IndicatorLED === 'Blinking' ? 'Blinking' : 'Lit') : 'Off';
+  if (!LocationIndicatorActive) return 'Off';
+  return IndicatorLED === 'Blinking' ? 'Blinking' : 'Lit';
 }

@@ -1,5 +1,5 @@
-import type { boot } from './schemas.ts';
 import type * as z from 'zod';
+import type { boot } from './schemas.ts';
 
 type Boot = z.output<typeof boot>;
 
@@ -12,7 +12,7 @@ export interface Traits {
 }
 
 const standard: Traits = {
-  // A BMC that reports no mode rejects one; one that is in UEFI mode already needs none.
+  // A BMC that reports no mode rejects one. Naming UEFI needlessly switches Secure Boot off in some firmware.
   overrideMode: ({ BootSourceOverrideMode: mode }) =>
     mode === undefined || mode === 'UEFI' ? {} : { BootSourceOverrideMode: 'UEFI' },
   rejectedInSubscription: [],

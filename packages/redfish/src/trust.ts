@@ -1,61 +1,76 @@
-import { createHash } from 'node:crypto';
-import { type PeerCertificate, rootCertificates, type TLSSocket } from 'node:tls';
+import { createSecureContext, type PeerCertificate, type SecureContext, TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
+import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
 
-export interface TlsTrust {
-  /** Certificates (PEM) trusted besides the system's. */
-  readonly caPem?: string | undefined;
-  /** SHA-256 of the certificate itself; it alone is trusted then. Colons are optional. */
-  readonly fingerprint?: string | undefined;
-  readonly insecureSkipVerify?: boolean | undefined;
-}
-
-/** Opens connections to a BMC and decides whether its certificate is to be believed. */
-export function trustingConnector(
-  { caPem, fingerprint, insecureSkipVerify = false }: TlsTrust,
-  timeoutMs: number,
-): buildConnector.connector {
-  const pinned = fingerprint?.replaceAll(':', '').toLowerCase();
-  const verify = !insecureSkipVerify && pinned === undefined;
+/**
+ * Opens connections to one BMC and hands them out only when its certificate is trusted: nothing, and least of all a
+ * password, is written before. Sessions are not resumed, because a resumed one does not show the certificate again.
+ */
+export function trustingConnector(endpoint: BmcEndpoint, timeoutMs: number): buildConnector.connector {
+  const { caPem = '', insecureSkipVerify } = endpoint.tls ?? {};
   const connect = buildConnector({
     timeout: timeoutMs,
-    rejectUnauthorized: verify,
-    keepAlive: true,
-    // BMCs of the last ten years know nothing newer than TLS 1.2, and some only RSA key exchange.
-    minVersion: 'TLSv1.2',
-    ...(caPem === undefined || caPem === '' ? {} : { ca: [...rootCertificates, caPem] }),
+    allowH2: false,
+    maxCachedSessions: 0,
+    rejectUnauthorized: false,
+    ...(caPem === '' || endpoint.scheme === 'http' ? {} : { secureContext: contextOf(caPem, endpoint) }),
   });
+  if (endpoint.scheme === 'http' || insecureSkipVerify === true) return connect;
   return (options, callback) => {
     connect(options, (error, socket) => {
-      if (error !== null) return callback(isTrustError(error) ? untrusted(error.message, error) : error, null);
-      const mistrust = pinned === undefined || !('getPeerCertificate' in socket) ? undefined : mismatch(socket, pinned);
-      if (mistrust === undefined) return callback(null, socket);
+      if (error !== null) return callback(error, null);
+      const distrust = socket instanceof TLSSocket ? distrustOf(socket, endpoint) : undefined;
+      if (distrust === undefined) return callback(null, socket);
       socket.destroy();
-      return callback(mistrust, null);
+      callback(distrust, null);
     });
   };
 }
 
-const trustCodes = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|ERR_TLS_CERT|DEPTH_ZERO|HOSTNAME/;
-
-function isTrustError(error: Error): boolean {
-  return 'code' in error && typeof error.code === 'string' && trustCodes.test(error.code);
+function contextOf(caPem: string, endpoint: BmcEndpoint): SecureContext {
+  try {
+    return createSecureContext({ ca: caPem });
+  } catch (cause) {
+    throw new RedfishError({
+      code: 'TlsUntrusted',
+      message: `the CA bundle for ${originOf(endpoint)} cannot be read; expected PEM blocks, correct it`,
+      cause,
+    });
+  }
 }
 
-function mismatch(socket: TLSSocket, pinned: string): RedfishError | undefined {
-  const certificate: PeerCertificate = socket.getPeerCertificate();
-  const found = createHash('sha256').update(certificate.raw).digest('hex');
-  if (found === pinned) return undefined;
-  return untrusted(
-    `its certificate (subject ${certificate.subject.CN}) has SHA-256 fingerprint ${found}, pinned is ${pinned}`,
-  );
+function distrustOf(socket: TLSSocket, endpoint: BmcEndpoint): RedfishError | undefined {
+  const certificate = socket.getPeerCertificate();
+  const { fingerprint = '' } = endpoint.tls ?? {};
+  if (fingerprint !== '') {
+    return bare(certificate.fingerprint256) === bare(fingerprint)
+      ? undefined
+      : untrusted(endpoint, certificate, `the pinned fingerprint is ${fingerprint}`);
+  }
+  return socket.authorized ? undefined : untrusted(endpoint, certificate, reasonOf(socket, endpoint));
 }
 
-function untrusted(what: string, cause?: unknown): RedfishError {
+function untrusted(endpoint: BmcEndpoint, certificate: PeerCertificate, why: string): RedfishError {
+  const subject = Object.entries(certificate.subject ?? {}).map(([key, value]) => `${key}=${String(value)}`);
   return new RedfishError({
     code: 'TlsUntrusted',
-    message: `the certificate of the BMC is not trusted: ${what}. Give its CA (--bmc-ca-file, or protocol.tls.caBundle), pin it (protocol.tls.fingerprint), or switch verification off (protocol.tls.insecureSkipVerify)`,
-    cause,
+    message:
+      `the certificate of ${originOf(endpoint)} is not trusted: ${why}. It has subject "${subject.join(', ')}", is valid until ` +
+      `${certificate.valid_to} and has SHA-256 fingerprint ${certificate.fingerprint256}. Compare that with the BMC, then ` +
+      'configure the CA that issued it or pin the fingerprint; to switch verification off is the last resort, ' +
+      'it gives the password to whoever answers',
   });
 }
+
+function reasonOf({ authorizationError }: TLSSocket, { host, tls }: BmcEndpoint): string {
+  // Declared as an Error; in fact Node sets the code of the failed verification, a string.
+  const code = String(authorizationError);
+  if (code === 'CERT_HAS_EXPIRED') return 'it has expired';
+  if (code === 'CERT_NOT_YET_VALID') return 'it is not valid yet; one of the two clocks is wrong';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `it was not issued for ${host}`;
+  return `${(tls?.caPem ?? '') === '' ? 'no CA of this system' : 'no CA of the configured bundle'} issued it (${code})`;
+}
+
+const bare = (fingerprint: string | undefined): string =>
+  (fingerprint ?? '').replaceAll(/[^0-9a-f]/gi, '').toLowerCase();

@@ -1,0 +1,106 @@
+import * as z from 'zod';
+import { RedfishError, type RedfishErrorCode } from './errors.ts';
+import { entries, text } from './fields.ts';
+import type { RawAnswer } from './transport.ts';
+
+/** Who asked what, for messages. */
+export interface Asked {
+  readonly origin: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Parsed JSON of an answer, undefined for an empty one; BadAnswer for anything else. */
+export function jsonOf(answer: RawAnswer, asked: Asked): unknown {
+  const body = answer.text.replace(/^\uFEFF/, '').trim();
+  if (body === '') return undefined;
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw badAnswer(asked, answer, `expected JSON, found "${excerpt(body)}"`, cause);
+  }
+}
+
+/** The JSON of the answer as the schema describes it, or BadAnswer naming the field. */
+export function parse<S extends z.ZodType>(schema: S, json: unknown, answer: RawAnswer, asked: Asked): z.output<S> {
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  throw badAnswer(asked, answer, z.prettifyError(result.error), result.error);
+}
+
+/** The error an HTTP status stands for. */
+export function refusalOf(answer: RawAnswer, asked: Asked, now: number): RedfishError {
+  const { status, headers } = answer;
+  const { messages, messageIds } = complaintOf(answer);
+  return new RedfishError({
+    code: codeOf(status),
+    message: `${asked.origin} answered ${asked.method} ${asked.path} with ${status}: ${messages || 'no explanation'}`,
+    status,
+    messageIds,
+    retryAfterMs: retryAfterMs(headers['retry-after'], now),
+  });
+}
+
+function codeOf(status: number): RedfishErrorCode {
+  return codes[status] ?? 'HttpError';
+}
+
+const codes: Record<number, RedfishErrorCode> = {
+  401: 'AuthenticationFailed',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'NotSupported',
+  410: 'NotFound',
+  429: 'Busy',
+  501: 'NotSupported',
+  503: 'Busy',
+};
+
+const complaint = z.object({
+  error: z.object({
+    message: text,
+    '@Message.ExtendedInfo': z.preprocess((value) => (Array.isArray(value) ? value : [value]), entries),
+  }),
+});
+const extendedInfo = z.object({ MessageId: text, Message: text, Resolution: text });
+
+/** What the BMC says about its refusal. Some send plain text and call it JSON. */
+function complaintOf({ text: body }: RawAnswer): { messages: string; messageIds: string[] } {
+  const parsed = complaint.safeParse(jsonOrUndefined(body));
+  if (!parsed.success) return { messages: excerpt(body), messageIds: [] };
+  const infos = parsed.data.error['@Message.ExtendedInfo'].flatMap((info) => extendedInfo.safeParse(info).data ?? []);
+  const messages = infos.flatMap(({ Message }) => Message ?? []);
+  return {
+    messages: excerpt(messages.length > 0 ? messages.join(' ') : (parsed.data.error.message ?? body)),
+    messageIds: infos.flatMap(({ MessageId }) => MessageId ?? []),
+  };
+}
+
+function jsonOrUndefined(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = Number(header);
+  const waitMs = Number.isNaN(seconds) ? Date.parse(header) - now : seconds * 1_000;
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
+}
+
+function badAnswer(asked: Asked, { status }: RawAnswer, why: string, cause: unknown): RedfishError {
+  return new RedfishError({
+    code: 'BadAnswer',
+    message: `${asked.origin} answered ${asked.method} ${asked.path} with something else than Redfish: ${why}`,
+    status,
+    cause,
+  });
+}
+
+const excerpt = (body: string): string => {
+  const line = body.replaceAll(/\s+/g, ' ').trim();
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+};

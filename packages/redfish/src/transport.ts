@@ -1,0 +1,170 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { Client, type Dispatcher, Pool } from 'undici';
+import type { Clock } from './clock.ts';
+import { type BmcEndpoint, originOf } from './endpoint.ts';
+import { RedfishError } from './errors.ts';
+import { trustingConnector } from './trust.ts';
+
+export type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
+
+export interface Exchange {
+  readonly method: Method;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body?: unknown;
+  /** From the attempt to connect until the last byte of the answer. */
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+export interface TransportOptions {
+  readonly endpoint: BmcEndpoint;
+  readonly clock: Clock;
+  readonly connections: number;
+  readonly maxBodyBytes: number;
+  /** Also the longest wait for a connection. */
+  readonly callDeadlineMs: number;
+}
+
+/** HTTP with one BMC: connections that are kept, trusted certificates, a deadline, a limit for the size of answers. */
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #origin: string;
+  readonly #clientOptions: Client.Options;
+  readonly #pool: Pool;
+
+  constructor(options: TransportOptions) {
+    const { endpoint, connections, callDeadlineMs } = options;
+    this.#options = options;
+    this.#origin = originOf(endpoint);
+    this.#clientOptions = {
+      connect: trustingConnector(endpoint, callDeadlineMs),
+      // The deadline of the exchange is the only one.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: 4_000,
+    };
+    this.#pool = new Pool(this.#origin, { ...this.#clientOptions, connections });
+  }
+
+  /** Answers whatever the status; throws Unreachable, TimedOut, TlsUntrusted, BadAnswer or the reason of the signal. */
+  async exchange(exchange: Exchange): Promise<RawAnswer> {
+    const late = new AbortController();
+    using _timer = this.#options.clock.setTimeout(exchange.deadlineMs, () => late.abort());
+    const signal = exchange.signal === undefined ? late.signal : AbortSignal.any([exchange.signal, late.signal]);
+    try {
+      return await this.#send(exchange, signal);
+    } catch (error) {
+      exchange.signal?.throwIfAborted();
+      throw late.signal.aborted ? this.#tooLate(exchange) : this.#explain(error, exchange);
+    }
+  }
+
+  /** Breaks off what is still running. */
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  async #send(exchange: Exchange, signal: AbortSignal): Promise<RawAnswer> {
+    if (exchange.method !== 'POST') return this.#request(this.#pool, exchange, signal);
+    // A kept connection may be closed by the other side just as we write. Then nobody knows whether the request was
+    // carried out, and a POST must not be repeated: it gets a connection of its own.
+    const client = new Client(this.#origin, this.#clientOptions);
+    try {
+      return await this.#request(
+        client,
+        { ...exchange, headers: { ...exchange.headers, connection: 'close' } },
+        signal,
+      );
+    } finally {
+      await client.destroy();
+    }
+  }
+
+  async #request(dispatcher: Dispatcher, exchange: Exchange, signal: AbortSignal): Promise<RawAnswer> {
+    const { method, path, headers, body } = exchange;
+    const answer = await dispatcher.request({
+      method,
+      reset: method === 'POST',
+      path,
+      signal,
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'odata-version': '4.0',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await this.#textOf(answer, exchange);
+    return { status: answer.statusCode, headers: answer.headers, text };
+  }
+
+  async #textOf({ body, headers }: Dispatcher.ResponseData, { method, path }: Exchange): Promise<string> {
+    const { maxBodyBytes } = this.#options;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    // Bodies of undici are byte streams; their element type is declared as any.
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) throw this.#badAnswer(`${method} ${path}: more than ${maxBodyBytes} bytes`);
+      chunks.push(chunk);
+    }
+    const whole = Buffer.concat(chunks);
+    // Some BMCs compress although we ask them not to.
+    const isGzip = headers['content-encoding'] === 'gzip';
+    return (isGzip ? await promisify(gunzip)(whole, { maxOutputLength: maxBodyBytes }) : whole).toString('utf8');
+  }
+
+  #tooLate({ method, path, deadlineMs }: Exchange): RedfishError {
+    return new RedfishError({
+      code: 'TimedOut',
+      message: `${this.#origin} did not answer ${method} ${path} within ${deadlineMs / 1_000} s`,
+    });
+  }
+
+  #explain(error: unknown, { method, path }: Exchange): unknown {
+    if (error instanceof RedfishError) return error;
+    const code = codeOf(error);
+    const what = `${this.#origin}, ${method} ${path}`;
+    if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED')
+      return new RedfishError({ code: 'Closed', message: `${what}: the conversation was closed on our side` });
+    if (code === 'UND_ERR_CONNECT_TIMEOUT')
+      return new RedfishError({ code: 'TimedOut', message: `${what}: no connection in time`, cause: error });
+    if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || code.startsWith('Z_'))
+      return this.#badAnswer(`${what}: the answer is not HTTP or is cut off (${code})`, error);
+    return new RedfishError({ code: 'Unreachable', message: `${what}: ${sentenceOf(code, error)}`, cause: error });
+  }
+
+  #badAnswer(message: string, cause?: unknown): RedfishError {
+    return new RedfishError({ code: 'BadAnswer', message, cause });
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+const sentences: Record<string, string> = {
+  ECONNREFUSED: 'connection refused; nothing listens at this port',
+  ECONNRESET: 'the connection was reset',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  EPROTO: 'no TLS there; is the scheme http?',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS there; is the scheme http?',
+  UND_ERR_SOCKET: 'the other side closed the connection before it had answered',
+};
+
+const sentenceOf = (code: string, error: unknown): string =>
+  sentences[code] ?? (error instanceof Error ? error.message : String(error));
