@@ -37,7 +37,7 @@ function serverIn({
     metadata: { name: 's' },
     spec: { systemUUID: 'u', bootConfigurationRef: ref, ...claim, ...maintenance },
     status: { state, ...(provisionedClaimUID === undefined ? {} : { provisionedClaimUID }) },
-  } as Server; // the fields that are judged; the API server adds defaults that do not matter here
+  };
 }
 
 function bootIn({
@@ -66,7 +66,7 @@ function bootIn({
     },
     spec: { serverRef: { name: bootOf } },
     status: { state: bootState, conditions },
-  } as ServerBootConfiguration; // as above
+  };
 }
 
 const boots: [string, Situation][] = [

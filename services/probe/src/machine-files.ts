@@ -27,7 +27,7 @@ export function machineFiles(root: string): MachineFiles {
     bytes: (path) => readFile(join(root, path)).catch(() => new Uint8Array()),
     names: (directory) =>
       readdir(join(root, directory)).then(
-        (names) => names.sort(),
+        (names) => names.toSorted(),
         () => [],
       ),
     link: (path) => readlink(join(root, path)).catch(() => ''),

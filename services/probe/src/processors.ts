@@ -15,7 +15,7 @@ export function processorsFrom(cpuinfo: string): Processor[] {
     .map(fieldsOf)
     .filter((fields) => fields.has('processor'));
   const sockets = Map.groupBy(threads, (thread) => Number(thread.get('physical id') ?? 0));
-  return [...sockets].sort(([a], [b]) => a - b).map(([id, members]) => processorOf(id, members));
+  return [...sockets].toSorted(([a], [b]) => a - b).map(([id, members]) => processorOf(id, members));
 }
 
 function fieldsOf(block: string): Fields {

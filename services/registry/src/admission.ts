@@ -45,7 +45,7 @@ export class Admission {
   senderOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Sender {
     const found = this.#options.servers.by('uuid', systemUUID.toLowerCase());
     const named = found.find((server) => server.metadata.name === boot?.spec.serverRef.name);
-    const [server = undefined] = named === undefined ? found : [named];
+    const [server] = named === undefined ? found : [named];
     if (server === undefined)
       throw new Refusal('ServerUnknown', `no Server has the system UUID ${systemUUID.toLowerCase()}`);
     if (this.#options.auth === 'none')
