@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
+import { startRegistry } from '@metal/registry/registry.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
 
@@ -132,6 +133,51 @@ test('a boot without ignition says that the script was fetched at once', async (
   assert.doesNotMatch(await scriptOf(server), /ignition/);
   await evidenceArrives('bare', 'IPXEScriptFetched');
   assert.equal((await fetch(`${boot.url}/boot/${server.token}/ignition`)).status, 404);
+});
+
+test('a machine that fetches its script and then nothing more is seen to have come that far', async () => {
+  await using hurried = await startBoot(optionsFor({ clock: createClock(200) }));
+  const server = await preparedBoot('stuck', { ignition: butane });
+  await (await fetch(`${hurried.url}/ipxe/${server.uuid}`)).text();
+  const stuck = await evidenceArrives('stuck', 'IPXEScriptFetched');
+  assert.equal(conditionOf(stuck, 'IgnitionDataFetched'), undefined);
+});
+
+test('what was seen of a boot is written down before the service ends', async () => {
+  const ending = await startBoot(optionsFor());
+  const server = await preparedBoot('ending', { ignition: butane });
+  await (await fetch(`${ending.url}/ipxe/${server.uuid}`)).text();
+  await ending[Symbol.asyncDispose]();
+  assert.equal(conditionOf(await current('ending'), 'IPXEScriptFetched')?.status, 'True');
+});
+
+test('the news of a boot may come to registry and boot service alike', async () => {
+  const server = await preparedBoot('both');
+  const { client, servers, bootConfigurations, inventories, bootTokenKey, clock, log } = room;
+  await using registry = await startRegistry({
+    listen: { host: '127.0.0.1', port: 0 },
+    auth: 'token',
+    client,
+    servers,
+    bootConfigurations,
+    inventories,
+    bootTokenKey,
+    clock,
+    log,
+  });
+  const told = await Promise.all([
+    fetch(`${registry.url}/bootstate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.token}` },
+      body: JSON.stringify({ systemUUID: server.uuid, booted: true }),
+    }),
+    fetch(`${boot.url}/boot/${server.token}/booted`, { method: 'POST' }),
+    scriptOf(server),
+  ]);
+  assert.deepEqual([told[0].status, told[1].status], [200, 200]);
+  await evidenceArrives('both', 'BootStateReceived');
+  const both = await evidenceArrives('both', 'IPXEScriptFetched');
+  assert.equal(both.status?.conditions?.length, 2);
 });
 
 test('a machine that nobody knows is told so', async () => {

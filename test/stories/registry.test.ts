@@ -4,8 +4,10 @@ import { after, before, test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { fetchTrusting } from '@metal/probe/fetch-trusting.ts';
 import { runProbe } from '@metal/probe/run-probe.ts';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
+import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
 import { type RegistryOptions, type RunningRegistry, startRegistry } from '@metal/registry/registry.ts';
 import {
@@ -159,7 +161,10 @@ test('of two replicas that receive different reports at once, one stores and one
     report(server, { body: bodyOf(server, { cpu: [{ id: 0 }] }) }),
     report(server, { body: bodyOf(server, { cpu: [{ id: 1 }] }), at: replica }),
   ]);
-  assert.deepEqual(answers.map(({ status }) => status).toSorted((a, b) => a - b), [201, 409]);
+  assert.deepEqual(
+    answers.map(({ status }) => status).toSorted((a, b) => a - b),
+    [201, 409],
+  );
 });
 
 test('a token whose time is over is refused', async () => {
@@ -231,6 +236,12 @@ test('a report of a big machine fits', async () => {
 });
 
 const malformed: [string, string, string, RegExp][] = [
+  [
+    'of nothing but brackets',
+    `{"systemUUID":"x","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    'BodyMalformed',
+    /./,
+  ],
   ['that is no JSON', '{"systemUUID": "hunter2', 'BodyMalformed', /not JSON \(23 bytes\)/],
   ['without anything', '', 'BodyMalformed', /0 bytes/],
   ['that is a list', '[]', 'ReportInvalid', /expected object/],
@@ -251,6 +262,19 @@ for (const [index, [title, body, code, message]] of malformed.entries()) {
     assert.doesNotMatch(answer.message, /hunter2/);
   });
 }
+
+test('a small body that grows when it is filled in is refused as too big', async () => {
+  const server = await room.discovering('grows');
+  const pciDevices = Array.from({ length: 100_000 }, () => ({}));
+  const answer = await report(server, { body: bodyOf(server, { pciDevices }) });
+  assert.deepEqual([answer.status, answer.code], [413, 'BodyTooBig']);
+});
+
+test('a report that the API server does not accept is refused for good', async () => {
+  const server = await room.discovering('unacceptable');
+  const answer = await report(server, { body: bodyOf(server, { cpu: [{ id: 2 ** 40 }] }) });
+  assert.deepEqual([answer.status, answer.code], [400, 'ReportInvalid']);
+});
 
 test('the next discovery boot replaces the report of the one before', async () => {
   const first = await room.discovering('again');
@@ -364,6 +388,24 @@ clusters: [{name: x, cluster: {server: 'http://127.0.0.1:9'}}]
 users: [{name: x, user: {}}]
 contexts: [{name: x, context: {cluster: x, user: x}}]
 `;
+
+test('a registry with a certificate is reached by probes that trust its authority, and by no others', async () => {
+  const authority = await createAuthority('story');
+  const tls = await authority.issue({ commonName: 'registry', ipAddresses: ['127.0.0.1'] });
+  await using secure = await startRegistry(optionsFor({ tls }));
+  const server = await room.discovering('secure');
+  const options = {
+    registryUrl: secure.url,
+    systemUUID: server.uuid,
+    token: server.token,
+    report: probeReport.parse({}),
+    clock: room.clock,
+    signal: new AbortController().signal,
+  };
+  assert.match(secure.url, /^https:/);
+  await assert.rejects(runProbe({ ...options, timeoutMs: 0 }), { code: 'DeadlinePassed' });
+  assert.equal((await runProbe({ ...options, fetch: fetchTrusting(authority.certificatePem) })).status, 201);
+});
 
 test('probes of v0.7.0 are served when no token is asked for', async () => {
   await using open = await startRegistry(optionsFor({ auth: 'none' }));

@@ -6,6 +6,12 @@ export function answerTo(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return new Refusal('BodyTooBig', 'the body is bigger than this registry accepts', { cause: error });
+  if (error instanceof KubeError && error.code === 'Invalid')
+    return new Refusal(
+      'ReportInvalid',
+      'the API server does not accept this report; the log of the registry says why',
+      { cause: error },
+    );
   if (error instanceof KubeError)
     return new Refusal('NotReady', 'the API server cannot be asked or does not accept this; try again', {
       retryAfterSeconds: 5,

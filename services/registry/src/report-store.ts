@@ -26,6 +26,8 @@ export interface Delivery {
 
 const fieldManager = 'metal-operator/registry';
 const mostAttempts = 4;
+/** Defaults that are filled in can make a report much bigger than it came; etcd takes 1.5 MiB with everything. */
+const mostStoredBytes = 1_258_291;
 
 /**
  * Keeps one report per server, as a ServerInventory named like it. Writes are guarded by what was looked at, so that
@@ -45,6 +47,7 @@ export class ReportStore {
   async put(delivery: Delivery): Promise<'stored' | 'known'> {
     const { client, inventories } = this.#options;
     const { name } = delivery.sender.server.metadata;
+    requireFits(delivery.report);
     let existing = inventories.get(name);
     for (let attempt = 1; ; attempt += 1) {
       if (existing !== undefined && this.#isKnown(existing, delivery)) return 'known';
@@ -99,6 +102,15 @@ export class ReportStore {
       report,
     };
   }
+}
+
+function requireFits(report: ProbeReport): void {
+  const size = Buffer.byteLength(JSON.stringify(report));
+  if (size > mostStoredBytes)
+    throw new Refusal(
+      'BodyTooBig',
+      `the report has ${size} bytes with everything filled in; expected at most ${mostStoredBytes}`,
+    );
 }
 
 /** Without tokens an installed system may report too; that says nothing about the discovery boot. */
