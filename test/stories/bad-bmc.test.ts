@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/decide.ts';
-import { openLab } from '@metal/lab/lab.ts';
+import { labsOfFile } from '@metal/lab/lab.ts';
+
+const openLab = labsOfFile();
 
 test('an unknown MAC prefix is explained on the Endpoint', async () => {
   await using lab = await openLab({ macPrefixes: () => 'macPrefixes: []' });

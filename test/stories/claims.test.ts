@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openLab } from '@metal/lab/lab.ts';
+import { labsOfFile } from '@metal/lab/lab.ts';
+
+const openLab = labsOfFile();
 
 test('a claim that nobody matches says what was looked at and why each server was refused', async () => {
   await using lab = await openLab();

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openLab } from '@metal/lab/lab.ts';
+import { labsOfFile } from '@metal/lab/lab.ts';
+
+const openLab = labsOfFile();
 
 test('a new server is inspected, claimed, booted and given back', async () => {
   await using lab = await openLab();

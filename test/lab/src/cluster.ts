@@ -1,5 +1,7 @@
-import { createKubeClient } from '@metal/kube/client.ts';
-import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { CustomResourceDefinition, Lease, Secret } from '@metal/kube/builtin.ts';
+import { isNotFound } from '@metal/kube/errors.ts';
+import type { Kind, KubeObject } from '@metal/kube/kind.ts';
 import { toCustomResourceDefinition } from '@metal/kube/crd.ts';
 import { kinds } from '@metal/api/kinds.ts';
 import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
@@ -46,4 +48,22 @@ export async function installKinds(kubeconfigPath: string): Promise<void> {
     if (waiting.size === 0) return;
   }
   throw new Error(`these kinds were not established within 30 s: ${[...waiting].join(', ')}`);
+}
+
+/** Deletes what a lab left: every object of our kinds, whatever finalizer it has, and the secrets and boot keys. */
+export async function emptyCluster(client: KubeClient): Promise<void> {
+  for (const kind of [...kinds, Secret, Lease]) {
+    const { items } = await client.list<KubeObject>(kind);
+    await Promise.all(items.map((object) => discard(client, kind, object)));
+  }
+}
+
+async function discard(client: KubeClient, kind: Kind, { metadata }: KubeObject): Promise<void> {
+  try {
+    if ((metadata.finalizers ?? []).length > 0)
+      await client.mergePatch(kind, metadata, { metadata: { finalizers: null } });
+    await client.delete(kind, metadata);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { type RunningSystem, startSystem } from '@metal/all-in-one/system.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
@@ -17,7 +18,8 @@ import { readConfig } from '@metal/operator/config.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { type Vendor, vendors } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
-import { openCluster } from './cluster.ts';
+import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
+import { emptyCluster, openCluster } from './cluster.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
 import { Subject, untilChanged } from './subject.ts';
@@ -38,6 +40,8 @@ export interface LabOptions {
   operator?: 'inside' | 'process' | 'none';
   /** Garbage collection by a real kube-controller-manager. */
   controllerManager?: boolean;
+  /** An API server that is there already; it is left empty again. Without one the lab starts its own. */
+  cluster?: ControlPlane;
 }
 
 /**
@@ -218,8 +222,10 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
   const stack = new AsyncDisposableStack();
   try {
     const clock = createClock(options.speed ?? 10);
-    const cluster = stack.use(await openCluster({ crds: true, controllerManager: options.controllerManager ?? false }));
+    const cluster =
+      options.cluster ?? stack.use(await openCluster({ controllerManager: options.controllerManager ?? false }));
     const client = stack.use(createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'lab' }));
+    if (options.cluster !== undefined) stack.defer(() => emptyCluster(client));
     const fleet = stack.use(
       await startFleet({
         count: 0,
@@ -279,4 +285,16 @@ async function flagsOf(
     ...(options.bmcCa === true ? [`--bmc-ca-file=${path('ca.pem')}`] : []),
     ...(options.flags ?? []),
   ];
+}
+
+/**
+ * Labs for one test file: they follow each other on one API server, which starts with the first and ends with the file.
+ */
+export function labsOfFile(): (options?: LabOptions) => Promise<Lab> {
+  let cluster: Promise<ControlPlane> | undefined;
+  after(async () => (await cluster)?.[Symbol.asyncDispose]());
+  return async (options = {}) => {
+    cluster ??= openCluster();
+    return openLab({ ...options, cluster: await cluster });
+  };
 }

@@ -1,0 +1,37 @@
+# Everything a newcomer needs. `make demo` and `make test` install and build what they need.
+.DEFAULT_GOAL := help
+node := node_modules/.bin/node
+ARGS ?=
+
+.PHONY: help demo test check generate format fleet controlplane clean
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+node_modules/.installed: package.json package-lock.json $(wildcard packages/*/package.json services/*/package.json tools/*/package.json test/lab/package.json)
+	npm install --no-save --no-audit --no-fund --loglevel=error
+	@touch $@
+
+demo: node_modules/.installed ## Simulated rack on a real Kubernetes API, toured; ARGS="--once --servers 20"
+	@$(node) tools/project/src/demo.ts $(ARGS)
+
+test: node_modules/.installed ## Check, then run every test
+	@$(node) tools/project/src/check.ts
+	@$(node) tools/project/src/run-tests.ts $(ARGS)
+
+check: node_modules/.installed ## Types, lint, format, rooms, freshness
+	@$(node) tools/project/src/check.ts
+
+generate: node_modules/.installed ## Write CRDs, roles and reference pages anew
+	@$(node) tools/project/src/generate.ts
+
+format: node_modules/.installed ## Format the source
+	@node_modules/.bin/biome format --write
+
+fleet: node_modules/.installed ## A simulated fleet on its own; ARGS="--count 50"
+	@node_modules/.bin/metal-fleet $(ARGS)
+
+controlplane: node_modules/.installed ## A Kubernetes control plane on its own; ARGS="--data .demo"
+	@node_modules/.bin/metal-controlplane $(ARGS)
+
+clean: ## Remove what was installed
+	rm -rf node_modules

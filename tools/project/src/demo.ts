@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { DemoFailed, Tour } from './demo/tour.ts';
+
+const count = (text: string): number => {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > 500)
+    throw new InvalidArgumentError('expected a number from 1 to 500');
+  return number;
+};
+
+const command = new Command('make demo')
+  .description(
+    'A rack of simulated servers on a real Kubernetes API: discovered, claimed, booted, given back.\nUse it as: make demo ARGS="--once --servers 20"',
+  )
+  .option('--servers <count>', 'number of simulated servers', count, 8)
+  .option('--once', 'end after the tour instead of staying up', false)
+  .option('--timeout <seconds>', 'how long one step may take', count, 120);
+
+command.action(async () => {
+  const { servers, once, timeout } = command.opts<{ servers: number; once: boolean; timeout: number }>();
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => stop.abort(new DemoFailed('stopped')));
+  await using stack = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'metal-demo-'));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  await using tour = await Tour.start({ servers, stepTimeoutMs: timeout * 1_000, directory, signal: stop.signal });
+  await tour.walk();
+  if (!once) await tour.stay();
+});
+
+command.parseAsync().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(
+      `\ndemo: ${error instanceof DemoFailed ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+    process.exit(error instanceof DemoFailed && error.message === 'stopped' ? 0 : 1);
+  },
+);

@@ -1,0 +1,231 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kinds } from '@metal/api/kinds.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
+import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
+import { type Cache, CacheSet } from '@metal/kube/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { systemClock } from '@metal/kube/clock.ts';
+import { toCustomResourceDefinition } from '@metal/kube/crd.ts';
+import { type Fleet, startFleet } from '@metal/simulator/fleet.ts';
+import { pino } from 'pino';
+import { type OperatorProcess, startOperator } from './operator.ts';
+import { Screen } from './screen.ts';
+
+/** A step of the tour that did not happen; the message says which, and what was seen last. */
+export class DemoFailed extends Error {}
+
+export interface TourOptions {
+  readonly servers: number;
+  readonly stepTimeoutMs: number;
+  readonly directory: string;
+  readonly signal: AbortSignal;
+}
+
+interface Stage {
+  readonly plane: ControlPlane;
+  readonly fleet: Fleet;
+  readonly operator: OperatorProcess;
+  readonly client: KubeClient;
+  readonly servers: Cache<Server>;
+  readonly claims: Cache<ServerClaim>;
+}
+
+const rackLabel = 'metadata.metal.ironcore.dev/rack';
+
+/** The whole main path once, in front of people. */
+export class Tour implements AsyncDisposable {
+  readonly #options: TourOptions;
+  readonly #screen: Screen;
+  readonly #stage: Stage;
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(options: TourOptions, screen: Screen, stage: Stage, stack: AsyncDisposableStack) {
+    this.#options = options;
+    this.#screen = screen;
+    this.#stage = stage;
+    this.#stack = stack;
+  }
+
+  static async start(options: TourOptions): Promise<Tour> {
+    const stack = new AsyncDisposableStack();
+    const screen = stack.use(new Screen(process.stdout));
+    try {
+      return new Tour(options, screen, await setTheStage(options, screen, stack), stack);
+    } catch (error) {
+      await stack.disposeAsync();
+      throw error;
+    }
+  }
+
+  /** Discovery of all servers, then one claim from wish to release. */
+  async walk(): Promise<void> {
+    await this.#discover();
+    const claim = await this.#claim();
+    await this.#release(claim);
+    this.#screen.summary(this.#stage.plane.kubeconfigPath, this.#stage.plane.binaries.kubectl);
+  }
+
+  /** Until Ctrl-C. */
+  async stay(): Promise<void> {
+    const { signal } = this.#options;
+    this.#screen.say('The rack stays up; Ctrl-C ends it.');
+    await new Promise<void>((resolve) =>
+      signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+
+  async #discover(): Promise<void> {
+    const { client, fleet, servers } = this.#stage;
+    const endpoints = fleet.endpoints();
+    await this.#screen.step(`${endpoints.length} servers from a MAC address to Available`, async () => {
+      await Promise.all(
+        endpoints.map(({ name, macAddress, ip }) =>
+          client.create(Endpoint, { metadata: { name }, spec: { macAddress, ip } }),
+        ),
+      );
+      await this.#until('every server is Available and off', servers, () => {
+        const all = [...servers.all()];
+        return (
+          all.length >= endpoints.length &&
+          all.every(({ status }) => status?.state === 'Available' && status.powerState === 'Off')
+        );
+      });
+    });
+  }
+
+  async #claim(): Promise<ServerClaim> {
+    const { client, servers, claims } = this.#stage;
+    const [first] = [...servers.all()].map(({ metadata }) => metadata.name).toSorted();
+    if (first === undefined) throw new DemoFailed('there is no server to claim');
+    await client.mergePatch(Server, { name: first }, { metadata: { labels: { [rackLabel]: 'demo' } } });
+    const claim = await client.create(ServerClaim, {
+      metadata: { name: 'demo', namespace: 'default' },
+      spec: { power: 'On', image: 'demo/os', serverSelector: { matchLabels: { [rackLabel]: 'demo' } } },
+    });
+    await this.#screen.step(`a claim by selector is bound to ${first}`, () =>
+      this.#until('the claim is Bound', claims, () => claims.get('default/demo')?.status?.phase === 'Bound'),
+    );
+    await this.#screen.step('the server boots the image of its claim', () =>
+      this.#until(
+        'the operating system says that it has booted',
+        servers,
+        () => reasonOf(servers.get(first)) === 'ClaimServed',
+      ),
+    );
+    return claim;
+  }
+
+  async #release({ metadata }: ServerClaim): Promise<void> {
+    const { client, claims, servers } = this.#stage;
+    const name = claims.get('default/demo')?.spec.serverRef?.name ?? '';
+    await this.#screen.step('the claim is deleted, the server is switched off and Available again', async () => {
+      await client.delete(ServerClaim, metadata, { uid: metadata.uid });
+      await this.#until(
+        'the claim is gone and its server is Available',
+        servers,
+        () => claims.get('default/demo') === undefined && reasonOf(servers.get(name)) === 'Available',
+      );
+    });
+  }
+
+  #until(wish: string, followed: Cache<Server> | Cache<ServerClaim>, holds: () => boolean): Promise<void> {
+    const { stepTimeoutMs, signal } = this.#options;
+    const { servers, claims, operator } = this.#stage;
+    return new Promise((resolve, reject) => {
+      const stack = new DisposableStack();
+      const end = (error?: Error) => {
+        stack.dispose();
+        return error === undefined ? resolve() : reject(error);
+      };
+      const check = () => holds() && end();
+      stack.use(servers.onChange(check));
+      stack.use(claims.onChange(check));
+      const timer = setTimeout(
+        () =>
+          end(
+            new DemoFailed(
+              `"${wish}" did not happen within ${stepTimeoutMs / 1_000} s.\n${this.#screen.lastSeen()}\noperator: ${operator.lastWords()}`,
+            ),
+          ),
+        stepTimeoutMs,
+      );
+      stack.defer(() => clearTimeout(timer));
+      const onAbort = () => end(new DemoFailed('stopped'));
+      signal.addEventListener('abort', onAbort, { once: true });
+      stack.defer(() => signal.removeEventListener('abort', onAbort));
+      void operator.ended.then((code) =>
+        end(new DemoFailed(`the operator ended with code ${code}: ${operator.lastWords()}`)),
+      );
+      if (followed.size >= 0) check();
+    });
+  }
+}
+
+const reasonOf = (server: Server | undefined): string | undefined =>
+  server?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+
+async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDisposableStack): Promise<Stage> {
+  const plane = await screen.step('a Kubernetes control plane of its own', () =>
+    startControlPlane({ controllerManager: true, say: (line) => screen.say(line) }),
+  );
+  stack.use(plane);
+  const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'demo' }));
+  await screen.step(`${kinds.length} kinds`, () => installKinds(client));
+  const fleet = await screen.step(`${options.servers} simulated servers of five vendors`, () =>
+    startFleet({ count: options.servers, latencyMs: 20 }),
+  );
+  stack.use(fleet);
+  const flags = await writeFlags(options.directory, plane.kubeconfigPath, fleet);
+  const operator = await screen.step('the operator, in one process', () => startOperator(flags));
+  stack.use(operator);
+  fleet.setBootUrl(operator.bootUrl);
+  const caches = new CacheSet({ client, clock: systemClock, log: pino({ level: 'silent' }) });
+  const servers = caches.watch(Server);
+  const claims = caches.watch(ServerClaim);
+  stack.defer(() => caches.stop());
+  await caches.start();
+  stack.use(screen.follow(servers, claims));
+  return { plane, fleet, operator, client, servers, claims };
+}
+
+async function installKinds(client: KubeClient): Promise<void> {
+  await Promise.all(kinds.map((kind) => client.create(CustomResourceDefinition, toCustomResourceDefinition(kind))));
+  const isEstablished = ({ status }: CustomResourceDefinition) =>
+    status?.conditions?.some(({ type, status: holds }) => type === 'Established' && holds === 'True') ?? false;
+  for (;;) {
+    const { items } = await client.list(CustomResourceDefinition);
+    if (items.every(isEstablished)) return;
+    await systemClock.sleep(100);
+  }
+}
+
+async function writeFlags(directory: string, kubeconfigPath: string, fleet: Fleet): Promise<string[]> {
+  const path = (name: string) => join(directory, name);
+  await writeFile(path('mac-prefixes.yaml'), fleet.macPrefixFile());
+  await writeFile(path('vmlinuz'), 'a kernel for machines that are simulated\n');
+  await writeFile(path('initrd'), 'an initrd for machines that are simulated\n');
+  const image = { kernel: path('vmlinuz'), initrd: path('initrd') };
+  await writeFile(path('images.json'), JSON.stringify({ 'demo/probe': image, 'demo/os': image }));
+  return [
+    `--kubeconfig=${kubeconfigPath}`,
+    `--mac-prefixes-file=${path('mac-prefixes.yaml')}`,
+    `--boot-images=${path('images.json')}`,
+    '--probe-image=demo/probe',
+    '--probe-os-image=demo/probe',
+    '--registry-url=http://127.0.0.1',
+    '--registry-port=0',
+    '--boot-port=0',
+    '--protocol=http',
+    '--metrics-bind-address=0',
+    '--health-probe-bind-address=0',
+    '--zap-encoder=json',
+  ];
+}
