@@ -306,6 +306,7 @@ test('an image that is not there is an Error that says where it was looked for, 
     complaint?.message ?? '',
     /ghcr\.io\/org\/os:1" is not understood; .*OCI references are not supported yet/,
   );
+  assert.match((await room.firstEventAbout(failed)).note, /is not understood/);
   await room.client.mergePatch(
     ServerBootConfiguration,
     { name: 'no-image', namespace },

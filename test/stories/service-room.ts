@@ -6,7 +6,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
-import { Secret } from '@metal/kube/builtin.ts';
+import { Event, Secret } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, systemClock } from '@metal/kube/clock.ts';
@@ -111,6 +111,18 @@ export class ServiceRoom implements AsyncDisposable {
     } finally {
       clearTimeout(deadline);
     }
+  }
+
+  /** Waits on a watch for the first event about the object. */
+  async firstEventAbout({ metadata }: KubeObject): Promise<Event> {
+    const about = ({ regarding }: Event): boolean => regarding.uid === metadata.uid;
+    const { items, resourceVersion } = await this.client.list(Event, { namespace });
+    const told = items.find(about);
+    if (told !== undefined) return told;
+    for await (const change of this.client.watch(Event, { namespace, resourceVersion, timeoutSeconds: 15 })) {
+      if (change.type === 'ADDED' && about(change.object)) return change.object;
+    }
+    throw new Error(`there was no event about ${metadata.name} within 15 s`);
   }
 
   /** Counts the writes to an object from now on. */

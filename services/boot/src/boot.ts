@@ -4,6 +4,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
+import { createEventRecorder } from '@metal/kube/events.ts';
 import { fastify } from 'fastify';
 import type { Logger } from 'pino';
 import { Counter, type Registry as MetricsRegistry } from 'prom-client';
@@ -107,7 +108,8 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const address = http.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : options.listen.port;
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');
-  stack.use(new Preparation({ client, bootConfigurations, images, clock, log }));
+  const events = createEventRecorder({ client, clock, log, controller: 'boot-service' });
+  stack.use(new Preparation({ client, bootConfigurations, images, events, clock, log }));
   const running = stack.move();
   let stopping: Promise<void> | undefined;
   const stop = () => {

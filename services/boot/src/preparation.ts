@@ -3,6 +3,7 @@ import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
+import type { EventRecorder } from '@metal/kube/events.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import { WorkQueue } from '@metal/kube/queue.ts';
 import type { Logger } from 'pino';
@@ -14,6 +15,7 @@ export interface PreparationOptions {
   client: KubeClient;
   bootConfigurations: Cache<ServerBootConfiguration>;
   images: BootImages;
+  events: EventRecorder;
   clock: Clock;
   log: Logger;
   random?: (() => number) | undefined;
@@ -114,7 +116,7 @@ export class Preparation implements AsyncDisposable {
   }
 
   async #say(boot: ServerBootConfiguration, verdict: Verdict): Promise<void> {
-    const { client, clock, log } = this.#options;
+    const { client, clock, log, events } = this.#options;
     const { name, namespace, uid } = boot.metadata;
     const conditions = conditionsOf(boot, verdict, clock.now());
     if (isSaid(boot, verdict.state, conditions)) return;
@@ -130,12 +132,13 @@ export class Preparation implements AsyncDisposable {
       image: boot.spec.image,
       state: verdict.state,
     };
-    if (verdict.error === undefined) log.info(fields, 'boot configuration is ready');
-    else
-      log.warn(
-        { ...fields, code: verdict.error.code, reason: verdict.error.message },
-        'boot configuration cannot be booted',
-      );
+    if (verdict.error === undefined) {
+      log.info(fields, 'boot configuration is ready');
+      return;
+    }
+    const { code, message } = verdict.error;
+    log.warn({ ...fields, code, reason: message }, 'boot configuration cannot be booted');
+    events.record(boot, { type: 'Warning', reason: validationFailed, action: 'Prepare', note: message });
   }
 
   /** By our own watch: the API server's clock may be another one. */
@@ -147,6 +150,7 @@ export class Preparation implements AsyncDisposable {
   }
 }
 
+const validationFailed = 'ValidationFailed';
 const imageValidation = 'ImageValidation';
 const ignitionValidation = 'IgnitionValidation';
 
@@ -161,7 +165,7 @@ function conditionsOf(boot: ServerBootConfiguration, { error }: Verdict, now: nu
     {
       type,
       status: 'False',
-      reason: 'ValidationFailed',
+      reason: validationFailed,
       message: error.message.slice(0, 1_000),
       lastTransitionTime,
       observedGeneration: boot.metadata.generation,
