@@ -35,6 +35,12 @@ export class RateLimit {
 }
 
 function clientOf(address: string): string {
-  const bare = address.replace(/^::ffff:/, '');
-  return bare.includes(':') ? bare.split(':').slice(0, 4).join(':') : bare;
+  const bare = address.replace(/^::ffff:/, '').replace(/%.*$/, '');
+  return bare.includes(':') ? groupsOf(bare).slice(0, 4).join(':') : bare;
+}
+
+/** All eight groups of an IPv6 address: `::` stands for as many zeros as are missing. */
+function groupsOf(address: string): string[] {
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  return [...head, ...Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0'), ...tail];
 }
