@@ -4,7 +4,7 @@ import { type Asked, jsonOf, parse, refusalOf } from './answer.ts';
 import { Breaker, type BreakerLimits, type BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf, pathOf } from './endpoint.ts';
-import { closedError, RedfishError } from './errors.ts';
+import { RedfishError } from './errors.ts';
 import { Lanes, type Priority } from './lanes.ts';
 import { hiddenRoot, type ServiceRoot, serviceRoot, sessionsPath } from './service-root.ts';
 import { Authentication, type Credentials } from './session.ts';
@@ -79,6 +79,8 @@ const firstRetryMs = 200;
 /** A BMC that wants to be left alone longer than this gets its wish; the caller is told when to come back. */
 const longestRetryAfterMs = 10_000;
 const mostRedirects = 3;
+/** A session that is not ended in this time expires at the BMC by itself. */
+const longestLogoutMs = 2_000;
 
 interface Call {
   readonly method: Method;
@@ -226,7 +228,9 @@ export class Bmc implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#lanes.close();
-    await this.#authentication.logout();
+    const { promise: enough, resolve } = Promise.withResolvers<void>();
+    using _timer = this.#clock.setTimeout(longestLogoutMs, resolve);
+    await Promise.race([this.#authentication.logout(), enough]);
     await this.#transport.close();
   }
 
@@ -331,7 +335,7 @@ export class Bmc implements AsyncDisposable {
     } catch (error) {
       if (countsAsFailure(error)) this.#breaker.failed(error.code);
       else this.#breaker.undecided();
-      throw this.#closing === undefined || error instanceof RedfishError ? error : closedError();
+      throw error;
     } finally {
       const { method, path } = exchange;
       this.#observer?.request({ method, path, status, ms: this.#clock.now() - startedAt });

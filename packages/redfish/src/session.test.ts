@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, talkTo } from '../test/desk-bmc.ts';
+import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { Password } from './password.ts';
 import { readSystem, readSystems } from './systems.ts';
 
 const sessions = '/redfish/v1/SessionService/Sessions';
 const system = '/redfish/v1/Systems/1';
+const login = `POST ${sessions}`;
 
 test('one session serves all requests and is ended with the conversation', async () => {
   await using desk = await DeskBmc.start();
@@ -16,7 +18,197 @@ test('one session serves all requests and is ended with the conversation', async
     await readSystem(bmc, system);
     assert.equal(desk.tokens.size, 1);
   }
-  assert.equal(desk.count(`POST ${sessions}`), 1);
+  assert.equal(desk.count(login), 1);
+  assert.equal(desk.count('GET /redfish/v1/'), 1);
   assert.equal(desk.tokens.size, 0, 'logged out');
   assert.deepEqual(counts, [1, 0]);
+});
+
+test('the service root is read without credentials and the rest with the session only', async () => {
+  await using desk = await DeskBmc.start();
+  await using bmc = talkTo(desk);
+  await readSystem(bmc, system);
+  const [root, , read] = desk.seen;
+  assert.equal(root?.headers.authorization ?? root?.headers['x-auth-token'], undefined);
+  assert.equal(read?.headers['x-auth-token'], 'token-1');
+  assert.equal(read?.headers.authorization, undefined);
+});
+
+test('an expired session is renewed once, also when several calls notice', async () => {
+  await using desk = await DeskBmc.start();
+  await using bmc = talkTo(desk);
+  await readSystem(bmc, system);
+  desk.tokens.clear();
+  const states = await Promise.all([1, 2, 3, 4, 5, 6].map(() => readSystem(bmc, system)));
+  assert.equal(states.length, 6);
+  assert.equal(desk.count(login), 2);
+  assert.equal(desk.tokens.size, 1);
+});
+
+test('a wrong password is tried once and never again', async () => {
+  await using desk = await DeskBmc.start();
+  await using bmc = talkTo(desk, { password: 'hunter2' });
+  const rejected = { name: 'RedfishError', code: 'AuthenticationFailed', retry: 'blocked', status: 401 };
+  await Promise.all([1, 2, 3, 4, 5, 6].map(() => assert.rejects(readSystem(bmc, system), rejected)));
+  const traffic = desk.seen.length;
+  await assert.rejects(readSystem(bmc, system), rejected);
+  assert.equal(desk.count(login), 1);
+  assert.equal(desk.seen.length, traffic, 'nothing is sent after the rejection');
+});
+
+test('a rejected password is not in the error', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ method, body }, response) => {
+    if (method !== 'POST') return false;
+    json(response, 401, { error: { message: `wrong: ${JSON.stringify(body)}` } });
+    return true;
+  };
+  await using bmc = talkTo(desk, { password: 'hunter2' });
+  await assert.rejects(
+    readSystem(bmc, system),
+    (error: Error) => !JSON.stringify([error.message, error]).includes('hunter2'),
+  );
+});
+
+test('other credentials end the refusal', async () => {
+  await using desk = await DeskBmc.start();
+  await using bmc = talkTo(desk, { password: 'hunter2' });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
+  await bmc.replaceCredentials({ username: 'root', password: new Password('calvin') });
+  assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+});
+
+test('a wrong password is recognised where the BMC answers 400 and says so in the message', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ method }, response) => {
+    if (method !== 'POST') return false;
+    const MessageId = 'iLO.2.14.UnauthorizedLoginAttempt';
+    json(response, 400, { error: { '@Message.ExtendedInfo': [{ MessageId }] } });
+    return true;
+  };
+  await using bmc = talkTo(desk);
+  await assert.rejects(readSystem(bmc, system), {
+    code: 'AuthenticationFailed',
+    messageIds: ['iLO.2.14.UnauthorizedLoginAttempt'],
+  });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
+  assert.deepEqual(desk.log, ['GET /redfish/v1/', login]);
+});
+
+test('an account that may not log in is not tried again', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ method }, response) => {
+    if (method === 'POST') json(response, 403, {});
+    return method === 'POST';
+  };
+  await using bmc = talkTo(desk);
+  await assert.rejects(readSystem(bmc, system), { code: 'Forbidden', status: 403 });
+  await assert.rejects(readSystem(bmc, system), { code: 'Forbidden' });
+  assert.equal(desk.count(login), 1);
+});
+
+test('a BMC without sessions is spoken to with Basic', async () => {
+  await using desk = await DeskBmc.start({ sessions: false });
+  await using bmc = talkTo(desk);
+  await readSystem(bmc, system);
+  assert.deepEqual(desk.log, ['GET /redfish/v1/', `GET ${system}`]);
+  assert.match(desk.seen[1]?.headers.authorization ?? '', /^Basic /);
+});
+
+test('a wrong password with Basic is tried once and never again', async () => {
+  await using desk = await DeskBmc.start({ sessions: false });
+  await using bmc = talkTo(desk, { password: 'hunter2' });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed', status: 401 });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
+  assert.equal(desk.count(`GET ${system}`), 1);
+});
+
+for (const status of [400, 500, 503]) {
+  test(`a BMC whose sessions are used up (${status}) is spoken to with Basic`, async () => {
+    await using desk = await DeskBmc.start();
+    desk.intercept = ({ method }, response) => {
+      if (method === 'POST')
+        json(response, status, { error: { message: 'RAC0218: The maximum number of user sessions is reached.' } });
+      return method === 'POST';
+    };
+    await using bmc = talkTo(desk);
+    assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+    await readSystem(bmc, system);
+    assert.equal(desk.count(login), 1);
+  });
+}
+
+test('a resource that answers 401 in a fresh session is forbidden, and no session is left behind', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (path === system) json(response, 401, {});
+    return path === system;
+  };
+  await using bmc = talkTo(desk);
+  await assert.rejects(readSystem(bmc, system), { code: 'Forbidden', status: 401 });
+  assert.equal(desk.tokens.size, 1);
+  assert.equal((await readSystems(bmc).catch(() => [])).length, 0);
+  assert.equal(desk.tokens.size, 1);
+});
+
+test('a login under way is completed before the conversation ends, so that no session is left behind', async () => {
+  await using desk = await DeskBmc.start();
+  const asked = Promise.withResolvers<() => void>();
+  let held = false;
+  desk.intercept = ({ method }, response) => {
+    if (method !== 'POST' || held) return false;
+    held = true;
+    asked.resolve(() => {
+      desk.tokens.add('late');
+      json(response, 201, {}, { 'x-auth-token': 'late', location: `${sessions}/late` });
+    });
+    return true;
+  };
+  const bmc = talkTo(desk);
+  const read = readSystem(bmc, system).catch(() => undefined);
+  const answer = await asked.promise;
+  const closing = bmc[Symbol.asyncDispose]();
+  answer();
+  await Promise.all([read, closing]);
+  assert.equal(desk.tokens.size, 0);
+});
+
+test('giving up on a call does not end the login the others wait for', async () => {
+  await using desk = await DeskBmc.start();
+  const giveUp = new AbortController();
+  const reason = new Error('no longer interested');
+  desk.intercept = ({ method }) => {
+    if (method === 'POST') giveUp.abort(reason);
+    return false;
+  };
+  await using bmc = talkTo(desk);
+  const first = assert.rejects(readSystem(bmc, system, { signal: giveUp.signal }), reason);
+  assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+  await first;
+  assert.equal(desk.count(login), 1);
+});
+
+test('an ended conversation answers Closed', async () => {
+  await using desk = await DeskBmc.start();
+  const bmc = talkTo(desk);
+  const asked = Promise.withResolvers<void>();
+  desk.intercept = ({ path }) => {
+    if (path === system) asked.resolve();
+    return path === system;
+  };
+  const hanging = assert.rejects(readSystem(bmc, system), { code: 'Closed' });
+  await asked.promise;
+  await bmc[Symbol.asyncDispose]();
+  await hanging;
+  await assert.rejects(readSystem(bmc, system), { code: 'Closed' });
+});
+
+test('a root that is not shown to strangers does not keep us out', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (path === '/redfish/v1/') json(response, 401, {});
+    return path === '/redfish/v1/';
+  };
+  await using bmc = talkTo(desk);
+  assert.equal((await readSystems(bmc)).length, 1);
 });

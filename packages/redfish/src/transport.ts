@@ -4,7 +4,7 @@ import { gunzip } from 'node:zlib';
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
-import { RedfishError } from './errors.ts';
+import { closedError, RedfishError } from './errors.ts';
 import { trustingConnector } from './trust.ts';
 
 export type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
@@ -40,6 +40,8 @@ export class Transport {
   readonly #origin: string;
   readonly #clientOptions: Client.Options;
   readonly #pool: Pool;
+  readonly #running = new Set<AbortController>();
+  #isClosed = false;
 
   constructor(options: TransportOptions) {
     const { endpoint, connections, callDeadlineMs } = options;
@@ -57,19 +59,26 @@ export class Transport {
 
   /** Answers whatever the status; throws Unreachable, TimedOut, TlsUntrusted, BadAnswer or the reason of the signal. */
   async exchange(exchange: Exchange): Promise<RawAnswer> {
-    const late = new AbortController();
-    using _timer = this.#options.clock.setTimeout(exchange.deadlineMs, () => late.abort());
-    const signal = exchange.signal === undefined ? late.signal : AbortSignal.any([exchange.signal, late.signal]);
+    if (this.#isClosed) throw closedError();
+    const end = new AbortController();
+    this.#running.add(end);
+    using _timer = this.#options.clock.setTimeout(exchange.deadlineMs, () => end.abort());
+    const signal = exchange.signal === undefined ? end.signal : AbortSignal.any([exchange.signal, end.signal]);
     try {
       return await this.#send(exchange, signal);
     } catch (error) {
       exchange.signal?.throwIfAborted();
-      throw late.signal.aborted ? this.#tooLate(exchange) : this.#explain(error, exchange);
+      if (this.#isClosed) throw closedError();
+      throw end.signal.aborted ? this.#tooLate(exchange) : this.#explain(error, exchange);
+    } finally {
+      this.#running.delete(end);
     }
   }
 
   /** Breaks off what is still running. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const end of this.#running) end.abort();
     await this.#pool.destroy();
   }
 
@@ -79,11 +88,7 @@ export class Transport {
     // carried out, and a POST must not be repeated: it gets a connection of its own.
     const client = new Client(this.#origin, this.#clientOptions);
     try {
-      return await this.#request(
-        client,
-        { ...exchange, headers: { ...exchange.headers, connection: 'close' } },
-        signal,
-      );
+      return await this.#request(client, exchange, signal);
     } finally {
       await client.destroy();
     }
@@ -136,8 +141,6 @@ export class Transport {
     if (error instanceof RedfishError) return error;
     const code = codeOf(error);
     const what = `${this.#origin}, ${method} ${path}`;
-    if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED')
-      return new RedfishError({ code: 'Closed', message: `${what}: the conversation was closed on our side` });
     if (code === 'UND_ERR_CONNECT_TIMEOUT')
       return new RedfishError({ code: 'TimedOut', message: `${what}: no connection in time`, cause: error });
     if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || code.startsWith('Z_'))

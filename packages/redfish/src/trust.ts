@@ -8,15 +8,17 @@ import { RedfishError } from './errors.ts';
  * password, is written before. Sessions are not resumed, because a resumed one does not show the certificate again.
  */
 export function trustingConnector(endpoint: BmcEndpoint, timeoutMs: number): buildConnector.connector {
-  const { caPem = '', insecureSkipVerify } = endpoint.tls ?? {};
+  const context = contextOf(endpoint);
+  // Said at the first call, where somebody waits for the answer.
+  if (context instanceof RedfishError) return (_options, callback) => callback(context, null);
   const connect = buildConnector({
     timeout: timeoutMs,
     allowH2: false,
     maxCachedSessions: 0,
     rejectUnauthorized: false,
-    ...(caPem === '' || endpoint.scheme === 'http' ? {} : { secureContext: contextOf(caPem, endpoint) }),
+    ...(context === undefined ? {} : { secureContext: context }),
   });
-  if (endpoint.scheme === 'http' || insecureSkipVerify === true) return connect;
+  if (endpoint.scheme === 'http' || endpoint.tls?.insecureSkipVerify === true) return connect;
   return (options, callback) => {
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null);
@@ -28,11 +30,14 @@ export function trustingConnector(endpoint: BmcEndpoint, timeoutMs: number): bui
   };
 }
 
-function contextOf(caPem: string, endpoint: BmcEndpoint): SecureContext {
+/** Made once per conversation: reading a bundle costs more than a handshake. */
+function contextOf(endpoint: BmcEndpoint): SecureContext | RedfishError | undefined {
+  const { caPem = '' } = endpoint.tls ?? {};
+  if (caPem === '' || endpoint.scheme === 'http') return undefined;
   try {
     return createSecureContext({ ca: caPem });
   } catch (cause) {
-    throw new RedfishError({
+    return new RedfishError({
       code: 'TlsUntrusted',
       message: `the CA bundle for ${originOf(endpoint)} cannot be read; expected PEM blocks, correct it`,
       cause,

@@ -137,7 +137,7 @@ export class DeskBmc implements AsyncDisposable {
 
   #logIn(body: unknown, response: ServerResponse): void {
     const { username = 'root', password = 'calvin' } = this.#options;
-    const { UserName, Password: given } = { UserName: '', Password: '', ...(body instanceof Object ? body : {}) };
+    const { UserName, Password: given } = { UserName: '', Password: '', ...partOf(body) };
     if (UserName !== username || given !== password) return json(response, 401, { error: { message: 'Wrong.' } });
     this.#logins += 1;
     const token = `token-${this.#logins}`;
@@ -209,15 +209,19 @@ export function json(
 }
 
 function merged(resource: object, change: unknown): object {
-  if (!(change instanceof Object)) return {};
   return Object.fromEntries(
-    Object.entries(change).map(([key, value]: [string, unknown]) => {
+    Object.entries(partOf(change)).map(([key, value]) => {
       const before: unknown = Reflect.get(resource, key);
-      const isPart = value instanceof Object && !Array.isArray(value) && before instanceof Object;
-      return [key, isPart ? { ...before, ...value } : value];
+      return [
+        key,
+        Array.isArray(value) || !(value instanceof Object) ? value : { ...partOf(before), ...partOf(value) },
+      ];
     }),
   );
 }
+
+const partOf = (value: unknown): Record<string, unknown> =>
+  value instanceof Object ? Object.fromEntries(Object.entries(value)) : {};
 
 export interface CallOut {
   readonly endpoint?: BmcEndpoint;

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import type { Bmc } from './bmc.ts';
+import { bootFromDiskOnce, clearBootOverride, networkBootOnce, setBootOrder } from './boot-override.ts';
+
+const uri = '/redfish/v1/Systems/1';
+const settings = `${uri}/Settings`;
+
+/** What is changed on a system, as `PATCH path` and the Boot that was sent. */
+async function changes(
+  resource: object,
+  act: (bmc: Bmc, desk: DeskBmc) => Promise<unknown>,
+  more: Record<string, object> = {},
+) {
+  await using desk = await DeskBmc.start();
+  desk.set(uri, resource);
+  for (const [path, other] of Object.entries(more)) desk.set(path, other);
+  await using bmc = talkTo(desk);
+  await act(bmc, desk);
+  return desk.seen.filter(({ method }) => method === 'PATCH').map(({ path, body }) => [path, body]);
+}
+
+const pxe = { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Pxe' };
+const modeUefi = { BootSourceOverrideMode: 'UEFI' };
+
+const modes: [string, string, string | undefined, object][] = [
+  ['Contoso', 'in UEFI mode is not told the mode', 'UEFI', {}],
+  ['Contoso', 'in legacy mode is switched to UEFI', 'Legacy', modeUefi],
+  ['Contoso', 'that reports no mode is not told one', undefined, {}],
+  ['Dell Inc.', 'in UEFI mode is not told the mode', 'UEFI', {}],
+  ['HPE', 'in legacy mode is switched to UEFI', 'Legacy', modeUefi],
+  ['Lenovo', 'in UEFI mode is not told the mode', 'UEFI', {}],
+  ['Supermicro', 'in UEFI mode is told so again', 'UEFI', modeUefi],
+  ['Supermicro', 'that reports no mode is not told one', undefined, {}],
+];
+for (const [Manufacturer, what, BootSourceOverrideMode, added] of modes) {
+  test(`for a network boot a ${Manufacturer} system ${what}`, async () => {
+    const resource = { Manufacturer, Boot: { BootSourceOverrideMode } };
+    const sent = await changes(resource, (bmc) => networkBootOnce(bmc, uri, { target: 'Pxe' }));
+    assert.deepEqual(sent, [[uri, { Boot: { ...pxe, ...added } }]]);
+  });
+}
+
+test('UEFI HTTP boot carries its URL', async () => {
+  const httpBootUri = 'http://boot.example/uki.efi';
+  const [change] = await changes({ Boot: {} }, (bmc) => networkBootOnce(bmc, uri, { target: 'UefiHttp', httpBootUri }));
+  assert.deepEqual(change?.[1], { Boot: { ...pxe, BootSourceOverrideTarget: 'UefiHttp', HttpBootUri: httpBootUri } });
+});
+
+test('a target that the BMC does not offer is not sent', async () => {
+  const Boot = { 'BootSourceOverrideTarget@Redfish.AllowableValues': ['None', 'Pxe', 'Hdd'] };
+  const act = (bmc: Bmc) =>
+    assert.rejects(networkBootOnce(bmc, uri, { target: 'UefiHttp' }), {
+      code: 'NotSupported',
+      message: /UefiHttp; it offers None, Pxe, Hdd/,
+    });
+  assert.deepEqual(await changes({ Boot }, act), []);
+});
+
+test('the disk is booted once', async () => {
+  const sent = await changes({ Boot: {} }, (bmc) => bootFromDiskOnce(bmc, uri));
+  assert.deepEqual(sent, [[uri, { Boot: { ...pxe, BootSourceOverrideTarget: 'Hdd' } }]]);
+});
+
+test('an override that was not used is taken back, one that is none is left alone', async () => {
+  const none = { BootSourceOverrideEnabled: 'Disabled', BootSourceOverrideTarget: 'None' };
+  assert.deepEqual(await changes({ Boot: pxe }, (bmc) => clearBootOverride(bmc, uri)), [[uri, { Boot: none }]]);
+  assert.deepEqual(await changes({ Boot: none }, (bmc) => clearBootOverride(bmc, uri)), []);
+});
+
+test('the boot order keeps the other devices behind, and the override is not touched', async () => {
+  const Boot = { ...pxe, BootOrder: ['a', 'b', 'c'] };
+  assert.deepEqual(await changes({ Boot }, (bmc) => setBootOrder(bmc, uri, ['c', 'a'])), [
+    [uri, { Boot: { BootOrder: ['c', 'a', 'b'] } }],
+  ]);
+});
+
+test('a boot order that begins as wanted is left alone', async () => {
+  const Boot = { BootOrder: ['a', 'b', 'c'] };
+  assert.deepEqual(await changes({ Boot }, (bmc) => setBootOrder(bmc, uri, ['a', 'b'])), []);
+});
+
+test('a boot order that waits for the next start is not sent again', async () => {
+  const resource = {
+    Boot: { BootOrder: ['a', 'b'] },
+    '@Redfish.Settings': { SettingsObject: { '@odata.id': settings } },
+  };
+  const more = { [settings]: { Boot: { BootOrder: ['b', 'a'] } } };
+  assert.deepEqual(await changes(resource, (bmc) => setBootOrder(bmc, uri, ['b']), more), []);
+});
+
+test('a BMC that takes boot changes only on the settings object gets them there, guarded by its ETag', async () => {
+  const resource = { Boot: {}, '@Redfish.Settings': { SettingsObject: { '@odata.id': settings } } };
+  const more = { [settings]: { '@odata.etag': '"s"' } };
+  const sent = await changes(
+    resource,
+    async (bmc, desk) => {
+      desk.intercept = ({ method, path }, response) => {
+        const isRefused = method === 'PATCH' && path === uri;
+        if (isRefused) json(response, 405, {});
+        return isRefused;
+      };
+      await networkBootOnce(bmc, uri, { target: 'Pxe' });
+      assert.equal(desk.seen.at(-1)?.headers['if-match'], '"s"');
+    },
+    more,
+  );
+  assert.deepEqual(
+    sent.map(([path]) => path),
+    [uri, settings],
+  );
+});
+
+test('a refusal is an error where there is no settings object', async () => {
+  const act = (bmc: Bmc, desk: DeskBmc) => {
+    desk.intercept = ({ method }, response) => {
+      if (method === 'PATCH') json(response, 400, { error: { message: 'no' } });
+      return method === 'PATCH';
+    };
+    return assert.rejects(networkBootOnce(bmc, uri, { target: 'Pxe' }), { code: 'HttpError', status: 400 });
+  };
+  await changes({ Boot: {} }, act);
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DeskBmc, talkTo } from '../test/desk-bmc.ts';
+import { findManager, readManagers, resetManager } from './managers.ts';
+
+const managers = '/redfish/v1/Managers';
+const console = { GraphicalConsole: { MaxConcurrentSessions: 4 } };
+const reset = (types?: string[]) => ({
+  Actions: {
+    '#Manager.Reset': {
+      target: `${managers}/1/Actions/Manager.Reset`,
+      ...(types === undefined ? {} : { 'ResetType@Redfish.AllowableValues': types }),
+    },
+  },
+});
+
+async function withManagers<T>(
+  members: Record<string, object>,
+  act: (desk: DeskBmc, bmc: ReturnType<typeof talkTo>) => Promise<T>,
+) {
+  await using desk = await DeskBmc.start();
+  desk.collection(managers, members);
+  desk.set(`${managers}/1/Actions/Manager.Reset`, {});
+  await using bmc = talkTo(desk);
+  return await act(desk, bmc);
+}
+
+const idFound = (members: Record<string, object>, uuid?: string) =>
+  withManagers(members, async (_desk, bmc) => (await findManager(bmc, uuid))?.uri.split('/').at(-1));
+
+test('without a UUID the first manager with a graphical console is meant', async () => {
+  assert.equal(await idFound({ '10': console, '9': console, '1': {} }), '9');
+  assert.equal(await idFound({ b: { GraphicalConsole: { ConnectTypesSupported: ['KVMIP'] } }, a: {} }), 'b');
+});
+
+test('without any graphical console the first manager is meant', async () => {
+  assert.equal(await idFound({ b: {}, a: { GraphicalConsole: { MaxConcurrentSessions: 0 } } }, ''), 'a');
+});
+
+test('a manager is found by its UUID in any letter case', async () => {
+  const members = { '1': { UUID: 'aaaa-BBBB' }, '2': { UUID: 'cccc' } };
+  assert.equal(await idFound(members, 'AAAA-bbbb'), '1');
+  assert.equal(await idFound(members, 'dddd'), undefined);
+  assert.equal(await idFound({}), undefined);
+});
+
+test('a manager is read with its versions and times', () =>
+  withManagers(
+    {
+      '1': {
+        ...console,
+        FirmwareVersion: '7.1',
+        LastResetTime: '2026-01-02T03:04:05+02:00',
+        Status: { State: 'Enabled' },
+      },
+    },
+    async (_desk, bmc) => {
+      const [manager] = await readManagers(bmc);
+      assert.partialDeepStrictEqual(manager, {
+        firmwareVersion: '7.1',
+        lastResetTime: '2026-01-02T01:04:05Z',
+        state: 'Enabled',
+        hasGraphicalConsole: true,
+      });
+    },
+  ));
+
+test('a manager is reset by the type it offers', () =>
+  withManagers({ '1': reset(['GracefulRestart']) }, async (desk, bmc) => {
+    await resetManager(bmc, `${managers}/1`, 'GracefulRestart');
+    assert.deepEqual(desk.seen.at(-1)?.body, { ResetType: 'GracefulRestart' });
+    await assert.rejects(resetManager(bmc, `${managers}/1`, 'ForceRestart'), {
+      code: 'NotSupported',
+      message: /offers GracefulRestart/,
+    });
+  }));
+
+test('a manager that names no types takes an empty body', () =>
+  withManagers({ '1': reset() }, async (desk, bmc) => {
+    await resetManager(bmc, `${managers}/1`, 'GracefulRestart');
+    assert.deepEqual(desk.seen.at(-1)?.body, {});
+  }));

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { readSystem } from './systems.ts';
+
+const system = '/redfish/v1/Systems/1';
+
+test('connections are kept between requests', async () => {
+  await using desk = await DeskBmc.start({ sessions: false });
+  await using bmc = talkTo(desk);
+  for (let count = 0; count < 5; count += 1) await readSystem(bmc, system);
+  assert.ok(desk.connections <= 2, `${desk.connections} connections`);
+});
+
+test('a BMC that closes every connection is understood', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = (_seen, response) => {
+    response.setHeader('connection', 'close');
+    return false;
+  };
+  await using bmc = talkTo(desk);
+  await Promise.all([1, 2, 3, 4, 5, 6].map(() => readSystem(bmc, system)));
+  await bmc.post(`${system}/Actions/ComputerSystem.Reset`, { ResetType: 'On' });
+});
+
+test('a BMC that closes connections without a word is understood', async () => {
+  await using desk = await DeskBmc.start({ sessions: false });
+  desk.intercept = (_seen, response) => {
+    response.on('finish', () => response.socket?.end());
+    return false;
+  };
+  await using bmc = talkTo(desk);
+  for (let count = 0; count < 5; count += 1) {
+    await readSystem(bmc, system);
+    await bmc.post(`${system}/Actions/ComputerSystem.Reset`, { ResetType: 'On' });
+  }
+  assert.equal(desk.seen.filter(({ method }) => method === 'POST').length, 5);
+});
+
+test('a BMC that hangs is given up at the deadline', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }) => path === system;
+  await using bmc = talkTo(desk);
+  await assert.rejects(readSystem(bmc, system, { deadlineMs: 30 }), { code: 'TimedOut', retry: 'later' });
+});
+
+test('an answer that drips is given up at the deadline', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (path !== system) return false;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write('{');
+    return true;
+  };
+  await using bmc = talkTo(desk);
+  await assert.rejects(readSystem(bmc, system, { deadlineMs: 30 }), { code: 'TimedOut' });
+});
+
+test('the signal of a caller ends the call with its reason', async () => {
+  await using desk = await DeskBmc.start();
+  const reason = new Error('shutting down');
+  const giveUp = new AbortController();
+  desk.intercept = ({ path }) => {
+    if (path === system) giveUp.abort(reason);
+    return path === system;
+  };
+  await using bmc = talkTo(desk);
+  await assert.rejects(readSystem(bmc, system, { signal: giveUp.signal }), reason);
+});
+
+test('an address where nothing listens is unreachable', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  // A server that listens on TCP has an address with a port.
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  await using desk = await DeskBmc.start();
+  await using bmc = talkTo(desk, { endpoint: { scheme: 'http', host: '127.0.0.1', port } });
+  await assert.rejects(readSystem(bmc, system), { code: 'Unreachable', message: /connection refused/ });
+});
+
+const rubbish: Record<string, string> = {
+  'a login page': '<html><body>Please log in</body></html>',
+  'JSON that is cut off': '{"@odata.id": "/redfish/v1/Systems/1", "Name": "Sys',
+  'a list': '[]',
+  'nothing at all': '',
+  'an object that is no resource': '{}',
+};
+for (const [what, body] of Object.entries(rubbish)) {
+  test(`${what} is a bad answer`, async () => {
+    await using desk = await DeskBmc.start();
+    desk.intercept = ({ path }, response) => {
+      if (path === system) response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      return path === system;
+    };
+    await using bmc = talkTo(desk);
+    await assert.rejects(readSystem(bmc, system), { code: 'BadAnswer', status: 200 });
+    assert.equal(bmc.breaker, 'closed');
+  });
+}
+
+test('a body that ends before its announced length is not taken for an answer', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (path !== system) return false;
+    response.writeHead(200, { 'content-length': '1000' });
+    response.write('{"@odata.id": "/redfish/v1/Systems/1"}', () => response.socket?.destroy());
+    return true;
+  };
+  await using bmc = talkTo(desk);
+  await assert.rejects(readSystem(bmc, system), (error: { code?: string }) =>
+    ['Unreachable', 'BadAnswer'].includes(error.code ?? ''),
+  );
+});
+
+test('an answer without end is cut off at the limit', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (path !== system) return false;
+    response.writeHead(200);
+    const more = () => {
+      while (!response.destroyed && response.write('x'.repeat(1_024)));
+    };
+    response.on('drain', more);
+    more();
+    return true;
+  };
+  await using bmc = talkTo(desk, { limits: { maxBodyBytes: 100_000 } });
+  await assert.rejects(readSystem(bmc, system), { code: 'BadAnswer', message: /100000 bytes/ });
+});
+
+test('a compressed answer is understood, although none was asked for', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (path !== system) return false;
+    response.writeHead(200, { 'content-encoding': 'gzip', etag: '"abc-gzip"' });
+    response.end(gzipSync(JSON.stringify({ '@odata.id': system, PowerState: 'On' })));
+    return true;
+  };
+  await using bmc = talkTo(desk);
+  const state = await readSystem(bmc, system);
+  assert.equal(state.powerState, 'On');
+  assert.equal(state.etag, '"abc"');
+});
+
+test('a redirect is followed at the address we were given, whatever host it names', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (path === '/old') json(response, 301, undefined, { location: `https://attacker.example${system}` });
+    return path === '/old';
+  };
+  await using bmc = talkTo(desk);
+  assert.equal((await readSystem(bmc, '/old')).uri, system);
+});
+
+test('redirects in a circle end in an error', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (path === system) json(response, 302, undefined, { location: system });
+    return path === system;
+  };
+  await using bmc = talkTo(desk);
+  await assert.rejects(readSystem(bmc, system), { code: 'HttpError', status: 302 });
+});
+
+const statuses: Record<number, string> = {
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'NotSupported',
+  500: 'HttpError',
+  501: 'NotSupported',
+  503: 'Busy',
+};
+for (const [status, code] of Object.entries(statuses)) {
+  test(`HTTP ${status} is ${code} and says what the BMC said`, async () => {
+    await using desk = await DeskBmc.start();
+    desk.intercept = ({ path }, response) => {
+      const info = [{ MessageId: 'Base.1.8.Trouble', Message: 'The fan is on fire.' }];
+      if (path === system) json(response, Number(status), { error: { code: 'x', '@Message.ExtendedInfo': info } });
+      return path === system;
+    };
+    await using bmc = talkTo(desk);
+    await assert.rejects(readSystem(bmc, system), {
+      code,
+      status: Number(status),
+      message: /GET \/redfish\/v1\/Systems\/1 with \d+: The fan is on fire/,
+      messageIds: ['Base.1.8.Trouble'],
+    });
+  });
+}
+
+test('plain text that is labelled JSON is quoted in the error', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (path === system) response.writeHead(400, { 'content-type': 'application/json' }).end('Bad  boot\n device');
+    return path === system;
+  };
+  await using bmc = talkTo(desk);
+  await assert.rejects(readSystem(bmc, system), { code: 'HttpError', status: 400, message: /400: Bad boot device$/ });
+});
+
+test('what is created is found under a path, although the BMC names a host of its own', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (path === '/tasks')
+      json(response, 202, { Id: '7' }, { location: 'https://[fe80::1]:8443/redfish/v1/Tasks/7?x=1' });
+    return path === '/tasks';
+  };
+  await using bmc = talkTo(desk);
+  assert.deepEqual(await bmc.post('/tasks', {}), {
+    status: 202,
+    location: '/redfish/v1/Tasks/7?x=1',
+    body: { Id: '7' },
+  });
+});
