@@ -132,7 +132,7 @@ export class WorkQueue {
   close(): void {
     this.#closed = true;
     this.#ready.clear();
-    for (const key of [...this.#delayed.keys()]) this.#cancelDelay(key);
+    for (const key of this.#delayed.keys()) this.#cancelDelay(key);
   }
 
   #cancelDelay(key: string): void {

@@ -77,7 +77,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   async drain(): Promise<void> {
     this.#subscriptions.dispose();
     this.#queue.close();
-    await Promise.allSettled([...this.#turns]);
+    await Promise.allSettled(this.#turns);
   }
 
   #subscribe(): void {
@@ -85,15 +85,14 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     const wake = (key: string) => this.#queue.add(key);
     const own = this.#runtime.caches.of(kind);
     this.#subscriptions.use(own.onChange(({ key }) => wake(key)));
-    for (const { kind: other, find, when } of wokenBy) {
-      this.#subscriptions.use(
-        this.#runtime.caches.of(other).onChange(({ before, after }) => {
-          if (when !== undefined && !when(before, after)) return;
-          for (const object of [before, after]) {
-            for (const key of object === undefined ? [] : find(object, this.#context)) wake(key);
-          }
-        }),
-      );
+    for (const other of wokenBy) {
+      const follow = this.#runtime.caches.of(other.kind).onChange(({ before, after }) => {
+        if (other.when?.(before, after) === false) return;
+        for (const object of [before, after]) {
+          for (const key of object === undefined ? [] : other.find(object, this.#context)) wake(key);
+        }
+      });
+      this.#subscriptions.use(follow);
     }
     if (wakes !== undefined) this.#subscriptions.use(wakes(this.#context, wake));
     for (const object of own.all())

@@ -6,16 +6,24 @@ import type { Registry } from 'prom-client';
 /** `:8080`, `127.0.0.1:8080` or `[::1]:8080`. @throws ConfigError for anything else. */
 export function listenAddressOf(text: string): { host: string; port: number } {
   const match = /^(\[[^\]]+\]|[^:]*):(\d{1,5})$/.exec(text);
-  if (match === null) throw new ConfigError(`"${text}" is no listen address; expected something like :8080 or 127.0.0.1:8080, or 0 for none`);
+  if (match === null)
+    throw new ConfigError(
+      `"${text}" is no listen address; expected something like :8080 or 127.0.0.1:8080, or 0 for none`,
+    );
   return { host: match[1]?.replace(/^\[|\]$/g, '') || '::', port: Number(match[2]) };
 }
 
 /** Opens /healthz and /readyz, and /metrics, each where the configuration wants it. */
-export async function startEndpoints(config: OperatorConfig, metrics: Registry, guard: MetricsGuard): Promise<AsyncDisposable> {
+export async function startEndpoints(
+  config: OperatorConfig,
+  metrics: Registry,
+  guard: MetricsGuard,
+): Promise<AsyncDisposable> {
   const stack = new AsyncDisposableStack();
   try {
     if (config.healthAddress !== undefined) stack.use(await listen(healthServer(), config.healthAddress));
-    if (config.metrics.address !== undefined) stack.use(await listen(await metricsServer(config, metrics, guard), config.metrics.address));
+    if (config.metrics.address !== undefined)
+      stack.use(await listen(await metricsServer(config, metrics, guard), config.metrics.address));
     return stack;
   } catch (error) {
     await stack.disposeAsync();
@@ -32,7 +40,11 @@ function healthServer(): FastifyInstance {
   return server;
 }
 
-async function metricsServer({ metrics: { secure, certificateFile, keyFile } }: OperatorConfig, metrics: Registry, guard: MetricsGuard): Promise<FastifyInstance> {
+async function metricsServer(
+  { metrics: { secure, certificateFile, keyFile } }: OperatorConfig,
+  metrics: Registry,
+  guard: MetricsGuard,
+): Promise<FastifyInstance> {
   const { certificateFor } = await import('./metrics-certificate.ts');
   const server = secure ? fastify({ https: await certificateFor(certificateFile, keyFile) }) : fastify();
   const serve = async () => metrics.metrics();
@@ -40,8 +52,10 @@ async function metricsServer({ metrics: { secure, certificateFile, keyFile } }: 
   const routes = server as unknown as FastifyInstance;
   routes.get('/metrics', async (request, reply) => {
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
-    if (secure && token === undefined) return reply.code(401).send('a bearer token is needed: metrics are for authorised clients (--metrics-secure)');
-    if (secure && !(await guard(token ?? ''))) return reply.code(403).send('this token may not GET /metrics; bind the role metrics-reader to it');
+    if (secure && token === undefined)
+      return reply.code(401).send('a bearer token is needed: metrics are for authorised clients (--metrics-secure)');
+    if (secure && !(await guard(token ?? '')))
+      return reply.code(403).send('this token may not GET /metrics; bind the role metrics-reader to it');
     return reply.type(metrics.contentType).send(await serve());
   });
   return routes;

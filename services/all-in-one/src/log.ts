@@ -20,7 +20,7 @@ function readable(line: string): string {
   const fields = Object.entries(rest).map(
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  return `${String(time)} ${String(level).padEnd(5)} ${[String(msg ?? ''), ...fields].join(' ').replaceAll('\n', '\\n')}\n`;
+  return `${String(time)} ${String(level).padEnd(5)} ${[typeof msg === 'string' ? msg : '', ...fields].join(' ').replaceAll('\n', '\\n')}\n`;
 }
 
 // pino writes one JSON object per line.

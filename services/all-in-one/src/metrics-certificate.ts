@@ -5,8 +5,12 @@ import { readFile } from 'node:fs/promises';
 import * as x509 from '@peculiar/x509';
 
 /** Certificate and key from the files, or a self-signed pair for this process. */
-export async function certificateFor(certificateFile: string | undefined, keyFile: string | undefined): Promise<{ cert: string; key: string }> {
-  if (certificateFile !== undefined && keyFile !== undefined) return { cert: await readFile(certificateFile, 'utf8'), key: await readFile(keyFile, 'utf8') };
+export async function certificateFor(
+  certificateFile: string | undefined,
+  keyFile: string | undefined,
+): Promise<{ cert: string; key: string }> {
+  if (certificateFile !== undefined && keyFile !== undefined)
+    return { cert: await readFile(certificateFile, 'utf8'), key: await readFile(keyFile, 'utf8') };
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({

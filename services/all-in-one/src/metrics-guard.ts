@@ -24,7 +24,12 @@ export const metricsGuardOf =
       body: {
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',
-        spec: { user: user.username, groups: user.groups, uid: user.uid, nonResourceAttributes: { path: '/metrics', verb: 'get' } },
+        spec: {
+          user: user.username,
+          groups: user.groups,
+          uid: user.uid,
+          nonResourceAttributes: { path: '/metrics', verb: 'get' },
+        },
       },
     });
     return access.status?.allowed ?? false;

@@ -44,7 +44,7 @@ export class Timeline {
 
 function describe(object: KubeObject): string {
   // The members read here are optional on every kind.
-  const status = ((object as KubeObject & { status?: Told }).status ?? {}) as Told;
+  const status = (object as KubeObject & { status?: Told }).status ?? {};
   const reasons = (status.conditions ?? []).map(
     ({ type, status: holds, reason, message }) =>
       `${type}=${holds}/${reason}${holds === 'False' ? ` (${message})` : ''}`,

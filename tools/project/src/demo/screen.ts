@@ -21,7 +21,7 @@ export class Screen implements Disposable {
 
   constructor(out: WriteStream) {
     this.#out = out;
-    this.#live = out.isTTY === true;
+    this.#live = out.isTTY;
   }
 
   say(line: string): void {
