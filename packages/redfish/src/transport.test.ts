@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { DeskBmc, DeskClock, json, talkTo } from '../test/desk-bmc.ts';
 import { readSystem } from './systems.ts';
 
 const system = '/redfish/v1/Systems/1';
@@ -110,7 +110,7 @@ test('a body that ends before its announced length is not taken for an answer', 
     response.write('{"@odata.id": "/redfish/v1/Systems/1"}', () => response.socket?.destroy());
     return true;
   };
-  await using bmc = talkTo(desk);
+  await using bmc = talkTo(desk, { clock: new DeskClock() });
   await assert.rejects(readSystem(bmc, system), (error: { code?: string }) =>
     ['Unreachable', 'BadAnswer'].includes(error.code ?? ''),
   );

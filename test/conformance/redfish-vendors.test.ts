@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { systemClock } from '@metal/kube/clock.ts';
+import { Bmc, Password } from '@metal/redfish/bmc.ts';
+import { bootFromDiskOnce, clearBootOverride, networkBootOnce, setBootOrder } from '@metal/redfish/boot-override.ts';
+import { readInventory } from '@metal/redfish/inventory.ts';
+import { setLocatorLed } from '@metal/redfish/led.ts';
+import { findManager, resetManager } from '@metal/redfish/managers.ts';
+import { resetSystem } from '@metal/redfish/power.ts';
+import { readSystem, readSystems } from '@metal/redfish/systems.ts';
+import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
+import { profiles, type Vendor, vendors } from '@metal/simulator/profiles.ts';
+
+const patience = () => AbortSignal.timeout(10_000);
+
+/** Requests from nothing to everything a Server's status tells; the budget of the room. */
+const bringUpBudget = 12;
+
+/** One machine of the vendor, its BMC spoken to, and the URI of its system. */
+async function meet(vendor: Vendor, { https = false, password }: { https?: boolean; password?: string } = {}) {
+  const stack = new AsyncDisposableStack();
+  const times = { powerOnMs: 10, powerOffMs: 10, bootMs: 10, bmcRestartMs: 10 };
+  const fleet = stack.use(await startFleet({ https, ...times }));
+  const node = await fleet.add({ vendor });
+  const bmc = stack.use(talkTo(fleet, node, password));
+  const uri = `/redfish/v1/Systems/${node.machine.systemId}`;
+  return { fleet, node, bmc, uri, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+function talkTo(fleet: Fleet, { bmc }: Node, password = bmc.password): Bmc {
+  const { address: host, port, username } = bmc;
+  const scheme = fleet.caPem === undefined ? 'http' : 'https';
+  return new Bmc({
+    endpoint: { scheme, host, port, tls: { caPem: fleet.caPem } },
+    credentials: { username, password: new Password(password) },
+    clock: systemClock,
+  });
+}
+
+for (const vendor of vendors) {
+  const profile = profiles[vendor];
+  suite(vendor, { concurrency: true }, () => {
+    test('a bring-up reads everything, and costs few requests where the BMC expands', async () => {
+      await using met = await meet(vendor);
+      const { bmc, node, uri } = met;
+      const manager = await findManager(bmc);
+      const systems = await readSystems(bmc);
+      const inventory = await readInventory(bmc, uri);
+
+      assert.equal(manager?.firmwareVersion, profile.firmwareVersion);
+      assert.deepEqual(
+        systems.map(({ uuid }) => uuid),
+        [node.uuid.toLowerCase()],
+      );
+      assert.equal(bmc.manufacturer, profile.manufacturer);
+      assert.deepEqual(inventory.missing, []);
+      assert.ok(inventory.processors.length > 0 && inventory.networkInterfaces.length > 0);
+      assert.ok(inventory.storages.some(({ drives }) => drives.length > 0));
+      assert.equal(inventory.system.biosVersion, profile.biosVersion);
+      if (profile.expand) assert.ok(node.bmc.requests.length <= bringUpBudget, routes(node));
+    });
+
+    test('one session is used and ended, or none where there are none', async () => {
+      await using met = await meet(vendor);
+      const { bmc, node, uri } = met;
+      for (let look = 0; look < 10; look += 1) await readSystem(bmc, uri);
+      assert.equal(node.bmc.openSessions, profile.sessionCap === undefined ? 0 : 1);
+      await bmc[Symbol.asyncDispose]();
+      assert.equal(node.bmc.openSessions, 0);
+    });
+
+    test('sessions that the BMC dropped are renewed', async () => {
+      await using met = await meet(vendor);
+      await readSystem(met.bmc, met.uri);
+      met.node.bmc.dropSessions();
+      await Promise.all([1, 2, 3, 4, 5].map(() => readSystem(met.bmc, met.uri)));
+      assert.ok(met.node.bmc.openSessions <= 1);
+    });
+
+    test('a wrong password is tried once, which locks no account', async () => {
+      await using met = await meet(vendor, { password: 'wrong' });
+      const { bmc, node, fleet, uri } = met;
+      for (let look = 0; look < 10; look += 1)
+        await assert.rejects(readSystem(bmc, uri), { code: 'AuthenticationFailed' });
+      await using other = talkTo(fleet, node);
+      await readSystem(other, uri);
+    });
+
+    test('the certificate of the fleet is trusted by its CA', async () => {
+      await using met = await meet(vendor, { https: true });
+      assert.equal((await readSystem(met.bmc, met.uri)).powerState, 'Off');
+    });
+
+    test('a machine is switched on, shut down, switched on and forced off', async () => {
+      await using met = await meet(vendor);
+      const { bmc, node, uri } = met;
+      for (const [type, power] of [
+        ['On', 'On'],
+        ['GracefulShutdown', 'Off'],
+        ['On', 'On'],
+        ['ForceOff', 'Off'],
+      ] as const) {
+        await resetSystem(bmc, uri, type);
+        await node.until((machine) => machine.power === power, patience());
+        assert.equal((await readSystem(bmc, uri)).powerState, power);
+      }
+      assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
+    });
+
+    test('a machine boots from the network once', async () => {
+      await using met = await meet(vendor);
+      const { bmc, node, uri } = met;
+      await networkBootOnce(bmc, uri, { target: 'Pxe' });
+      for (const [start, override] of ['Pxe', undefined].entries()) {
+        await resetSystem(bmc, uri, 'On');
+        await node.until(({ boots }) => boots[start]?.outcome !== undefined, patience());
+        assert.equal(node.boots[start]?.override, override);
+        await resetSystem(bmc, uri, 'ForceOff');
+        await node.until(({ power }) => power === 'Off', patience());
+      }
+    });
+
+    test('an override that was not used is taken back', async () => {
+      await using met = await meet(vendor);
+      const { bmc, uri } = met;
+      await bootFromDiskOnce(bmc, uri);
+      await clearBootOverride(bmc, uri);
+      const { override } = await readSystem(bmc, uri);
+      assert.ok(override.enabled === 'Disabled' || override.target === 'None');
+    });
+
+    test('UEFI HTTP boot is set where the BMC offers it, and refused before it is sent where not', async () => {
+      await using met = await meet(vendor);
+      const { bmc, uri } = met;
+      const boot = networkBootOnce(bmc, uri, { target: 'UefiHttp', httpBootUri: 'http://boot.example/uki.efi' });
+      if (profile.bootTargets.some((target) => target === 'UefiHttp')) {
+        await boot;
+        assert.equal((await readSystem(bmc, uri)).override.target, 'UefiHttp');
+      } else {
+        await assert.rejects(boot, { code: 'NotSupported' });
+      }
+    });
+
+    test('the boot order is set once and does not disturb a network boot', async () => {
+      await using met = await meet(vendor);
+      const { bmc, uri } = met;
+      await networkBootOnce(bmc, uri, { target: 'Pxe' });
+      assert.equal(await setBootOrder(bmc, uri, ['Boot0002']), 'changed');
+      assert.equal(await setBootOrder(bmc, uri, ['Boot0002']), 'unchanged');
+      const { bootOrder, override } = await readSystem(bmc, uri);
+      assert.equal(bootOrder?.[0], 'Boot0002');
+      assert.equal(override.target, 'Pxe');
+    });
+
+    test('the locator light is switched on and off', async () => {
+      await using met = await meet(vendor);
+      const { bmc, uri } = met;
+      for (const light of ['Lit', 'Off'] as const) {
+        assert.equal(await setLocatorLed(bmc, uri, light), 'changed');
+        assert.equal((await readSystem(bmc, uri)).indicatorLED, light);
+        assert.equal(await setLocatorLed(bmc, uri, light), 'unchanged');
+      }
+    });
+
+    test('the BMC itself is restarted', async () => {
+      await using met = await meet(vendor);
+      const manager = await findManager(met.bmc);
+      await resetManager(met.bmc, manager?.uri ?? '', 'GracefulRestart');
+    });
+  });
+}
+
+const routes = ({ bmc }: Node): string => bmc.requests.map(({ method, path }) => `${method} ${path}`).join('\n');
