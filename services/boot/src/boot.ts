@@ -8,7 +8,7 @@ import { createEventRecorder } from '@metal/kube/events.ts';
 import { fastify } from 'fastify';
 import type { Logger } from 'pino';
 import { Counter, type Registry as MetricsRegistry } from 'prom-client';
-import { BootTokens } from './boot-tokens.ts';
+import { LazyBootTokens } from './boot-tokens.ts';
 import { EvidenceLog } from './evidence-log.ts';
 import { BootImages } from './images.ts';
 import { Machines } from './machines.ts';
@@ -57,20 +57,9 @@ const farewellMs = 5_000;
 export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const { client, servers, bootConfigurations, clock, log, auth } = options;
   const stack = new AsyncDisposableStack();
-  let tokens: Promise<BootTokens> | undefined;
-  const openTokens = () => {
-    tokens ??= options.bootTokenKey().then(
-      (key) => new BootTokens(bootConfigurations, key),
-      (error: unknown) => {
-        tokens = undefined;
-        throw error;
-      },
-    );
-    return tokens;
-  };
-  stack.defer(async () => (await tokens?.catch(() => undefined))?.[Symbol.dispose]());
+  const tokens = stack.use(new LazyBootTokens(bootConfigurations, options.bootTokenKey));
   const images = new BootImages({ mapFile: options.imagesFile, clock, fetch: options.fetch });
-  const machines = new Machines({ client, servers, bootConfigurations, tokens: openTokens, clock });
+  const machines = new Machines({ client, servers, bootConfigurations, tokens, clock });
   const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log }));
   let url = options.publicUrl ?? '';
 

@@ -3,7 +3,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import type { BootTokens } from './boot-tokens.ts';
+import type { LazyBootTokens } from './boot-tokens.ts';
 import { currentBootRef, type Expectation, expectationOf, obstacleTo } from './expectation.ts';
 import { Refusal } from './refusal.ts';
 
@@ -11,7 +11,7 @@ export interface MachinesOptions {
   client: KubeClient;
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
-  tokens: () => Promise<BootTokens>;
+  tokens: LazyBootTokens;
   clock: Clock;
 }
 
@@ -52,7 +52,7 @@ export class Machines {
   /** The prepared boot that the token admits to. @throws Refusal 403 */
   async byToken(token: string): Promise<ServerBootConfiguration> {
     const { tokens, servers, clock } = this.#options;
-    const boot = (await tokens()).find(token);
+    const boot = await tokens.find(token);
     if (boot === undefined)
       throw new Refusal(403, 'the token belongs to no boot configuration, or to one that is gone');
     const obstacle = obstacleTo(boot, servers.get(boot.spec.serverRef.name), clock.now());

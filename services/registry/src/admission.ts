@@ -3,14 +3,14 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { bootTokenExpiresAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import type { BootTokens } from './boot-tokens.ts';
+import type { LazyBootTokens } from './boot-tokens.ts';
 import { Refusal } from './refusal.ts';
 
 export interface AdmissionOptions {
   auth: 'token' | 'none';
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
-  tokens: () => Promise<BootTokens>;
+  tokens: LazyBootTokens;
   clock: Clock;
 }
 
@@ -34,7 +34,7 @@ export class Admission {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined)
       throw new Refusal('TokenMissing', 'expected the header "Authorization: Bearer <token of this boot>"');
-    const boot = (await this.#options.tokens()).find(token);
+    const boot = await this.#options.tokens.find(token);
     if (boot === undefined)
       throw new Refusal('TokenUnknown', 'the token belongs to no boot configuration, or to one that is gone');
     this.#requireUnexpired(boot);

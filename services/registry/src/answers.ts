@@ -1,8 +1,49 @@
 import { KubeError } from '@metal/kube/errors.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { RateLimit } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 
+/** What a refused request costs more than a good one: guessing runs a client dry sooner. */
+const refusalCost = 9;
+
+/** Turns floods away, and everything that goes wrong into a short answer. */
+export function answerRefusals(
+  http: Pick<FastifyInstance, 'addHook' | 'setErrorHandler' | 'setNotFoundHandler'>,
+  { limit, log }: { limit: RateLimit; log: Logger },
+): void {
+  http.addHook('onRequest', async (request) => {
+    const waitSeconds = limit.take(request.ip);
+    if (waitSeconds > 0)
+      throw new Refusal('TooManyRequests', 'too many requests from this address', { retryAfterSeconds: waitSeconds });
+  });
+  http.setErrorHandler((error, request, reply) => refuse(error, request, reply));
+  http.setNotFoundHandler((request, reply) =>
+    refuse(new Refusal('RouteUnknown', 'nothing is served at this address'), request, reply),
+  );
+
+  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const answer = answerTo(error);
+    if (answer.code !== 'TooManyRequests') {
+      limit.take(request.ip, refusalCost);
+      note(error, answer, request);
+    }
+    if (answer.retryAfterSeconds !== undefined) reply.header('retry-after', answer.retryAfterSeconds);
+    // The rest of a refused body is not worth reading.
+    if (request.method === 'POST') reply.header('connection', 'close');
+    return reply.code(answer.status).send({ code: answer.code, message: answer.message });
+  }
+
+  /** Floods are counted in metrics, not in lines. */
+  function note(error: unknown, { code, status, message }: Refusal, request: FastifyRequest): void {
+    const fields = { code, route: request.routeOptions.url, client: request.ip, reason: message };
+    if (status >= 500 || code === 'ReportInvalid') log.error({ ...fields, err: error }, 'request failed');
+    else log.warn(fields, 'request refused');
+  }
+}
+
 /** The answer to whatever went wrong. What is not known to be harmless stays in the log. */
-export function answerTo(error: unknown): Refusal {
+function answerTo(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return new Refusal('BodyTooBig', 'the body is bigger than this registry accepts', { cause: error });

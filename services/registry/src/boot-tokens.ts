@@ -7,7 +7,7 @@ import type { Cache } from '@metal/kube/cache.ts';
  * Finds the boot configuration a token was minted for. Tokens themselves are not kept: the table holds their hashes,
  * so that how long a search takes says nothing about how close a guess was.
  */
-export class BootTokens implements Disposable {
+class BootTokens implements Disposable {
   readonly #boots: Cache<ServerBootConfiguration>;
   readonly #key: Uint8Array;
   readonly #keyByHash = new Map<string, string>();
@@ -40,6 +40,37 @@ export class BootTokens implements Disposable {
 
   #hashOf({ metadata }: ServerBootConfiguration): string {
     return hash(mintBootToken(this.#key, metadata.uid ?? ''));
+  }
+}
+
+/** Opens the table when it is first needed. A key that cannot be read is asked for again the next time. */
+export class LazyBootTokens implements AsyncDisposable {
+  readonly #boots: Cache<ServerBootConfiguration>;
+  readonly #key: () => Promise<Uint8Array>;
+  #opened: Promise<BootTokens> | undefined;
+
+  constructor(boots: Cache<ServerBootConfiguration>, key: () => Promise<Uint8Array>) {
+    this.#boots = boots;
+    this.#key = key;
+  }
+
+  async find(token: string): Promise<ServerBootConfiguration | undefined> {
+    this.#opened ??= this.#open();
+    return (await this.#opened).find(token);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const tokens = await this.#opened?.catch(() => undefined);
+    tokens?.[Symbol.dispose]();
+  }
+
+  async #open(): Promise<BootTokens> {
+    try {
+      return new BootTokens(this.#boots, await this.#key());
+    } catch (error) {
+      this.#opened = undefined;
+      throw error;
+    }
   }
 }
 

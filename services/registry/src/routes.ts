@@ -1,0 +1,103 @@
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { bootState, registration } from '@metal/api/wire/probe-report.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { type Admission, requireDiscoveryBoot } from './admission.ts';
+import { parseBody } from './body.ts';
+import { recordBootState } from './boot-state.ts';
+import { Refusal } from './refusal.ts';
+import type { ReportStore } from './report-store.ts';
+
+export interface RoutesOptions {
+  auth: 'token' | 'none';
+  client: KubeClient;
+  admission: Admission;
+  store: ReportStore;
+  inventories: Cache<ServerInventory>;
+  clock: Clock;
+  log: Logger;
+}
+
+type ByUuid = { Params: { '*': string } };
+type Application = Pick<
+  FastifyInstance,
+  'post' | 'get' | 'delete' | 'route' | 'removeAllContentTypeParsers' | 'addContentTypeParser'
+>;
+
+const methods = { '/register': 'POST', '/bootstate': 'POST', '/systems/*': 'GET', '/delete/*': 'DELETE' } as const;
+
+/** The routes of v0.7.0, with everything they are told sent on to the API server or refused. */
+export function takeReports(http: Application, options: RoutesOptions): void {
+  // Earlier releases took any content type, and so do we; the bytes are kept for the digest.
+  http.removeAllContentTypeParsers();
+  http.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  takePosts(http, options);
+  openReports(http, options);
+  for (const [url, method] of Object.entries(methods)) {
+    const others = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter((other) => other !== method);
+    const refuse = () => Promise.reject(new Refusal('MethodUnknown', `Only ${method} method is allowed`));
+    http.route({ method: others, url, handler: refuse });
+  }
+}
+
+function takePosts(http: Application, { auth, client, admission, store, clock, log }: RoutesOptions): void {
+  const bootOf = ({ headers }: FastifyRequest): Promise<ServerBootConfiguration | undefined> =>
+    admission.bootOf(headers.authorization);
+  // Judged before the body is read, and again when it is there: the token may have died meanwhile.
+  const onRequest = async (request: FastifyRequest) => void (await bootOf(request));
+
+  http.post('/register', { onRequest }, async (request, reply) => {
+    const boot = await bootOf(request);
+    requireDiscoveryBoot(boot);
+    const bytes = bytesOf(request);
+    const { systemUUID, data } = parseBody(bytes, registration);
+    const sender = admission.senderOf(systemUUID, boot);
+    const outcome = await store.put({ sender, report: data, bytes });
+    if (outcome === 'stored') log.info({ server: sender.server.metadata.name, bytes: bytes.length }, 'report stored');
+    return reply.code(outcome === 'stored' || auth === 'none' ? 201 : 200).send();
+  });
+
+  http.post('/bootstate', { onRequest }, async (request, reply) => {
+    const claimed = await bootOf(request);
+    const { systemUUID, booted } = parseBody(bytesOf(request), bootState);
+    if (!booted && auth === 'none') return reply.code(200).send();
+    const { server, boot } = admission.senderOf(systemUUID, claimed);
+    if (!booted) return reply.code(200).send();
+    if (boot === undefined)
+      throw new Refusal('ServerUnknown', `Server ${server.metadata.name} has no boot configuration`);
+    await recordBootState(boot, { client, clock });
+    return reply.code(200).send();
+  });
+}
+
+/** Reading and deleting over HTTP is open to everybody or to nobody. */
+function openReports(http: Application, { auth, client, admission, inventories }: RoutesOptions): void {
+  const inventoryOf = (systemUUID: string): ServerInventory => {
+    if (auth !== 'none')
+      throw new Refusal(
+        'RouteClosed',
+        'reports are ServerInventory objects; ask the API server (kubectl get serverinventories)',
+      );
+    const inventory = inventories.get(admission.senderOf(systemUUID, undefined).server.metadata.name);
+    if (inventory === undefined)
+      throw new Refusal('ReportUnknown', `system ${systemUUID.toLowerCase()} has not reported`);
+    return inventory;
+  };
+
+  http.get<ByUuid>('/systems/*', async (request, reply) =>
+    reply.code(200).send(inventoryOf(request.params['*']).spec.report),
+  );
+
+  http.delete<ByUuid>('/delete/*', async (request, reply) => {
+    const { name, uid } = inventoryOf(request.params['*']).metadata;
+    await client.delete(ServerInventory, { name }, { uid });
+    return reply.code(200).send();
+  });
+}
+
+/** A request without a body has none to hand over. */
+const bytesOf = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
