@@ -153,12 +153,10 @@ test('a power-on that never happens is named and repeated', async () => {
   node.bmc.set({ powerNeverChanges: true });
   await lab.plugIn(node);
   await lab.server(node).says('WaitingForPowerOn');
-  await lab
-    .server(node)
-    .until(
-      'has been asked again',
-      () => node.bmc.requests.filter(({ path }) => path.endsWith('ComputerSystem.Reset')).length > 1,
-    );
+  await lab.clock.sleep(minutes(1));
+  const asked = node.bmc.requests.filter(({ path }) => path.endsWith('ComputerSystem.Reset')).length;
+  assert.ok(asked > 1, 'it is asked for again');
+  assert.ok(asked < 10, 'but not all the time');
   await node.bmc.heal();
   await lab.server(node).says('Available');
 });

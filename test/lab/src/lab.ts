@@ -138,6 +138,38 @@ export class Lab implements AsyncDisposable {
     return operator;
   }
 
+  /** A BMC that is not of the fleet, with its credentials. */
+  async addBmc(
+    name: string,
+    at: { port: number; scheme: 'http' | 'https'; username: string; password: string; caPem?: string },
+  ): Promise<void> {
+    const { port, scheme, username, password, caPem } = at;
+    await this.client.create(BMCSecret, { metadata: { name }, stringData: { username, password } });
+    await this.client.create(BMC, {
+      metadata: { name },
+      spec: {
+        access: { ip: '127.0.0.1', macAddress: '52:54:00:ff:ff:01' },
+        bmcSecretRef: { name },
+        protocol: { name: 'Redfish', port, scheme, ...(caPem === undefined ? {} : { tls: { caBundle: caPem } }) },
+      },
+    });
+  }
+
+  bmcNamed(name: string): Subject<BMC> {
+    return this.#named(`BMC ${name}`, this.bmcs, name, ({ status }) => status?.state);
+  }
+
+  serverOf(systemUuid: string): Subject<Server> {
+    const find = () => this.servers.by('uuid', systemUuid.toLowerCase())[0];
+    return new Subject({
+      what: `server ${systemUuid}`,
+      cache: this.servers,
+      find,
+      phase: ({ status }) => status?.state,
+      timeline: this.timeline,
+    });
+  }
+
   patchServer(name: string, patch: object): Promise<Server> {
     return this.client.mergePatch(Server, { name }, patch);
   }
@@ -160,14 +192,7 @@ export class Lab implements AsyncDisposable {
   }
 
   server(node: Node): Subject<Server> {
-    const find = () => this.servers.by('uuid', node.uuid.toLowerCase())[0];
-    return new Subject({
-      what: `server of ${node.name}`,
-      cache: this.servers,
-      find,
-      phase: ({ status }) => status?.state,
-      timeline: this.timeline,
-    });
+    return this.serverOf(node.uuid);
   }
 
   /** The machine itself, beyond what the operator sees of it. */
@@ -180,6 +205,17 @@ export class Lab implements AsyncDisposable {
 
   bmc(node: Node): Subject<BMC> {
     return this.#named(`BMC ${node.name}`, this.bmcs, node.name, ({ status }) => status?.state);
+  }
+
+  inventoryOf(node: Node): Subject<ServerInventory> {
+    const find = () => [...this.inventories.all()].find(({ spec }) => spec.systemUUID === node.uuid.toLowerCase());
+    return new Subject({
+      what: `inventory of ${node.name}`,
+      cache: this.inventories,
+      find,
+      phase: () => undefined,
+      timeline: this.timeline,
+    });
   }
 
   endpoint(node: Node): Subject<Endpoint> {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
 
 const main = fileURLToPath(import.meta.resolve('@metal/all-in-one/main.ts'));
 const readyWithinMs = 30_000;
@@ -29,9 +30,8 @@ export async function startOperatorProcess({ flags }: { flags: readonly string[]
   const running = Promise.withResolvers<{ bootUrl: string; registryUrl: string }>();
   createInterface({ input: child.stderr }).on('line', (line) => {
     log.push(line);
-    const said = parse(line);
-    if (said.msg === 'running')
-      running.resolve({ bootUrl: String(said.bootUrl ?? ''), registryUrl: String(said.registryUrl ?? '') });
+    const said = readiness.safeParse(parse(line));
+    if (said.success) running.resolve(said.data);
   });
   const timer = setTimeout(
     () =>
@@ -60,7 +60,13 @@ export async function startOperatorProcess({ flags }: { flags: readonly string[]
   }
 }
 
-function parse(line: string): Record<string, unknown> {
+const readiness = z.object({
+  msg: z.literal('running'),
+  bootUrl: z.string().default(''),
+  registryUrl: z.string().default(''),
+});
+
+function parse(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

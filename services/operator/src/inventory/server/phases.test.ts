@@ -105,6 +105,8 @@ const lines: Line[] = [
   ['too many attempts end in Error', 'Initial', { discoveryAttempts: 5 }, 'go Error'],
   ['a person may ask for another try', 'Error', { retryRequested: true }, 'go Initial'],
   ['the request is consumed once heard', 'Initial', { retryRequested: true }, 'act clearRetry'],
+  ['a failed server is switched off', 'Error', { discoveryAttempts: 5, power: 'On' }, 'act powerOff'],
+  ['a running server is looked at now and then', 'Initial', { power: 'On', nextLookInMs: 0 }, 'act observe'],
   ['Error waits for a person', 'Error', { discoveryAttempts: 5 }, 'wait DiscoveryFailed'],
   ['a claimed server is never discovered', 'Initial', { claim: held }, 'go Reserved'],
 

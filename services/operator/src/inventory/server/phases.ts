@@ -83,6 +83,8 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction> = 
   Maintenance: row([], () => holdStill('Maintenance')),
   Parked: row([], () => holdStill('Parked')),
   Error: row(['Initial'], (server) => {
+    const switchedOff = server.bmc.answers ? whenPowerIs('Off', server, 'FailedServersStayOff') : undefined;
+    if (switchedOff !== undefined) return switchedOff;
     if (server.retryRequested) return go('Initial', 'RetryRequested');
     return wait(
       untilSomebodyActs,
@@ -97,8 +99,9 @@ type ServerDecision = Decision<never, ServerAction>;
 /** A machine that somebody may be using is not ours to interrupt; what can be read from outside is read all the same. */
 function leaveAlone(server: ServerFacts): ServerDecision | undefined {
   if (server.power !== 'On' || server.mayInterrupt) return undefined;
+  if (server.nextLookInMs <= 0) return act('observe', 'PeriodicLook');
   return wait(
-    Math.min(Math.max(server.nextLookInMs, seconds(1)), minutes(5)),
+    server.nextLookInMs,
     'RunningServerLeftAlone',
     'the server was found running; power it off, or start the operator with --enforce-first-boot, to have it discovered',
   );

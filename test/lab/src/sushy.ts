@@ -1,0 +1,182 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { get as getSecure } from 'node:https';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '@metal/controlplane/free-port.ts';
+import { createFleetAuthority } from '@metal/simulator/certificates.ts';
+import { hash } from 'bcryptjs';
+
+const run = promisify(execFile);
+const version = '2.2.0';
+const readyWithinMs = 30_000;
+
+export interface SushyOptions {
+  readonly systems: readonly { readonly uuid: string; readonly name: string; readonly mac: string }[];
+  readonly username: string;
+  readonly password: string;
+  /** Speak HTTPS with a certificate of a CA of its own. */
+  readonly tls: boolean;
+}
+
+/** A Redfish service that nobody here wrote: sushy-tools of the OpenStack project, with its fake driver. */
+export interface Sushy extends AsyncDisposable {
+  readonly port: number;
+  readonly caPem: string | undefined;
+  /** What the service says of a system, asked past the operator. */
+  system(uuid: string): Promise<{ PowerState: string; Boot: { BootSourceOverrideTarget: string }; UUID: string }>;
+}
+
+export async function startSushy(options: SushyOptions): Promise<Sushy> {
+  const emulator = await installed();
+  const directory = await mkdtemp(join(tmpdir(), 'metal-sushy-'));
+  const stack = new AsyncDisposableStack();
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  try {
+    const port = await freePort();
+    const caPem = await writeConfiguration(directory, port, options);
+    const child = spawn(emulator, ['--config', join(directory, 'emulator.conf')], {
+      cwd: directory,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const exited = once(child, 'exit');
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-2_000);
+    });
+    stack.defer(async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      await exited;
+    });
+    const ask = (path: string) => fetchJson(options, port, caPem, path);
+    await untilAnswers(
+      () => ask('/redfish/v1/'),
+      () => child.exitCode,
+      () => said,
+    );
+    // The service answers with what Redfish defines for a system.
+    const system = async (uuid: string) =>
+      (await ask(`/redfish/v1/Systems/${uuid}`)) as Awaited<ReturnType<Sushy['system']>>;
+    return { port, caPem, system, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+/** Installs sushy-tools once per version into the user's cache; the folder appears only when it is complete. */
+async function installed(): Promise<string> {
+  const home = join(
+    process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
+    'metal-operator',
+    `sushy-tools-${version}`,
+  );
+  const emulator = join(home, 'bin/sushy-emulator');
+  if (existsSync(emulator)) return emulator;
+  const partial = `${home}.partial-${process.pid}`;
+  await mkdir(join(home, '..'), { recursive: true });
+  try {
+    await run('python3', ['-m', 'venv', partial]);
+  } catch (error) {
+    throw new Error('this story needs python3 with its venv module (Debian: apt install python3-venv)', {
+      cause: error,
+    });
+  }
+  await run(join(partial, 'bin/pip'), [
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    `sushy-tools==${version}`,
+    'bcrypt',
+  ]);
+  await rename(partial, home).catch(() => rm(partial, { recursive: true, force: true }));
+  // The scripts name the interpreter by the path they were installed under.
+  const wrapper = `#!/bin/sh\nexec "${home}/bin/python3" -c 'import sys; from sushy_tools.emulator.main import main; sys.exit(main())' "$@"\n`;
+  await writeFile(emulator, wrapper, { mode: 0o755 });
+  return emulator;
+}
+
+async function writeConfiguration(
+  directory: string,
+  port: number,
+  { systems, username, password, tls }: SushyOptions,
+): Promise<string | undefined> {
+  const path = (name: string) => join(directory, name);
+  await writeFile(path('htpasswd'), `${username}:${await hash(password, 4)}\n`);
+  const authority = tls ? await createFleetAuthority() : undefined;
+  if (authority !== undefined) {
+    const { certificatePem, keyPem } = await authority.identityFor('127.0.0.1');
+    await writeFile(path('cert.pem'), certificatePem);
+    await writeFile(path('key.pem'), keyPem);
+  }
+  const text = (value: string) => JSON.stringify(value);
+  const fakes = systems.map(
+    ({ uuid, name, mac }) =>
+      `{'uuid': ${text(uuid)}, 'name': ${text(name)}, 'power_state': 'Off', 'external_notifier': False, 'nics': [{'mac': ${text(mac)}, 'ip': '192.0.2.10'}]}`,
+  );
+  const lines = [
+    `SUSHY_EMULATOR_LISTEN_IP = '127.0.0.1'`,
+    `SUSHY_EMULATOR_LISTEN_PORT = ${port}`,
+    'SUSHY_EMULATOR_FAKE_DRIVER = True',
+    `SUSHY_EMULATOR_STATE_DIR = ${text(directory)}`,
+    `SUSHY_EMULATOR_AUTH_FILE = ${text(path('htpasswd'))}`,
+    `SUSHY_EMULATOR_FAKE_SYSTEMS = [${fakes.join(', ')}]`,
+    ...(tls
+      ? [`SUSHY_EMULATOR_SSL_CERT = ${text(path('cert.pem'))}`, `SUSHY_EMULATOR_SSL_KEY = ${text(path('key.pem'))}`]
+      : []),
+  ];
+  await writeFile(path('emulator.conf'), `${lines.join('\n')}\n`);
+  return authority?.caPem;
+}
+
+function fetchJson(
+  { username, password, tls }: SushyOptions,
+  port: number,
+  ca: string | undefined,
+  path: string,
+): Promise<unknown> {
+  const options = {
+    host: '127.0.0.1',
+    port,
+    path,
+    agent: false as const,
+    auth: `${username}:${password}`,
+    ...(ca === undefined ? {} : { ca }),
+  };
+  return new Promise((resolve, reject) => {
+    const call = (tls ? getSecure : get)(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('end', () => {
+        try {
+          resolve(JSON.parse(Buffer.concat(chunks).toString('utf8')));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    call.once('error', reject);
+  });
+}
+
+async function untilAnswers(
+  ask: () => Promise<unknown>,
+  exitCode: () => number | null,
+  said: () => string,
+): Promise<void> {
+  const deadline = performance.now() + readyWithinMs;
+  for (;;) {
+    const answered = await ask().then(
+      () => true,
+      () => false,
+    );
+    if (answered) return;
+    if (exitCode() !== null || performance.now() > deadline)
+      throw new Error(`sushy-emulator did not start:\n${said()}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
