@@ -126,7 +126,7 @@ export class Bmc implements AsyncDisposable {
       random,
       origin: this.#origin,
       limits: this.#limits.breaker,
-      onChange: (state) => observer?.breaker(state),
+      onChange: (state) => this.#breakerIs(state),
     });
     this.#authentication = new Authentication({
       origin: this.#origin,
@@ -147,6 +147,7 @@ export class Bmc implements AsyncDisposable {
     return this.#manufacturer;
   }
 
+  /** The standard until a system was read; every operation that needs the traits reads one first. */
   get traits(): Traits {
     return traitsOf(this.#manufacturer);
   }
@@ -302,6 +303,15 @@ export class Bmc implements AsyncDisposable {
     );
   }
 
+  /** A BMC that comes back may have new firmware: what was learned of its abilities is learned anew. */
+  #breakerIs(state: BreakerState): void {
+    if (state === 'half-open') {
+      this.#root = undefined;
+      this.#expands = true;
+    }
+    this.#observer?.breaker(state);
+  }
+
   /** The root is read within the turn of whoever needs it first; the others wait for the same answer. */
   async #sharedRoot(): Promise<ServiceRoot> {
     if (this.#root !== undefined) return this.#root;
@@ -344,7 +354,7 @@ export class Bmc implements AsyncDisposable {
 
   /** 501 is an honest answer of a healthy BMC, other 5xx are not. */
   #judge({ status }: RawAnswer, isSideResource: boolean): void {
-    if (status < 500 || status === 501 || (isSideResource && status !== 503)) this.#breaker.succeeded();
+    if (status < 500 || status === 501 || isSideResource) this.#breaker.succeeded();
     else this.#breaker.failed(`HTTP ${status}`);
   }
 }

@@ -95,18 +95,23 @@ for (const [MaxLevels, requests] of [
 test('what cannot be read is named, the rest is told', async () => {
   await using desk = await DeskBmc.start();
   furnish(desk);
-  const broken: Record<string, number> = { Processors: 501, Memory: 404, Storage: 500 };
+  const broken: Record<string, number> = { Processors: 501, Memory: 404, Storage: 500, EthernetInterfaces: 503 };
   desk.intercept = ({ path }, response) => {
     const status = broken[path.slice(uri.length + 1)];
     if (status !== undefined) json(response, status, {});
     return status !== undefined;
   };
   await using bmc = talkTo(desk);
-  const { missing, networkInterfaces, storages } = await readInventory(bmc, uri);
-  assert.deepEqual(missing.map(({ part }) => part).toSorted(), ['memory', 'processors', 'storage']);
-  for (const { reason } of missing) assert.match(reason, /with (501|404|500)/);
-  assert.equal(networkInterfaces.length, 1);
-  assert.deepEqual(storages, []);
+  const { missing, networkInterfaces, storages, system } = await readInventory(bmc, uri);
+  assert.deepEqual(missing.map(({ part }) => part).toSorted(), [
+    'memory',
+    'network interfaces',
+    'processors',
+    'storage',
+  ]);
+  for (const { reason } of missing) assert.match(reason, /with (501|404|500|503)/);
+  assert.deepEqual([networkInterfaces, storages], [[], []]);
+  assert.equal(system.manufacturer, 'HPE');
 });
 
 test('a drive that cannot be read hides the drives of its controller only', async () => {

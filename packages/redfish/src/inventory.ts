@@ -97,7 +97,7 @@ function partReader(missing: MissingPart[]): PartReader {
 }
 
 const concernsThePartAlone = ({ code }: RedfishError): boolean =>
-  ['NotFound', 'NotSupported', 'BadAnswer', 'HttpError', 'Forbidden'].includes(code);
+  ['NotFound', 'NotSupported', 'BadAnswer', 'HttpError', 'Forbidden', 'Busy'].includes(code);
 
 const processorOf = (item: z.output<typeof processor>, index: number): Processor => ({
   id: item.Id ?? String(index),
