@@ -1,16 +1,24 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { hash, X509Certificate } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Access, type Session } from './access.ts';
 import type { Clock } from './clock.ts';
-import { type Faults, noFaults } from './faults.ts';
+import { expanded, expansionIn } from './expand.ts';
+import { FaultBoard, type FaultLimit, type Faults } from './faults.ts';
+import { root } from './links.ts';
+import { Listener, type TlsIdentity } from './listener.ts';
 import type { Machine } from './machine.ts';
 import type { VendorProfile } from './profiles.ts';
-import { type Resource, resourceAt } from './resources.ts';
+import { failure, missing, type Reply, type Resource } from './replies.ts';
+import { readJson, readWhole } from './request-body.ts';
+import { resourceAt } from './resources.ts';
+import { type Peer, type RequestRecord, routeOf, Traffic } from './traffic.ts';
+import { logIn, patch, post, remove } from './writes.ts';
 
 export interface BmcOptions {
   readonly profile: VendorProfile;
-  readonly machine: Machine;
+  /** The systems behind it, at least one. */
+  readonly machines: readonly [Machine, ...Machine[]];
   readonly address: string;
   readonly macAddress: string;
   readonly managerUuid: string;
@@ -18,323 +26,474 @@ export interface BmcOptions {
   readonly password: string;
   readonly clock: Clock;
   readonly latencyMs: number;
+  /** How long a restart of the BMC itself takes. */
+  readonly restartMs: number;
   /** Certificate and key; without them the BMC speaks plain HTTP. */
-  readonly tls: { readonly certificatePem: string; readonly keyPem: string } | undefined;
-  readonly onRequest: (request: RequestRecord) => void;
+  readonly identity: TlsIdentity | undefined;
+  /** What it shows while its certificate is not to be trusted. */
+  readonly strangeIdentity: (() => Promise<TlsIdentity>) | undefined;
 }
 
-/** One request a BMC received. `client` tells conversations apart: the peer's port and the session. */
-export interface RequestRecord {
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly client: string;
-}
-
-interface Reply {
-  readonly status: number;
-  readonly body?: Resource | undefined;
-  readonly headers?: Record<string, string>;
-}
-
-const sessionLifetimeMs = 1_800_000;
-const largestRequestBytes = 1024 * 1024;
-
-/** A management controller on its own loopback address, speaking Redfish over real HTTP. */
+/**
+ * A management controller on its own loopback address, speaking Redfish over real HTTP. Faults are verbs; without a
+ * limit they last until `heal`.
+ */
 export class SimulatedBmc {
   readonly profile: VendorProfile;
-  readonly machine: Machine;
+  readonly machines: readonly [Machine, ...Machine[]];
   readonly address: string;
   readonly macAddress: string;
   readonly managerUuid: string;
-  readonly username: string;
-  password: string;
-  faults: Faults = noFaults();
-  led: 'Off' | 'Lit' | 'Blinking' = 'Off';
+  /** Undefined when it speaks plain HTTP. */
+  readonly identity: TlsIdentity | undefined;
+  readonly access: Access;
+  readonly board: FaultBoard;
+  readonly traffic = new Traffic();
+  readonly subscriptions = new Map<string, Record<string, unknown>>();
   sessionsOffered: boolean;
-  /** Every request, newest last; the oldest are dropped. */
-  readonly requests: RequestRecord[] = [];
+  /** Milliseconds since the Unix epoch. */
+  restartedAt: number;
   readonly #options: BmcOptions;
-  readonly #sessions = new Map<string, { token: string; usedAt: number }>();
-  readonly #sockets = new Set<Socket>();
-  #server: Server | undefined;
+  readonly #listener: Listener;
+  readonly #peers = new WeakMap<object, Peer>();
+  readonly #waiting = new Set<() => void>();
+  #subscriptionCount = 0;
   #port = 0;
+  #isClosed = false;
 
   constructor(options: BmcOptions) {
+    const { profile, clock, username, password, address, identity } = options;
     this.#options = options;
-    this.profile = options.profile;
-    this.machine = options.machine;
-    this.address = options.address;
+    this.profile = profile;
+    this.machines = options.machines;
+    this.address = address;
     this.macAddress = options.macAddress;
     this.managerUuid = options.managerUuid;
-    this.username = options.username;
-    this.password = options.password;
-    this.sessionsOffered = options.profile.sessionCap !== undefined;
+    this.identity = identity;
+    this.restartedAt = clock.now();
+    this.sessionsOffered = profile.sessionCap !== undefined;
+    this.access = new Access(clock, profile, { username, password });
+    this.board = new FaultBoard(clock, (name) => this.#onFaultEnd(name));
+    this.#listener = new Listener({
+      address,
+      identity,
+      handle: (request, response) => void this.#handle(request, response),
+      onConnection: (socket) => this.#welcome(socket),
+    });
+  }
+
+  /** The first of its machines. */
+  get machine(): Machine {
+    return this.machines[0];
   }
 
   get port(): number {
     return this.#port;
   }
 
+  get url(): string {
+    return `${this.identity === undefined ? 'http' : 'https'}://${this.address}:${this.#port}`;
+  }
+
+  get username(): string {
+    return this.access.accounts[0]?.username ?? '';
+  }
+
+  get password(): string {
+    return this.access.accounts[0]?.password ?? '';
+  }
+
+  /** Somebody changed the password at the BMC. Sessions live on. */
+  set password(password: string) {
+    const [account] = this.access.accounts;
+    if (account !== undefined) account.password = password;
+  }
+
+  /** SHA-256 of its certificate, as colon-separated hex; undefined without HTTPS. */
+  get fingerprint(): string | undefined {
+    return this.identity === undefined ? undefined : new X509Certificate(this.identity.certificatePem).fingerprint256;
+  }
+
+  get sessions(): readonly Session[] {
+    return this.access.sessions;
+  }
+
   get openSessions(): number {
-    return this.#sessions.size;
+    return this.access.sessions.length;
+  }
+
+  /** Every request, newest last; the oldest are dropped. */
+  get requests(): readonly RequestRecord[] {
+    return this.traffic.requests;
+  }
+
+  /** Connections that were opened, newest last; the oldest are dropped. */
+  get peers(): readonly Readonly<Peer>[] {
+    return this.traffic.peers;
+  }
+
+  get faults(): Readonly<Faults> {
+    return this.board.current;
   }
 
   /** Listens on its address. Port 0 takes a free one. */
   async listen(port: number): Promise<number> {
-    const { tls } = this.#options;
-    const handle = (request: IncomingMessage, response: ServerResponse) => void this.#handle(request, response);
-    const server =
-      tls === undefined
-        ? createHttpServer(handle)
-        : createHttpsServer({ cert: tls.certificatePem, key: tls.keyPem }, handle);
-    server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-    });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, this.address, resolve);
-    });
-    const bound = server.address();
-    this.#port = typeof bound === 'object' && bound !== null ? bound.port : port;
-    this.#server = server;
+    this.#port = await this.#listener.open(port);
     return this.#port;
   }
 
+  /** For good. */
   async close(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
-    for (const socket of this.#sockets) socket.destroy();
-    if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
+    this.#isClosed = true;
+    this.board.endAll();
+    this.#release();
+    await this.#listener.close();
+  }
+
+  /** Any faults at once, but for those that change the socket; these are verbs of their own. */
+  set(faults: Partial<Omit<Faults, 'refuses' | 'untrusted'>>, limit: FaultLimit = {}): void {
+    this.board.set(faults, limit);
+    if (faults.hang === false) this.#release();
+  }
+
+  latency(ms: number, limit?: FaultLimit): void {
+    this.board.set({ latencyMs: ms }, limit);
+  }
+
+  /** Takes requests and leaves them waiting until the fault ends. */
+  hang(limit?: FaultLimit): void {
+    this.board.set({ hang: true }, limit);
+  }
+
+  hangFor(forMs: number): void {
+    this.hang({ forMs });
   }
 
   /** Nothing listens any more: connections are refused. */
-  async refuse(): Promise<void> {
-    await this.close();
+  async refuse(limit?: FaultLimit): Promise<void> {
+    this.board.set({ refuses: true }, limit);
+    await this.#listenOrNot();
   }
 
-  /** Every session is forgotten, as after a reset of the BMC. */
+  answer(status: number, limit?: FaultLimit): void {
+    this.board.set({ status }, limit);
+  }
+
+  cutConnections(limit?: FaultLimit): void {
+    this.board.set({ cutsConnections: true }, limit);
+  }
+
+  /** Sends answers slowly. */
+  drip(pauseMs: number, limit?: FaultLimit): void {
+    this.board.set({ dripMs: pauseMs }, limit);
+  }
+
+  truncate(limit?: FaultLimit): void {
+    this.board.set({ truncates: true }, limit);
+  }
+
+  talkRubbish(limit?: FaultLimit): void {
+    this.board.set({ talksRubbish: true }, limit);
+  }
+
+  ignoreOverride(limit?: FaultLimit): void {
+    this.board.set({ ignoresOverride: true }, limit);
+  }
+
+  /** Resets are accepted and nothing happens. */
+  freezePower(limit?: FaultLimit): void {
+    this.board.set({ powerNeverChanges: true }, limit);
+  }
+
+  ignoreShutdown(limit?: FaultLimit): void {
+    this.board.set({ ignoresShutdown: true }, limit);
+  }
+
+  /** Reports another UUID; null reports none. */
+  reportUuid(uuid: string | null, limit?: FaultLimit): void {
+    this.board.set({ uuid }, limit);
+  }
+
+  /** Shows a certificate that the fleet's CA has not signed. */
+  async showUntrustedCertificate(limit?: FaultLimit): Promise<void> {
+    this.board.set({ untrusted: true }, limit);
+    await this.#identify();
+  }
+
+  /** Every session is forgotten, as after a restart of the BMC. */
   dropSessions(): void {
-    this.#sessions.clear();
+    this.access.dropSessions();
   }
 
-  set(faults: Partial<Faults>): void {
-    this.faults = { ...this.faults, ...faults };
+  /** Every connection is cut once, as by a firewall that lost its state. */
+  dropConnections(): void {
+    this.#listener.cut();
+  }
+
+  /** The BMC itself restarts: away for a while, sessions gone, the machines untouched. */
+  restart(): void {
+    const { clock, restartMs } = this.#options;
+    // The answer to the request that asked for it still goes out.
+    clock.setTimeout(Math.min(100, restartMs), () => {
+      if (this.#isClosed) return;
+      this.dropSessions();
+      this.restartedAt = clock.now() + restartMs;
+      void this.refuse({ forMs: restartMs });
+    });
   }
 
   /** No fault is left, and it listens again. */
   async heal(): Promise<void> {
-    this.faults = noFaults();
-    if (this.#server === undefined) await this.listen(this.#port);
+    this.board.endAll();
+    this.#release();
+    await this.#listenOrNot();
+    if (this.identity !== undefined) await this.#identify();
+  }
+
+  /** What the system says its UUID is. */
+  uuidOf(machine: Machine): string | null {
+    const told = this.board.meet('uuid', `${root}/Systems/${machine.systemId}`);
+    return told === undefined ? machine.hardware.uuid : told;
+  }
+
+  addSubscription(subscription: Record<string, unknown>): string {
+    this.#subscriptionCount += 1;
+    const id = String(this.#subscriptionCount);
+    this.subscriptions.set(id, subscription);
+    return id;
+  }
+
+  #onFaultEnd(name: keyof Faults): void {
+    if (name === 'hang') this.#release();
+    if (name === 'refuses') this.#listenOrNot().catch(() => undefined);
+    if (name === 'untrusted') this.#identify().catch(() => undefined);
+  }
+
+  #release(): void {
+    for (const resume of this.#waiting) resume();
+    this.#waiting.clear();
+  }
+
+  #listening: Promise<void> = Promise.resolve();
+
+  /** Brings the socket to where the faults want it; one change after the other. */
+  #listenOrNot(): Promise<void> {
+    const next = this.#listening.then(async () => {
+      const wanted = !this.#isClosed && !this.faults.refuses;
+      if (wanted && !this.#listener.isOpen && this.#port !== 0) await this.#listener.open(this.#port);
+      else if (!wanted) await this.#listener.close();
+    });
+    this.#listening = next.catch(() => undefined);
+    return next;
+  }
+
+  async #identify(): Promise<void> {
+    const { identity, strangeIdentity } = this.#options;
+    if (identity === undefined || strangeIdentity === undefined || this.#isClosed) return;
+    this.#listener.identify(this.faults.untrusted ? await strangeIdentity() : identity);
+  }
+
+  #welcome(socket: Socket): void {
+    const peer: Peer = {
+      address: socket.remoteAddress ?? '',
+      port: socket.remotePort ?? 0,
+      openedAt: this.#options.clock.now(),
+      requests: 0,
+      sessions: new Set(),
+    };
+    this.traffic.connect(peer);
+    this.#peers.set(socket, peer);
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/' } = request;
-    const { faults } = this;
-    const client = `${request.socket.remotePort ?? 0}/${String(request.headers['x-auth-token'] ?? '').slice(0, 8)}`;
-    const record = (status: number) => {
-      const entry = { method, path: url.split('?', 1)[0] ?? url, status, client };
-      this.requests.push(entry);
-      if (this.requests.length > 2_000) this.requests.splice(0, 1_000);
-      this.#options.onRequest(entry);
-    };
+    const path = pathOf(url);
+    this.traffic.arrive(this.#peers.get(request.socket) ?? this.#peerByPort(request.socket));
+    let status = 0;
     try {
-      const body = await readBody(request);
-      const latencyMs = this.#options.latencyMs + faults.latencyMs;
-      if (faults.hang) return record(0);
-      if (latencyMs > 0) await this.#options.clock.sleep(latencyMs);
-      const reply = this.#answer(method, url, request, body);
-      record(reply.status);
-      this.#write(response, reply);
+      const body = readJson(await readWhole(request));
+      await this.#dawdle(path, response);
+      if (response.destroyed) return;
+      if (this.board.meet('cutsConnections', path)) return void request.socket.destroy();
+      const reply = this.#answer({ method, path, url, body, request });
+      status = reply.status;
+      await this.#write(path, method, reply, response);
     } catch {
       response.destroy();
+    } finally {
+      this.traffic.leave();
+      this.traffic.record({
+        at: this.#options.clock.now(),
+        method,
+        path,
+        route: routeOf(path),
+        status,
+        client: this.#clientOf(request),
+      });
     }
   }
 
-  #write(response: ServerResponse, { status, body, headers = {} }: Reply): void {
-    const { truncates, talksRubbish } = this.faults;
-    if (talksRubbish) {
+  /** Latency, then the fault that never answers. */
+  async #dawdle(path: string, response: ServerResponse): Promise<void> {
+    const { clock, latencyMs } = this.#options;
+    const delayMs = latencyMs + this.board.meet('latencyMs', path);
+    if (delayMs > 0) await clock.sleep(delayMs);
+    if (!this.board.meet('hang', path)) return;
+    await new Promise<void>((resolve) => {
+      this.#waiting.add(resolve);
+      response.once('close', resolve);
+    });
+  }
+
+  #answer({
+    method,
+    path,
+    url,
+    body,
+    request,
+  }: {
+    method: string;
+    path: string;
+    url: string;
+    body: unknown;
+    request: IncomingMessage;
+  }): Reply {
+    const status = this.board.meet('status', path);
+    if (status !== undefined)
+      return failure(
+        status,
+        status === 503 ? 'ServiceTemporarilyUnavailable' : 'GeneralError',
+        `simulated failure ${status}`,
+      );
+    if (body instanceof Error) return failure(400, 'MalformedJSON', body.message);
+    const write = { path, body, client: this.#clientOf(request) };
+    const isOpen = path === root || path === '/redfish';
+    if (
+      method === 'POST' &&
+      (path === `${root}/SessionService/Sessions` || path === `${root}/SessionService/Sessions/Members`)
+    )
+      return logIn(this, write);
+    if (!isOpen && !this.#isAdmitted(request))
+      return failure(401, 'NoValidSession', 'there is no valid session, and no valid user name and password');
+    switch (method) {
+      case 'GET':
+      case 'HEAD':
+        return this.#get(path, new URLSearchParams(url.split('?', 2)[1] ?? ''), request.headers['if-none-match']);
+      case 'PATCH':
+        return this.#unlessChanged(path, request.headers['if-match']) ?? patch(this, write);
+      case 'POST':
+        return post(this, write);
+      case 'DELETE':
+        return remove(this, write);
+      default:
+        return failure(405, 'OperationNotAllowed', `${method} is not possible`);
+    }
+  }
+
+  #isAdmitted(request: IncomingMessage): boolean {
+    const { 'x-auth-token': token, authorization } = request.headers;
+    if (typeof token !== 'string')
+      return authorization !== undefined && this.access.admitBasic(authorization) !== undefined;
+    const session = this.access.useSession(token);
+    if (session !== undefined)
+      (this.#peers.get(request.socket) ?? this.#peerByPort(request.socket))?.sessions.add(session.id);
+    return session !== undefined;
+  }
+
+  #get(path: string, query: URLSearchParams, ifNoneMatch: string | undefined): Reply {
+    const resource = resourceAt(this, path);
+    if (resource === undefined) return missing(path);
+    const expansion = expansionIn(query);
+    if (expansion !== undefined && !this.profile.expand)
+      return failure(501, 'QueryNotSupported', '$expand is not supported');
+    if (expansion === 'invalid')
+      return failure(400, 'QueryNotSupported', '$expand must be . or * or ~, and ($levels=n)');
+    const page = this.#page(resource, path, query);
+    const etag = etagOf(resource);
+    if (ifNoneMatch === etag) return { status: 304, headers: { etag } };
+    const body = expansion === undefined ? page : expanded(page, expansion, (link) => resourceAt(this, link));
+    return { status: 200, body: { '@odata.etag': etag, ...body }, headers: { etag } };
+  }
+
+  #page(resource: Resource, path: string, query: URLSearchParams): Resource {
+    const { pageSize } = this.profile;
+    const { Members: members } = resource;
+    if (pageSize === undefined || !Array.isArray(members)) return resource;
+    const start = Number(query.get('$skip') ?? 0);
+    const end = start + pageSize;
+    const next = new URLSearchParams([...query].filter(([name]) => name !== '$skip'));
+    next.set('$skip', String(end));
+    const link =
+      end < members.length ? { 'Members@odata.nextLink': `${path}?${decodeURIComponent(next.toString())}` } : {};
+    return { ...resource, Members: members.slice(start, end), ...link };
+  }
+
+  #unlessChanged(path: string, ifMatch: string | undefined): Reply | undefined {
+    if (ifMatch === undefined || ifMatch === '*') return undefined;
+    const resource = resourceAt(this, path);
+    return resource === undefined || ifMatch === etagOf(resource)
+      ? undefined
+      : failure(412, 'PreconditionFailed', 'the resource has changed');
+  }
+
+  async #write(
+    path: string,
+    method: string,
+    { status, body, headers = {} }: Reply,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (this.board.meet('talksRubbish', path)) {
       response
         .writeHead(200, { 'content-type': 'text/html' })
         .end('<html><body>Welcome to the appliance</body></html>');
       return;
     }
     const text = body === undefined ? '' : JSON.stringify(body);
-    response.writeHead(status, { 'content-type': 'application/json', 'odata-version': '4.0', ...headers });
-    response.end(truncates ? text.slice(0, Math.floor(text.length / 2)) : text);
-  }
-
-  #answer(method: string, url: string, request: IncomingMessage, body: unknown): Reply {
-    const [rawPath = '', query = ''] = url.split('?', 2);
-    const path = rawPath.length > 1 ? rawPath.replace(/\/$/, '') : rawPath;
-    if (this.faults.status !== undefined) return failure(this.faults.status, 'the BMC has a bad day');
-    if (path === '/redfish') return { status: 200, body: { v1: '/redfish/v1/' } };
-    if (path === '/redfish/v1' && method === 'GET') return this.#get(path, query);
-    if (path === '/redfish/v1/SessionService/Sessions' && method === 'POST') return this.#logIn(body);
-    if (!this.#isAdmitted(request)) return failure(401, 'credentials are missing or wrong');
-    if (method === 'DELETE') return this.#logOut(path);
-    if (method === 'GET') return this.#get(path, query);
-    if (method === 'PATCH') return this.#patch(path, body, request.headers['if-match']);
-    if (method === 'POST') return this.#post(path, body);
-    return failure(405, 'method not allowed');
-  }
-
-  #isAdmitted(request: IncomingMessage): boolean {
-    const token = request.headers['x-auth-token'];
-    if (typeof token === 'string') return this.#useSession(token);
-    const { authorization = '' } = request.headers;
-    return authorization === `Basic ${Buffer.from(`${this.username}:${this.password}`).toString('base64')}`;
-  }
-
-  #useSession(token: string): boolean {
-    const now = this.#options.clock.now();
-    for (const [id, session] of this.#sessions) {
-      if (now - session.usedAt > sessionLifetimeMs) this.#sessions.delete(id);
-      else if (session.token === token) {
-        session.usedAt = now;
-        return true;
-      }
-    }
-    return false;
-  }
-
-  #logIn(body: unknown): Reply {
-    if (!this.sessionsOffered) return failure(404, 'no such resource');
-    if (member(body, 'UserName') !== this.username || member(body, 'Password') !== this.password)
-      return failure(401, 'credentials are wrong');
-    if (this.#sessions.size >= (this.profile.sessionCap ?? 0))
-      return failure(503, 'the maximum number of user sessions is reached');
-    const id = randomBytes(4).toString('hex');
-    const token = randomBytes(16).toString('hex');
-    this.#sessions.set(id, { token, usedAt: this.#options.clock.now() });
-    const path = `/redfish/v1/SessionService/Sessions/${id}`;
-    return {
-      status: 201,
-      body: { '@odata.id': path, Id: id, UserName: this.username },
-      headers: { 'x-auth-token': token, location: path },
+    const common = {
+      'content-type': 'application/json; charset=utf-8',
+      'odata-version': '4.0',
+      ...(this.profile.keepAlive ? {} : { connection: 'close' }),
     };
+    const truncated = this.board.meet('truncates', path) ? text.slice(0, Math.floor(text.length / 2)) : text;
+    const bytes = Buffer.from(truncated);
+    response.writeHead(status, {
+      ...common,
+      ...(status === 204 || status === 304 ? {} : { 'content-length': bytes.length }),
+      ...headers,
+    });
+    const dripMs = this.board.meet('dripMs', path);
+    if (dripMs > 0) await this.#drip(bytes, dripMs, response);
+    response.end(method === 'HEAD' || dripMs > 0 ? undefined : bytes);
   }
 
-  #logOut(path: string): Reply {
-    const id = path.split('/').at(-1) ?? '';
-    return this.#sessions.delete(id) ? { status: 204 } : failure(404, 'no such session');
-  }
-
-  #get(path: string, query: string): Reply {
-    const resource = resourceAt(this, path);
-    if (resource === undefined) return failure(404, `${path} does not exist`);
-    const body = query.includes('$expand') && this.profile.expand ? this.#expanded(resource) : resource;
-    const etag = etagOf(resource);
-    return { status: 200, body: { ...body, '@odata.etag': etag }, headers: { etag } };
-  }
-
-  #expanded(resource: Resource): Resource {
-    if (!Array.isArray(resource.Members)) return resource;
-    const members = resource.Members.map((at: { '@odata.id': string }) => resourceAt(this, at['@odata.id']) ?? at);
-    return { ...resource, Members: members };
-  }
-
-  #patch(path: string, body: unknown, ifMatch: string | undefined): Reply {
-    const system = `/redfish/v1/Systems/${this.profile.systemId}`;
-    const target = path === `${system}/Settings` && this.profile.bootBySettings ? system : path;
-    if (target !== system)
-      return failure(resourceAt(this, path) === undefined ? 404 : 405, 'this resource cannot be changed');
-    const resource = resourceAt(this, path);
-    if (ifMatch !== undefined && ifMatch !== '*' && resource !== undefined && ifMatch !== etagOf(resource))
-      return failure(412, 'the resource has changed');
-    const boot = member(body, 'Boot');
-    if (boot !== undefined && this.profile.bootBySettings && path === system)
-      return failure(400, 'boot settings are changed on the settings object');
-    return boot === undefined ? this.#patchLed(body) : this.#patchBoot(boot);
-  }
-
-  #patchLed(body: unknown): Reply {
-    const active = member(body, 'LocationIndicatorActive');
-    const light = member(body, 'IndicatorLED');
-    if (this.profile.led === 'LocationIndicatorActive' && typeof active === 'boolean')
-      this.led = active ? 'Lit' : 'Off';
-    else if (this.profile.led === 'IndicatorLED' && (light === 'Lit' || light === 'Off' || light === 'Blinking'))
-      this.led = light;
-    else return failure(400, 'the property is not known or cannot be changed');
-    return { status: 204 };
-  }
-
-  #patchBoot(boot: unknown): Reply {
-    const { machine, profile, faults } = this;
-    const order = member(boot, 'BootOrder');
-    const mode = member(boot, 'BootSourceOverrideMode');
-    const target = member(boot, 'BootSourceOverrideTarget');
-    const enabled = member(boot, 'BootSourceOverrideEnabled');
-    if (mode !== undefined && profile.bootMode === undefined)
-      return failure(400, 'BootSourceOverrideMode is not a known property');
-    if (Array.isArray(order)) machine.bootOrder = order.map(String);
-    if (enabled === 'Disabled' || target === 'None') machine.override = undefined;
-    else if (typeof target === 'string') {
-      if (!['Pxe', 'Hdd', 'Cd', 'UefiHttp', 'BiosSetup'].includes(target))
-        return failure(400, `boot target ${target} is not offered`);
-      const understood = !profile.wantsModeSpelledOut || mode === 'UEFI';
-      machine.override = understood && !faults.ignoresOverride ? target : undefined;
+  async #drip(bytes: Buffer, pauseMs: number, response: ServerResponse): Promise<void> {
+    for (let at = 0; at < bytes.length && !response.destroyed; at += 64) {
+      response.write(bytes.subarray(at, at + 64));
+      await this.#options.clock.sleep(pauseMs);
     }
-    return { status: 204 };
   }
 
-  #post(path: string, body: unknown): Reply {
-    if (path === `/redfish/v1/Systems/${this.profile.systemId}/Actions/ComputerSystem.Reset`)
-      return this.#reset(String(member(body, 'ResetType')));
-    if (path === `/redfish/v1/Managers/${this.profile.managerId}/Actions/Manager.Reset`) {
-      this.dropSessions();
-      return { status: 204 };
-    }
-    return failure(404, `${path} does not exist`);
+  /** Over TLS the request's socket is not the one that was accepted. */
+  #peerByPort({ remotePort }: Socket): Peer | undefined {
+    return this.traffic.peers.findLast(({ port }) => port === remotePort);
   }
 
-  #reset(type: string): Reply {
-    const { machine, faults } = this;
-    if (!this.profile.resetTypes.includes(type)) return failure(400, `reset type ${type} is not offered`);
-    if (faults.powerNeverChanges) return { status: 204 };
-    const off = machine.power === 'Off' || machine.power === 'PoweringOff';
-    if (type === 'On' || type === 'ForceOn') machine.turnOn();
-    else if (type === 'ForceOff') machine.cutOff();
-    else if (off) return failure(409, `the system is off, ${type} is not possible`);
-    else if (type === 'GracefulShutdown' || type === 'PushPowerButton') {
-      if (!faults.ignoresShutdown) machine.turnOff();
-    } else machine.restart();
-    return { status: 204 };
+  #clientOf({ socket, headers }: IncomingMessage): string {
+    const token = headers['x-auth-token'];
+    const session = typeof token === 'string' ? this.access.peek(token) : undefined;
+    return `${socket.remotePort ?? 0}/${session?.id ?? (headers.authorization === undefined ? '' : 'basic')}`;
   }
 }
 
-/** What only depends on reads must not move it: the ETag of a system is that of its settable state. */
-const etagOf = (resource: Resource): string =>
-  `"${createHash('sha1').update(JSON.stringify(resource)).digest('hex').slice(0, 16)}"`;
+/** Changes whenever anything a client can see changes. */
+const etagOf = (resource: Resource): string => `"${hash('sha1', JSON.stringify(resource), 'hex').slice(0, 16)}"`;
 
-const failure = (status: number, message: string): Reply => ({
-  status,
-  body: {
-    error: {
-      code: 'Base.1.18.GeneralError',
-      message,
-      '@Message.ExtendedInfo': [{ MessageId: 'Base.1.18.GeneralError', Message: message, Severity: 'Critical' }],
-    },
-  },
-});
-
-const member = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request) {
-    const bytes = Buffer.from(chunk);
-    length += bytes.length;
-    if (length > largestRequestBytes) throw new Error('the request is too large');
-    chunks.push(bytes);
-  }
-  const text = Buffer.concat(chunks).toString('utf8');
+function pathOf(url: string): string {
+  const path = url.split('?', 1)[0] ?? url;
+  const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   try {
-    return text === '' ? undefined : JSON.parse(text);
+    return decodeURIComponent(plain);
   } catch {
-    return undefined;
+    return plain;
   }
 }

@@ -1,174 +1,178 @@
-import { createHash } from 'node:crypto';
+import { createServer } from 'node:net';
 import { SimulatedBmc } from './bmc.ts';
 import { createFleetAuthority, type FleetAuthority } from './certificates.ts';
 import { type Clock, wallClock } from './clock.ts';
-import { macAddress, makeHardware } from './hardware.ts';
-import { Machine, type Power } from './machine.ts';
-import { profiles, type Vendor, vendors } from './profiles.ts';
+import { digestOf, macAddress, makeHardware, uuidFrom } from './hardware.ts';
+import { macPrefixYaml } from './mac-prefixes.ts';
+import { Machine } from './machine.ts';
+import { Node } from './node.ts';
+import { profiles, usualVendors, type Vendor, type VendorProfile } from './profiles.ts';
+
+export { Node } from './node.ts';
+export type { Vendor } from './profiles.ts';
 
 export interface FleetOptions {
   readonly count: number;
-  /** Vendors in turn; all by default. */
+  /** Vendors in turn; the usual ones by default. */
   readonly vendors: readonly Vendor[];
+  /** Speak HTTPS with certificates of an own CA. */
   readonly https: boolean;
+  /** Before each answer. */
   readonly latencyMs: number;
   readonly powerOnMs: number;
   readonly powerOffMs: number;
+  /** From power until firmware looks for something to boot. */
   readonly bootMs: number;
-  /** Where machines that boot from the network go, in place of DHCP. */
+  /** How long a restart of a BMC itself takes. */
+  readonly bmcRestartMs: number;
+  /** Where machines that boot from the network go, in place of DHCP: the script is at `{bootUrl}/ipxe/{uuid}`. */
   readonly bootUrl: string | undefined;
   /** The same seed makes the same machines. */
-  readonly seed: string;
+  readonly seed: string | number;
+  /** Every duration is of this clock. */
   readonly clock: Clock;
   readonly credentials: { readonly username: string; readonly password: string };
-  /** The same for every BMC; 0 takes one that is free. */
+  /** The same for every BMC; 0 takes one that is free, so that fleets never meet. */
   readonly port: number;
   /** First two octets of the BMCs' loopback addresses. */
   readonly network: string;
+  /** What machines fetch with; another one may trust a private CA. */
+  readonly fetch: typeof globalThis.fetch;
 }
 
 const defaults: FleetOptions = {
   count: 0,
-  vendors,
+  vendors: usualVendors,
   https: false,
   latencyMs: 0,
   powerOnMs: 500,
   powerOffMs: 500,
   bootMs: 2_000,
+  bmcRestartMs: 2_000,
   bootUrl: undefined,
   seed: 'fleet',
   clock: wallClock,
   credentials: { username: 'admin', password: 'fleet-password' },
   port: 0,
   network: '127.20',
+  fetch: (...request) => globalThis.fetch(...request),
 };
 
-/** One BMC with the machine behind it. */
-export class Node {
-  readonly name: string;
-  readonly vendor: Vendor;
-  readonly bmc: SimulatedBmc;
-  readonly machine: Machine;
+/** One machine more. Everything may be left out. */
+export interface NodeWish {
+  readonly vendor?: Vendor;
+  /** Where this one differs from its vendor's profile. */
+  readonly quirks?: Partial<VendorProfile>;
+  readonly name?: string;
+  readonly uuid?: string;
+  /** Password of its BMC, other than the fleet's. */
+  readonly password?: string;
+  /** Machines behind the BMC. */
+  readonly systems?: number;
+  /** Running when it is found, with a system on its disk. */
+  readonly inUse?: boolean;
+}
 
-  constructor(name: string, vendor: Vendor, bmc: SimulatedBmc) {
-    this.name = name;
-    this.vendor = vendor;
-    this.bmc = bmc;
-    this.machine = bmc.machine;
-  }
-
-  get uuid(): string {
-    return this.machine.hardware.uuid;
-  }
-
-  get power(): Power {
-    return this.machine.power;
-  }
-
-  get powerLog(): readonly string[] {
-    return this.machine.powerLog;
-  }
-
-  get bootLog(): readonly string[] {
-    return this.machine.bootLog;
-  }
-
-  get running(): Machine['running'] {
-    return this.machine.running;
-  }
+export interface FleetCounts {
+  readonly total: number;
+  /** By method and route, like `GET /redfish/v1/Systems/{id}`. */
+  readonly byRoute: ReadonlyMap<string, number>;
+  /** By name of the node. */
+  readonly byNode: ReadonlyMap<string, number>;
 }
 
 /** Simulated servers on loopback addresses, one socket each, all on one port. */
 export class Fleet implements AsyncDisposable {
   readonly nodes: Node[] = [];
-  /** Requests by method and path, over all BMCs; members of collections are counted under their collection's shape. */
-  readonly requestCounts = new Map<string, number>();
+  /** The same for every BMC. */
+  readonly port: number;
   readonly #options: FleetOptions;
   readonly #authority: FleetAuthority | undefined;
-  #port: number;
+  readonly #anchor: AsyncDisposable;
   #bootUrl: string | undefined;
+  #made = 0;
 
-  constructor(options: FleetOptions, authority: FleetAuthority | undefined) {
+  /** Use `startFleet`. */
+  constructor(options: FleetOptions, authority: FleetAuthority | undefined, anchor: Anchor) {
     this.#options = options;
     this.#authority = authority;
-    this.#port = options.port;
+    this.#anchor = anchor;
+    this.port = anchor.port;
     this.#bootUrl = options.bootUrl;
   }
 
-  get port(): number {
-    return this.#port;
-  }
-
+  /** Certificate of the fleet's CA; undefined without HTTPS. */
   get caPem(): string | undefined {
     return this.#authority?.caPem;
   }
 
-  get requestCount(): number {
-    return [...this.requestCounts.values()].reduce((sum, count) => sum + count, 0);
+  /** Requests to all BMCs so far. */
+  get counts(): FleetCounts {
+    const byRoute = new Map<string, number>();
+    for (const { bmc } of this.nodes) {
+      for (const [route, count] of bmc.traffic.byRoute) byRoute.set(route, (byRoute.get(route) ?? 0) + count);
+    }
+    return {
+      total: this.requestCount,
+      byRoute,
+      byNode: new Map(this.nodes.map(({ name, bmc }) => [name, bmc.traffic.total])),
+    };
   }
 
-  setBootUrl(url: string): void {
+  get requestCounts(): ReadonlyMap<string, number> {
+    return this.counts.byRoute;
+  }
+
+  get requestCount(): number {
+    return this.nodes.reduce((sum, { bmc }) => sum + bmc.traffic.total, 0);
+  }
+
+  setBootUrl(url: string | undefined): void {
     this.#bootUrl = url;
   }
 
-  /** Adds a machine, listening at once. */
-  async add({
-    vendor = 'generic',
-    uuid,
-    password,
-  }: {
-    vendor?: Vendor;
-    uuid?: string;
-    password?: string;
-  } = {}): Promise<Node> {
-    const index = this.nodes.length;
-    const { clock, credentials, latencyMs, seed, network } = this.#options;
-    const profile = profiles[vendor];
+  /** Adds a machine; its BMC listens when the promise is fulfilled. */
+  async add(wish: NodeWish = {}): Promise<Node> {
+    const { vendor = 'generic' } = wish;
+    const index = this.#made;
+    this.#made += 1;
+    const { clock, credentials, latencyMs, bmcRestartMs, seed, network } = this.#options;
+    const profile: VendorProfile = { ...profiles[vendor], ...wish.quirks };
     const address = `${network}.${Math.floor(index / 250)}.${(index % 250) + 1}`;
-    const made = makeHardware(seed, index, profile);
-    const machine = new Machine({
-      hardware: uuid === undefined ? made : { ...made, uuid },
-      profile,
-      ipAddress: `10.20.${Math.floor(index / 250)}.${(index % 250) + 1}`,
-      clock,
-      times: () => this.#options,
-      bootUrl: () => this.#bootUrl,
-    });
     const bmc = new SimulatedBmc({
       profile,
-      machine,
+      machines: this.#machinesOf(index, profile, wish),
       address,
       macAddress: macAddress(profile.macPrefix, index, 0),
-      managerUuid: uuidOf(`${seed}/${index}/manager`),
+      managerUuid: uuidFrom(digestOf(`${seed}/${index}/manager`)),
       username: credentials.username,
-      password: password ?? credentials.password,
+      password: wish.password ?? credentials.password,
       clock,
       latencyMs,
-      tls: await this.#authority?.certificateFor(address),
-      onRequest: ({ method, path }) => this.#count(`${method} ${shapeOf(path, profile.systemId, profile.managerId)}`),
+      restartMs: bmcRestartMs,
+      identity: await this.#authority?.identityFor(address),
+      strangeIdentity:
+        this.#authority && (() => this.#authority?.strangeIdentityFor(address) ?? Promise.reject(noAuthority)),
     });
-    this.#port = await bmc.listen(this.#port);
-    const node = new Node(`${vendor}-${String(index).padStart(4, '0')}`, vendor, bmc);
+    await bmc.listen(this.port);
+    const node = new Node(wish.name ?? `${vendor}-${String(index).padStart(4, '0')}`, vendor, bmc);
     this.nodes.push(node);
     return node;
   }
 
-  /** MAC prefix database for this fleet, as YAML. */
+  /** Takes a machine out of the rack: it loses power and its BMC is gone. */
+  async remove(node: Node): Promise<void> {
+    const index = this.nodes.indexOf(node);
+    if (index < 0) return;
+    this.nodes.splice(index, 1);
+    await stop(node);
+  }
+
+  /** MAC prefix database for this fleet, as YAML; also for vendors of which no machine is there yet. */
   macPrefixFile(): string {
-    const { username, password } = this.#options.credentials;
-    const scheme = this.#authority === undefined ? 'http' : 'https';
-    const entries = Object.values(profiles).map(({ manufacturer, macPrefix }) => ({
-      macPrefix,
-      manufacturer,
-      protocol: 'Redfish',
-      protocolScheme: scheme,
-      port: this.#port,
-      type: 'bmc',
-      defaultCredentials: [{ username, password }],
-      console: { type: 'SSH', port: 22 },
-    }));
-    // JSON is YAML.
-    return `${JSON.stringify({ macPrefixes: entries }, undefined, 2)}\n`;
+    const { credentials } = this.#options;
+    const protocolScheme = this.#authority === undefined ? 'http' : 'https';
+    return macPrefixYaml({ nodes: this.nodes, credentials, protocolScheme, port: this.port });
   }
 
   /** What the management network would tell of the BMCs. */
@@ -177,45 +181,80 @@ export class Fleet implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { machine } of this.nodes) machine.dispose();
-    await Promise.all(this.nodes.map(({ bmc }) => bmc.close()));
+    await Promise.all(this.nodes.map(stop));
+    await this.#anchor[Symbol.asyncDispose]();
   }
 
-  #count(route: string): void {
-    this.requestCounts.set(route, (this.requestCounts.get(route) ?? 0) + 1);
+  #machinesOf(
+    index: number,
+    profile: VendorProfile,
+    { uuid, systems = 1, inUse = false }: NodeWish,
+  ): [Machine, ...Machine[]] {
+    const make = (part: number): Machine => {
+      const { clock, fetch, seed } = this.#options;
+      const made = makeHardware(String(seed), index, part);
+      const machine = new Machine({
+        systemId: part === 0 ? profile.systemId : nextId(profile.systemId, part),
+        hardware: uuid === undefined || part > 0 ? made : { ...made, uuid },
+        profile,
+        ipAddress: `10.${20 + part}.${Math.floor(index / 250)}.${(index % 250) + 1}`,
+        clock,
+        times: () => this.#options,
+        bootUrl: () => this.#bootUrl,
+        fetch,
+        random: Math.random,
+      });
+      if (inUse) machine.beInUse();
+      return machine;
+    };
+    return [make(0), ...Array.from({ length: systems - 1 }, (_, part) => make(part + 1))];
   }
 }
+
+const noAuthority = new Error('a fleet without HTTPS has no certificates');
+
+async function stop({ machines, bmc }: Node): Promise<void> {
+  for (const machine of machines) machine.dispose();
+  await bmc.close();
+}
+
+/** System.Embedded.1 → System.Embedded.2, system → system2. */
+const nextId = (first: string, part: number): string => `${first.replace(/1$/, '')}${part + 1}`;
 
 /** Starts a fleet; all of it ends when it is disposed. */
 export async function startFleet(options: Partial<FleetOptions> = {}): Promise<Fleet> {
   const settled = { ...defaults, ...options };
-  const fleet = new Fleet(
-    settled.port === 0 ? { ...settled, port: await claimPort(settled.network) } : settled,
-    settled.https ? await createFleetAuthority() : undefined,
-  );
-  for (let index = 0; index < settled.count; index += 1)
-    await fleet.add({ vendor: settled.vendors[index % settled.vendors.length] ?? 'generic' });
-  return fleet;
+  const authority = settled.https ? await createFleetAuthority() : undefined;
+  const fleet = new Fleet(settled, authority, await dropAnchor(settled));
+  try {
+    for (let index = 0; index < settled.count; index += 1) {
+      await fleet.add({ vendor: settled.vendors[index % settled.vendors.length] ?? 'generic' });
+    }
+    return fleet;
+  } catch (error) {
+    await fleet[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
-/** The BMC prefix database names one port for all, so it is chosen before the first BMC listens. */
-async function claimPort(network: string): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, `${network}.0.1`, resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
+interface Anchor extends AsyncDisposable {
+  readonly port: number;
 }
 
-function uuidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+/**
+ * Holds the fleet's port on an address that every fleet uses for this: two fleets that take a free port never get the
+ * same, also in different processes, and the port is known before the first BMC is there.
+ */
+async function dropAnchor({ network, port }: FleetOptions): Promise<Anchor> {
+  const server = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host: `${network}.255.254` }, resolve);
+  });
+  server.unref();
+  const bound = server.address();
+  return {
+    port: typeof bound === 'object' && bound !== null ? bound.port : port,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
+  };
 }
-
-const shapeOf = (path: string, systemId: string, managerId: string): string =>
-  path
-    .replace(`/Systems/${systemId}`, '/Systems/{id}')
-    .replace(`/Managers/${managerId}`, '/Managers/{id}')
-    .replace(/\/Sessions\/.+/, '/Sessions/{id}')
-    .replace(/\/(Processors|Memory|EthernetInterfaces|NVMe)\/[^/]+$/, '/$1/{id}');

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
-import { probeReport } from '@metal/api/wire/probe-report.ts';
+import { type ProbeReport, probeReport } from '@metal/api/wire/probe-report.ts';
 import type { VendorProfile } from './profiles.ts';
 
 /** One machine's parts, the same for the same seed and number. */
@@ -9,107 +8,133 @@ export interface Hardware {
   readonly serialNumber: string;
   readonly sku: string;
   readonly memoryGiB: number;
-  readonly processors: readonly {
-    id: string;
-    model: string;
-    manufacturer: string;
-    cores: number;
-    threads: number;
-    maxSpeedMHz: number;
-  }[];
-  readonly dimms: readonly { id: string; sizeGiB: number; serialNumber: string }[];
-  readonly disks: readonly {
-    id: string;
-    name: string;
-    model: string;
-    serialNumber: string;
-    bytes: number;
-    rotational: boolean;
-  }[];
-  readonly nics: readonly { id: string; name: string; macAddress: string; pciAddress: string }[];
+  readonly processors: readonly Processor[];
+  readonly dimms: readonly Dimm[];
+  readonly disks: readonly Disk[];
+  readonly nics: readonly Nic[];
 }
 
-export function makeHardware(seed: string, index: number, { macPrefix }: VendorProfile): Hardware {
-  const digest = (what: string) => createHash('sha256').update(`${seed}/${index}/${what}`).digest('hex');
-  const dimms = Array.from({ length: 8 }, (_, slot) => ({
-    id: `DIMM${slot}`,
-    sizeGiB: 32,
-    serialNumber: digest(`dimm${slot}`).slice(0, 8).toUpperCase(),
-  }));
+export interface Processor {
+  readonly id: string;
+  readonly model: string;
+  readonly manufacturer: string;
+  readonly cores: number;
+  readonly threads: number;
+  readonly maxSpeedMHz: number;
+}
+
+export interface Dimm {
+  readonly id: string;
+  readonly sizeGiB: number;
+  readonly manufacturer: string;
+  readonly partNumber: string;
+  readonly serialNumber: string;
+}
+
+export interface Disk {
+  readonly id: string;
+  readonly name: string;
+  readonly model: string;
+  readonly serialNumber: string;
+  readonly bytes: number;
+  readonly rotational: boolean;
+}
+
+export interface Nic {
+  readonly id: string;
+  readonly name: string;
+  readonly macAddress: string;
+  readonly pciAddress: string;
+}
+
+export const volumeId = 'Volume.0';
+const dimmGiB = 32;
+const dimmCount = 8;
+const nicMacPrefix = 'B49691';
+
+// The same in every machine, so that a fleet of thousands holds them once.
+const processors: readonly Processor[] = ['CPU1', 'CPU2'].map((id) => ({
+  id,
+  model: 'Intel(R) Xeon(R) Gold 6430',
+  manufacturer: 'Intel',
+  cores: 32,
+  threads: 64,
+  maxSpeedMHz: 3_400,
+}));
+
+/** The parts of the machine with this number in a fleet. `part` tells several machines behind one BMC apart. */
+export function makeHardware(seed: string, index: number, part = 0): Hardware {
+  const digest = (what: string) => digestOf(`${seed}/${index}${part === 0 ? '' : `.${part}`}/${what}`);
   return {
     uuid: uuidFrom(digest('uuid')),
     serialNumber: digest('serial').slice(0, 10).toUpperCase(),
     sku: digest('sku').slice(0, 7).toUpperCase(),
-    memoryGiB: 256,
-    processors: ['CPU1', 'CPU2'].map((id) => ({
-      id,
-      model: 'Xeon Gold 6430',
-      manufacturer: 'Intel',
-      cores: 32,
-      threads: 64,
-      maxSpeedMHz: 3_400,
-    })),
-    dimms,
-    disks: [0, 1].map((number) => ({
-      id: `Disk.${number}`,
-      name: `nvme${number}n1`,
-      model: 'NVMe 1.92TB',
-      serialNumber: digest(`disk${number}`).slice(0, 12).toUpperCase(),
-      bytes: 1_920_383_410_176,
-      rotational: false,
-    })),
+    memoryGiB: dimmCount * dimmGiB,
+    processors,
+    dimms: Array.from({ length: dimmCount }, (_, slot) => dimm(slot, digest(`dimm${slot}`))),
+    disks: [0, 1].map((number) => disk(number, digest(`disk${number}`))),
     nics: [0, 1].map((number) => ({
       id: `NIC.${number + 1}`,
       name: `eth${number}`,
-      macAddress: macAddress(macPrefix, index, number + 1),
+      macAddress: macAddress(nicMacPrefix, index, part * 2 + number),
       pciAddress: `0000:3b:00.${number}`,
     })),
   };
 }
 
+const dimm = (slot: number, digest: string): Dimm => ({
+  id: `DIMM${slot}`,
+  sizeGiB: dimmGiB,
+  manufacturer: 'Samsung',
+  partNumber: 'M321R4GA3BB6-CQK',
+  serialNumber: digest.slice(0, 8).toUpperCase(),
+});
+
+const disk = (number: number, digest: string): Disk => ({
+  id: `Disk.${number}`,
+  name: `nvme${number}n1`,
+  model: 'NVMe 1.92TB',
+  serialNumber: digest.slice(0, 12).toUpperCase(),
+  bytes: 1_920_383_410_176,
+  rotational: false,
+});
+
 /** Prefix, then the machine's number in two octets, then the interface: addresses of one fleet never collide. */
 export function macAddress(prefix: string, index: number, part: number): string {
-  const digits =
-    `${prefix}${(index & 0xffff).toString(16).padStart(4, '0')}${part.toString(16).padStart(2, '0')}`.toLowerCase();
+  const number = (index & 0xffff).toString(16).padStart(4, '0');
+  const digits = `${prefix}${number}${(part & 0xff).toString(16).padStart(2, '0')}`.toLowerCase();
   return (digits.match(/../g) ?? []).join(':');
 }
 
-function uuidFrom(hex: string): string {
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A UUID of version 4 made of a digest. */
+export function uuidFrom(hex: string): string {
   const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 0x3) | 0x8).toString(16);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `4${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`];
+  return [...parts, hex.slice(20, 32)].join('-');
 }
 
-/** What the probe finds on this machine from inside. */
-export function reportOf(hardware: Hardware, profile: VendorProfile, ipAddress: string): ProbeReport {
+export interface Surroundings {
+  readonly profile: VendorProfile;
+  /** Address of the first interface. */
+  readonly ipAddress: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** What the probe finds on this machine from inside; agrees with what the BMC tells from outside. */
+export function reportOf(hardware: Hardware, { profile, ipAddress, now }: Surroundings): ProbeReport {
   return probeReport.parse({
-    timestamp: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
-    systemInfo: {
-      biosInformation: { vendor: profile.manufacturer, version: profile.biosVersion, date: '01/01/2026' },
-      systemInformation: {
-        manufacturer: profile.manufacturer,
-        productName: profile.model,
-        serialNumber: hardware.serialNumber,
-        uuid: hardware.uuid,
-        skuNumber: hardware.sku,
-      },
-      boardInformation: {
-        manufacturer: profile.manufacturer,
-        product: profile.model,
-        serialNumber: hardware.serialNumber,
-      },
-    },
+    timestamp: new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'),
+    systemInfo: systemInfoOf(hardware, profile),
     cpu: hardware.processors.map(({ cores, threads, manufacturer, model }, id) => ({
       id,
       totalCores: cores,
       totalHardwareThreads: threads,
       vendor: manufacturer,
       model,
+      capabilities: ['vmx', 'aes', 'avx2'],
     })),
     networkInterfaces: hardware.nics.map(({ name, macAddress: mac }, index) => ({
       name,
@@ -117,37 +142,53 @@ export function reportOf(hardware: Hardware, profile: VendorProfile, ipAddress: 
       carrierStatus: index === 0 ? 'up' : 'down',
       ipAddresses: index === 0 ? [ipAddress] : [],
     })),
-    lldp: [
-      {
-        name: 'eth0',
-        neighbors: [
-          {
-            chassisId: '02:00:00:00:00:01',
-            portId: `Ethernet${hardware.nics[0]?.macAddress.slice(-2) ?? ''}`,
-            systemName: 'leaf1',
-          },
-        ],
-      },
-    ],
-    storage: hardware.disks.map((disk) => ({
-      name: disk.name,
-      model: disk.model,
-      serial: disk.serialNumber,
-      sizeBytes: disk.bytes,
-      rotational: disk.rotational,
-      removable: false,
-      readOnly: false,
-    })),
-    memory: hardware.dimms.map(({ id, sizeGiB, serialNumber }) => ({
+    lldp: [{ name: 'eth0', neighbors: [neighborOf(hardware)] }],
+    storage: disksSeenFromInside(hardware, profile),
+    memory: hardware.dimms.map(({ id, sizeGiB, manufacturer, partNumber, serialNumber }) => ({
       deviceLocator: id,
       size: sizeGiB * 2 ** 30,
+      memoryType: 'DDR5',
+      speed: '4800 MT/s',
+      vendor: manufacturer,
+      partNumber,
       serialNumber,
     })),
-    nics: hardware.nics.map(({ name, macAddress: mac, pciAddress }) => ({ name, mac, pciAddress })),
+    nics: hardware.nics.map(({ name, macAddress: mac, pciAddress }) => ({ name, mac, pciAddress, speed: '25000Mb/s' })),
     pciDevices: hardware.nics.map(({ pciAddress }) => ({
       address: pciAddress,
       vendor: 'Intel Corporation',
       vendorID: '8086',
+      product: 'Ethernet Controller E810-XXV for SFP',
+      productID: '159b',
+      numaNodeID: 0,
     })),
   });
+}
+
+const systemInfoOf = ({ serialNumber, uuid, sku }: Hardware, { manufacturer, model, biosVersion }: VendorProfile) => ({
+  biosInformation: { vendor: manufacturer, version: biosVersion, date: '01/01/2026' },
+  systemInformation: { manufacturer, productName: model, serialNumber, uuid, skuNumber: sku },
+  boardInformation: { manufacturer, product: model, serialNumber },
+});
+
+const neighborOf = ({ nics }: Hardware) => ({
+  chassisId: '02:00:00:00:00:01',
+  portId: `Ethernet${Number.parseInt(nics[0]?.macAddress.slice(-5).replace(':', '') ?? '0', 16)}`,
+  systemName: 'leaf1',
+  capabilities: ['Bridge', 'Router'],
+});
+
+function disksSeenFromInside({ disks }: Hardware, { mirrored }: VendorProfile) {
+  const seen = mirrored ? disks.slice(0, 1).map((item) => ({ ...item, name: 'sda', model: 'Virtual Disk' })) : disks;
+  return seen.map(({ name, model, serialNumber, bytes, rotational }, index) => ({
+    path: `pci-0000:${(0x80 + index).toString(16)}:00.0-nvme-1`,
+    name,
+    model,
+    serial: serialNumber,
+    sizeBytes: bytes,
+    rotational,
+    logicalBlockSize: 512,
+    physicalBlockSize: 4_096,
+    numaNodeID: 0,
+  }));
 }

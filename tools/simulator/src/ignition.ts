@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import * as z from 'zod';
 
 /** What a machine needs to know of the ignition it fetched. */
@@ -9,44 +10,63 @@ export interface MachineIgnition {
     | undefined;
 }
 
+const contents = z.object({ source: z.string().nullish(), compression: z.string().nullish() });
 const shape = z.object({
   storage: z
-    .object({
-      files: z
-        .array(z.object({ path: z.string(), contents: z.object({ source: z.string().optional() }).optional() }))
-        .optional(),
-    })
-    .optional(),
+    .object({ files: z.array(z.object({ path: z.string(), contents: contents.nullish() })).nullish() })
+    .nullish(),
   systemd: z
-    .object({ units: z.array(z.object({ name: z.string(), contents: z.string().optional() })).optional() })
-    .optional(),
+    .object({
+      units: z
+        .array(z.object({ name: z.string(), enabled: z.boolean().nullish(), contents: z.string().nullish() }))
+        .nullish(),
+    })
+    .nullish(),
 });
 
-/** Reads Ignition JSON as far as it matters here: the unit that starts a probe, and the files it names. */
-export function readIgnition(text: string | undefined): MachineIgnition {
-  if (text === undefined || text.trim() === '') return { document: undefined, probe: undefined };
-  const document: unknown = JSON.parse(text);
+/**
+ * Reads Ignition JSON as far as it matters here: the enabled unit that starts a probe, and the token file it names.
+ * Undefined when the text is no ignition.
+ */
+export function readIgnition(text: string): MachineIgnition | undefined {
+  const document = parse(text);
   const parsed = shape.safeParse(document);
-  const unit = parsed.data?.systemd?.units?.find(({ name }) => name === 'metalprobe.service')?.contents ?? '';
+  if (!parsed.success) return undefined;
+  const { systemd, storage } = parsed.data;
+  const unit = systemd?.units?.find(
+    ({ name, enabled }) => name === 'metalprobe.service' && enabled !== false,
+  )?.contents;
   const registryUrl = flagIn(unit, 'registry-url');
   const serverUuid = flagIn(unit, 'server-uuid');
   if (registryUrl === undefined || serverUuid === undefined) return { document, probe: undefined };
   const tokenFile = flagIn(unit, 'token-file');
-  const source = parsed.data?.storage?.files?.find(({ path }) => path === tokenFile)?.contents?.source;
-  return {
-    document,
-    probe: { registryUrl, serverUuid, token: source === undefined ? undefined : decodeDataUrl(source).trim() },
-  };
+  const file = storage?.files?.find(({ path }) => path === tokenFile)?.contents;
+  const token = file?.source ? decodeDataUrl(file.source, file.compression ?? '')?.trim() : undefined;
+  return { document, probe: { registryUrl, serverUuid, token } };
 }
 
-const flagIn = (unit: string, name: string): string | undefined =>
-  new RegExp(`--${name}[= ]([^\\s"']+)`).exec(unit)?.[1];
-
-/** RFC 2397. */
-function decodeDataUrl(url: string): string {
-  const comma = url.indexOf(',');
-  const data = url.slice(comma + 1);
-  return url.slice(0, comma).endsWith(';base64')
-    ? Buffer.from(data, 'base64').toString('utf8')
-    : decodeURIComponent(data);
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
+
+const flagIn = (unit: string | null | undefined, name: string): string | undefined =>
+  new RegExp(`--${name}(?:=|\\s+)["']?([^\\s"']+)`).exec(unit ?? '')?.[1];
+
+/** RFC 2397, with the compression that Butane chooses for longer files. */
+function decodeDataUrl(url: string, compression: string): string | undefined {
+  const [, base64, data = ''] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];
+  if (!url.startsWith('data:')) return undefined;
+  const bytes = base64 === undefined ? percentDecoded(data) : Buffer.from(decodeURIComponent(data), 'base64');
+  return (compression === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8');
+}
+
+/** Bytes, not text: compressed contents may be percent-encoded too. */
+const percentDecoded = (text: string): Buffer =>
+  Buffer.from(
+    text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );

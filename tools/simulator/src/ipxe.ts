@@ -1,124 +1,252 @@
+/** An image that was loaded, with what it is in bytes. */
+export interface Artefact {
+  readonly url: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 /** What a boot script led to. */
 export type ScriptEnd =
   | {
       readonly kind: 'boot';
-      readonly kernel: string;
+      readonly kernel: Artefact;
       readonly commandLine: string;
-      readonly initrds: readonly string[];
+      readonly initrds: readonly Artefact[];
     }
-  | { readonly kind: 'chain'; readonly url: string }
-  | { readonly kind: 'exit' };
+  /** The firmware goes on with its next device. */
+  | { readonly kind: 'exit'; readonly reason: string };
 
 export interface ScriptWorld {
   readonly variables: Readonly<Record<string, string>>;
-  /** Loads an image; false when it cannot be had. */
-  readonly load: (url: string) => Promise<boolean>;
+  /** Where the script came from; addresses in it may be relative to that. */
+  readonly url: string;
+  /** Fetches another script; undefined when it cannot be had. */
+  readonly fetchScript: (url: string) => Promise<string | undefined>;
+  /** Loads an image once; undefined when it cannot be had. */
+  readonly fetchImage: (url: string) => Promise<Artefact | undefined>;
   readonly sleep: (ms: number) => Promise<void>;
+  /** Text of `echo`. */
+  readonly echo?: (text: string) => void;
 }
 
-/** Scripts that never end are cut off, as a watchdog would. */
-const mostSteps = 500;
+/** Scripts and chains that never end and never wait are cut off, as a watchdog would. */
+const mostSteps = 10_000;
+const mostHops = 20;
+
+/** Settings of a network card and the like: a simulated machine has its network already. */
+const withoutEffect = new Set(['dhcp', 'ifopen', 'ifclose', 'ifconf', 'ifstat', 'cpuid', 'console', 'colour', 'cpair']);
 
 /**
- * Runs the part of iPXE's script language that boot services use: set, kernel, initrd, boot, chain, goto, labels,
- * iseq, sleep, echo, imgfree, exit, and `||` / `&&` after a command. https://ipxe.org/scripting
+ * Runs the part of iPXE's script language that boot services use (https://ipxe.org/scripting): set, clear, isset,
+ * iseq, kernel, initrd, imgargs, imgfree, boot, chain, goto and labels, sleep, echo, prompt, exit; `||` and `&&`.
+ * As in iPXE a failing command ends the script unless something stands after `||`, and an unknown command fails.
  */
 export async function runScript(text: string, world: ScriptWorld): Promise<ScriptEnd> {
-  const lines = text.split('\n').map((line) => line.trim());
-  if (lines[0] !== '#!ipxe') return { kind: 'exit' };
-  return new Script(lines, world).run();
+  return new Script(world).run(text);
 }
 
+interface Image {
+  readonly artefact: Artefact;
+  readonly commandLine: string;
+}
+
+type Flow = 'succeeded' | 'failed' | 'ended';
+
 class Script {
-  readonly #lines: readonly string[];
   readonly #world: ScriptWorld;
   readonly #variables: Map<string, string>;
-  #kernel: { url: string; commandLine: string } | undefined;
-  #initrds: string[] = [];
+  #url: string;
+  #lines: readonly string[] = [];
   #at = 0;
+  #hops = 0;
+  #kernel: Image | undefined;
+  #initrds: Artefact[] = [];
   #end: ScriptEnd | undefined;
 
-  constructor(lines: readonly string[], world: ScriptWorld) {
-    this.#lines = lines;
+  constructor(world: ScriptWorld) {
     this.#world = world;
+    this.#url = world.url;
     this.#variables = new Map(Object.entries(world.variables));
   }
 
-  async run(): Promise<ScriptEnd> {
-    for (let step = 0; step < mostSteps && this.#at < this.#lines.length; step += 1) {
-      const line = this.#lines[this.#at] ?? '';
+  async run(text: string): Promise<ScriptEnd> {
+    if (!this.#enter(text)) return { kind: 'exit', reason: 'the file is no iPXE script' };
+    for (let step = 0; step < mostSteps; step += 1) {
+      const line = this.#lines[this.#at];
+      if (line === undefined) return { kind: 'exit', reason: 'the script ended without booting' };
       this.#at += 1;
-      if (line !== '' && !line.startsWith('#') && !line.startsWith(':')) await this.#statement(line);
+      const flow = isStatement(line) ? await this.#statement(line) : 'succeeded';
       if (this.#end !== undefined) return this.#end;
+      if (flow === 'failed') return { kind: 'exit', reason: `"${line}" failed` };
     }
-    return { kind: 'exit' };
+    return { kind: 'exit', reason: 'the script runs in a circle' };
   }
 
-  /** `a || b` runs b when a fails, `a && b` when it succeeds. */
-  async #statement(line: string): Promise<void> {
-    const parts = line.split(/(\|\||&&)/);
-    let succeeded = await this.#command(parts[0] ?? '');
-    for (let index = 1; index < parts.length && this.#end === undefined; index += 2) {
-      const wanted = parts[index] === '&&';
-      if (succeeded === wanted) succeeded = await this.#command(parts[index + 1] ?? '');
-    }
-    if (!succeeded) this.#end = { kind: 'exit' };
-  }
-
-  async #command(text: string): Promise<boolean> {
-    const words = this.#expand(text)
-      .trim()
-      .split(/\s+/)
-      .filter((word) => word !== '' && !word.startsWith('--'));
-    const [name = '', ...rest] = words;
-    const first = rest[0] ?? '';
-    switch (name) {
-      case 'set':
-        this.#variables.set(first.replace(/:\w+$/, ''), rest.slice(1).join(' '));
-        return true;
-      case 'kernel':
-        this.#kernel = { url: first, commandLine: rest.slice(1).join(' ') };
-        return this.#world.load(first);
-      case 'initrd':
-        this.#initrds.push(first);
-        return this.#world.load(first);
-      case 'imgfree':
-        this.#kernel = undefined;
-        this.#initrds = [];
-        return true;
-      case 'iseq':
-        return first === (rest[1] ?? '');
-      case 'sleep':
-        await this.#world.sleep(Number(first) * 1_000);
-        return true;
-      case 'goto':
-        this.#at = this.#lines.indexOf(`:${first}`) + 1;
-        return this.#at > 0;
-      case 'chain':
-        this.#end = { kind: 'chain', url: first };
-        return true;
-      case 'boot':
-        return this.#boot();
-      case 'exit':
-        this.#end = { kind: 'exit' };
-        return true;
-      default:
-        return true;
-    }
-  }
-
-  #boot(): boolean {
-    if (this.#kernel === undefined) return false;
-    this.#end = {
-      kind: 'boot',
-      kernel: this.#kernel.url,
-      commandLine: this.#kernel.commandLine,
-      initrds: this.#initrds,
-    };
+  #enter(text: string): boolean {
+    const lines = text.split(/\r?\n/).map((line) => line.trim());
+    if (!/^#!(gpxe|ipxe)\b/.test(lines[0] ?? '')) return false;
+    this.#lines = lines;
+    this.#at = 0;
     return true;
   }
 
-  #expand(text: string): string {
-    return text.replace(/\$\{([\w.-]+)\}/g, (_, name: string) => this.#variables.get(name) ?? '');
+  /** `a || b` runs b when a fails, `a && b` when it succeeds; nothing behind an operator is success. */
+  async #statement(line: string): Promise<Flow> {
+    const parts = line.split(/(?<=\s|^)(\|\||&&)(?=\s|$)/);
+    let flow = await this.#command(parts[0] ?? '');
+    for (let index = 1; index < parts.length && flow !== 'ended'; index += 2) {
+      const goesOn = parts[index] === '&&' ? flow === 'succeeded' : flow === 'failed';
+      if (goesOn) flow = await this.#command(parts[index + 1] ?? '');
+    }
+    return flow;
   }
+
+  async #command(text: string): Promise<Flow> {
+    const words = this.#expand(text)
+      .trim()
+      .split(/\s+/)
+      .filter((word) => word !== '');
+    const [name, ...rest] = words;
+    if (name === undefined) return 'succeeded';
+    const { operands, options } = withoutOptions(name, rest);
+    return this.#run(name, operands, options);
+  }
+
+  async #run(name: string, operands: readonly string[], options: ReadonlyMap<string, string>): Promise<Flow> {
+    const [first = ''] = operands;
+    const variable = first.replace(/:\w+$/, '');
+    switch (name) {
+      case 'set':
+        this.#variables.set(variable, operands.slice(1).join(' '));
+        return 'succeeded';
+      case 'clear':
+        return outcome(this.#variables.delete(variable));
+      case 'isset':
+        return outcome(first !== '');
+      case 'iseq':
+        return outcome(first === (operands[1] ?? ''));
+      case 'goto':
+        return this.#goto(first);
+      case 'kernel':
+      case 'imgselect':
+        return this.#loadKernel(first, operands.slice(1));
+      case 'initrd':
+      case 'module':
+        return this.#loadInitrd(first);
+      case 'imgargs':
+        return this.#setArguments(operands.slice(1));
+      case 'imgfree':
+        this.#kernel = undefined;
+        this.#initrds = [];
+        return 'succeeded';
+      case 'chain':
+      case 'imgexec':
+        return this.#chain(first, options.has('--replace'));
+      case 'boot':
+        return first === '' ? this.#boot() : this.#chain(first, options.has('--replace'));
+      case 'exit':
+        this.#end = { kind: 'exit', reason: `exit ${first}`.trim() };
+        return 'ended';
+      case 'sleep':
+      case 'prompt':
+        await this.#world.sleep(
+          Math.max(Number(first) || Number(options.get('--timeout')) / 1_000 || 0, 0.001) * 1_000,
+        );
+        return 'succeeded';
+      case 'echo':
+        this.#world.echo?.(operands.join(' '));
+        return 'succeeded';
+      default:
+        return outcome(withoutEffect.has(name));
+    }
+  }
+
+  #goto(label: string): Flow {
+    const index = this.#lines.indexOf(`:${label}`);
+    if (index < 0) return 'failed';
+    this.#at = index + 1;
+    return 'succeeded';
+  }
+
+  async #loadKernel(url: string, parameters: readonly string[]): Promise<Flow> {
+    const artefact = await this.#world.fetchImage(this.#absolute(url));
+    if (artefact === undefined) return 'failed';
+    this.#kernel = { artefact, commandLine: parameters.join(' ') };
+    return 'succeeded';
+  }
+
+  async #loadInitrd(url: string): Promise<Flow> {
+    const artefact = await this.#world.fetchImage(this.#absolute(url));
+    if (artefact !== undefined) this.#initrds.push(artefact);
+    return outcome(artefact !== undefined);
+  }
+
+  #setArguments(parameters: readonly string[]): Flow {
+    if (this.#kernel === undefined) return 'failed';
+    this.#kernel = { ...this.#kernel, commandLine: parameters.join(' ') };
+    return 'succeeded';
+  }
+
+  /** Another script takes over; with `--replace` for good, otherwise this one goes on when that one exits. */
+  async #chain(url: string, replaces: boolean): Promise<Flow> {
+    this.#hops += 1;
+    if (this.#hops > mostHops) return 'failed';
+    const target = this.#absolute(url);
+    const text = await this.#world.fetchScript(target);
+    if (text === undefined) return 'failed';
+    if (text.startsWith('MZ')) return this.#execute(target);
+    const caller = { url: this.#url, lines: this.#lines, at: this.#at };
+    this.#url = target;
+    if (replaces) return outcome(this.#enter(text));
+    const end = await this.run(text);
+    if (end.kind === 'boot') return 'ended';
+    this.#end = undefined;
+    [this.#url, this.#lines, this.#at] = [caller.url, caller.lines, caller.at];
+    return outcome(end.reason === 'exit' || end.reason === 'exit 0');
+  }
+
+  /** An EFI program, for example a kernel with everything in it. */
+  async #execute(url: string): Promise<Flow> {
+    const kernel = await this.#world.fetchImage(url);
+    if (kernel === undefined) return 'failed';
+    this.#end = { kind: 'boot', kernel, commandLine: '', initrds: [] };
+    return 'ended';
+  }
+
+  #boot(): Flow {
+    if (this.#kernel === undefined) return 'failed';
+    const { artefact, commandLine } = this.#kernel;
+    this.#end = { kind: 'boot', kernel: artefact, commandLine, initrds: this.#initrds };
+    return 'ended';
+  }
+
+  #absolute(url: string): string {
+    return URL.canParse(url, this.#url) ? new URL(url, this.#url).href : url;
+  }
+
+  /** Settings may carry a type (`uuid:hexhyp`), which changes nothing for what is known here. */
+  #expand(text: string): string {
+    return text.replace(/\$\{([^}:]+)(?::[^}]*)?\}/g, (_, name: string) => this.#variables.get(name) ?? '');
+  }
+}
+
+const isStatement = (line: string): boolean => line !== '' && !line.startsWith('#') && !line.startsWith(':');
+const outcome = (success: boolean): Flow => (success ? 'succeeded' : 'failed');
+
+/** Options of which commands take a value in the next word. */
+const withValue = new Set(['--name', '--timeout', '-n', '-t']);
+
+/** Options stand before the first operand; what follows belongs to the kernel. */
+function withoutOptions(name: string, words: readonly string[]): { operands: string[]; options: Map<string, string> } {
+  const options = new Map<string, string>();
+  if (name === 'echo' || name === 'set') return { operands: [...words], options };
+  let at = 0;
+  for (; words[at]?.startsWith('-') === true; at += 1) {
+    const option = words[at] ?? '';
+    const [key = '', value] = option.split('=', 2);
+    const next = withValue.has(key) && value === undefined;
+    options.set(key, value ?? (next ? (words[at + 1] ?? '') : ''));
+    if (next) at += 1;
+  }
+  return { operands: words.slice(at), options };
 }

@@ -1,67 +1,107 @@
-import { createHash } from 'node:crypto';
-import { runProbe } from '@metal/probe/run-probe.ts';
+import { type BootDevice, bootFrom, type Running } from './boot.ts';
 import type { Clock } from './clock.ts';
 import { type Hardware, reportOf } from './hardware.ts';
-import { type MachineIgnition, readIgnition } from './ignition.ts';
-import { runScript } from './ipxe.ts';
+import { MachineNetwork, type MachineRequest } from './network-fetch.ts';
 import type { VendorProfile } from './profiles.ts';
+
+export type { Running } from './boot.ts';
+export type { MachineRequest } from './network-fetch.ts';
 
 export type Power = 'On' | 'Off' | 'PoweringOn' | 'PoweringOff';
 
 export interface MachineTimes {
+  /** From the command until the power is on. */
   readonly powerOnMs: number;
   readonly powerOffMs: number;
-  /** From power to the first network request. */
+  /** From power until firmware looks for something to boot. */
   readonly bootMs: number;
 }
 
-/** What runs on the machine. */
-export interface Running {
-  readonly from: 'network' | 'disk';
-  readonly role: 'probe' | 'os';
-  readonly kernel: { readonly url: string; readonly bytes: number; readonly sha256: string } | undefined;
-  readonly commandLine: string;
-  readonly ignition: unknown;
+export interface Override {
+  readonly target: string;
+  readonly isOnce: boolean;
+  readonly httpUri: string | undefined;
+}
+
+/** One start of the machine. */
+export interface BootRecord {
+  readonly at: number;
+  /** The override it started with; undefined when it followed its boot order. */
+  readonly override: string | undefined;
+  /** Undefined while it goes on: probe, os, setup, emergency, no bootable device, lost power. */
+  outcome: string | undefined;
 }
 
 export interface MachineOptions {
+  /** Identifier of the system in Redfish. */
+  readonly systemId: string;
   readonly hardware: Hardware;
   readonly profile: VendorProfile;
   readonly ipAddress: string;
   readonly clock: Clock;
   readonly times: () => MachineTimes;
   readonly bootUrl: () => string | undefined;
+  readonly fetch: typeof globalThis.fetch;
+  readonly random: () => number;
 }
 
-/** Firmware waits this long between tries of a boot server that does not answer. */
-const retryPauseMs = 1_000;
-const fetchTries = 5;
-const longestFetchMs = 30_000;
+/** What firmware may boot from, by the names that boot orders are made of. */
+export const bootOptions: Readonly<
+  Record<string, { readonly device: BootDevice; readonly name: string; readonly path: string }>
+> = {
+  Boot0001: { device: 'disk', name: 'Hard Disk', path: 'PciRoot(0x0)/Pci(0x1,0x0)/NVMe(0x1)' },
+  Boot0002: { device: 'pxe', name: 'PXE NIC 1 IPv4', path: 'PciRoot(0x0)/Pci(0x2,0x0)/MAC()/IPv4()' },
+  Boot0003: { device: 'http', name: 'HTTP NIC 1 IPv4', path: 'PciRoot(0x0)/Pci(0x2,0x0)/MAC()/IPv4()/Uri()' },
+};
+const deviceOfTarget: Readonly<Record<string, BootDevice>> = { Pxe: 'pxe', UefiHttp: 'http', Hdd: 'disk' };
 
 /** A machine behind a BMC: power that takes time, and a boot that fetches and runs what it is told. */
 export class Machine {
   readonly hardware: Hardware;
-  readonly #options: MachineOptions;
-  power: Power = 'Off';
+  readonly systemId: string;
   /** On and Off as they were reached, in order. */
   readonly powerLog: ('On' | 'Off')[] = [];
-  /** Every start: where it was told to boot from, and what came of it. */
+  /** Every step of every start, in words. */
   readonly bootLog: string[] = [];
+  readonly boots: BootRecord[] = [];
+  power: Power = 'Off';
   running: Running | undefined;
-  /** One-time target; consumed by the next start. */
-  override: string | undefined;
-  bootOrder: string[] = ['Boot0001', 'Boot0002'];
+  override: Override | undefined;
+  /** Mode of the override, where the system knows modes. */
+  overrideMode: string | undefined;
+  bootOrder: string[] = ['Boot0001'];
+  led: 'Off' | 'Lit' | 'Blinking' = 'Off';
+  assetTag = '';
+  biosAttributes: Record<string, unknown> = { BootMode: 'Uefi', LogicalProc: 'Enabled', WorkloadProfile: 'Balanced' };
+  /** Wishes that come true at the next start. */
+  pendingBiosAttributes: Record<string, unknown> = {};
+  readonly #options: MachineOptions;
+  readonly #network: MachineNetwork;
+  readonly #watchers = new Set<() => void>();
   #installed: Running | undefined;
   #stopBoot = new AbortController();
   #transition: Disposable | undefined;
-  readonly #watchers = new Set<() => void>();
 
   constructor(options: MachineOptions) {
+    const { clock, fetch, profile, hardware, systemId } = options;
     this.#options = options;
-    this.hardware = options.hardware;
+    this.#network = new MachineNetwork({ clock, fetch, userAgent: 'iPXE/1.21.1' });
+    this.hardware = hardware;
+    this.systemId = systemId;
+    this.overrideMode = profile.bootMode;
   }
 
-  /** Called after every change; for tests that wait. */
+  /** What the machine asked the network for. */
+  get requests(): readonly MachineRequest[] {
+    return this.#network.requests;
+  }
+
+  /** What a boot from disk runs: the system that was booted from the network last, the probe excepted. */
+  get installed(): Running | undefined {
+    return this.#installed;
+  }
+
+  /** Called after every change; for those that wait. */
   onChange(watcher: () => void): Disposable {
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
@@ -72,35 +112,73 @@ export class Machine {
     this.#become('PoweringOn', this.#options.times().powerOnMs, () => this.#start());
   }
 
+  /** As the power button does: what runs ends, then the power goes. */
   turnOff(): void {
     if (this.power === 'Off' || this.power === 'PoweringOff') return;
     this.#stop();
     this.#become('PoweringOff', this.#options.times().powerOffMs, () => this.#reach('Off'));
   }
 
-  /** At once, as pulling the plug. */
-  cutOff(): void {
-    this.#stop();
-    this.#transition?.[Symbol.dispose]();
-    if (this.power !== 'Off') this.#reach('Off');
+  /** Nobody asks the system; its boot ends at once, the power supply takes its time. */
+  forceOff(): void {
+    this.turnOff();
   }
 
+  /** At once, as pulling the plug. */
+  cutOff(): void {
+    const wasOn = this.power === 'On' || this.power === 'PoweringOff';
+    this.#stop();
+    this.#transition?.[Symbol.dispose]();
+    if (wasOn) this.#reach('Off');
+    else this.#become('Off', 0, () => {});
+  }
+
+  /** Off and on again; the log shows both. */
   restart(): void {
     this.cutOff();
     this.turnOn();
+  }
+
+  /** As a machine that was in use before anybody looked: on, with a system on its disk. Not in the log. */
+  beInUse(): void {
+    const kernel = { url: 'file:///boot/vmlinuz', bytes: 0, sha256: '' };
+    const system = {
+      from: 'disk',
+      role: 'os',
+      kernel,
+      initrd: undefined,
+      commandLine: '',
+      parameters: {},
+      ignition: undefined,
+    } as const;
+    this.#installed = system;
+    this.running = system;
+    this.power = 'On';
+    this.#changed();
+  }
+
+  /** The disks are empty again. */
+  erase(): void {
+    this.#installed = undefined;
   }
 
   /** Boots and timers end; nothing of the machine goes on. */
   dispose(): void {
     this.#stop();
     this.#transition?.[Symbol.dispose]();
+    this.#watchers.clear();
+  }
+
+  /** Something visible was changed from outside. */
+  touch(): void {
+    this.#changed();
   }
 
   #become(power: Power, afterMs: number, then: () => void): void {
     this.#transition?.[Symbol.dispose]();
     this.power = power;
-    this.#changed();
     this.#transition = this.#options.clock.setTimeout(afterMs, then);
+    this.#changed();
   }
 
   #reach(power: 'On' | 'Off'): void {
@@ -117,116 +195,58 @@ export class Machine {
 
   #start(): void {
     const { signal } = this.#stopBoot;
-    const target = this.override;
-    this.override = undefined;
+    this.biosAttributes = { ...this.biosAttributes, ...this.pendingBiosAttributes };
+    this.pendingBiosAttributes = {};
+    const override = this.override;
+    if (override?.isOnce === true) this.override = undefined;
+    const record: BootRecord = { at: this.#options.clock.now(), override: override?.target, outcome: undefined };
+    this.boots.push(record);
     this.#reach('On');
-    const boot = target === 'Pxe' || target === 'UefiHttp' ? this.#networkBoot(signal) : this.#diskBoot(signal);
-    boot.catch((error: unknown) => {
-      if (!signal.aborted) this.#log(`failed: ${error instanceof Error ? error.message : String(error)}`);
+    void this.#boot(override, signal).then((outcome) => {
+      record.outcome ??= outcome;
+      this.#changed();
     });
+    signal.addEventListener('abort', () => (record.outcome ??= 'lost power'), { once: true });
   }
 
-  async #diskBoot(signal: AbortSignal): Promise<void> {
-    await this.#options.clock.sleep(this.#options.times().bootMs, signal);
-    if (this.#installed === undefined) return this.#log('disk: no operating system');
-    this.running = { ...this.#installed, from: 'disk' };
-    this.#log('disk: installed operating system');
-  }
-
-  async #networkBoot(signal: AbortSignal): Promise<void> {
-    const { clock, times, bootUrl } = this.#options;
-    await clock.sleep(times().bootMs, signal);
-    const url = bootUrl();
-    if (url === undefined) return this.#log('network: no answer to DHCP');
-    const end = await this.#follow(`${url}/ipxe/${this.hardware.uuid}`, signal);
-    if (end === undefined || end.kind !== 'boot') {
-      this.#log(`network: ${end === undefined ? 'no boot script' : 'sent to the next device'}`);
-      return this.#diskBoot(signal);
+  /** Never rejects: a boot ends with an outcome. */
+  async #boot(override: Override | undefined, signal: AbortSignal): Promise<string> {
+    const { clock, times } = this.#options;
+    try {
+      await clock.sleep(times().bootMs, signal);
+      if (override?.target === 'BiosSetup') return 'setup';
+      return await bootFrom(this.#devices(override), override?.httpUri, this.#world(), signal);
+    } catch (error) {
+      if (signal.aborted) return 'lost power';
+      this.#log(`failed: ${error instanceof Error ? error.message : String(error)}`);
+      return 'failed';
     }
-    await this.#run(end, signal);
   }
 
-  /** Runs scripts until one boots something or gives up. */
-  async #follow(first: string, signal: AbortSignal) {
-    let url = first;
-    for (let hop = 0; hop < 5; hop += 1) {
-      const script = await this.#fetch(url, signal);
-      if (script === undefined) return undefined;
-      const end = await runScript(script.toString('utf8'), {
-        variables: { uuid: this.hardware.uuid },
-        load: async (image) => (await this.#fetch(image, signal, 1)) !== undefined,
-        sleep: (ms) => this.#options.clock.sleep(ms, signal),
-      });
-      if (end.kind !== 'chain') return end;
-      url = end.url;
-    }
-    return undefined;
+  #devices(override: Override | undefined): BootDevice[] {
+    const ordered = this.bootOrder.flatMap((name) => bootOptions[name]?.device ?? []);
+    const first = override === undefined ? undefined : deviceOfTarget[override.target];
+    return first === undefined ? ordered : [first, ...ordered.filter((device) => device !== first)];
   }
 
-  async #run({ kernel, commandLine }: { kernel: string; commandLine: string }, signal: AbortSignal): Promise<void> {
-    const image = await this.#fetch(kernel, signal);
-    const parameters = parametersIn(commandLine);
-    const ignitionUrl = parameters.get('ignition.config.url');
-    const ignitionText = ignitionUrl === undefined ? undefined : await this.#fetch(ignitionUrl, signal);
-    if (ignitionUrl !== undefined && ignitionText === undefined)
-      return this.#log('network: no ignition, the system waits for it for ever');
-    const ignition = readIgnition(ignitionText?.toString('utf8'));
-    const role = ignition.probe === undefined ? 'os' : 'probe';
-    const digest =
-      image === undefined
-        ? undefined
-        : { url: kernel, bytes: image.length, sha256: createHash('sha256').update(image).digest('hex') };
-    this.running = { from: 'network', role, kernel: digest, commandLine, ignition: ignition.document };
-    this.#log(`network: ${role}`);
-    if (ignition.probe !== undefined) return this.#probe(ignition.probe, signal);
-    this.#installed = this.running;
-    const evidence = parameters.get('metal.boot.evidence');
-    if (evidence !== undefined) await this.#fetch(evidence, signal, fetchTries, 'POST');
-  }
-
-  async #probe(
-    { registryUrl, serverUuid, token }: NonNullable<MachineIgnition['probe']>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { clock, profile, ipAddress } = this.#options;
-    const report = reportOf(this.hardware, profile, ipAddress);
-    await runProbe({
-      registryUrl,
-      systemUUID: serverUuid,
-      token,
-      report,
+  #world(): Parameters<typeof bootFrom>[2] {
+    const { clock, fetch, bootUrl, profile, ipAddress, random } = this.#options;
+    return {
+      uuid: this.hardware.uuid,
       clock,
-      signal,
-      attemptTimeoutMs: longestFetchMs,
-    });
-    this.#log('probe: reported');
-  }
-
-  /** Fetches as firmware does: a few tries, then it gives up. A refusal by the server is final. */
-  async #fetch(
-    url: string,
-    signal: AbortSignal,
-    tries = fetchTries,
-    method: 'GET' | 'POST' = 'GET',
-  ): Promise<Buffer | undefined> {
-    for (let attempt = 1; attempt <= tries; attempt += 1) {
-      signal.throwIfAborted();
-      try {
-        const response = await fetch(url, {
-          method,
-          signal: AbortSignal.any([signal, AbortSignal.timeout(longestFetchMs)]),
-        });
-        const body = Buffer.from(await response.arrayBuffer());
-        if (response.ok) return body;
-        this.#log(`${method} ${withoutToken(url)}: ${response.status}`);
-        if (response.status < 500 && response.status !== 404 && response.status !== 429) return undefined;
-      } catch (error) {
-        signal.throwIfAborted();
-        this.#log(`${method} ${withoutToken(url)}: ${error instanceof Error ? error.message : String(error)}`);
-      }
-      await this.#options.clock.sleep(retryPauseMs, signal);
-    }
-    return undefined;
+      network: this.#network,
+      fetch,
+      bootUrl,
+      random,
+      report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
+      installed: () => this.#installed,
+      install: (running) => (this.#installed = running),
+      run: (running) => {
+        this.running = running;
+        this.#changed();
+      },
+      log: (line) => this.#log(line),
+    };
   }
 
   #log(line: string): void {
@@ -237,15 +257,4 @@ export class Machine {
   #changed(): void {
     for (const watcher of this.#watchers) watcher();
   }
-}
-
-const withoutToken = (url: string): string => url.replace(/\/boot\/[^/]+\//, '/boot/***/');
-
-function parametersIn(commandLine: string): Map<string, string> {
-  return new Map(
-    commandLine.split(/\s+/).map((word) => {
-      const equals = word.indexOf('=');
-      return equals < 0 ? [word, ''] : [word.slice(0, equals), word.slice(equals + 1)];
-    }),
-  );
 }

@@ -7,21 +7,46 @@ export interface VendorProfile {
   readonly biosVersion: string;
   readonly systemId: string;
   readonly managerId: string;
+  readonly chassisId: string;
+  readonly storageId: string;
+  /** Six hex digits, upper case: the vendor's address block. */
   readonly macPrefix: string;
+  /** Understands `$expand`, and says so; otherwise it answers 501. */
   readonly expand: boolean;
+  /** Members per page of a collection; undefined sends all at once. */
+  readonly pageSize: number | undefined;
   /** Sessions at once; undefined where the BMC offers none. */
   readonly sessionCap: number | undefined;
+  readonly sessionIdleMs: number;
+  /** So many wrong passwords in a row lock the account for `lockForMs`. */
+  readonly lockAfterFailures: number;
+  readonly lockForMs: number;
+  /** Account slots that cannot be created or deleted, only filled; undefined where accounts can be created. */
+  readonly accountSlots: number | undefined;
+  /** Connections stay open for further requests. */
+  readonly keepAlive: boolean;
   /** Boot mode the system reports; undefined where it reports none and refuses one. */
-  readonly bootMode: string | undefined;
+  readonly bootMode: 'UEFI' | 'Legacy' | undefined;
   /** The one-time override is taken only when the patch spells the mode out. */
   readonly wantsModeSpelledOut: boolean;
   /** Boot changes are taken only on the settings object. */
   readonly bootBySettings: boolean;
+  readonly bootTargets: readonly string[];
   /** Newer boards speak of LocationIndicatorActive, older ones of IndicatorLED. */
   readonly led: 'IndicatorLED' | 'LocationIndicatorActive';
   readonly resetTypes: readonly string[];
   /** The manager advertises its reset types. */
   readonly managerResetTypes: boolean;
+  /** Answer to a reset that makes no sense now, like On for a system that is on; undefined: it is done at once. */
+  readonly uselessResetStatus: 400 | 409 | undefined;
+  /** Answer to a change that went well. */
+  readonly changedStatus: 200 | 204;
+  /** Properties of an event subscription that are refused. */
+  readonly rejectedInSubscription: readonly string[];
+  /** Drives are seen only as SimpleStorage. */
+  readonly simpleStorage: boolean;
+  /** The controller mirrors its drives into one volume, which is the disk that the operating system sees. */
+  readonly mirrored: boolean;
 }
 
 const everyReset = [
@@ -43,33 +68,73 @@ const generic: VendorProfile = {
   biosVersion: '1.0.3',
   systemId: 'system',
   managerId: 'bmc',
+  chassisId: 'chassis',
+  storageId: 'NVMe',
   macPrefix: '02A0C0',
   expand: true,
+  pageSize: undefined,
   sessionCap: 16,
+  sessionIdleMs: 30 * 60_000,
+  lockAfterFailures: 5,
+  lockForMs: 60_000,
+  accountSlots: undefined,
+  keepAlive: true,
   bootMode: 'UEFI',
   wantsModeSpelledOut: false,
   bootBySettings: false,
+  bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp', 'BiosSetup'],
   led: 'LocationIndicatorActive',
   resetTypes: [...everyReset, 'ForceOn'],
   managerResetTypes: true,
+  uselessResetStatus: undefined,
+  changedStatus: 204,
+  rejectedInSubscription: [],
+  simpleStorage: false,
+  mirrored: false,
+};
+
+const dell: VendorProfile = {
+  ...generic,
+  manufacturer: 'Dell Inc.',
+  // iDRAC 10, the generation that takes boot changes on the settings object only.
+  model: 'PowerEdge R670',
+  bmcModel: '17G Monolithic',
+  firmwareVersion: '1.20.50.50',
+  biosVersion: '1.3.2',
+  systemId: 'System.Embedded.1',
+  managerId: 'iDRAC.Embedded.1',
+  chassisId: 'System.Embedded.1',
+  storageId: 'BOSS.SL.10-1',
+  macPrefix: 'D0946A',
+  sessionCap: 8,
+  accountSlots: 16,
+  bootBySettings: true,
+  uselessResetStatus: 409,
+  changedStatus: 200,
+  mirrored: true,
+};
+
+const supermicro: VendorProfile = {
+  ...generic,
+  manufacturer: 'Supermicro',
+  model: 'SYS-121H-TNR',
+  bmcModel: 'ASPEED',
+  firmwareVersion: '01.01.13',
+  biosVersion: '1.4',
+  systemId: '1',
+  managerId: '1',
+  chassisId: '1',
+  macPrefix: '3CECEF',
+  expand: false,
+  sessionCap: 6,
+  wantsModeSpelledOut: true,
+  led: 'IndicatorLED',
+  changedStatus: 200,
 };
 
 export const profiles = {
   generic,
-  dell: {
-    ...generic,
-    manufacturer: 'Dell Inc.',
-    model: 'PowerEdge R660',
-    bmcModel: '16G Monolithic',
-    firmwareVersion: '7.10.30.00',
-    biosVersion: '2.1.5',
-    systemId: 'System.Embedded.1',
-    managerId: 'iDRAC.Embedded.1',
-    macPrefix: 'D0946A',
-    sessionCap: 8,
-    bootBySettings: true,
-    resetTypes: [...everyReset, 'ForceOn'],
-  },
+  dell,
   hpe: {
     ...generic,
     manufacturer: 'HPE',
@@ -79,11 +144,16 @@ export const profiles = {
     biosVersion: 'U54 v1.48',
     systemId: '1',
     managerId: '1',
+    chassisId: '1',
+    storageId: 'DE00A000',
     macPrefix: '9440C9',
     sessionCap: 10,
     led: 'IndicatorLED',
     managerResetTypes: false,
     resetTypes: ['On', 'ForceOff', 'GracefulShutdown', 'ForceRestart', 'Nmi', 'PushPowerButton', 'GracefulRestart'],
+    uselessResetStatus: 400,
+    changedStatus: 200,
+    rejectedInSubscription: ['DeliveryRetryPolicy'],
   },
   lenovo: {
     ...generic,
@@ -94,28 +164,42 @@ export const profiles = {
     biosVersion: 'ESE120T',
     systemId: '1',
     managerId: '1',
+    chassisId: '1',
+    storageId: 'RAID_Slot4',
     macPrefix: '0894EF',
-    sessionCap: 16,
     led: 'IndicatorLED',
     bootMode: 'Legacy',
   },
-  supermicro: {
-    ...generic,
-    manufacturer: 'Supermicro',
-    model: 'SYS-121H-TNR',
-    bmcModel: 'ASPEED',
-    firmwareVersion: '01.01.13',
-    biosVersion: '1.4',
-    systemId: '1',
-    managerId: '1',
-    macPrefix: '3CECEF',
-    expand: false,
-    sessionCap: 6,
-    wantsModeSpelledOut: true,
+  supermicro,
+  /** iDRAC 9: takes boot changes on the system. */
+  'dell-idrac9': {
+    ...dell,
+    model: 'PowerEdge R640',
+    bmcModel: '14G Monolithic',
+    firmwareVersion: '6.10.80.00',
+    biosVersion: '2.19.1',
+    macPrefix: '4CD98F',
+    bootBySettings: false,
     led: 'IndicatorLED',
+  },
+  /** A board of the X10 generation: no boot mode, no Storage, one connection per request. */
+  'supermicro-x10': {
+    ...supermicro,
+    model: 'X10DRT',
+    firmwareVersion: '03.90',
+    biosVersion: '3.4',
+    macPrefix: 'AC1F6B',
+    bootMode: undefined,
+    wantsModeSpelledOut: false,
+    bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'BiosSetup'],
+    simpleStorage: true,
+    keepAlive: false,
+    resetTypes: ['On', 'ForceOff', 'GracefulShutdown', 'ForceRestart', 'Nmi', 'ForceOn'],
   },
 } as const satisfies Record<string, VendorProfile>;
 
 export type Vendor = keyof typeof profiles;
 export const vendors = Object.keys(profiles) as Vendor[]; // the table's keys are the vendors
+/** What a fleet is made of when nothing is said. */
+export const usualVendors: readonly Vendor[] = ['generic', 'dell', 'hpe', 'lenovo', 'supermicro'];
 export const isVendor = (name: string): name is Vendor => vendors.some((vendor) => vendor === name);

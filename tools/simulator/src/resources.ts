@@ -1,63 +1,36 @@
 import type { SimulatedBmc } from './bmc.ts';
+import { at, collection, root, settingsAt } from './links.ts';
 import type { Machine } from './machine.ts';
-
-/** A Redfish resource, or what the BMC answers in its place. */
-export type Resource = Record<string, unknown>;
-
-const root = '/redfish/v1';
-const collection = (path: string, members: readonly string[], name: string): Resource => ({
-  '@odata.id': path,
-  '@odata.type': `#${name}.${name}`,
-  Name: name,
-  'Members@odata.count': members.length,
-  Members: members.map((id) => ({ '@odata.id': `${path}/${id}` })),
-});
+import type { Resource } from './replies.ts';
+import { bootOf, partOfSystem } from './system-parts.ts';
 
 /** Finds the resource at a path; undefined means 404. Everything is made when it is asked for: a fleet costs little. */
 export function resourceAt(bmc: SimulatedBmc, path: string): Resource | undefined {
-  const { profile } = bmc;
-  const system = `${root}/Systems/${profile.systemId}`;
-  const manager = `${root}/Managers/${profile.managerId}`;
+  if (path === '/redfish') return { v1: `${root}/` };
   if (path === root) return serviceRoot(bmc);
-  if (path === `${root}/Systems`) return collection(path, [profile.systemId], 'ComputerSystemCollection');
-  if (path === `${root}/Managers`) return collection(path, [profile.managerId], 'ManagerCollection');
-  if (path === `${root}/Chassis`) return collection(path, ['1'], 'ChassisCollection');
-  if (path === `${root}/Chassis/1`)
-    return {
-      '@odata.id': path,
-      Id: '1',
-      Name: 'Chassis',
-      ChassisType: 'RackMount',
-      Manufacturer: profile.manufacturer,
-      SerialNumber: bmc.machine.hardware.serialNumber,
-    };
-  if (path === `${root}/SessionService`)
-    return {
-      '@odata.id': path,
-      Id: 'SessionService',
-      Name: 'Session Service',
-      ServiceEnabled: true,
-      SessionTimeout: 1_800,
-      Sessions: { '@odata.id': `${path}/Sessions` },
-    };
-  if (path === `${root}/AccountService`)
-    return {
-      '@odata.id': path,
-      Id: 'AccountService',
-      Name: 'Account Service',
-      MaxPasswordLength: 30,
-      MinPasswordLength: 8,
-    };
-  if (path === `${root}/EventService`)
-    return { '@odata.id': path, Id: 'EventService', Name: 'Event Service', ServiceEnabled: false };
-  if (path === manager) return managerResource(bmc, path);
-  if (path === system) return systemResource(bmc, path);
-  if (path.startsWith(`${system}/`)) return partOfSystem(bmc.machine, system, path.slice(system.length + 1));
-  return undefined;
+  if (!path.startsWith(`${root}/`)) return undefined;
+  const [area = '', id, ...rest] = path.slice(root.length + 1).split('/');
+  switch (area) {
+    case 'Systems':
+      return systems(bmc, path, id, rest);
+    case 'Managers':
+      return managers(bmc, path, id, rest);
+    case 'Chassis':
+      return chassis(bmc, path, id, rest);
+    case 'SessionService':
+      return sessionService(bmc, path, id, rest);
+    case 'AccountService':
+      return accountService(bmc, path, id, rest);
+    case 'EventService':
+      return eventService(bmc, path, id, rest);
+    default:
+      return undefined;
+  }
 }
 
 function serviceRoot({ profile, managerUuid, sessionsOffered }: SimulatedBmc): Resource {
-  const at = (name: string) => ({ '@odata.id': `${root}/${name}` });
+  const under = (name: string) => at(`${root}/${name}`);
+  const sessions = { SessionService: under('SessionService'), Links: { Sessions: under('SessionService/Sessions') } };
   return {
     '@odata.id': `${root}/`,
     '@odata.type': '#ServiceRoot.v1_15_0.ServiceRoot',
@@ -66,25 +39,100 @@ function serviceRoot({ profile, managerUuid, sessionsOffered }: SimulatedBmc): R
     RedfishVersion: '1.17.0',
     UUID: managerUuid,
     Vendor: profile.manufacturer,
-    Systems: at('Systems'),
-    Managers: at('Managers'),
-    Chassis: at('Chassis'),
-    AccountService: at('AccountService'),
-    EventService: at('EventService'),
-    ...(sessionsOffered
-      ? { SessionService: at('SessionService'), Links: { Sessions: at('SessionService/Sessions') } }
-      : {}),
-    ...(profile.expand
-      ? {
-          ProtocolFeaturesSupported: {
-            ExpandQuery: { ExpandAll: true, NoLinks: true, Levels: true, MaxLevels: 1, Links: false },
-          },
-        }
-      : {}),
+    Product: profile.bmcModel,
+    Systems: under('Systems'),
+    Managers: under('Managers'),
+    Chassis: under('Chassis'),
+    AccountService: under('AccountService'),
+    EventService: under('EventService'),
+    ...(sessionsOffered ? sessions : {}),
+    ProtocolFeaturesSupported: {
+      ExpandQuery: profile.expand
+        ? { ExpandAll: true, NoLinks: true, Links: true, Levels: true, MaxLevels: 2 }
+        : { ExpandAll: false, NoLinks: false, Links: false, Levels: false },
+    },
   };
 }
 
-function managerResource({ profile, managerUuid, machine }: SimulatedBmc, path: string): Resource {
+function systems(
+  bmc: SimulatedBmc,
+  path: string,
+  id: string | undefined,
+  rest: readonly string[],
+): Resource | undefined {
+  if (id === undefined)
+    return collection(
+      path,
+      bmc.machines.map(({ systemId }) => systemId),
+      'ComputerSystem',
+    );
+  const machine = bmc.machines.find(({ systemId }) => systemId === id);
+  if (machine === undefined) return undefined;
+  return rest.length === 0 ? systemResource(bmc, machine, path) : partOfSystem(bmc, machine, path, rest);
+}
+
+function systemResource(bmc: SimulatedBmc, machine: Machine, path: string): Resource {
+  const { profile } = bmc;
+  const { hardware, power, led } = machine;
+  const uuid = bmc.uuidOf(machine);
+  const under = (name: string) => at(`${path}/${name}`);
+  return {
+    '@odata.id': path,
+    '@odata.type': '#ComputerSystem.v1_22_0.ComputerSystem',
+    Id: machine.systemId,
+    Name: 'System',
+    SystemType: 'Physical',
+    ...(uuid === null ? {} : { UUID: uuid.toUpperCase() }),
+    Manufacturer: profile.manufacturer,
+    Model: profile.model,
+    SerialNumber: hardware.serialNumber,
+    SKU: hardware.sku,
+    AssetTag: machine.assetTag,
+    BiosVersion: profile.biosVersion,
+    PowerState: power,
+    ...(profile.led === 'IndicatorLED' ? { IndicatorLED: led } : { LocationIndicatorActive: led !== 'Off' }),
+    Status: { State: power === 'Off' ? 'Disabled' : 'Enabled', Health: 'OK', HealthRollup: 'OK' },
+    ProcessorSummary: { Count: hardware.processors.length, Model: hardware.processors[0]?.model },
+    MemorySummary: { TotalSystemMemoryGiB: hardware.memoryGiB },
+    Boot: bootOf(machine, bmc, path),
+    Processors: under('Processors'),
+    Memory: under('Memory'),
+    ...(profile.simpleStorage ? { SimpleStorage: under('SimpleStorage') } : { Storage: under('Storage') }),
+    EthernetInterfaces: under('EthernetInterfaces'),
+    Bios: under('Bios'),
+    Links: {
+      Chassis: [at(`${root}/Chassis/${profile.chassisId}`)],
+      ManagedBy: [at(`${root}/Managers/${profile.managerId}`)],
+    },
+    Actions: {
+      '#ComputerSystem.Reset': {
+        target: `${path}/Actions/ComputerSystem.Reset`,
+        'ResetType@Redfish.AllowableValues': profile.resetTypes,
+      },
+    },
+    ...(profile.bootBySettings ? { '@Redfish.Settings': settingsAt(`${path}/Settings`) } : {}),
+  };
+}
+
+function managers(
+  bmc: SimulatedBmc,
+  path: string,
+  id: string | undefined,
+  rest: readonly string[],
+): Resource | undefined {
+  const { profile, managerUuid, machine, machines, restartedAt, address, macAddress } = bmc;
+  if (id === undefined) return collection(path, [profile.managerId], 'Manager');
+  if (id !== profile.managerId) return undefined;
+  if (rest.join('/') === 'EthernetInterfaces') return collection(path, ['1'], 'EthernetInterface');
+  if (rest.join('/') === 'EthernetInterfaces/1')
+    return {
+      '@odata.id': path,
+      Id: '1',
+      Name: 'Manager Network',
+      MACAddress: macAddress,
+      IPv4Addresses: [{ Address: address }],
+    };
+  if (rest.length > 0) return undefined;
   return {
     '@odata.id': path,
     '@odata.type': '#Manager.v1_19_0.Manager',
@@ -97,161 +145,168 @@ function managerResource({ profile, managerUuid, machine }: SimulatedBmc, path: 
     PartNumber: `${profile.bmcModel.slice(0, 3).toUpperCase()}-001`,
     SerialNumber: `B${machine.hardware.serialNumber}`,
     FirmwareVersion: profile.firmwareVersion,
+    LastResetTime: new Date(restartedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
     PowerState: 'On',
     Status: { State: 'Enabled', Health: 'OK' },
     GraphicalConsole: { ServiceEnabled: true, MaxConcurrentSessions: 4, ConnectTypesSupported: ['KVMIP'] },
+    EthernetInterfaces: at(`${path}/EthernetInterfaces`),
+    Links: { ManagerForServers: machines.map(({ systemId }) => at(`${root}/Systems/${systemId}`)) },
     Actions: {
       '#Manager.Reset': {
         target: `${path}/Actions/Manager.Reset`,
-        ...(profile.managerResetTypes
-          ? { 'ResetType@Redfish.AllowableValues': ['GracefulRestart', 'ForceRestart'] }
-          : {}),
+        ...(profile.managerResetTypes ? { 'ResetType@Redfish.AllowableValues': managerResetTypes } : {}),
       },
     },
   };
 }
 
-function systemResource({ profile, machine, faults, led }: SimulatedBmc, path: string): Resource {
-  const { hardware, power, override, bootOrder } = machine;
-  const uuid = faults.uuid === undefined ? hardware.uuid : faults.uuid;
-  const at = (name: string) => ({ '@odata.id': `${path}/${name}` });
+export const managerResetTypes: readonly string[] = ['GracefulRestart', 'ForceRestart'];
+
+function chassis(
+  bmc: SimulatedBmc,
+  path: string,
+  id: string | undefined,
+  rest: readonly string[],
+): Resource | undefined {
+  const { profile, machine, machines } = bmc;
+  if (id === undefined) return collection(path, [profile.chassisId], 'Chassis');
+  if (id !== profile.chassisId || rest.length > 0) return undefined;
   return {
     '@odata.id': path,
-    '@odata.type': '#ComputerSystem.v1_22_0.ComputerSystem',
-    Id: profile.systemId,
-    Name: 'System',
-    SystemType: 'Physical',
-    ...(uuid === null ? {} : { UUID: uuid.toUpperCase() }),
+    '@odata.type': '#Chassis.v1_25_0.Chassis',
+    Id: id,
+    Name: 'Chassis',
+    ChassisType: 'RackMount',
     Manufacturer: profile.manufacturer,
     Model: profile.model,
-    SerialNumber: hardware.serialNumber,
-    SKU: hardware.sku,
-    BiosVersion: profile.biosVersion,
-    PowerState: power,
-    ...(profile.led === 'IndicatorLED' ? { IndicatorLED: led } : { LocationIndicatorActive: led !== 'Off' }),
-    Status: { State: power === 'Off' ? 'Disabled' : 'Enabled', Health: 'OK' },
-    ProcessorSummary: { Count: hardware.processors.length, Model: hardware.processors[0]?.model },
-    MemorySummary: { TotalSystemMemoryGiB: hardware.memoryGiB },
-    Boot: {
-      BootSourceOverrideEnabled: override === undefined ? 'Disabled' : 'Once',
-      BootSourceOverrideTarget: override ?? 'None',
-      'BootSourceOverrideTarget@Redfish.AllowableValues': ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp', 'BiosSetup'],
-      ...(profile.bootMode === undefined ? {} : { BootSourceOverrideMode: profile.bootMode }),
-      BootOrder: bootOrder,
+    SerialNumber: machine.hardware.serialNumber,
+    PowerState: machine.power,
+    Status: { State: 'Enabled', Health: 'OK' },
+    Links: {
+      ComputerSystems: machines.map(({ systemId }) => at(`${root}/Systems/${systemId}`)),
+      ManagedBy: [at(`${root}/Managers/${profile.managerId}`)],
     },
-    Processors: at('Processors'),
-    Memory: at('Memory'),
-    Storage: at('Storage'),
-    EthernetInterfaces: at('EthernetInterfaces'),
-    Bios: at('Bios'),
-    Actions: {
-      '#ComputerSystem.Reset': {
-        target: `${path}/Actions/ComputerSystem.Reset`,
-        'ResetType@Redfish.AllowableValues': profile.resetTypes,
-      },
-    },
-    ...(profile.bootBySettings
-      ? { '@Redfish.Settings': { '@odata.type': '#Settings.v1_3_5.Settings', SettingsObject: at('Settings') } }
-      : {}),
   };
 }
 
-function partOfSystem(machine: Machine, system: string, part: string): Resource | undefined {
-  const { hardware } = machine;
-  const [name = '', id, more, ...rest] = part.split('/');
-  const path = `${system}/${part}`;
-  const find = <T extends { id: string }>(items: readonly T[]) => items.find((item) => item.id === id);
-  if (rest.length > 0) return undefined;
-  if (part === 'Settings') return { '@odata.id': path, Id: 'Settings', Name: 'Future state', Boot: {} };
-  if (part === 'Bios') return { '@odata.id': path, Id: 'Bios', Name: 'BIOS', Attributes: {} };
-  if (part === 'Processors')
-    return collection(
-      path,
-      hardware.processors.map((item) => item.id),
-      'ProcessorCollection',
-    );
-  if (part === 'Memory')
-    return collection(
-      path,
-      hardware.dimms.map((item) => item.id),
-      'MemoryCollection',
-    );
-  if (part === 'EthernetInterfaces')
-    return collection(
-      path,
-      hardware.nics.map((item) => item.id),
-      'EthernetInterfaceCollection',
-    );
-  if (part === 'Storage') return collection(path, ['NVMe'], 'StorageCollection');
-  if (name === 'Processors' && more === undefined) return processorResource(path, find(hardware.processors));
-  if (name === 'Memory' && more === undefined) return memoryResource(path, find(hardware.dimms));
-  if (name === 'EthernetInterfaces' && more === undefined) return nicResource(path, find(hardware.nics));
-  if (part === 'Storage/NVMe') {
+function sessionService(
+  bmc: SimulatedBmc,
+  path: string,
+  kind: string | undefined,
+  rest: readonly string[],
+): Resource | undefined {
+  if (!bmc.sessionsOffered || rest.length > 1) return undefined;
+  if (kind === undefined)
     return {
       '@odata.id': path,
-      Id: 'NVMe',
-      Name: 'NVMe',
-      Status: { State: 'Enabled' },
-      Drives: hardware.disks.map((disk) => ({ '@odata.id': `${path}/${disk.id}` })),
-      Volumes: { '@odata.id': `${path}/Volumes` },
+      '@odata.type': '#SessionService.v1_1_9.SessionService',
+      Id: 'SessionService',
+      Name: 'Session Service',
+      ServiceEnabled: true,
+      SessionTimeout: Math.round(bmc.profile.sessionIdleMs / 1_000),
+      Sessions: at(`${path}/Sessions`),
     };
-  }
-  if (part === 'Storage/NVMe/Volumes') return collection(path, [], 'VolumeCollection');
-  const disk = hardware.disks.find((item) => item.id === more);
-  return name === 'Storage' && id === 'NVMe' && disk !== undefined ? diskResource(path, disk) : undefined;
+  if (kind !== 'Sessions') return undefined;
+  const [id] = rest;
+  if (id === undefined)
+    return collection(
+      path,
+      bmc.sessions.map((session) => session.id),
+      'Session',
+    );
+  const session = bmc.sessions.find((candidate) => candidate.id === id);
+  return session && sessionResource(path, session.id, session.username);
 }
 
-const processorResource = (
-  path: string,
-  item: Machine['hardware']['processors'][number] | undefined,
-): Resource | undefined =>
-  item && {
-    '@odata.id': path,
-    Id: item.id,
-    Name: item.id,
-    ProcessorType: 'CPU',
-    ProcessorArchitecture: 'x86',
-    InstructionSet: 'x86-64',
-    Manufacturer: item.manufacturer,
-    Model: item.model,
-    MaxSpeedMHz: item.maxSpeedMHz,
-    TotalCores: item.cores,
-    TotalThreads: item.threads,
-    Status: { State: 'Enabled', Health: 'OK' },
-  };
-
-const memoryResource = (path: string, item: Machine['hardware']['dimms'][number] | undefined): Resource | undefined =>
-  item && {
-    '@odata.id': path,
-    Id: item.id,
-    Name: item.id,
-    CapacityMiB: item.sizeGiB * 1_024,
-    MemoryDeviceType: 'DDR5',
-    SerialNumber: item.serialNumber,
-    Status: { State: 'Enabled' },
-  };
-
-const nicResource = (path: string, item: Machine['hardware']['nics'][number] | undefined): Resource | undefined =>
-  item && {
-    '@odata.id': path,
-    Id: item.id,
-    Name: item.name,
-    MACAddress: item.macAddress.toUpperCase(),
-    PermanentMACAddress: item.macAddress.toUpperCase(),
-    SpeedMbps: 25_000,
-    LinkStatus: 'LinkUp',
-  };
-
-const diskResource = (path: string, item: Machine['hardware']['disks'][number]): Resource => ({
+export const sessionResource = (path: string, id: string, username: string): Resource => ({
   '@odata.id': path,
-  Id: item.id,
-  Name: item.id,
-  MediaType: 'SSD',
-  Protocol: 'NVMe',
-  DriveFormFactor: 'U2',
-  CapacityBytes: item.bytes,
-  Manufacturer: 'Contoso',
-  Model: item.model,
-  SerialNumber: item.serialNumber,
-  Status: { State: 'Enabled', Health: 'OK' },
+  '@odata.type': '#Session.v1_7_1.Session',
+  Id: id,
+  Name: 'User Session',
+  UserName: username,
 });
+
+function accountService(
+  bmc: SimulatedBmc,
+  path: string,
+  kind: string | undefined,
+  rest: readonly string[],
+): Resource | undefined {
+  const [id] = rest;
+  if (rest.length > 1) return undefined;
+  if (kind === undefined)
+    return {
+      '@odata.id': path,
+      '@odata.type': '#AccountService.v1_15_0.AccountService',
+      Id: 'AccountService',
+      Name: 'Account Service',
+      ServiceEnabled: true,
+      MinPasswordLength: 8,
+      MaxPasswordLength: 30,
+      AccountLockoutThreshold: bmc.profile.lockAfterFailures,
+      AccountLockoutDuration: Math.round(bmc.profile.lockForMs / 1_000),
+      Accounts: at(`${path}/Accounts`),
+      Roles: at(`${path}/Roles`),
+    };
+  if (kind === 'Roles') return id === undefined ? collection(path, roles, 'Role') : roleResource(path, id);
+  if (kind !== 'Accounts') return undefined;
+  if (id === undefined)
+    return collection(
+      path,
+      bmc.access.accounts.map((account) => account.id),
+      'ManagerAccount',
+    );
+  const account = bmc.access.accounts.find((candidate) => candidate.id === id);
+  return (
+    account && {
+      '@odata.id': path,
+      '@odata.type': '#ManagerAccount.v1_12_0.ManagerAccount',
+      Id: id,
+      Name: 'User Account',
+      UserName: account.username,
+      Password: null,
+      RoleId: account.role,
+      Enabled: account.enabled,
+      Locked: bmc.access.isLocked,
+    }
+  );
+}
+
+export const roles: readonly string[] = ['Administrator', 'Operator', 'ReadOnly'];
+
+const roleResource = (path: string, id: string): Resource | undefined =>
+  roles.includes(id)
+    ? { '@odata.id': path, '@odata.type': '#Role.v1_3_3.Role', Id: id, RoleId: id, Name: 'Role' }
+    : undefined;
+
+function eventService(
+  bmc: SimulatedBmc,
+  path: string,
+  kind: string | undefined,
+  rest: readonly string[],
+): Resource | undefined {
+  const [id] = rest;
+  if (rest.length > 1) return undefined;
+  if (kind === undefined)
+    return {
+      '@odata.id': path,
+      '@odata.type': '#EventService.v1_10_2.EventService',
+      Id: 'EventService',
+      Name: 'Event Service',
+      ServiceEnabled: true,
+      EventFormatTypes: ['Event', 'MetricReport'],
+      Subscriptions: at(`${path}/Subscriptions`),
+    };
+  if (kind !== 'Subscriptions') return undefined;
+  if (id === undefined) return collection(path, [...bmc.subscriptions.keys()], 'EventDestination');
+  const subscription = bmc.subscriptions.get(id);
+  return (
+    subscription && {
+      '@odata.id': path,
+      '@odata.type': '#EventDestination.v1_15_0.EventDestination',
+      Id: id,
+      Name: 'Subscription',
+      ...subscription,
+    }
+  );
+}

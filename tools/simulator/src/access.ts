@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from './clock.ts';
+
+export interface Account {
+  readonly id: string;
+  username: string;
+  password: string;
+  role: string;
+  enabled: boolean;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly username: string;
+  readonly createdAt: number;
+  usedAt: number;
+  readonly client: string;
+}
+
+export interface AccessLimits {
+  /** Sessions at once; undefined where the BMC offers none. */
+  readonly sessionCap: number | undefined;
+  /** A session that is not used for this long is over. */
+  readonly sessionIdleMs: number;
+  /** So many wrong passwords in a row lock the account. */
+  readonly lockAfterFailures: number;
+  readonly lockForMs: number;
+}
+
+/** Accounts, sessions and the lock of one BMC. */
+export class Access {
+  readonly accounts: Account[];
+  /** Wrong user names or passwords since the start; a polite client causes one at most. */
+  failedLogins = 0;
+  readonly #clock: Clock;
+  readonly #limits: AccessLimits;
+  readonly #sessions = new Map<string, Session>();
+  #failuresInRow = 0;
+  #lockedUntil = 0;
+
+  constructor(clock: Clock, limits: AccessLimits, first: Pick<Account, 'username' | 'password'>) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.accounts = [{ ...first, id: '1', role: 'Administrator', enabled: true }];
+  }
+
+  get sessions(): readonly Session[] {
+    this.#expire();
+    return [...this.#sessions.values()];
+  }
+
+  get isLocked(): boolean {
+    return this.#clock.now() < this.#lockedUntil;
+  }
+
+  /** The account, or why not. A locked BMC does not even look at the password. */
+  admit(username: unknown, password: unknown): Account | undefined {
+    const account = this.accounts.find((candidate) => candidate.enabled && candidate.username === username);
+    if (!this.isLocked && account !== undefined && account.password === password) {
+      this.#failuresInRow = 0;
+      return account;
+    }
+    this.failedLogins += 1;
+    this.#failuresInRow += 1;
+    if (this.#failuresInRow >= this.#limits.lockAfterFailures) {
+      this.#failuresInRow = 0;
+      this.#lockedUntil = this.#clock.now() + this.#limits.lockForMs;
+    }
+    return undefined;
+  }
+
+  admitBasic(authorization: string): Account | undefined {
+    const [scheme, encoded = ''] = authorization.split(' ', 2);
+    if (scheme?.toLowerCase() !== 'basic') return undefined;
+    const pair = Buffer.from(encoded, 'base64').toString('utf8');
+    const colon = pair.indexOf(':');
+    return this.admit(pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1));
+  }
+
+  /** Undefined when all sessions are taken. */
+  openSession(username: string, client: string): { session: Session; token: string } | undefined {
+    this.#expire();
+    if (this.#sessions.size >= (this.#limits.sessionCap ?? 0)) return undefined;
+    const now = this.#clock.now();
+    const session = { id: randomBytes(4).toString('hex'), username, createdAt: now, usedAt: now, client };
+    const token = randomBytes(16).toString('hex');
+    this.#sessions.set(token, session);
+    return { session, token };
+  }
+
+  useSession(token: string): Session | undefined {
+    this.#expire();
+    const session = this.#sessions.get(token);
+    if (session !== undefined) session.usedAt = this.#clock.now();
+    return session;
+  }
+
+  /** The session of a token, without using it. */
+  peek(token: string): Session | undefined {
+    return this.#sessions.get(token);
+  }
+
+  closeSession(id: string): boolean {
+    for (const [token, session] of this.#sessions) if (session.id === id) return this.#sessions.delete(token);
+    return false;
+  }
+
+  dropSessions(): void {
+    this.#sessions.clear();
+  }
+
+  #expire(): void {
+    const oldest = this.#clock.now() - this.#limits.sessionIdleMs;
+    for (const [token, { usedAt }] of this.#sessions) if (usedAt < oldest) this.#sessions.delete(token);
+  }
+}

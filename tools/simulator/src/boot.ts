@@ -1,0 +1,218 @@
+import { runProbe } from '@metal/probe/run-probe.ts';
+import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
+import type { Clock } from './clock.ts';
+import { type MachineIgnition, readIgnition } from './ignition.ts';
+import { type Artefact, runScript, type ScriptEnd } from './ipxe.ts';
+import type { MachineNetwork } from './network-fetch.ts';
+
+/** What runs on the machine. */
+export interface Running {
+  readonly from: 'network' | 'disk';
+  readonly role: 'probe' | 'os';
+  readonly kernel: Artefact;
+  readonly initrd: Artefact | undefined;
+  readonly commandLine: string;
+  /** Words of the command line; a word without `=` has an empty value. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly ignition: unknown;
+}
+
+/** A device that firmware may boot from. */
+export type BootDevice = 'disk' | 'pxe' | 'http';
+
+/** Everything a boot touches, so that it can be cut off at any point. */
+export interface BootWorld {
+  readonly uuid: string;
+  readonly clock: Clock;
+  readonly network: MachineNetwork;
+  readonly fetch: typeof globalThis.fetch;
+  readonly bootUrl: () => string | undefined;
+  readonly report: () => ProbeReport;
+  readonly random: () => number;
+  readonly installed: () => Running | undefined;
+  readonly install: (running: Running) => void;
+  readonly run: (running: Running) => void;
+  readonly log: (line: string) => void;
+}
+
+/** Firmware tries a boot server that does not answer so often, with this pause. */
+const firmwareTries = 5;
+const firmwarePauseMs = 1_000;
+/** Ignition waits for its server as long as it takes. */
+const ignitionPauseMs = 5_000;
+/** As the unit of the probe says: RestartSec. */
+const restartPauseMs = 20_000;
+
+/** Tries the devices in turn. @returns what the machine ended up with. */
+export async function bootFrom(
+  devices: readonly BootDevice[],
+  httpUri: string | undefined,
+  world: BootWorld,
+  signal: AbortSignal,
+): Promise<string> {
+  for (const device of devices) {
+    const outcome =
+      device === 'disk' ? bootDisk(world) : await bootNetwork(device === 'http' ? httpUri : undefined, world, signal);
+    if (outcome !== undefined) return outcome;
+  }
+  world.log('no bootable device');
+  return 'no bootable device';
+}
+
+function bootDisk({ installed, run, log }: BootWorld): string | undefined {
+  const system = installed();
+  if (system === undefined) {
+    log('disk: no operating system');
+    return undefined;
+  }
+  run({ ...system, from: 'disk' });
+  log('disk: installed operating system');
+  return 'os';
+}
+
+async function bootNetwork(
+  uri: string | undefined,
+  world: BootWorld,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const base = world.bootUrl();
+  if (uri === undefined && base === undefined) {
+    world.log('network: no answer to DHCP');
+    return undefined;
+  }
+  const end = await followScripts(uri ?? `${base}/ipxe/${world.uuid}`, world, signal);
+  if (end?.kind === 'boot') return runImage(end, world, signal);
+  world.log(`network: ${end === undefined ? 'no boot script' : `the script ended, ${end.reason}`}`);
+  return undefined;
+}
+
+async function followScripts(url: string, world: BootWorld, signal: AbortSignal): Promise<ScriptEnd | undefined> {
+  const { network, clock } = world;
+  const text = await patiently(url, world, signal);
+  if (text === undefined) return undefined;
+  if (text.startsWith('MZ')) {
+    const kernel = await network.image(url, signal);
+    return kernel && { kind: 'boot', kernel, commandLine: '', initrds: [] };
+  }
+  return runScript(text, {
+    url,
+    variables: { uuid: world.uuid, platform: 'efi', buildarch: 'x86_64' },
+    sleep: (ms) => clock.sleep(ms, signal),
+    fetchImage: (image) => network.image(image, signal),
+    fetchScript: async (script) => {
+      const fetched = await network.text(script, signal);
+      return fetched.ok ? fetched.text : undefined;
+    },
+  });
+}
+
+/** As firmware asks: some tries, whatever the answer was. */
+async function patiently(
+  url: string,
+  { network, clock, log }: BootWorld,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (let attempt = 1; attempt <= firmwareTries; attempt += 1) {
+    const fetched = await network.text(url, signal);
+    if (fetched.ok) return fetched.text;
+    log(`network: no answer from ${withoutToken(url)}, attempt ${attempt} of ${firmwareTries}`);
+    if (attempt < firmwareTries) await clock.sleep(firmwarePauseMs, signal);
+  }
+  return undefined;
+}
+
+async function runImage(end: ScriptEnd & { kind: 'boot' }, world: BootWorld, signal: AbortSignal): Promise<string> {
+  const parameters = parametersIn(end.commandLine);
+  const ignitionUrl = parameters['ignition.config.url'];
+  const ignition = ignitionUrl === undefined ? noIgnition : await fetchIgnition(ignitionUrl, world, signal);
+  if (ignition === undefined) {
+    world.log('network: no usable ignition, the system stops in its emergency shell');
+    return 'emergency';
+  }
+  const running: Running = {
+    from: 'network',
+    role: ignition.probe === undefined ? 'os' : 'probe',
+    kernel: end.kernel,
+    initrd: end.initrds[0],
+    commandLine: end.commandLine,
+    parameters,
+    ignition: ignition.document,
+  };
+  if (running.role === 'os') world.install(running);
+  world.run(running);
+  world.log(`network: ${running.role}`);
+  if (ignition.probe !== undefined) await probe(ignition.probe, world, signal);
+  else await giveEvidence(parameters['metal.boot.evidence'], world, signal);
+  return running.role;
+}
+
+const noIgnition: MachineIgnition = { document: undefined, probe: undefined };
+
+async function fetchIgnition(
+  url: string,
+  { network, clock, log }: BootWorld,
+  signal: AbortSignal,
+): Promise<MachineIgnition | undefined> {
+  for (;;) {
+    const fetched = await network.text(url, signal);
+    if (fetched.ok) return readIgnition(fetched.text);
+    if (fetched.isFinal) return undefined;
+    log(`ignition: no answer from ${withoutToken(url)}`);
+    await clock.sleep(ignitionPauseMs, signal);
+  }
+}
+
+/** Runs the probe as its unit does: when it fails it is started again. */
+async function probe(
+  { registryUrl, serverUuid, token }: NonNullable<MachineIgnition['probe']>,
+  world: BootWorld,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, fetch, random, log } = world;
+  for (;;) {
+    try {
+      await runProbe({
+        registryUrl,
+        systemUUID: serverUuid,
+        token,
+        report: world.report(),
+        clock,
+        signal,
+        fetch,
+        random,
+      });
+      return log('probe: reported');
+    } catch (error) {
+      signal.throwIfAborted();
+      log(`probe: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    await clock.sleep(restartPauseMs, signal);
+  }
+}
+
+/** The installed system says once that it is up. */
+async function giveEvidence(
+  url: string | undefined,
+  { network, clock, log }: BootWorld,
+  signal: AbortSignal,
+): Promise<void> {
+  if (url === undefined) return;
+  for (let attempt = 1; attempt <= firmwareTries; attempt += 1) {
+    const sent = await network.text(url, signal, 'POST');
+    if (sent.ok) return log('os: said that it is up');
+    if (sent.isFinal) return log('os: was not believed to be up');
+    await clock.sleep(firmwarePauseMs, signal);
+  }
+}
+
+export const withoutToken = (url: string): string => url.replace(/\/boot\/[^/]+\//, '/boot/***/');
+
+function parametersIn(commandLine: string): Record<string, string> {
+  const words = commandLine.split(/\s+/).filter((word) => word !== '');
+  return Object.fromEntries(
+    words.map((word) => {
+      const equals = word.indexOf('=');
+      return equals < 0 ? [word, ''] : [word.slice(0, equals), word.slice(equals + 1)];
+    }),
+  );
+}

@@ -1,0 +1,56 @@
+import type { Node } from './node.ts';
+import { profiles } from './profiles.ts';
+
+export interface MacPrefixWish {
+  readonly nodes: readonly Node[];
+  /** Those of the fleet; a BMC with others gets an entry of its own. */
+  readonly credentials: { readonly username: string; readonly password: string };
+  readonly protocolScheme: 'http' | 'https';
+  readonly port: number;
+}
+
+/** The MAC prefix database that makes an operator find these BMCs, as YAML. No two entries match the same address. */
+export function macPrefixYaml({ nodes, credentials, protocolScheme, port }: MacPrefixWish): string {
+  const prefixes = new Map<string, string>();
+  for (const { macPrefix, manufacturer } of Object.values(profiles)) prefixes.set(macPrefix, manufacturer);
+  for (const { bmc } of nodes) prefixes.set(bmc.profile.macPrefix, bmc.profile.manufacturer);
+  const isUsual = ({ bmc }: Node) => bmc.username === credentials.username && bmc.password === credentials.password;
+  const mixed = new Set(nodes.filter((node) => !isUsual(node)).map(({ bmc }) => bmc.profile.macPrefix));
+  const whole = [...prefixes]
+    .filter(([macPrefix]) => !mixed.has(macPrefix))
+    .map(([macPrefix, manufacturer]) => ({ macPrefix, manufacturer, credentials }));
+  const single = nodes
+    .filter(({ bmc }) => mixed.has(bmc.profile.macPrefix))
+    .map(({ bmc: { macAddress, profile, username, password } }) => ({
+      macPrefix: macAddress.replaceAll(':', ''),
+      manufacturer: profile.manufacturer,
+      credentials: { username, password },
+    }));
+  const entries = [...whole, ...single].map((entry) => entryYaml(entry, protocolScheme, port));
+  return `macPrefixes:\n${entries.join('')}`;
+}
+
+/** A JSON text is a quoted YAML scalar, so that no prefix is read as a number. Lower case, as endpoints write them. */
+function entryYaml(
+  {
+    macPrefix,
+    manufacturer,
+    credentials,
+  }: { macPrefix: string; manufacturer: string; credentials: MacPrefixWish['credentials'] },
+  protocolScheme: string,
+  port: number,
+): string {
+  return `  - macPrefix: ${JSON.stringify(macPrefix.toLowerCase())}
+    manufacturer: ${JSON.stringify(manufacturer)}
+    protocol: Redfish
+    protocolScheme: ${protocolScheme}
+    port: ${port}
+    type: bmc
+    defaultCredentials:
+      - username: ${JSON.stringify(credentials.username)}
+        password: ${JSON.stringify(credentials.password)}
+    console:
+      type: SSH
+      port: 22
+`;
+}

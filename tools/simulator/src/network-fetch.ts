@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from './clock.ts';
+import type { Artefact } from './ipxe.ts';
+
+/** A request that the machine made. Addresses may hold the token of a boot. */
+export interface MachineRequest {
+  readonly at: number;
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  /** Undefined when there was no answer. */
+  readonly status: number | undefined;
+  readonly bytes: number;
+}
+
+export type Fetched = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly isFinal: boolean };
+
+export interface NetworkOptions {
+  readonly clock: Clock;
+  readonly fetch: typeof globalThis.fetch;
+  readonly userAgent: string;
+}
+
+/** Deadline of one request, in wall-clock time: the other side lives in it. */
+const longestRequestMs = 30_000;
+const mostRequests = 500;
+
+/** The network as a booting machine uses it. Remembers what was asked for. */
+export class MachineNetwork {
+  readonly requests: MachineRequest[] = [];
+  readonly #options: NetworkOptions;
+
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+  }
+
+  /** A text, read whole. A refusal is final when asking again would not help. */
+  async text(url: string, signal: AbortSignal, method: 'GET' | 'POST' = 'GET'): Promise<Fetched> {
+    let text = '';
+    const decoder = new TextDecoder();
+    const status = await this.#request(
+      url,
+      signal,
+      method,
+      (chunk) => (text += decoder.decode(chunk, { stream: true })),
+    );
+    if (status !== undefined && status < 300) return { ok: true, text };
+    return {
+      ok: false,
+      isFinal: status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429,
+    };
+  }
+
+  /** An image: its bytes pass by, size and digest stay. */
+  async image(url: string, signal: AbortSignal): Promise<Artefact | undefined> {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const status = await this.#request(url, signal, 'GET', (chunk) => {
+      hash.update(chunk);
+      bytes += chunk.length;
+    });
+    return status !== undefined && status < 300 ? { url, bytes, sha256: hash.digest('hex') } : undefined;
+  }
+
+  /** @returns the status; undefined when the answer did not arrive whole. */
+  async #request(url: string, signal: AbortSignal, method: 'GET' | 'POST', take: (chunk: Uint8Array) => void) {
+    signal.throwIfAborted();
+    let bytes = 0;
+    let status: number | undefined;
+    try {
+      const response = await this.#options.fetch(url, {
+        method,
+        headers: { 'user-agent': this.#options.userAgent },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(longestRequestMs)]),
+      });
+      // A body is an async iterable of bytes, which its type leaves open.
+      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+        bytes += chunk.length;
+        take(chunk);
+      }
+      status = response.status;
+    } catch {
+      signal.throwIfAborted();
+    } finally {
+      this.#note({ at: this.#options.clock.now(), method, url, status, bytes });
+    }
+    return status;
+  }
+
+  #note(request: MachineRequest): void {
+    this.requests.push(request);
+    if (this.requests.length > mostRequests) this.requests.splice(0, mostRequests / 2);
+  }
+}

@@ -1,0 +1,244 @@
+import type { SimulatedBmc } from './bmc.ts';
+import { type Dimm, type Disk, type Nic, type Processor, volumeId } from './hardware.ts';
+import { at, collection, settingsAt } from './links.ts';
+import { bootOptions, type Machine } from './machine.ts';
+import type { VendorProfile } from './profiles.ts';
+import type { Resource } from './replies.ts';
+
+/** Resources below a system: `path` is the whole path, `parts` what follows the system. */
+export function partOfSystem(
+  bmc: SimulatedBmc,
+  machine: Machine,
+  path: string,
+  parts: readonly string[],
+): Resource | undefined {
+  const [kind = '', id, ...rest] = parts;
+  const { hardware } = machine;
+  switch (kind) {
+    case 'Processors':
+      return list(path, hardware.processors, { id, rest, name: 'Processor', show: processorResource });
+    case 'Memory':
+      return list(path, hardware.dimms, { id, rest, name: 'Memory', show: memoryResource });
+    case 'EthernetInterfaces':
+      return list(path, hardware.nics, { id, rest, name: 'EthernetInterface', show: nicResource });
+    case 'BootOptions':
+      return list(
+        path,
+        Object.keys(bootOptions).map((name) => ({ id: name })),
+        { id, rest, name: 'BootOption', show: bootOptionResource },
+      );
+    case 'Storage':
+      return bmc.profile.simpleStorage ? undefined : storage(bmc.profile, hardware.disks, path, id, rest);
+    case 'SimpleStorage':
+      return bmc.profile.simpleStorage ? simpleStorage(hardware.disks, path, id, rest) : undefined;
+    case 'Bios':
+      return rest.length === 0 ? bios(machine, path, id) : undefined;
+    case 'Settings':
+      return bmc.profile.bootBySettings && id === undefined ? futureState(bmc, machine, path) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+interface Listed<T> {
+  readonly id: string | undefined;
+  readonly rest: readonly string[];
+  readonly name: string;
+  readonly show: (path: string, item: T) => Resource;
+}
+
+function list<T extends { readonly id: string }>(
+  path: string,
+  items: readonly T[],
+  { id, rest, name, show }: Listed<T>,
+): Resource | undefined {
+  if (rest.length > 0) return undefined;
+  if (id === undefined)
+    return collection(
+      path,
+      items.map((item) => item.id),
+      name,
+    );
+  const item = items.find((candidate) => candidate.id === id);
+  return item && show(path, item);
+}
+
+export function bootOf(machine: Machine, { profile }: SimulatedBmc, path: string): Resource {
+  const { override, overrideMode, bootOrder } = machine;
+  return {
+    BootSourceOverrideEnabled: override === undefined ? 'Disabled' : override.isOnce ? 'Once' : 'Continuous',
+    BootSourceOverrideTarget: override?.target ?? 'None',
+    'BootSourceOverrideTarget@Redfish.AllowableValues': profile.bootTargets,
+    ...(profile.bootMode === undefined
+      ? {}
+      : {
+          BootSourceOverrideMode: overrideMode,
+          'BootSourceOverrideMode@Redfish.AllowableValues': ['UEFI', 'Legacy'],
+        }),
+    ...(profile.bootTargets.includes('UefiHttp') ? { HttpBootUri: override?.httpUri ?? null } : {}),
+    BootOrder: bootOrder,
+    BootOptions: at(`${path}/BootOptions`),
+  };
+}
+
+const futureState = (bmc: SimulatedBmc, machine: Machine, path: string): Resource => ({
+  '@odata.id': path,
+  '@odata.type': '#ComputerSystem.v1_22_0.ComputerSystem',
+  Id: 'Settings',
+  Name: 'Pending settings of the system',
+  Boot: bootOf(machine, bmc, path.replace(/\/Settings$/, '')),
+});
+
+function bios(
+  { biosAttributes, pendingBiosAttributes }: Machine,
+  path: string,
+  id: string | undefined,
+): Resource | undefined {
+  const common = { '@odata.id': path, '@odata.type': '#Bios.v1_2_3.Bios' };
+  if (id === undefined)
+    return {
+      ...common,
+      Id: 'Bios',
+      Name: 'BIOS',
+      Attributes: biosAttributes,
+      '@Redfish.Settings': settingsAt(`${path}/Settings`),
+    };
+  return id === 'Settings'
+    ? { ...common, Id: 'Settings', Name: 'BIOS at the next start', Attributes: pendingBiosAttributes }
+    : undefined;
+}
+
+function storage(
+  profile: VendorProfile,
+  disks: readonly Disk[],
+  path: string,
+  id: string | undefined,
+  rest: readonly string[],
+): Resource | undefined {
+  const { storageId, mirrored } = profile;
+  if (id === undefined) return collection(path, [storageId], 'Storage');
+  if (id !== storageId) return undefined;
+  const [kind, part, ...more] = rest;
+  if (kind === undefined) return storageResource(path, id, disks);
+  if (more.length > 0) return undefined;
+  if (kind === 'Volumes' && part === undefined) return collection(path, mirrored ? [volumeId] : [], 'Volume');
+  if (kind === 'Volumes') return mirrored && part === volumeId ? volumeResource(path, disks) : undefined;
+  const disk = disks.find((candidate) => candidate.id === part);
+  return kind === 'Drives' && disk !== undefined ? driveResource(path, disk) : undefined;
+}
+
+const storageResource = (path: string, id: string, disks: readonly Disk[]): Resource => ({
+  '@odata.id': path,
+  '@odata.type': '#Storage.v1_15_1.Storage',
+  Id: id,
+  Name: id,
+  Status: { State: 'Enabled', Health: 'OK' },
+  'Drives@odata.count': disks.length,
+  Drives: disks.map((disk) => at(`${path}/Drives/${disk.id}`)),
+  Volumes: at(`${path}/Volumes`),
+});
+
+const volumeResource = (path: string, disks: readonly Disk[]): Resource => ({
+  '@odata.id': path,
+  '@odata.type': '#Volume.v1_9_0.Volume',
+  Id: volumeId,
+  Name: 'OS',
+  RAIDType: 'RAID1',
+  CapacityBytes: disks[0]?.bytes,
+  Status: { State: 'Enabled', Health: 'OK' },
+  Links: { Drives: disks.map((disk) => at(path.replace(/Volumes\/.*/, `Drives/${disk.id}`))) },
+});
+
+const driveResource = (path: string, disk: Disk): Resource => ({
+  '@odata.id': path,
+  '@odata.type': '#Drive.v1_18_0.Drive',
+  Id: disk.id,
+  Name: disk.id,
+  MediaType: disk.rotational ? 'HDD' : 'SSD',
+  Protocol: 'NVMe',
+  DriveFormFactor: 'U2',
+  CapacityBytes: disk.bytes,
+  Manufacturer: 'Contoso',
+  Model: disk.model,
+  SerialNumber: disk.serialNumber,
+  Status: { State: 'Enabled', Health: 'OK' },
+});
+
+function simpleStorage(
+  disks: readonly Disk[],
+  path: string,
+  id: string | undefined,
+  rest: readonly string[],
+): Resource | undefined {
+  if (id === undefined) return collection(path, ['1'], 'SimpleStorage');
+  if (id !== '1' || rest.length > 0) return undefined;
+  return {
+    '@odata.id': path,
+    '@odata.type': '#SimpleStorage.v1_3_2.SimpleStorage',
+    Id: id,
+    Name: 'SATA',
+    Status: { State: 'Enabled', Health: 'OK' },
+    Devices: disks.map(({ name, model, bytes }) => ({
+      Name: name,
+      Manufacturer: 'Contoso',
+      Model: model,
+      CapacityBytes: bytes,
+      Status: { State: 'Enabled', Health: 'OK' },
+    })),
+  };
+}
+
+const processorResource = (path: string, item: Processor): Resource => ({
+  '@odata.id': path,
+  '@odata.type': '#Processor.v1_20_0.Processor',
+  Id: item.id,
+  Name: item.id,
+  Socket: item.id,
+  ProcessorType: 'CPU',
+  ProcessorArchitecture: 'x86',
+  InstructionSet: 'x86-64',
+  Manufacturer: item.manufacturer,
+  Model: item.model,
+  MaxSpeedMHz: item.maxSpeedMHz,
+  TotalCores: item.cores,
+  TotalThreads: item.threads,
+  Status: { State: 'Enabled', Health: 'OK' },
+});
+
+const memoryResource = (path: string, item: Dimm): Resource => ({
+  '@odata.id': path,
+  '@odata.type': '#Memory.v1_20_0.Memory',
+  Id: item.id,
+  Name: item.id,
+  DeviceLocator: item.id,
+  CapacityMiB: item.sizeGiB * 1_024,
+  MemoryDeviceType: 'DDR5',
+  OperatingSpeedMhz: 4_800,
+  Manufacturer: item.manufacturer,
+  PartNumber: item.partNumber,
+  SerialNumber: item.serialNumber,
+  Status: { State: 'Enabled', Health: 'OK' },
+});
+
+const nicResource = (path: string, item: Nic): Resource => ({
+  '@odata.id': path,
+  '@odata.type': '#EthernetInterface.v1_12_2.EthernetInterface',
+  Id: item.id,
+  Name: item.name,
+  MACAddress: item.macAddress.toUpperCase(),
+  PermanentMACAddress: item.macAddress.toUpperCase(),
+  SpeedMbps: 25_000,
+  LinkStatus: item.id === 'NIC.1' ? 'LinkUp' : 'LinkDown',
+  Status: { State: 'Enabled', Health: 'OK' },
+});
+
+const bootOptionResource = (path: string, { id }: { readonly id: string }): Resource => ({
+  '@odata.id': path,
+  '@odata.type': '#BootOption.v1_0_6.BootOption',
+  Id: id,
+  Name: id,
+  BootOptionReference: id,
+  BootOptionEnabled: true,
+  DisplayName: bootOptions[id]?.name,
+  UefiDevicePath: bootOptions[id]?.path,
+});

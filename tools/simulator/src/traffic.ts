@@ -1,0 +1,65 @@
+/** One request a BMC received. */
+export interface RequestRecord {
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  /** The path with identifiers taken out. */
+  readonly route: string;
+  /** 0 when the request was not answered. */
+  readonly status: number;
+  /** Tells conversations apart: the peer's port and the session's identifier. */
+  readonly client: string;
+}
+
+/** A connection that a client opened. */
+export interface Peer {
+  readonly address: string;
+  readonly port: number;
+  readonly openedAt: number;
+  requests: number;
+  /** Identifiers of the sessions used on it. */
+  readonly sessions: Set<string>;
+}
+
+const mostRecords = 1_000;
+const mostPeers = 200;
+
+/** Who talks to one BMC, about what, and how much at once. The oldest entries are dropped. */
+export class Traffic {
+  readonly requests: RequestRecord[] = [];
+  readonly byRoute = new Map<string, number>();
+  readonly peers: Peer[] = [];
+  total = 0;
+  inFlight = 0;
+  /** The most requests that were in flight at the same time. */
+  mostInFlight = 0;
+
+  arrive(peer: Peer | undefined): void {
+    if (peer !== undefined) peer.requests += 1;
+    this.inFlight += 1;
+    this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
+  }
+
+  leave(): void {
+    this.inFlight -= 1;
+  }
+
+  record(record: RequestRecord): void {
+    const key = `${record.method} ${record.route}`;
+    this.total += 1;
+    this.byRoute.set(key, (this.byRoute.get(key) ?? 0) + 1);
+    this.requests.push(record);
+    if (this.requests.length > mostRecords) this.requests.splice(0, mostRecords / 2);
+  }
+
+  connect(peer: Peer): void {
+    this.peers.push(peer);
+    if (this.peers.length > mostPeers) this.peers.splice(0, mostPeers / 2);
+  }
+}
+
+const collections =
+  /\/(Systems|Managers|Chassis|Processors|Memory|EthernetInterfaces|Storage|SimpleStorage|Drives|Volumes|BootOptions|Sessions|Accounts|Roles|Subscriptions)\/[^/]+/g;
+
+/** `/redfish/v1/Systems/1/Memory/DIMM3` → `/redfish/v1/Systems/{id}/Memory/{id}`. */
+export const routeOf = (path: string): string => path.replace(collections, '/$1/{id}');

@@ -1,0 +1,300 @@
+import type { SimulatedBmc } from './bmc.ts';
+import { root, at } from './links.ts';
+import { bootOptions, type Machine } from './machine.ts';
+import { done, failure, member, missing, type Reply } from './replies.ts';
+import { managerResetTypes, resourceAt, roles, sessionResource } from './resources.ts';
+
+/** A change asked for by a client that was admitted. */
+export interface Write {
+  readonly path: string;
+  /** Parsed JSON; undefined for an empty body. */
+  readonly body: unknown;
+  readonly client: string;
+}
+
+export function patch(bmc: SimulatedBmc, { path, body }: Write): Reply {
+  if (resourceAt(bmc, path) === undefined) return missing(path);
+  if (!isObject(body) || Object.keys(body).length === 0)
+    return failure(400, 'MalformedJSON', 'the body must be a JSON object with members');
+  const [area, id, part, more, ...rest] = path.slice(root.length + 1).split('/');
+  const machine = area === 'Systems' ? bmc.machines.find(({ systemId }) => systemId === id) : undefined;
+  if (machine !== undefined && part === undefined) return patchSystem(bmc, machine, body);
+  if (machine !== undefined && part === 'Settings') return patchSettings(bmc, machine, body);
+  if (machine !== undefined && part === 'Bios' && more === 'Settings' && rest.length === 0)
+    return patchBios(bmc, machine, body);
+  if (area === 'AccountService' && id === 'Accounts' && part !== undefined) return patchAccount(bmc, part, body);
+  return failure(405, 'OperationNotAllowed', `${path} cannot be changed`);
+}
+
+const readOnly = new Set([
+  'Id',
+  'Name',
+  'UUID',
+  'SerialNumber',
+  'PowerState',
+  'Manufacturer',
+  'Model',
+  'SKU',
+  'Status',
+  'BiosVersion',
+]);
+
+/** All or nothing: every property is looked at before the first is changed. */
+function patchSystem(bmc: SimulatedBmc, machine: Machine, body: Record<string, unknown>): Reply {
+  const changes: (() => void)[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const change = changeOfSystem(bmc, machine, name, value);
+    if (typeof change !== 'function') return change;
+    changes.push(change);
+  }
+  for (const change of changes) change();
+  machine.touch();
+  return done(bmc.profile.changedStatus);
+}
+
+function changeOfSystem(bmc: SimulatedBmc, machine: Machine, name: string, value: unknown): Reply | (() => void) {
+  const { led, bootBySettings } = bmc.profile;
+  if (name === 'Boot' && bootBySettings)
+    return failure(400, 'PropertyNotWritable', 'boot settings are changed on the settings object of this system');
+  if (name === 'Boot') return changeOfBoot(bmc, machine, value);
+  if (name === 'AssetTag' && typeof value === 'string') return () => void (machine.assetTag = value);
+  if (name === 'LocationIndicatorActive' && led === name) {
+    if (typeof value !== 'boolean') return failure(400, 'PropertyValueTypeError', `${name} must be true or false`);
+    return () => void (machine.led = value ? 'Lit' : 'Off');
+  }
+  if (name === 'IndicatorLED' && led === name) {
+    if (value !== 'Lit' && value !== 'Blinking' && value !== 'Off')
+      return failure(400, 'PropertyValueNotInList', `${name} must be Lit, Blinking or Off`);
+    return () => void (machine.led = value);
+  }
+  if (readOnly.has(name)) return failure(400, 'PropertyNotWritable', `${name} cannot be changed`);
+  return failure(400, 'PropertyUnknown', `${name} is not a property of this system`);
+}
+
+function patchSettings(bmc: SimulatedBmc, machine: Machine, body: Record<string, unknown>): Reply {
+  const unknown = Object.keys(body).find((name) => name !== 'Boot' && !name.startsWith('@Redfish.'));
+  if (unknown !== undefined) return failure(400, 'PropertyUnknown', `${unknown} cannot be set here`);
+  const change = changeOfBoot(bmc, machine, body.Boot);
+  if (typeof change !== 'function') return change;
+  change();
+  machine.touch();
+  return done(bmc.profile.changedStatus);
+}
+
+const bootProperties = new Set([
+  'BootSourceOverrideEnabled',
+  'BootSourceOverrideTarget',
+  'BootSourceOverrideMode',
+  'HttpBootUri',
+  'BootOrder',
+]);
+
+function changeOfBoot(bmc: SimulatedBmc, machine: Machine, boot: unknown): Reply | (() => void) {
+  const { profile } = bmc;
+  if (!isObject(boot)) return failure(400, 'PropertyValueTypeError', 'Boot must be an object');
+  const unknown = Object.keys(boot).find((name) => !bootProperties.has(name));
+  if (unknown !== undefined) return failure(400, 'PropertyUnknown', `Boot has no property ${unknown}`);
+  const {
+    BootSourceOverrideTarget: target,
+    BootSourceOverrideEnabled: enabled,
+    BootSourceOverrideMode: mode,
+    BootOrder: order,
+  } = boot;
+  if (mode !== undefined && profile.bootMode === undefined)
+    return failure(400, 'PropertyUnknown', 'BootSourceOverrideMode is not a property of this board');
+  if (mode !== undefined && mode !== 'UEFI' && mode !== 'Legacy') return notInList('BootSourceOverrideMode', mode);
+  if (enabled !== undefined && !isOneOf(['Once', 'Continuous', 'Disabled'], enabled))
+    return notInList('BootSourceOverrideEnabled', enabled);
+  if (target !== undefined && !isOneOf(profile.bootTargets, target))
+    return notInList('BootSourceOverrideTarget', target);
+  if (order !== undefined && !isBootOrder(order)) return notInList('BootOrder', order);
+  return () => applyBoot(bmc, machine, boot);
+}
+
+const notInList = (name: string, value: unknown): Reply =>
+  failure(400, 'PropertyValueNotInList', `${name} cannot be ${JSON.stringify(value)}`);
+const isOneOf = (list: readonly string[], value: unknown): value is string =>
+  typeof value === 'string' && list.includes(value);
+const isBootOrder = (order: unknown): order is string[] =>
+  Array.isArray(order) && order.every((name) => typeof name === 'string' && name in bootOptions);
+
+function applyBoot(bmc: SimulatedBmc, machine: Machine, boot: Record<string, unknown>): void {
+  const { BootSourceOverrideMode: mode, BootSourceOverrideEnabled: enabled, HttpBootUri: uri, BootOrder: order } = boot;
+  const isForgotten = bmc.board.meet('ignoresOverride', '') || (bmc.profile.wantsModeSpelledOut && mode !== 'UEFI');
+  if (isBootOrder(order)) machine.bootOrder = [...order];
+  if (typeof mode === 'string' && !isForgotten) machine.overrideMode = mode;
+  const target =
+    typeof boot.BootSourceOverrideTarget === 'string' ? boot.BootSourceOverrideTarget : machine.override?.target;
+  if (enabled === 'Disabled' || target === 'None') machine.override = undefined;
+  else if (target !== undefined && !isForgotten) {
+    const isOnce = enabled === undefined ? (machine.override?.isOnce ?? true) : enabled === 'Once';
+    machine.override = {
+      target,
+      isOnce,
+      httpUri: typeof uri === 'string' && uri !== '' ? uri : machine.override?.httpUri,
+    };
+  }
+}
+
+function patchBios(bmc: SimulatedBmc, machine: Machine, body: Record<string, unknown>): Reply {
+  const { Attributes: attributes } = body;
+  if (!isObject(attributes)) return failure(400, 'PropertyMissing', 'Attributes are missing');
+  const unknown = Object.keys(attributes).find((name) => !(name in machine.biosAttributes));
+  if (unknown !== undefined)
+    return failure(400, 'PropertyUnknown', `${unknown} is not a BIOS attribute of this system`);
+  machine.pendingBiosAttributes = { ...machine.pendingBiosAttributes, ...attributes };
+  machine.touch();
+  return done(bmc.profile.changedStatus);
+}
+
+function patchAccount(bmc: SimulatedBmc, id: string, body: Record<string, unknown>): Reply {
+  const account = bmc.access.accounts.find((candidate) => candidate.id === id);
+  if (account === undefined) return missing(id);
+  const { UserName: username, Password: password, RoleId: role, Enabled: enabled } = body;
+  if (role !== undefined && !isOneOf(roles, role)) return notInList('RoleId', role);
+  if (password !== undefined && !isPassword(password))
+    return failure(400, 'PropertyValueTypeError', 'Password must have 8 to 30 characters');
+  if (typeof username === 'string') account.username = username;
+  if (typeof password === 'string') account.password = password;
+  if (typeof role === 'string') account.role = role;
+  if (typeof enabled === 'boolean') account.enabled = enabled;
+  return done(bmc.profile.changedStatus);
+}
+
+const isPassword = (password: unknown): password is string =>
+  typeof password === 'string' && password.length >= 8 && password.length <= 30;
+
+export function post(bmc: SimulatedBmc, write: Write): Reply {
+  const { path, body } = write;
+  const machine = bmc.machines.find(
+    ({ systemId }) => path === `${root}/Systems/${systemId}/Actions/ComputerSystem.Reset`,
+  );
+  if (machine !== undefined) return resetSystem(bmc, machine, member(body, 'ResetType'), path);
+  if (path === `${root}/Managers/${bmc.profile.managerId}/Actions/Manager.Reset`) return resetManager(bmc, body);
+  if (path === `${root}/AccountService/Accounts`) return createAccount(bmc, body);
+  if (path === `${root}/EventService/Subscriptions`) return subscribe(bmc, body);
+  return resourceAt(bmc, path) === undefined
+    ? missing(path)
+    : failure(405, 'OperationNotAllowed', `nothing can be posted to ${path}`);
+}
+
+function resetSystem(bmc: SimulatedBmc, machine: Machine, type: unknown, path: string): Reply {
+  const { profile, board } = bmc;
+  if (type === undefined) return failure(400, 'ActionParameterMissing', 'ResetType is missing');
+  if (!isOneOf(profile.resetTypes, type))
+    return failure(400, 'ActionParameterNotSupported', `reset type ${JSON.stringify(type)} is not offered`);
+  const isOff = machine.power === 'Off' || machine.power === 'PoweringOff';
+  const isUseless = ['On', 'ForceOn'].includes(type) ? machine.power === 'On' : isOff && type !== 'PushPowerButton';
+  if (isUseless && profile.uselessResetStatus !== undefined)
+    return failure(
+      profile.uselessResetStatus,
+      'OperationNotAllowed',
+      `the system is ${machine.power}, ${type} is not possible`,
+    );
+  if (!isUseless && !board.meet('powerNeverChanges', path)) applyReset(bmc, machine, type, isOff);
+  return done(profile.changedStatus);
+}
+
+function applyReset({ board }: SimulatedBmc, machine: Machine, type: string, isOff: boolean): void {
+  switch (type) {
+    case 'On':
+    case 'ForceOn':
+      return machine.turnOn();
+    case 'ForceOff':
+      return machine.forceOff();
+    case 'PushPowerButton':
+    case 'GracefulShutdown':
+      if (isOff) return machine.turnOn();
+      return board.meet('ignoresShutdown', '') ? undefined : machine.turnOff();
+    case 'Nmi':
+      return undefined;
+    default:
+      return machine.restart();
+  }
+}
+
+function resetManager(bmc: SimulatedBmc, body: unknown): Reply {
+  const type = member(body, 'ResetType');
+  const isKnown = type === undefined ? !bmc.profile.managerResetTypes : isOneOf(managerResetTypes, type);
+  if (!isKnown) return failure(400, 'ActionParameterNotSupported', `reset type ${JSON.stringify(type)} is not offered`);
+  bmc.restart();
+  return done(bmc.profile.changedStatus);
+}
+
+function createAccount(bmc: SimulatedBmc, body: unknown): Reply {
+  const { access, profile } = bmc;
+  if (profile.accountSlots !== undefined)
+    return failure(405, 'OperationNotAllowed', 'accounts are slots here; change an empty one');
+  const username = member(body, 'UserName');
+  const password = member(body, 'Password');
+  const role = member(body, 'RoleId') ?? 'ReadOnly';
+  if (!isOneOf(roles, role)) return notInList('RoleId', role);
+  if (typeof username !== 'string' || !isPassword(password))
+    return failure(400, 'PropertyMissing', 'UserName and Password (8 to 30 characters) are needed');
+  if (access.accounts.some((account) => account.username === username))
+    return failure(400, 'ResourceAlreadyExists', `an account ${username} exists already`);
+  const id = String(Math.max(...access.accounts.map((account) => Number(account.id))) + 1);
+  access.accounts.push({
+    id,
+    username,
+    password,
+    role,
+    enabled: member(body, 'Enabled') !== false,
+  });
+  return created(bmc, `${root}/AccountService/Accounts/${id}`);
+}
+
+function subscribe(bmc: SimulatedBmc, body: unknown): Reply {
+  if (!isObject(body) || typeof body.Destination !== 'string')
+    return failure(400, 'PropertyMissing', 'Destination is missing');
+  const rejected = bmc.profile.rejectedInSubscription.find((name) => name in body);
+  if (rejected !== undefined) return failure(400, 'PropertyUnknown', `${rejected} is not a property of a subscription`);
+  const existing = [...bmc.subscriptions.values()].some(
+    (other) => other.Destination === body.Destination && other.Context === body.Context,
+  );
+  if (existing) return failure(400, 'ResourceAlreadyExists', `a subscription for ${body.Destination} exists already`);
+  const id = bmc.addSubscription(body);
+  return created(bmc, `${root}/EventService/Subscriptions/${id}`);
+}
+
+const created = (bmc: SimulatedBmc, path: string): Reply => ({
+  status: 201,
+  body: resourceAt(bmc, path) ?? at(path),
+  headers: { location: path },
+});
+
+/** Anybody may try. @returns 503 while all sessions are taken. */
+export function logIn(bmc: SimulatedBmc, { body, client }: Write): Reply {
+  if (!bmc.sessionsOffered) return missing(`${root}/SessionService/Sessions`);
+  const account = bmc.access.admit(member(body, 'UserName'), member(body, 'Password'));
+  if (account === undefined)
+    return failure(401, 'ResourceAtUriUnauthorized', 'user name or password is wrong, or the account is locked');
+  const opened = bmc.access.openSession(account.username, client);
+  if (opened === undefined)
+    return failure(503, 'SessionLimitExceeded', 'the maximum number of user sessions is reached');
+  const { session, token } = opened;
+  const path = `${root}/SessionService/Sessions/${session.id}`;
+  return {
+    status: 201,
+    body: sessionResource(path, session.id, account.username),
+    headers: { 'x-auth-token': token, location: path },
+  };
+}
+
+export function remove(bmc: SimulatedBmc, { path }: Write): Reply {
+  const [area, kind, id = '', ...rest] = path.slice(root.length + 1).split('/');
+  if (resourceAt(bmc, path) === undefined) return missing(path);
+  if (rest.length > 0 || id === '') return failure(405, 'OperationNotAllowed', `${path} cannot be deleted`);
+  if (area === 'SessionService' && kind === 'Sessions') bmc.access.closeSession(id);
+  else if (area === 'EventService' && kind === 'Subscriptions') bmc.subscriptions.delete(id);
+  else if (area === 'AccountService' && kind === 'Accounts' && bmc.profile.accountSlots === undefined && id !== '1') {
+    bmc.access.accounts.splice(
+      bmc.access.accounts.findIndex((account) => account.id === id),
+      1,
+    );
+  } else return failure(405, 'OperationNotAllowed', `${path} cannot be deleted`);
+  return { status: 204 };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
