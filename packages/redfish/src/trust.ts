@@ -63,8 +63,8 @@ function untrusted(endpoint: BmcEndpoint, certificate: PeerCertificate, why: str
     message:
       `the certificate of ${originOf(endpoint)} is not trusted: ${why}. It has subject "${subject.join(', ')}", is valid until ` +
       `${certificate.valid_to} and has SHA-256 fingerprint ${certificate.fingerprint256}. Compare that with the BMC, then ` +
-      'configure the CA that issued it or pin the fingerprint; to switch verification off is the last resort, ' +
-      'it gives the password to whoever answers',
+      'give the CA that issued it (--bmc-ca-file, or protocol.tls.caBundle) or pin it (protocol.tls.fingerprint). To ' +
+      'switch verification off (protocol.tls.insecureSkipVerify) is the last resort: it gives the password to whoever answers',
   });
 }
 
