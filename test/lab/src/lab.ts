@@ -19,6 +19,7 @@ import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { type Vendor, vendors } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
 import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
+import { freePort } from '@metal/controlplane/free-port.ts';
 import { emptyCluster, openCluster } from './cluster.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
@@ -311,15 +312,25 @@ async function flagsOf(
     `--boot-images=${path('images.json')}`,
     '--probe-image=probe',
     '--probe-os-image=probe-os',
-    '--registry-url=http://127.0.0.1',
-    '--registry-port=0',
-    '--boot-port=0',
+    ...(await portFlags(options.operator ?? 'inside')),
     '--protocol=http',
     '--metrics-bind-address=0',
     '--health-probe-bind-address=0',
     '--bmc-call-timeout=1m',
     ...(options.bmcCa === true ? [`--bmc-ca-file=${path('ca.pem')}`] : []),
     ...(options.flags ?? []),
+  ];
+}
+
+/** A process that is killed and started again must be found where machines were told it is. */
+async function portFlags(operator: NonNullable<LabOptions['operator']>): Promise<string[]> {
+  if (operator === 'inside') return ['--registry-url=http://127.0.0.1', '--registry-port=0', '--boot-port=0'];
+  const [registry, boot] = [await freePort(), await freePort()];
+  return [
+    `--registry-url=http://127.0.0.1:${registry}`,
+    `--registry-port=${registry}`,
+    `--boot-url=http://127.0.0.1:${boot}`,
+    `--boot-port=${boot}`,
   ];
 }
 
