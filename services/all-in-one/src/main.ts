@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { readConfig } from '@metal/operator/config.ts';
+import { collectDefaultMetrics } from 'prom-client';
 import { createLog } from './log.ts';
 import { startEndpoints } from './endpoints.ts';
 import { metricsGuardOf } from './metrics-guard.ts';
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
     log,
     identity: `${hostname()}_${randomUUID()}`,
   });
+  collectDefaultMetrics({ register: system.metrics });
   await using _endpoints = await startEndpoints(config, system.metrics, metricsGuardOf(system.client));
   log.info({ components: [...config.components], registryUrl: system.registryUrl, bootUrl: system.bootUrl }, 'running');
   const reason = await Promise.race([stopAsked, system.stopped.then(() => 'stopped')]);

@@ -5,6 +5,7 @@ import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
+import { freePort } from '@metal/controlplane/free-port.ts';
 import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
@@ -12,6 +13,7 @@ import { systemClock } from '@metal/kube/clock.ts';
 import { toCustomResourceDefinition } from '@metal/kube/crd.ts';
 import { type Fleet, startFleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
+import { costsOf } from './costs.ts';
 import { type OperatorProcess, startOperator } from './operator.ts';
 import { Screen } from './screen.ts';
 
@@ -32,6 +34,7 @@ interface Stage {
   readonly client: KubeClient;
   readonly servers: Cache<Server>;
   readonly claims: Cache<ServerClaim>;
+  readonly metricsUrl: string;
 }
 
 const rackLabel = 'metadata.metal.ironcore.dev/rack';
@@ -83,7 +86,7 @@ export class Tour implements AsyncDisposable {
   }
 
   async #discover(): Promise<void> {
-    const { client, fleet, servers } = this.#stage;
+    const { client, fleet, servers, metricsUrl } = this.#stage;
     const endpoints = fleet.endpoints();
     await this.#screen.step(`${endpoints.length} servers from a MAC address to Available`, async () => {
       await Promise.all(
@@ -99,6 +102,7 @@ export class Tour implements AsyncDisposable {
         );
       });
     });
+    this.#screen.say(`             ${await costsOf(metricsUrl, fleet, endpoints.length)}`);
   }
 
   async #claim(): Promise<ServerClaim> {
@@ -183,7 +187,11 @@ async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDis
     startFleet({ count: options.servers, latencyMs: 20 }),
   );
   stack.use(fleet);
-  const flags = await writeFlags(options.directory, plane.kubeconfigPath, fleet);
+  const metricsPort = await freePort();
+  const flags = [
+    ...(await writeFlags(options.directory, plane.kubeconfigPath, fleet)),
+    `--metrics-bind-address=127.0.0.1:${metricsPort}`,
+  ];
   const operator = await screen.step('the operator, in one process', () => startOperator(flags));
   stack.use(operator);
   fleet.setBootUrl(operator.bootUrl);
@@ -193,7 +201,7 @@ async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDis
   stack.defer(() => caches.stop());
   await caches.start();
   stack.use(screen.follow(servers, claims));
-  return { plane, fleet, operator, client, servers, claims };
+  return { plane, fleet, operator, client, servers, claims, metricsUrl: `http://127.0.0.1:${metricsPort}/metrics` };
 }
 
 async function installKinds(client: KubeClient): Promise<void> {
@@ -224,7 +232,7 @@ async function writeFlags(directory: string, kubeconfigPath: string, fleet: Flee
     '--registry-port=0',
     '--boot-port=0',
     '--protocol=http',
-    '--metrics-bind-address=0',
+    '--metrics-secure=false',
     '--health-probe-bind-address=0',
     '--zap-encoder=json',
   ];
