@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, talkTo } from '../test/desk-bmc.ts';
+import { DeskBmc, DeskClock, talkTo } from '../test/desk-bmc.ts';
 import { resetSystem, type ResetType } from './power.ts';
+import { readSystem } from './systems.ts';
 
 const uri = '/redfish/v1/Systems/1';
 const target = '/redfish/v1/Systems/1/Actions/ComputerSystem.Reset';
@@ -53,4 +54,18 @@ test('a system that advertises no action is reset at the usual place', async () 
   await using bmc = talkTo(desk);
   await resetSystem(bmc, uri, 'On');
   assert.equal(desk.log.at(-1), `POST ${target}`);
+});
+
+test('a BMC that needs it is left in peace after a power action, and only then', async () => {
+  await using desk = await DeskBmc.start();
+  const clock = new DeskClock();
+  await using bmc = talkTo(desk, { clock, limits: { gapAfterPowerMs: 5_000 } });
+  await resetSystem(bmc, uri, 'On');
+  const traffic = desk.seen.length;
+  const look = readSystem(bmc, uri);
+  clock.advance(4_999);
+  assert.equal(desk.seen.length, traffic);
+  clock.advance(1);
+  await look;
+  assert.equal(desk.seen.length, traffic + 1);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { DeskBmc, DeskClock, json, talkTo } from '../test/desk-bmc.ts';
 import { Password } from './password.ts';
 import { readSystem, readSystems } from './systems.ts';
 
@@ -211,4 +211,38 @@ test('a root that is not shown to strangers does not keep us out', async () => {
   };
   await using bmc = talkTo(desk);
   assert.equal((await readSystems(bmc)).length, 1);
+});
+
+test('a BMC whose sessions were used up is asked for one again after half an hour', async () => {
+  await using desk = await DeskBmc.start();
+  const clock = new DeskClock();
+  desk.intercept = ({ method }, response) => {
+    if (method === 'POST') json(response, 503, {});
+    return method === 'POST';
+  };
+  await using bmc = talkTo(desk, { clock });
+  await readSystem(bmc, system);
+  desk.intercept = () => false;
+  clock.advance(29 * 60_000);
+  await readSystem(bmc, system);
+  assert.equal(desk.tokens.size, 0);
+  clock.advance(60_000);
+  await readSystem(bmc, system);
+  assert.equal(desk.tokens.size, 1);
+});
+
+test('a BMC that hangs does not keep the conversation from ending', async () => {
+  await using desk = await DeskBmc.start();
+  const clock = new DeskClock();
+  const bmc = talkTo(desk, { clock });
+  await readSystem(bmc, system);
+  const asked = Promise.withResolvers<void>();
+  desk.intercept = () => {
+    asked.resolve();
+    return true;
+  };
+  const closing = bmc[Symbol.asyncDispose]();
+  await asked.promise;
+  clock.advance(2_000);
+  await closing;
 });
