@@ -219,6 +219,19 @@ export class Lab implements AsyncDisposable {
     });
   }
 
+  /** The boot configuration of the machine's discovery. */
+  bootOf(node: Node): Subject<ServerBootConfiguration> {
+    const find = () =>
+      [...this.boots.all()].find(({ spec }) => spec.serverRef.name === this.server(node).now?.metadata.name);
+    return new Subject({
+      what: `boot of ${node.name}`,
+      cache: this.boots,
+      find,
+      phase: ({ status }) => status?.state,
+      timeline: this.timeline,
+    });
+  }
+
   endpoint(node: Node): Subject<Endpoint> {
     return this.#named(`Endpoint ${node.name}`, this.endpoints, node.name, () => undefined);
   }

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readConfig } from './config.ts';
+import { compatibleOptions } from './options.ts';
+
+const required = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
+const read = (flags: string[] = [], environment: NodeJS.ProcessEnv = {}) =>
+  readConfig([...required, ...flags], environment);
+
+test('every manager flag of v0.7.0 is accepted', () => {
+  const samples = { string: 'x', boolean: 'true', duration: '1m', integer: '1' };
+  const special: Record<string, string> = {
+    'registry-url': 'http://192.0.2.1',
+    protocol: 'https',
+    'zap-encoder': 'json',
+    'registry-protocol': 'http',
+  };
+  const flags = compatibleOptions.map(({ name, type }) => `--${name}=${special[name] ?? samples[type]}`);
+  assert.doesNotThrow(() => readConfig(flags, {}));
+});
+
+test('flags are written as in Go: one dash or two, with = or a space, switches alone or with =false', () => {
+  assert.equal(read(['-discovery-timeout', '1h30m']).discoveryTimeoutMs, 5_400_000);
+  assert.equal(read(['--leader-elect']).leaderElect, true);
+  assert.equal(read(['--leader-elect=false']).leaderElect, false);
+  assert.equal(read(['-leader-elect=true']).leaderElect, true);
+  assert.throws(() => read(['--leader-elect', 'false']), /unexpected argument "false"/);
+});
+
+test('BMC certificates are verified unless somebody says otherwise', () => {
+  const secure = read();
+  assert.deepEqual([secure.defaultScheme, secure.skipCertificateValidation], ['https', false]);
+  assert.equal(read(['--insecure']).defaultScheme, 'http');
+  assert.equal(read(['--insecure=false']).skipCertificateValidation, false, 'v0.7.0 skipped verification even then');
+  assert.equal(read(['--protocol=https', '--insecure']).skipCertificateValidation, false);
+  assert.equal(read(['--protocol=https', '--skip-cert-validation']).skipCertificateValidation, true);
+});
+
+test('the registry is found by flag or by environment', () => {
+  assert.equal(read().registryUrl, 'http://192.0.2.1:10000');
+  assert.equal(
+    readConfig(['--probe-image=p', '--probe-os-image=o'], { REGISTRY_ADDRESS: '192.0.2.7' }).registryUrl,
+    'http://192.0.2.7:10000',
+  );
+  assert.throws(
+    () => readConfig(['--probe-image=p', '--probe-os-image=o'], {}),
+    /give --registry-url, or set REGISTRY_ADDRESS/,
+  );
+});
+
+test('the boot service is looked for beside the registry', () => {
+  assert.equal(read().bootUrl, 'http://192.0.2.1:8082');
+  assert.equal(read([], { BOOT_ADDRESS: '192.0.2.9' }).bootUrl, 'http://192.0.2.9:8082');
+});
+
+for (const [flags, message] of [
+  [['--discovery-timeout=soon'], /--discovery-timeout: "soon" is no duration; expected Go syntax/],
+  [['--registry-port=70000'], /--registry-port: 70000 is no port/],
+  [['--server-max-concurrent-reconciles=-1'], /is no whole number of 0 or more/],
+  [['--protocol=ftp'], /--protocol: "ftp" is none of http, https/],
+  [['--components=controllers,kitchen'], /--components: "kitchen" is none of controllers, registry, boot/],
+  [['--registry-auth=maybe'], /--registry-auth: "maybe" is none of token, none/],
+  [['--leader-elect=perhaps'], /--leader-elect: "perhaps" is neither true nor false/],
+  [['--registry-url=nowhere'], /--registry-url: "nowhere" is no URL/],
+  [['--bmc-ca-file=/nonexistent.pem'], /--bmc-ca-file: cannot read \/nonexistent\.pem/],
+] as const) {
+  test(`${flags.join(' ')} is refused with what is expected`, () => {
+    assert.throws(() => read([...flags]), { code: 'InvalidConfiguration', message });
+  });
+}
+
+test('discovery does not start without the images it boots', () => {
+  assert.throws(() => readConfig(['--registry-url=http://192.0.2.1'], {}), /--probe-image is required/);
+  assert.doesNotThrow(() => readConfig(['--components=registry'], {}), 'a registry alone boots nothing');
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { matches, refusalOf } from './claimability.ts';
+import { assign } from './scheduler.ts';
+
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const server = (
+  name: string,
+  spec: Partial<Server['spec']> = {},
+  labels: Record<string, string> = {},
+  status: Server['status'] = { state: 'Available', powerState: 'Off' },
+): Server => ({
+  apiVersion,
+  kind: 'Server',
+  metadata: { name, labels },
+  spec: { systemUUID: name, reclaimPolicy: 'Recycle', unclaimable: false, ...spec },
+  status,
+});
+const claim = (
+  name: string,
+  spec: Partial<ServerClaim['spec']> = {},
+  createdAt = '2026-01-01T00:00:00Z',
+): ServerClaim => ({
+  apiVersion,
+  kind: 'ServerClaim',
+  metadata: { name, namespace: 'team', creationTimestamp: createdAt },
+  spec: { power: 'On', image: 'os', ...spec },
+});
+const pairs = (claims: ServerClaim[], servers: Server[]) =>
+  assign(claims, servers).map((pair) => `${pair.claim.metadata.name}=${pair.server.metadata.name}`);
+
+test('the oldest claim chooses first, and takes the first server by name', () => {
+  const claims = [claim('young', {}, '2026-01-02T00:00:00Z'), claim('old', {}, '2026-01-01T00:00:00Z')];
+  assert.deepEqual(pairs(claims, [server('b-10'), server('b-9')]), ['old=b-9', 'young=b-10']);
+});
+
+test('a claim that nobody fits does not hold up those behind it', () => {
+  const picky = claim('a', { serverSelector: { matchLabels: { gpu: 'yes' } } });
+  assert.deepEqual(pairs([picky, claim('b')], [server('one')]), ['b=one']);
+});
+
+test('no server is given twice', () => {
+  const claims = Array.from({ length: 100 }, (_, index) => claim(`claim-${index}`));
+  const servers = Array.from({ length: 50 }, (_, index) => server(`server-${index}`));
+  const given = assign(claims, servers);
+  assert.equal(given.length, 50);
+  assert.equal(new Set(given.map((pair) => pair.server)).size, 50);
+});
+
+const refusals: [what: string, candidate: Server, wish: Partial<ServerClaim['spec']>, refusal: string | undefined][] = [
+  ['a free server', server('s'), {}, undefined],
+  ['another server than the named one', server('s'), { serverRef: { name: 't' } }, 'NotTheNamedServer'],
+  ['the named server', server('s'), { serverRef: { name: 's' } }, undefined],
+  [
+    'the named server with other labels',
+    server('s'),
+    { serverRef: { name: 's' }, serverSelector: { matchLabels: { a: 'b' } } },
+    'LabelsDoNotMatch',
+  ],
+  ['a claimed server', server('s', { serverClaimRef: { namespace: 'x', name: 'y' } }), {}, 'ClaimedByAnother'],
+  ['a cordoned server', server('s', { unclaimable: true }), {}, 'Cordoned'],
+  [
+    'a server in maintenance',
+    server('s', { serverMaintenanceRef: { namespace: 'x', name: 'y' } }),
+    {},
+    'InMaintenance',
+  ],
+  [
+    'a server that is not Available',
+    server('s', {}, {}, { state: 'Discovery', powerState: 'Off' }),
+    {},
+    'StateDiscovery',
+  ],
+  ['a server that is not off yet', server('s', {}, {}, { state: 'Available', powerState: 'On' }), {}, 'NotYetOff'],
+  ['a tainted server', server('s', { taints: [{ key: 'k', effect: 'NoBind' }] }), {}, 'Tainted(k)'],
+  ['a taint that only evicts', server('s', { taints: [{ key: 'k', effect: 'Evict' }] }), {}, undefined],
+  [
+    'a tolerated taint',
+    server('s', { taints: [{ key: 'k', value: 'v', effect: 'NoBind' }] }),
+    { tolerations: [{ key: 'k', value: 'v' }] },
+    undefined,
+  ],
+  [
+    'a taint of another value',
+    server('s', { taints: [{ key: 'k', value: 'v', effect: 'NoBind' }] }),
+    { tolerations: [{ key: 'k', value: 'w' }] },
+    'Tainted(k)',
+  ],
+  [
+    'a taint tolerated whatever its value',
+    server('s', { taints: [{ key: 'k', value: 'v', effect: 'NoBind' }] }),
+    { tolerations: [{ key: 'k', operator: 'Exists' }] },
+    undefined,
+  ],
+  [
+    'a taint of another effect than tolerated',
+    server('s', { taints: [{ key: 'k', effect: 'NoBind' }] }),
+    { tolerations: [{ key: 'k', operator: 'Exists', effect: 'Evict' }] },
+    'Tainted(k)',
+  ],
+];
+for (const [what, candidate, wish, refusal] of refusals) {
+  test(`${what} ${refusal === undefined ? 'is taken' : `is refused as ${refusal}`}`, () => {
+    assert.equal(refusalOf(candidate, claim('c', wish)), refusal);
+  });
+}
+
+test('selectors follow the rules of Kubernetes', () => {
+  const labels = { rack: 'r1' };
+  assert.equal(matches({}, labels), true);
+  for (const [operator, values, expected] of [
+    ['In', ['r1', 'r2'], true],
+    ['In', ['r2'], false],
+    ['NotIn', ['r2'], true],
+    ['NotIn', ['r1'], false],
+    ['Exists', undefined, true],
+    ['DoesNotExist', undefined, false],
+    ['Nonsense', undefined, false],
+  ] as const) {
+    const expression = { key: 'rack', operator, ...(values === undefined ? {} : { values: [...values] }) };
+    assert.equal(matches({ matchExpressions: [expression] }, labels), expected, `${operator} ${values?.join() ?? ''}`);
+  }
+});
