@@ -1,25 +1,21 @@
 import * as z from 'zod';
 import { unlessAborted } from './aborted.ts';
 import { type Asked, jsonOf, parse, refusalOf } from './answer.ts';
-import { Breaker, type BreakerLimits, type BreakerState } from './breaker.ts';
+import type { BreakerLimits, BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf, pathOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
+import { type BmcObserver, Exchanges } from './exchanges.ts';
 import { Lanes, type Priority } from './lanes.ts';
+import { pauseBeforeRetry } from './retries.ts';
 import { hiddenRoot, type ServiceRoot, serviceRoot, sessionsPath } from './service-root.ts';
 import { Authentication, type Credentials } from './session.ts';
 import { type Traits, traitsOf } from './traits.ts';
-import { type Exchange, type Method, type RawAnswer, Transport } from './transport.ts';
+import type { Method, RawAnswer } from './transport.ts';
 
 export type { BmcEndpoint } from './endpoint.ts';
+export type { BmcObserver } from './exchanges.ts';
 export { Password } from './password.ts';
-
-/** Hears about traffic, for metrics. `status` is undefined when there was no answer. */
-export interface BmcObserver {
-  request(event: { method: string; path: string; status: number | undefined; ms: number }): void;
-  sessions(count: number): void;
-  breaker(state: BreakerState): void;
-}
 
 export interface BmcLimits {
   /** Exchanges at the same time. */
@@ -73,11 +69,6 @@ const defaultLimits: BmcLimits = {
   breaker: { failures: 5, firstPauseMs: 2_000, longestPauseMs: 120_000 },
 };
 
-/** Transient answers are asked for again this often, only where asking twice does no harm. */
-const retries = 2;
-const firstRetryMs = 200;
-/** A BMC that wants to be left alone longer than this gets its wish; the caller is told when to come back. */
-const longestRetryAfterMs = 10_000;
 const mostRedirects = 3;
 /** A session that is not ended in this time expires at the BMC by itself. */
 const longestLogoutMs = 2_000;
@@ -101,10 +92,8 @@ export class Bmc implements AsyncDisposable {
   readonly #random: () => number;
   readonly #limits: BmcLimits;
   readonly #origin: string;
-  readonly #observer: BmcObserver | undefined;
-  readonly #transport: Transport;
+  readonly #exchanges: Exchanges;
   readonly #lanes: Lanes;
-  readonly #breaker: Breaker;
   readonly #authentication: Authentication;
   #root: ServiceRoot | undefined;
   #rootRead: Promise<ServiceRoot> | undefined;
@@ -117,29 +106,27 @@ export class Bmc implements AsyncDisposable {
     this.#random = random;
     this.#limits = { ...defaultLimits, ...limits };
     this.#origin = originOf(endpoint);
-    this.#observer = observer;
-    const { inFlight, callDeadlineMs, maxBodyBytes } = this.#limits;
-    this.#transport = new Transport({ endpoint, clock, connections: inFlight, maxBodyBytes, callDeadlineMs });
-    this.#lanes = new Lanes(clock, inFlight);
-    this.#breaker = new Breaker({
+    this.#lanes = new Lanes(clock, this.#limits.inFlight);
+    this.#exchanges = new Exchanges({
+      endpoint,
       clock,
       random,
-      origin: this.#origin,
-      limits: this.#limits.breaker,
-      onChange: (state) => this.#breakerIs(state),
+      limits: this.#limits,
+      observer,
+      onBreaker: (state) => this.#breakerIs(state),
     });
     this.#authentication = new Authentication({
       origin: this.#origin,
       clock,
       credentials,
-      send: (exchange) => this.#exchange({ ...exchange, deadlineMs: callDeadlineMs }),
+      send: (exchange) => this.#exchanges.exchange({ ...exchange, deadlineMs: this.#limits.callDeadlineMs }),
       sessionsPath: async () => sessionsPath(await this.#sharedRoot()),
       onSessions: (count) => observer?.sessions(count),
     });
   }
 
   get breaker(): BreakerState {
-    return this.#breaker.state;
+    return this.#exchanges.breaker;
   }
 
   /** Known once a system was read. */
@@ -210,11 +197,7 @@ export class Bmc implements AsyncDisposable {
 
   /** Sent once. After an error without a status nobody knows whether it was carried out: look before repeating. */
   async post(path: string, body: object, options: WriteOptions = {}): Promise<Answer> {
-    try {
-      return await this.#write({ method: 'POST', path: pathOf(path), body, options });
-    } finally {
-      if (options.priority === 'power') this.#lanes.pause(this.#limits.gapAfterPowerMs);
-    }
+    return this.#write({ method: 'POST', path: pathOf(path), body, options });
   }
 
   async delete(path: string, options: WriteOptions = {}): Promise<Answer> {
@@ -232,7 +215,7 @@ export class Bmc implements AsyncDisposable {
     const { promise: enough, resolve } = Promise.withResolvers<void>();
     using _timer = this.#clock.setTimeout(longestLogoutMs, resolve);
     await Promise.race([this.#authentication.logout(), enough]);
-    await this.#transport.close();
+    await this.#exchanges.close();
   }
 
   async #write(call: Call): Promise<Answer> {
@@ -262,54 +245,43 @@ export class Bmc implements AsyncDisposable {
 
   /** Repeats what failed in passing. Between the tries others have their turn. */
   async #call(call: Call): Promise<RawAnswer> {
-    for (let tries = 0; ; tries += 1) {
-      const outcome = await this.#inTurn(call).catch((error: unknown) => this.#brokenConnection(error));
-      const pauseMs = this.#pauseBeforeRetry(call, outcome, tries);
-      if (pauseMs === undefined && outcome instanceof RedfishError) throw outcome;
-      if (pauseMs === undefined && !(outcome instanceof RedfishError)) return outcome;
-      await this.#clock.sleep(pauseMs ?? 0, call.options.signal);
+    for (let before = 0; ; before += 1) {
+      const outcome = await this.#inTurn(call).catch(passRedfishError);
+      const attempt = { method: call.method, before, outcome, now: this.#clock.now(), random: this.#random() };
+      const pauseMs = this.#closing === undefined ? pauseBeforeRetry(attempt) : undefined;
+      if (pauseMs !== undefined) await this.#clock.sleep(pauseMs, call.options.signal);
+      else if (outcome instanceof RedfishError) throw outcome;
+      else return outcome;
     }
   }
 
-  #brokenConnection(error: unknown): RedfishError {
-    if (error instanceof RedfishError && error.code === 'Unreachable') return error;
-    throw error;
+  #inTurn(call: Call): Promise<RawAnswer> {
+    const { priority = 'inventory', signal } = call.options;
+    const isPowerAction = call.method === 'POST' && priority === 'power';
+    return this.#lanes.run(priority, signal, async () => {
+      try {
+        return await this.#admitted(call);
+      } finally {
+        if (isPowerAction) this.#lanes.pause(this.#limits.gapAfterPowerMs);
+      }
+    });
   }
 
-  #pauseBeforeRetry({ method }: Call, outcome: RawAnswer | RedfishError, tries: number): number | undefined {
-    if (method === 'POST' || tries >= retries || this.#closing !== undefined) return undefined;
-    const backoffMs = firstRetryMs * 4 ** tries * (1 - this.#random() / 4);
-    if (outcome instanceof RedfishError) return isBroken(outcome) ? (tries === 0 ? 0 : backoffMs) : undefined;
-    if (outcome.status !== 503 && outcome.status !== 429) return undefined;
-    const { retryAfterMs } = refusalOf(outcome, { origin: '', method, path: '' }, this.#clock.now());
-    if (retryAfterMs === undefined) return outcome.status === 429 ? backoffMs : undefined;
-    return retryAfterMs <= longestRetryAfterMs ? retryAfterMs : undefined;
-  }
-
-  #inTurn({ method, path, body, options }: Call): Promise<RawAnswer> {
-    const { priority = 'inventory', signal, deadlineMs = this.#limits.callDeadlineMs, ifMatch } = options;
+  #admitted({ method, path, body, options }: Call): Promise<RawAnswer> {
+    const { signal, deadlineMs = this.#limits.callDeadlineMs, ifMatch, isSideResource } = options;
     const condition = ifMatch === undefined || ifMatch === '*' ? {} : { 'if-match': ifMatch };
-    const asked = { origin: this.#origin, method, path };
-    return this.#lanes.run(priority, signal, () =>
-      this.#authentication.run(
-        (credentials) =>
-          this.#exchange(
-            { method, path, body, deadlineMs, signal, headers: { ...condition, ...credentials } },
-            options.isSideResource,
-          ),
-        asked,
-        signal,
-      ),
-    );
+    const send = (credentials: Record<string, string>) => {
+      const headers = { ...condition, ...credentials };
+      return this.#exchanges.exchange({ method, path, body, deadlineMs, signal, headers }, isSideResource);
+    };
+    return this.#authentication.run(send, { origin: this.#origin, method, path }, signal);
   }
 
   /** A BMC that comes back may have new firmware: what was learned of its abilities is learned anew. */
   #breakerIs(state: BreakerState): void {
-    if (state === 'half-open') {
-      this.#root = undefined;
-      this.#expands = true;
-    }
-    this.#observer?.breaker(state);
+    if (state !== 'half-open') return;
+    this.#root = undefined;
+    this.#expands = true;
   }
 
   /** The root is read within the turn of whoever needs it first; the others wait for the same answer. */
@@ -325,52 +297,24 @@ export class Bmc implements AsyncDisposable {
     const path = '/redfish/v1/';
     const asked = { origin: this.#origin, method: 'GET', path };
     const deadlineMs = this.#limits.callDeadlineMs;
-    const answer = await this.#exchange({ method: 'GET', path, headers: {}, deadlineMs });
+    const answer = await this.#exchanges.exchange({ method: 'GET', path, headers: {}, deadlineMs });
     // Against the standard, but no reason to give up: the usual places are tried.
     if (answer.status === 401 || answer.status === 403) return hiddenRoot();
     if (answer.status >= 300) throw refusalOf(answer, asked, this.#clock.now());
     this.#root = parse(serviceRoot, jsonOf(answer, asked), answer, asked);
     return this.#root;
   }
+}
 
-  async #exchange(exchange: Exchange, isSideResource = false): Promise<RawAnswer> {
-    this.#breaker.admit();
-    const startedAt = this.#clock.now();
-    let status: number | undefined;
-    try {
-      const answer = await this.#transport.exchange(exchange);
-      status = answer.status;
-      this.#judge(answer, isSideResource);
-      return answer;
-    } catch (error) {
-      if (countsAsFailure(error)) this.#breaker.failed(error.code);
-      else this.#breaker.undecided();
-      throw error;
-    } finally {
-      const { method, path } = exchange;
-      this.#observer?.request({ method, path, status, ms: this.#clock.now() - startedAt });
-    }
-  }
-
-  /** 501 is an honest answer of a healthy BMC, other 5xx are not. */
-  #judge({ status }: RawAnswer, isSideResource: boolean): void {
-    if (status < 500 || status === 501 || isSideResource) this.#breaker.succeeded();
-    else this.#breaker.failed(`HTTP ${status}`);
-  }
+/** An outcome like an answer; anything else, such as the reason of a signal, goes up. */
+function passRedfishError(error: unknown): RedfishError {
+  if (error instanceof RedfishError) return error;
+  throw error;
 }
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
 const isPreconditionFailed = (error: unknown): boolean => error instanceof RedfishError && error.status === 412;
-
-/** The connection existed and broke; a refused or impossible one is not repaired by haste. */
-function isBroken({ cause }: RedfishError): boolean {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET';
-}
-
-const countsAsFailure = (error: unknown): error is RedfishError =>
-  error instanceof RedfishError && ['Unreachable', 'TimedOut', 'BadAnswer'].includes(error.code);
 
 function etagOf({ headers }: RawAnswer, json: unknown): string | undefined {
   const inBody = typeof json === 'object' && json !== null && '@odata.etag' in json ? json['@odata.etag'] : undefined;
