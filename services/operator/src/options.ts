@@ -148,7 +148,7 @@ export const ownOptions = [
     'bmc-ca-file',
     'string',
     '',
-    'Certificates (PEM) that BMC certificates are verified against, besides the system ones',
+    'Certificates (PEM) that BMC certificates are verified against, instead of the system ones',
   ),
   option('bmc-resync-interval', 'duration', '5m', 'How often a BMC at rest is read, with jitter'),
   option('bmc-call-timeout', 'duration', '20s', 'Deadline of one BMC request'),
