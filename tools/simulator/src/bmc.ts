@@ -1,19 +1,13 @@
-import { hash, X509Certificate } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { X509Certificate } from 'node:crypto';
 import { Access, type Session } from './access.ts';
 import type { Clock } from './clock.ts';
-import { expanded, expansionIn } from './expand.ts';
+import { Conversation } from './conversation.ts';
 import { FaultBoard, type FaultLimit, type Faults } from './faults.ts';
 import { root } from './links.ts';
 import { Listener, type TlsIdentity } from './listener.ts';
 import type { Machine } from './machine.ts';
 import type { VendorProfile } from './profiles.ts';
-import { failure, missing, type Reply, type Resource } from './replies.ts';
-import { readJson, readWhole } from './request-body.ts';
-import { resourceAt } from './resources.ts';
-import { type Peer, type RequestRecord, routeOf, Traffic } from './traffic.ts';
-import { logIn, patch, post, remove } from './writes.ts';
+import { type Peer, type RequestRecord, Traffic } from './traffic.ts';
 
 export interface BmcOptions {
   readonly profile: VendorProfile;
@@ -55,11 +49,11 @@ export class SimulatedBmc {
   restartedAt: number;
   readonly #options: BmcOptions;
   readonly #listener: Listener;
-  readonly #peers = new WeakMap<object, Peer>();
-  readonly #waiting = new Set<() => void>();
+  readonly #conversation: Conversation;
   #subscriptionCount = 0;
   #port = 0;
   #isClosed = false;
+  #listening: Promise<void> = Promise.resolve();
 
   constructor(options: BmcOptions) {
     const { profile, clock, username, password, address, identity } = options;
@@ -74,11 +68,12 @@ export class SimulatedBmc {
     this.sessionsOffered = profile.sessionCap !== undefined;
     this.access = new Access(clock, profile, { username, password });
     this.board = new FaultBoard(clock, (name) => this.#onFaultEnd(name));
+    this.#conversation = new Conversation(this, clock, options.latencyMs);
     this.#listener = new Listener({
       address,
       identity,
-      handle: (request, response) => void this.#handle(request, response),
-      onConnection: (socket) => this.#welcome(socket),
+      handle: (request, response) => void this.#conversation.handle(request, response),
+      onConnection: (socket) => this.#conversation.welcome(socket),
     });
   }
 
@@ -136,6 +131,11 @@ export class SimulatedBmc {
     return this.board.current;
   }
 
+  /** Only those that there are. */
+  get activeFaults(): Partial<Faults> {
+    return this.board.active;
+  }
+
   /** Listens on its address. Port 0 takes a free one. */
   async listen(port: number): Promise<number> {
     this.#port = await this.#listener.open(port);
@@ -146,14 +146,14 @@ export class SimulatedBmc {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.board.endAll();
-    this.#release();
+    this.#conversation.resume();
     await this.#listener.close();
   }
 
   /** Any faults at once, but for those that change the socket; these are verbs of their own. */
   set(faults: Partial<Omit<Faults, 'refuses' | 'untrusted'>>, limit: FaultLimit = {}): void {
     this.board.set(faults, limit);
-    if (faults.hang === false) this.#release();
+    if (faults.hang === false) this.#conversation.resume();
   }
 
   latency(ms: number, limit?: FaultLimit): void {
@@ -233,19 +233,20 @@ export class SimulatedBmc {
   /** The BMC itself restarts: away for a while, sessions gone, the machines untouched. */
   restart(): void {
     const { clock, restartMs } = this.#options;
-    // The answer to the request that asked for it still goes out.
-    clock.setTimeout(Math.min(100, restartMs), () => {
-      if (this.#isClosed) return;
-      this.dropSessions();
-      this.restartedAt = clock.now() + restartMs;
-      void this.refuse({ forMs: restartMs });
-    });
+    this.dropSessions();
+    this.restartedAt = clock.now() + restartMs;
+    void this.refuse({ forMs: restartMs });
+  }
+
+  /** Resolves when its socket is where the faults want it: faults that end by themselves take a moment to do so. */
+  async settled(): Promise<void> {
+    await this.#listening;
   }
 
   /** No fault is left, and it listens again. */
   async heal(): Promise<void> {
     this.board.endAll();
-    this.#release();
+    this.#conversation.resume();
     await this.#listenOrNot();
     if (this.identity !== undefined) await this.#identify();
   }
@@ -264,17 +265,10 @@ export class SimulatedBmc {
   }
 
   #onFaultEnd(name: keyof Faults): void {
-    if (name === 'hang') this.#release();
+    if (name === 'hang') this.#conversation.resume();
     if (name === 'refuses') this.#listenOrNot().catch(() => undefined);
     if (name === 'untrusted') this.#identify().catch(() => undefined);
   }
-
-  #release(): void {
-    for (const resume of this.#waiting) resume();
-    this.#waiting.clear();
-  }
-
-  #listening: Promise<void> = Promise.resolve();
 
   /** Brings the socket to where the faults want it; one change after the other. */
   #listenOrNot(): Promise<void> {
@@ -291,209 +285,5 @@ export class SimulatedBmc {
     const { identity, strangeIdentity } = this.#options;
     if (identity === undefined || strangeIdentity === undefined || this.#isClosed) return;
     this.#listener.identify(this.faults.untrusted ? await strangeIdentity() : identity);
-  }
-
-  #welcome(socket: Socket): void {
-    const peer: Peer = {
-      address: socket.remoteAddress ?? '',
-      port: socket.remotePort ?? 0,
-      openedAt: this.#options.clock.now(),
-      requests: 0,
-      sessions: new Set(),
-    };
-    this.traffic.connect(peer);
-    this.#peers.set(socket, peer);
-  }
-
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = 'GET', url = '/' } = request;
-    const path = pathOf(url);
-    this.traffic.arrive(this.#peers.get(request.socket) ?? this.#peerByPort(request.socket));
-    let status = 0;
-    try {
-      const body = readJson(await readWhole(request));
-      await this.#dawdle(path, response);
-      if (response.destroyed) return;
-      if (this.board.meet('cutsConnections', path)) return void request.socket.destroy();
-      const reply = this.#answer({ method, path, url, body, request });
-      status = reply.status;
-      await this.#write(path, method, reply, response);
-    } catch {
-      response.destroy();
-    } finally {
-      this.traffic.leave();
-      this.traffic.record({
-        at: this.#options.clock.now(),
-        method,
-        path,
-        route: routeOf(path),
-        status,
-        client: this.#clientOf(request),
-      });
-    }
-  }
-
-  /** Latency, then the fault that never answers. */
-  async #dawdle(path: string, response: ServerResponse): Promise<void> {
-    const { clock, latencyMs } = this.#options;
-    const delayMs = latencyMs + this.board.meet('latencyMs', path);
-    if (delayMs > 0) await clock.sleep(delayMs);
-    if (!this.board.meet('hang', path)) return;
-    await new Promise<void>((resolve) => {
-      this.#waiting.add(resolve);
-      response.once('close', resolve);
-    });
-  }
-
-  #answer({
-    method,
-    path,
-    url,
-    body,
-    request,
-  }: {
-    method: string;
-    path: string;
-    url: string;
-    body: unknown;
-    request: IncomingMessage;
-  }): Reply {
-    const status = this.board.meet('status', path);
-    if (status !== undefined)
-      return failure(
-        status,
-        status === 503 ? 'ServiceTemporarilyUnavailable' : 'GeneralError',
-        `simulated failure ${status}`,
-      );
-    if (body instanceof Error) return failure(400, 'MalformedJSON', body.message);
-    const write = { path, body, client: this.#clientOf(request) };
-    const isOpen = path === root || path === '/redfish';
-    if (
-      method === 'POST' &&
-      (path === `${root}/SessionService/Sessions` || path === `${root}/SessionService/Sessions/Members`)
-    )
-      return logIn(this, write);
-    if (!isOpen && !this.#isAdmitted(request))
-      return failure(401, 'NoValidSession', 'there is no valid session, and no valid user name and password');
-    switch (method) {
-      case 'GET':
-      case 'HEAD':
-        return this.#get(path, new URLSearchParams(url.split('?', 2)[1] ?? ''), request.headers['if-none-match']);
-      case 'PATCH':
-        return this.#unlessChanged(path, request.headers['if-match']) ?? patch(this, write);
-      case 'POST':
-        return post(this, write);
-      case 'DELETE':
-        return remove(this, write);
-      default:
-        return failure(405, 'OperationNotAllowed', `${method} is not possible`);
-    }
-  }
-
-  #isAdmitted(request: IncomingMessage): boolean {
-    const { 'x-auth-token': token, authorization } = request.headers;
-    if (typeof token !== 'string')
-      return authorization !== undefined && this.access.admitBasic(authorization) !== undefined;
-    const session = this.access.useSession(token);
-    if (session !== undefined)
-      (this.#peers.get(request.socket) ?? this.#peerByPort(request.socket))?.sessions.add(session.id);
-    return session !== undefined;
-  }
-
-  #get(path: string, query: URLSearchParams, ifNoneMatch: string | undefined): Reply {
-    const resource = resourceAt(this, path);
-    if (resource === undefined) return missing(path);
-    const expansion = expansionIn(query);
-    if (expansion !== undefined && !this.profile.expand)
-      return failure(501, 'QueryNotSupported', '$expand is not supported');
-    if (expansion === 'invalid')
-      return failure(400, 'QueryNotSupported', '$expand must be . or * or ~, and ($levels=n)');
-    const page = this.#page(resource, path, query);
-    const etag = etagOf(resource);
-    if (ifNoneMatch === etag) return { status: 304, headers: { etag } };
-    const body = expansion === undefined ? page : expanded(page, expansion, (link) => resourceAt(this, link));
-    return { status: 200, body: { '@odata.etag': etag, ...body }, headers: { etag } };
-  }
-
-  #page(resource: Resource, path: string, query: URLSearchParams): Resource {
-    const { pageSize } = this.profile;
-    const { Members: members } = resource;
-    if (pageSize === undefined || !Array.isArray(members)) return resource;
-    const start = Number(query.get('$skip') ?? 0);
-    const end = start + pageSize;
-    const next = new URLSearchParams([...query].filter(([name]) => name !== '$skip'));
-    next.set('$skip', String(end));
-    const link =
-      end < members.length ? { 'Members@odata.nextLink': `${path}?${decodeURIComponent(next.toString())}` } : {};
-    return { ...resource, Members: members.slice(start, end), ...link };
-  }
-
-  #unlessChanged(path: string, ifMatch: string | undefined): Reply | undefined {
-    if (ifMatch === undefined || ifMatch === '*') return undefined;
-    const resource = resourceAt(this, path);
-    return resource === undefined || ifMatch === etagOf(resource)
-      ? undefined
-      : failure(412, 'PreconditionFailed', 'the resource has changed');
-  }
-
-  async #write(
-    path: string,
-    method: string,
-    { status, body, headers = {} }: Reply,
-    response: ServerResponse,
-  ): Promise<void> {
-    if (this.board.meet('talksRubbish', path)) {
-      response
-        .writeHead(200, { 'content-type': 'text/html' })
-        .end('<html><body>Welcome to the appliance</body></html>');
-      return;
-    }
-    const text = body === undefined ? '' : JSON.stringify(body);
-    const common = {
-      'content-type': 'application/json; charset=utf-8',
-      'odata-version': '4.0',
-      ...(this.profile.keepAlive ? {} : { connection: 'close' }),
-    };
-    const truncated = this.board.meet('truncates', path) ? text.slice(0, Math.floor(text.length / 2)) : text;
-    const bytes = Buffer.from(truncated);
-    response.writeHead(status, {
-      ...common,
-      ...(status === 204 || status === 304 ? {} : { 'content-length': bytes.length }),
-      ...headers,
-    });
-    const dripMs = this.board.meet('dripMs', path);
-    if (dripMs > 0) await this.#drip(bytes, dripMs, response);
-    response.end(method === 'HEAD' || dripMs > 0 ? undefined : bytes);
-  }
-
-  async #drip(bytes: Buffer, pauseMs: number, response: ServerResponse): Promise<void> {
-    for (let at = 0; at < bytes.length && !response.destroyed; at += 64) {
-      response.write(bytes.subarray(at, at + 64));
-      await this.#options.clock.sleep(pauseMs);
-    }
-  }
-
-  /** Over TLS the request's socket is not the one that was accepted. */
-  #peerByPort({ remotePort }: Socket): Peer | undefined {
-    return this.traffic.peers.findLast(({ port }) => port === remotePort);
-  }
-
-  #clientOf({ socket, headers }: IncomingMessage): string {
-    const token = headers['x-auth-token'];
-    const session = typeof token === 'string' ? this.access.peek(token) : undefined;
-    return `${socket.remotePort ?? 0}/${session?.id ?? (headers.authorization === undefined ? '' : 'basic')}`;
-  }
-}
-
-/** Changes whenever anything a client can see changes. */
-const etagOf = (resource: Resource): string => `"${hash('sha1', JSON.stringify(resource), 'hex').slice(0, 16)}"`;
-
-function pathOf(url: string): string {
-  const path = url.split('?', 1)[0] ?? url;
-  const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-  try {
-    return decodeURIComponent(plain);
-  } catch {
-    return plain;
   }
 }

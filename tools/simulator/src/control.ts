@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import * as z from 'zod';
+import { listenError } from './errors.ts';
 import type { Fleet } from './fleet.ts';
+import type { Node } from './node.ts';
+import { readJson, readWhole } from './request-body.ts';
 
 const wish = z
   .strictObject({
@@ -8,59 +11,146 @@ const wish = z
     hang: z.boolean(),
     refuse: z.boolean(),
     status: z.number().int().min(400).max(599),
+    cutsConnections: z.boolean(),
+    dripMs: z.number().min(0),
     ignoresOverride: z.boolean(),
     powerNeverChanges: z.boolean(),
+    ignoresShutdown: z.boolean(),
     truncates: z.boolean(),
     talksRubbish: z.boolean(),
     uuid: z.string().nullable(),
-    ignoresShutdown: z.boolean(),
+    untrusted: z.boolean(),
     dropSessions: z.boolean(),
+    dropConnections: z.boolean(),
+    restart: z.boolean(),
+    forMs: z.number().positive(),
+    times: z.number().int().positive(),
+    path: z.string(),
   })
   .partial();
+type Wish = z.output<typeof wish>;
 
-/** Faults over HTTP on the loopback interface: `POST /nodes/<name>/faults` and `POST /nodes/<name>/heal`. */
+const bootUrl = z.strictObject({ url: z.url() });
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Lines for people: what can be asked of the control API. */
+export const controlRoutes: readonly string[] = [
+  'GET  /nodes                  what every server does, and its faults',
+  'GET  /nodes/<name>           one server, with its boots and the last requests to its BMC',
+  'POST /nodes/<name>/faults    {"hang": true, "forMs": 60000}; <name> may be * for all',
+  'POST /nodes/<name>/heal      ends every fault',
+  'GET  /counts                 requests by route',
+  'POST /boot-url               {"url": "http://127.0.0.1:8082"}',
+];
+
+/** Faults at run time, over HTTP on the loopback interface. */
 export async function startControl(fleet: Fleet, port: number): Promise<AsyncDisposable & { readonly port: number }> {
   const server = createServer((request, response) => {
     answer(fleet, request).then(
       ({ status, body }) =>
-        response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`),
+        response
+          .writeHead(status, { 'content-type': 'application/json' })
+          .end(`${JSON.stringify(body, undefined, 2)}\n`),
       () => response.destroy(),
     );
   });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve)).catch(
+    (error: unknown) => {
+      throw listenError('127.0.0.1', port, error);
+    },
+  );
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
     [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => (server.closeAllConnections(), server.close(() => resolve()))),
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }
 
-async function answer(fleet: Fleet, request: IncomingMessage): Promise<{ status: number; body: unknown }> {
-  const [, nodes, name = '', verb] = (request.url ?? '').split('/');
-  const node = fleet.nodes.find((candidate) => candidate.name === name);
-  if (nodes !== 'nodes' || request.method !== 'POST')
-    return { status: 404, body: { error: 'expected POST /nodes/<name>/faults or POST /nodes/<name>/heal' } };
-  if (node === undefined) return { status: 404, body: { error: `there is no node "${name}"` } };
-  if (verb === 'heal') {
-    await node.bmc.heal();
-    return { status: 200, body: node.bmc.faults };
-  }
-  const parsed = wish.safeParse(await jsonOf(request));
-  if (!parsed.success) return { status: 400, body: { error: z.prettifyError(parsed.error) } };
-  const { refuse, dropSessions, ...faults } = parsed.data;
-  node.bmc.set(Object.fromEntries(Object.entries(faults).filter(([, value]) => value !== undefined)));
-  if (dropSessions === true) node.bmc.dropSessions();
-  if (refuse === true) await node.bmc.refuse();
-  return { status: 200, body: node.bmc.faults };
+async function answer(fleet: Fleet, request: IncomingMessage): Promise<Answer> {
+  const [, area = '', name, verb] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
+  const asked = `${request.method} /${area}`;
+  // Browsers say where a request comes from: no web page gets to break a fleet.
+  if (request.headers.origin !== undefined) return { status: 403, body: { error: 'not for web pages' } };
+  if (asked === 'GET /nodes' && name === undefined) return { status: 200, body: fleet.nodes.map(summaryOf) };
+  if (asked === 'GET /counts')
+    return { status: 200, body: { total: fleet.requestCount, byRoute: Object.fromEntries(fleet.requestCounts) } };
+  if (asked === 'POST /boot-url') return changeBootUrl(fleet, request);
+  if (area !== 'nodes' || name === undefined)
+    return { status: 404, body: { error: 'no such route', routes: controlRoutes } };
+  const nodes = name === '*' ? fleet.nodes : fleet.nodes.filter((node) => node.name === name);
+  if (nodes.length === 0) return { status: 404, body: { error: `there is no node "${name}"` } };
+  if (request.method === 'GET') return { status: 200, body: nodes.map(detailsOf) };
+  if (request.method === 'POST' && verb === 'heal') return heal(nodes);
+  if (request.method === 'POST' && verb === 'faults') return injure(nodes, request);
+  return { status: 404, body: { error: 'no such route', routes: controlRoutes } };
 }
 
-async function jsonOf(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch {
-    return undefined;
-  }
+async function changeBootUrl(fleet: Fleet, request: IncomingMessage): Promise<Answer> {
+  const parsed = bootUrl.safeParse(readJson(await readWhole(request)));
+  if (!parsed.success) return { status: 400, body: { error: z.prettifyError(parsed.error) } };
+  fleet.setBootUrl(parsed.data.url);
+  return { status: 200, body: parsed.data };
 }
+
+async function heal(nodes: readonly Node[]): Promise<Answer> {
+  await Promise.all(nodes.map(({ bmc }) => bmc.heal()));
+  return { status: 200, body: nodes.map(summaryOf) };
+}
+
+async function injure(nodes: readonly Node[], request: IncomingMessage): Promise<Answer> {
+  const parsed = wish.safeParse(readJson(await readWhole(request)));
+  if (!parsed.success) return { status: 400, body: { error: z.prettifyError(parsed.error) } };
+  await Promise.all(nodes.map((node) => apply(node, parsed.data)));
+  return { status: 200, body: nodes.map(summaryOf) };
+}
+
+async function apply(
+  { bmc }: Node,
+  { refuse, untrusted, dropSessions, dropConnections, restart, ...wished }: Wish,
+): Promise<void> {
+  const { forMs, times, path, ...faults } = wished;
+  const limit = { forMs, times, path };
+  bmc.set(withoutUndefined(faults), limit);
+  if (untrusted === true) await bmc.showUntrustedCertificate(limit);
+  if (dropSessions === true) bmc.dropSessions();
+  if (dropConnections === true) bmc.dropConnections();
+  if (restart === true) bmc.restart();
+  if (refuse === true) await bmc.refuse(limit);
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Keeps what was said; nothing said is no `undefined`. */
+const withoutUndefined = <T extends object>(value: T): Defined<T> =>
+  // The entries are those of the value, without the ones that hold undefined.
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>;
+
+const summaryOf = ({ name, vendor, uuid, power, bootLog, running, bmc }: Node) => ({
+  name,
+  vendor,
+  bmc: bmc.url,
+  macAddress: bmc.macAddress,
+  systemUUID: uuid,
+  power,
+  running: running?.role,
+  lastBootStep: bootLog.at(-1),
+  sessions: bmc.openSessions,
+  requests: bmc.traffic.total,
+  faults: bmc.activeFaults,
+});
+
+const detailsOf = (node: Node) => ({
+  ...summaryOf(node),
+  powerLog: node.powerLog,
+  bootLog: node.bootLog,
+  boots: node.boots,
+  lastRequests: node.bmc.requests.slice(-50),
+});

@@ -78,6 +78,12 @@ export class FaultBoard {
     return this.#values ?? noFaults;
   }
 
+  /** Only what is wrong. */
+  get active(): Partial<Faults> {
+    const names = [...(this.#active?.keys() ?? [])].filter((name) => this.current[name] !== noFaults[name]);
+    return Object.fromEntries(names.map((name) => [name, this.current[name]]));
+  }
+
   set(faults: Partial<Faults>, { forMs, times, path }: FaultLimit = {}): void {
     this.#values = { ...this.current, ...faults };
     this.#active ??= new Map();

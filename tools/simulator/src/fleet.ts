@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { SimulatedBmc } from './bmc.ts';
 import { createFleetAuthority, type FleetAuthority } from './certificates.ts';
 import { type Clock, wallClock } from './clock.ts';
+import { FleetError, listenError } from './errors.ts';
 import { digestOf, macAddress, makeHardware, uuidFrom } from './hardware.ts';
 import { macPrefixYaml } from './mac-prefixes.ts';
 import { Machine } from './machine.ts';
@@ -211,7 +212,7 @@ export class Fleet implements AsyncDisposable {
   }
 }
 
-const noAuthority = new Error('a fleet without HTTPS has no certificates');
+const noAuthority = new FleetError('NoCertificates', 'a fleet without HTTPS has no certificates');
 
 async function stop({ machines, bmc }: Node): Promise<void> {
   for (const machine of machines) machine.dispose();
@@ -247,9 +248,12 @@ interface Anchor extends AsyncDisposable {
  */
 async function dropAnchor({ network, port }: FleetOptions): Promise<Anchor> {
   const server = createServer((socket) => socket.destroy());
+  const host = `${network}.255.254`;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port, host: `${network}.255.254` }, resolve);
+    server.listen({ port, host }, resolve);
+  }).catch((error: unknown) => {
+    throw listenError(host, port, error);
   });
   server.unref();
   const bound = server.address();

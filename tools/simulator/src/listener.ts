@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { listenError } from './errors.ts';
 
 export interface TlsIdentity {
   readonly certificatePem: string;
@@ -34,12 +35,14 @@ export class Listener {
     return this.#server !== undefined;
   }
 
-  /** @returns the port; 0 takes a free one. Rejects with EADDRINUSE when somebody else has it. */
+  /** @returns the port; 0 takes a free one. @throws FleetError when it cannot be had. */
   async open(port: number): Promise<number> {
     const server = this.#create();
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, this.#options.address, resolve);
+    }).catch((error: unknown) => {
+      throw listenError(this.#options.address, port, error);
     });
     this.#server = server;
     const bound = server.address();

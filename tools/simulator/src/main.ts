@@ -1,17 +1,20 @@
 import { writeFile } from 'node:fs/promises';
-import { Command, InvalidArgumentError } from 'commander';
-import { startControl } from './control.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { controlRoutes, startControl } from './control.ts';
+import { FleetError } from './errors.ts';
 import { type Fleet, startFleet } from './fleet.ts';
-import { isVendor, type Vendor, vendors } from './profiles.ts';
+import { isVendor, usualVendors, type Vendor, vendors } from './profiles.ts';
+import { showStatus } from './status-line.ts';
 
 interface Flags {
   count: number;
-  vendors: Vendor[];
+  vendors: readonly Vendor[];
   https: boolean;
   latency: number;
   powerOn: number;
   powerOff: number;
   boot: number;
+  bmcRestart: number;
   bootUrl?: string;
   seed: string;
   port: number;
@@ -30,6 +33,17 @@ const whole = (text: string): number => {
   return Number(text);
 };
 
+const portNumber = (text: string): number => {
+  if (whole(text) > 65_535) throw new InvalidArgumentError('expected a port up to 65535');
+  return Number(text);
+};
+
+const loopback = (text: string): string => {
+  if (!/^127\.\d{1,3}$/.test(text))
+    throw new InvalidArgumentError('expected two octets of the loopback network, like 127.20');
+  return text;
+};
+
 function vendorList(text: string): Vendor[] {
   return text.split(',').map((name) => {
     if (!isVendor(name)) throw new InvalidArgumentError(`expected some of ${vendors.join(', ')}`);
@@ -37,59 +51,90 @@ function vendorList(text: string): Vendor[] {
   });
 }
 
+const help = `
+Each BMC has a loopback address of its own; all of them share one port. Machines that are told to boot from the network
+fetch <boot-url>/ipxe/<system UUID> and do what the script says, down to registering as a probe.
+
+Vendors: ${vendors.join(', ')}
+
+Examples:
+  metal-fleet --count 50 --mac-prefixes prefixes.yaml --endpoints endpoints.yaml
+  kubectl apply -f endpoints.yaml             tells an operator that runs with --mac-prefixes-file=prefixes.yaml
+  metal-fleet --count 1000 --latency 200      a slow data centre
+  metal-fleet --https --ca ca.pem             BMCs with certificates of an own CA
+  metal-fleet --count 3 -o json | jq -r '.[].url'
+
+Control API, http://127.0.0.1:<control-port>:
+  ${controlRoutes.join('\n  ')}
+
+  curl 127.0.0.1:8099/nodes/dell-0001/faults -d '{"status": 503, "times": 3}'
+  Faults: latencyMs, hang, refuse, status, cutsConnections, dripMs, truncates, talksRubbish, uuid (null: none), untrusted,
+  ignoresOverride, ignoresShutdown, powerNeverChanges; once: dropSessions, dropConnections, restart.
+  Limits: forMs, times, path (only requests whose path contains it). Without a limit they last until heal.`;
+
 const command = new Command('metal-fleet')
   .description(
-    'A fleet of simulated servers: Redfish BMCs on loopback addresses, and machines that boot what they are told.\nStays up until Ctrl-C.',
+    'A fleet of simulated servers: Redfish BMCs over real HTTP, and the machines behind them. Ends with Ctrl-C.',
   )
   .option('--count <n>', 'number of servers', whole, 8)
-  .option('--vendors <list>', `vendors in turn: ${vendors.join(',')}`, vendorList, vendors)
-  .option('--https', 'speak HTTPS with certificates of an own CA', false)
-  .option('--latency <ms>', 'time before each answer', whole, 20)
-  .option('--power-on <ms>', 'time from Reset On to power', whole, 500)
-  .option('--power-off <ms>', 'time a shutdown takes', whole, 500)
-  .option('--boot <ms>', 'time from power to the first network request', whole, 2_000)
-  .option('--boot-url <url>', 'boot service that network boots go to')
+  .addOption(
+    new Option('--vendors <list>', 'vendors in turn, separated by commas')
+      .argParser(vendorList)
+      .default(usualVendors, usualVendors.join(',')),
+  )
   .option('--seed <text>', 'the same seed makes the same machines', 'fleet')
-  .option('--port <port>', 'port of every BMC', whole, 8_000)
-  .option('--network <octets>', 'first two octets of the addresses', '127.20')
-  .option('--username <name>', 'user of every BMC', 'admin')
-  .option('--password <text>', 'password of every BMC', 'fleet-password')
+  .option('--https', 'speak HTTPS', false)
+  .option('--port <port>', 'port of every BMC; 0 takes a free one', portNumber, 8_000)
+  .option('--network <octets>', 'first two octets of the addresses', loopback, '127.20')
+  .option('--username <name>', 'user of every simulated BMC', 'admin')
+  .option('--password <text>', 'password of every simulated BMC', 'fleet-password')
+  .option('--latency <ms>', 'time before each answer', whole, 20)
+  .option('--power-on <ms>', 'time from the command to power', whole, 500)
+  .option('--power-off <ms>', 'time from the command to darkness', whole, 500)
+  .option('--boot <ms>', 'time from power until firmware looks for something to boot', whole, 2_000)
+  .option('--bmc-restart <ms>', 'time a BMC is away when it restarts', whole, 20_000)
+  .option('--boot-url <url>', 'boot service; without one, network boots find nothing')
   .option('--mac-prefixes <file>', 'write a MAC prefix database for the operator')
   .option('--endpoints <file>', 'write Endpoint manifests for kubectl apply')
   .option('--ca <file>', 'write the CA certificate (with --https)')
-  .option('--control-port <port>', 'port of the fault control API on 127.0.0.1; 0 for none', whole, 8_099)
-  .option('-o, --output <format>', 'table or json', 'table')
-  .addHelpText(
-    'after',
-    '\nFaults at run time:\n  curl -X POST localhost:8099/nodes/dell-0001/faults -d \'{"hang": true}\'\n  curl -X POST localhost:8099/nodes/dell-0001/heal',
-  );
+  .option('--control-port <port>', 'port of the control API on 127.0.0.1; 0 for none', portNumber, 8_099)
+  .addOption(
+    new Option('-o, --output <format>', 'how the servers are listed').choices(['table', 'json']).default('table'),
+  )
+  .addHelpText('after', help);
 
 async function main(flags: Flags): Promise<void> {
-  await using fleet = await startFleet({
-    count: flags.count,
-    vendors: flags.vendors,
-    https: flags.https,
-    latencyMs: flags.latency,
-    powerOnMs: flags.powerOn,
-    powerOffMs: flags.powerOff,
-    bootMs: flags.boot,
-    bootUrl: flags.bootUrl,
-    seed: flags.seed,
-    port: flags.port,
-    network: flags.network,
-    credentials: { username: flags.username, password: flags.password },
-  });
-  await writeFiles(fleet, flags);
-  await using _control = flags.controlPort === 0 ? undefined : await startControl(fleet, flags.controlPort);
-  show(fleet, flags);
-  await new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve) => {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
   });
+  await using fleet = await startFleet(optionsOf(flags));
+  await writeFiles(fleet, flags);
+  await using _control = flags.controlPort === 0 ? undefined : await startControl(fleet, flags.controlPort);
+  process.stdout.write(flags.output === 'json' ? `${JSON.stringify(rowsOf(fleet), undefined, 2)}\n` : tableOf(fleet));
+  using _status = showStatus(fleet, process.stderr);
+  await ended;
 }
 
+const optionsOf = (flags: Flags): Parameters<typeof startFleet>[0] => ({
+  count: flags.count,
+  vendors: flags.vendors,
+  https: flags.https,
+  latencyMs: flags.latency,
+  powerOnMs: flags.powerOn,
+  powerOffMs: flags.powerOff,
+  bootMs: flags.boot,
+  bmcRestartMs: flags.bmcRestart,
+  bootUrl: flags.bootUrl,
+  seed: flags.seed,
+  port: flags.port,
+  network: flags.network,
+  credentials: { username: flags.username, password: flags.password },
+});
+
 async function writeFiles(fleet: Fleet, { macPrefixes, endpoints, ca }: Flags): Promise<void> {
-  if (macPrefixes !== undefined) await writeFile(macPrefixes, fleet.macPrefixFile());
+  // It holds a password, if only one of simulated BMCs.
+  if (macPrefixes !== undefined) await writeFile(macPrefixes, fleet.macPrefixFile(), { mode: 0o600 });
   if (ca !== undefined && fleet.caPem !== undefined) await writeFile(ca, fleet.caPem);
   if (endpoints === undefined) return;
   const documents = fleet
@@ -100,30 +145,31 @@ async function writeFiles(fleet: Fleet, { macPrefixes, endpoints, ca }: Flags): 
   await writeFile(endpoints, `${documents.join('\n---\n')}\n`);
 }
 
-function show(fleet: Fleet, { output, https }: Flags): void {
-  const rows = fleet.nodes.map(({ name, vendor, uuid, bmc }) => ({
+const rowsOf = ({ nodes }: Fleet) =>
+  nodes.map(({ name, vendor, uuid, bmc }) => ({
     name,
     vendor,
-    url: `${https ? 'https' : 'http'}://${bmc.address}:${bmc.port}`,
+    url: bmc.url,
     macAddress: bmc.macAddress,
     systemUUID: uuid,
   }));
-  if (output === 'json') return void process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
+
+const mostRows = 20;
+
+function tableOf(fleet: Fleet): string {
+  const rows = rowsOf(fleet);
   const widest = Math.max(4, ...rows.map(({ name }) => name.length));
-  const lines = rows
-    .slice(0, 20)
-    .map(
-      ({ name, url, macAddress, systemUUID }) =>
-        `${name.padEnd(widest)}  ${url.padEnd(28)}  ${macAddress}  ${systemUUID}`,
-    );
-  const more = rows.length > 20 ? [`… and ${rows.length - 20} more (-o json lists all)`] : [];
-  process.stdout.write(
-    `${[`${'NAME'.padEnd(widest)}  ${'BMC'.padEnd(28)}  ${'MAC ADDRESS'.padEnd(17)}  SYSTEM UUID`, ...lines, ...more, '', `${rows.length} servers are up; Ctrl-C ends them.`].join('\n')}\n`,
-  );
+  const line = (name: string, url: string, mac: string, uuid: string) =>
+    `${name.padEnd(widest)}  ${url.padEnd(28)}  ${mac.padEnd(17)}  ${uuid}`;
+  const lines = rows.slice(0, mostRows).map((row) => line(row.name, row.url, row.macAddress, row.systemUUID));
+  const more = rows.length > mostRows ? [`… and ${rows.length - mostRows} more (-o json lists all)`] : [];
+  const end = `\n${rows.length} servers are up; Ctrl-C ends them.`;
+  return `${[line('NAME', 'BMC', 'MAC ADDRESS', 'SYSTEM UUID'), ...lines, ...more, end].join('\n')}\n`;
 }
 
 command.action(async () => main(command.opts<Flags>()));
 command.parseAsync().catch((error: unknown) => {
-  process.stderr.write(`metal-fleet: ${error instanceof Error ? error.message : String(error)}\n`);
+  const code = error instanceof FleetError ? `${error.code}: ` : '';
+  process.stderr.write(`metal-fleet: ${code}${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 });

@@ -6,6 +6,8 @@ export interface Reply {
   readonly status: number;
   readonly body?: Resource | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Happens when the answer is out. */
+  readonly afterwards?: () => void;
 }
 
 /** Message identifiers of the Base registry that are used here. */

@@ -217,8 +217,7 @@ function resetManager(bmc: SimulatedBmc, body: unknown): Reply {
   const type = member(body, 'ResetType');
   const isKnown = type === undefined ? !bmc.profile.managerResetTypes : isOneOf(managerResetTypes, type);
   if (!isKnown) return failure(400, 'ActionParameterNotSupported', `reset type ${JSON.stringify(type)} is not offered`);
-  bmc.restart();
-  return done(bmc.profile.changedStatus);
+  return { ...done(bmc.profile.changedStatus), afterwards: () => bmc.restart() };
 }
 
 function createAccount(bmc: SimulatedBmc, body: unknown): Reply {

@@ -1,0 +1,369 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startFleet } from './fleet.ts';
+import { reportOf } from './hardware.ts';
+import { profiles, vendors } from './profiles.ts';
+import { clientOf, type Said, sender } from './test-client.ts';
+import { testClock } from './test-clock.ts';
+
+const link = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? String(Reflect.get(value, '@odata.id')) : '';
+const members = ({ body }: Said): Record<string, unknown>[] => (Array.isArray(body.Members) ? body.Members : []);
+const messageOf = ({ text }: Said): string => /"MessageId":"Base\.1\.18\.(\w+)"/.exec(text)?.[1] ?? '';
+
+test('the root is public and everything else needs credentials', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add();
+  const stranger = sender(node.bmc.url, {});
+  assert.deepEqual((await stranger.get('/redfish')).body, {
+    '@odata.etag': (await stranger.get('/redfish')).headers.get('etag'),
+    v1: '/redfish/v1/',
+  });
+  assert.equal((await stranger.get('/')).body.RedfishVersion, '1.17.0');
+  assert.equal((await stranger.get('/Systems')).status, 401);
+  assert.equal((await clientOf(node, 'wrong').get('/Systems')).status, 401);
+  assert.equal((await clientOf(node).get('/Systems')).status, 200);
+  assert.equal(node.bmc.access.failedLogins, 1);
+});
+
+test('sessions are opened, counted, limited, ended and forgotten', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add({ quirks: { sessionCap: 2 } });
+  const stranger = sender(node.bmc.url, {});
+  const credentials = { UserName: node.bmc.username, Password: node.bmc.password };
+  const logIn = () => stranger.send('POST', '/SessionService/Sessions', credentials);
+  assert.equal(
+    (await stranger.send('POST', '/SessionService/Sessions', { ...credentials, Password: 'no' })).status,
+    401,
+  );
+
+  const first = await logIn();
+  assert.equal(first.status, 201);
+  const inSession = sender(node.bmc.url, { 'x-auth-token': first.headers.get('x-auth-token') ?? '' });
+  assert.equal((await inSession.get('/Systems')).status, 200);
+  await logIn();
+  const surplus = await logIn();
+  assert.equal(surplus.status, 503);
+  assert.equal(messageOf(surplus), 'SessionLimitExceeded');
+  assert.equal(node.bmc.openSessions, 2);
+
+  assert.equal((await inSession.send('DELETE', first.headers.get('location') ?? '')).status, 204);
+  assert.equal((await inSession.get('/Systems')).status, 401);
+  assert.equal(node.bmc.openSessions, 1, 'what nobody ends is a leak that can be seen');
+  node.bmc.dropSessions();
+  assert.equal(node.bmc.openSessions, 0);
+});
+
+test('a session that is not used expires', async () => {
+  const clock = testClock();
+  await using fleet = await startFleet({ clock });
+  const node = await fleet.add({ quirks: { sessionIdleMs: 60_000 } });
+  const { username: UserName, password: Password } = node.bmc;
+  await sender(node.bmc.url, {}).send('POST', '/SessionService/Sessions', { UserName, Password });
+  clock.advance(59_000);
+  assert.equal(node.bmc.openSessions, 1);
+  clock.advance(2_000);
+  assert.equal(node.bmc.openSessions, 0);
+});
+
+test('too many wrong passwords lock the account, also for the right one', async () => {
+  const clock = testClock();
+  await using fleet = await startFleet({ clock });
+  const node = await fleet.add({ quirks: { lockAfterFailures: 2, lockForMs: 60_000 } });
+  for (const _ of [1, 2]) await clientOf(node, 'wrong').get('/Systems');
+  assert.equal((await clientOf(node).get('/Systems')).status, 401);
+  clock.advance(61_000);
+  assert.equal((await clientOf(node).get('/Systems')).status, 200);
+});
+
+test('a BMC without sessions has no session service', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add({ quirks: { sessionCap: undefined } });
+  const root = await clientOf(node).get('/');
+  assert.equal(root.body.SessionService, undefined);
+  assert.equal((await clientOf(node).get('/SessionService')).status, 404);
+  assert.equal((await sender(node.bmc.url, {}).send('POST', '/SessionService/Sessions', {})).status, 404);
+});
+
+for (const vendor of vendors) {
+  test(`what a ${vendor} BMC tells from outside agrees with what the probe finds inside`, async () => {
+    await using fleet = await startFleet();
+    const node = await fleet.add({ vendor });
+    const client = clientOf(node);
+    const read = async (path: string) =>
+      Promise.all(members(await client.get(path)).map(async (at) => (await client.get(link(at))).body));
+    const [system] = await read('/Systems');
+    assert.ok(system);
+    const uri = link(system);
+    const report = reportOf(node.machine.hardware, { profile: profiles[vendor], ipAddress: '10.0.0.1', now: 0 });
+    assert.equal(String(system.UUID).toLowerCase(), report.systemInfo.systemInformation.uuid);
+    assert.equal(system.SerialNumber, report.systemInfo.systemInformation.serialNumber);
+    assert.equal(system.Manufacturer, report.systemInfo.systemInformation.manufacturer);
+    assert.equal(Reflect.get(Object(system.Boot), 'BootSourceOverrideTarget'), 'None');
+    assert.deepEqual(
+      (await read(`${uri}/Memory`)).map((dimm) => dimm.SerialNumber),
+      report.memory.map((dimm) => dimm.serialNumber),
+    );
+    assert.deepEqual(
+      (await read(`${uri}/Processors`)).map((cpu) => cpu.Model),
+      report.cpu.map((cpu) => cpu.model),
+    );
+    assert.deepEqual(
+      (await read(`${uri}/EthernetInterfaces`)).map((nic) => String(nic.MACAddress).toLowerCase()),
+      report.networkInterfaces.map((nic) => nic.macAddress),
+    );
+    const [manager] = await read('/Managers');
+    assert.ok(Number(Reflect.get(Object(manager?.GraphicalConsole), 'MaxConcurrentSessions')) > 0);
+    assert.deepEqual(
+      await disksOf(system, read, (path) => client.get(path)),
+      report.storage.map((disk) => disk.sizeBytes),
+    );
+    assert.equal((await read(`${uri}/BootOptions`)).length, 3);
+    assert.equal((await read('/Chassis')).length, 1);
+  });
+}
+
+async function disksOf(
+  system: Record<string, unknown>,
+  read: (path: string) => Promise<Record<string, unknown>[]>,
+  get: (path: string) => Promise<Said>,
+): Promise<unknown[]> {
+  if (system.Storage === undefined) {
+    const [controller] = await read(link(system.SimpleStorage));
+    return Array.isArray(controller?.Devices) ? controller.Devices.map((device) => device.CapacityBytes) : [];
+  }
+  const [controller] = await read(link(system.Storage));
+  const volumes = await read(link(controller?.Volumes));
+  if (volumes.length > 0) return volumes.map((volume) => volume.CapacityBytes);
+  const drives = Array.isArray(controller?.Drives) ? controller.Drives : [];
+  return Promise.all(drives.map(async (drive) => (await get(link(drive))).body.CapacityBytes));
+}
+
+test('$expand brings members along where it is understood, and is refused elsewhere', async () => {
+  await using fleet = await startFleet();
+  const client = clientOf(await fleet.add({ vendor: 'hpe' }));
+  const [storage] = members(await client.get('/Systems/1/Storage?$expand=.($levels=1)'));
+  assert.equal(storage?.Id, 'DE00A000');
+  const deep = members(await client.get('/Systems/1/Storage?$expand=*($levels=2)'))[0]?.Drives;
+  assert.equal(Array.isArray(deep) && deep[0].MediaType, 'SSD');
+  assert.equal((await client.get('/Systems?$expand=bogus')).status, 400);
+
+  const old = await clientOf(await fleet.add({ vendor: 'supermicro' })).get('/Systems?$expand=.');
+  assert.equal(old.status, 501);
+});
+
+test('a collection can come in pages', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add({ quirks: { pageSize: 3 } });
+  const client = clientOf(node);
+  const seen: unknown[] = [];
+  let next: string | undefined = '/redfish/v1/Systems/system/Memory?$expand=.';
+  while (next !== undefined) {
+    const page: Said = await client.get(next);
+    seen.push(...members(page).map((dimm) => dimm.Id));
+    next = typeof page.body['Members@odata.nextLink'] === 'string' ? page.body['Members@odata.nextLink'] : undefined;
+  }
+  assert.deepEqual(
+    seen,
+    node.machine.hardware.dimms.map(({ id }) => id),
+  );
+});
+
+test('a change is refused when the resource is no longer the one that was read', async () => {
+  await using fleet = await startFleet();
+  const client = clientOf(await fleet.add());
+  const etag = (await client.get('/Systems/system')).headers.get('etag') ?? '';
+  const change = (ifMatch: string) =>
+    client.send('PATCH', '/Systems/system', { AssetTag: ifMatch }, { 'if-match': ifMatch });
+  assert.equal((await change(etag)).status, 204);
+  assert.equal((await change(etag)).status, 412);
+  assert.equal((await change('*')).status, 204);
+  const now = (await client.get('/Systems/system')).headers.get('etag') ?? '';
+  assert.equal((await client.get('/Systems/system', { 'if-none-match': now })).status, 304);
+});
+
+test('a change with one bad property changes nothing', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add();
+  const change = async (body: unknown) => messageOf(await clientOf(node).send('PATCH', '/Systems/system', body));
+  assert.equal(await change({ AssetTag: 'rack 7', Colour: 'red' }), 'PropertyUnknown');
+  assert.equal(await change({ AssetTag: 'rack 7', PowerState: 'On' }), 'PropertyNotWritable');
+  assert.equal(await change({ Boot: { BootSourceOverrideTarget: 'Floppy' } }), 'PropertyValueNotInList');
+  assert.equal(await change({ Boot: { BootOrder: ['Boot9999'] } }), 'PropertyValueNotInList');
+  assert.equal(node.machine.assetTag, '');
+});
+
+test('the light is switched by the property that the vendor has', async () => {
+  await using fleet = await startFleet();
+  const [older, newer] = [await fleet.add({ vendor: 'hpe' }), await fleet.add({ vendor: 'generic' })];
+  assert.equal((await clientOf(older).send('PATCH', '/Systems/1', { IndicatorLED: 'Blinking' })).status, 200);
+  assert.equal((await clientOf(newer).send('PATCH', '/Systems/system', { LocationIndicatorActive: true })).status, 204);
+  assert.equal((await clientOf(newer).send('PATCH', '/Systems/system', { IndicatorLED: 'Lit' })).status, 400);
+  assert.deepEqual([older.machine.led, newer.machine.led], ['Blinking', 'Lit']);
+});
+
+const once = { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Pxe' };
+
+test('each vendor takes a one-time network boot in its own way only', async () => {
+  await using fleet = await startFleet();
+  const attempt = async (vendor: Parameters<typeof fleet.add>[0], path: string, boot: object) => {
+    const node = await fleet.add(vendor);
+    const { status } = await clientOf(node).send('PATCH', path, { Boot: boot });
+    return `${status} ${node.machine.override?.target ?? '-'}`;
+  };
+  const withMode = { ...once, BootSourceOverrideMode: 'UEFI' };
+  assert.equal(await attempt({ vendor: 'generic' }, '/Systems/system', once), '204 Pxe');
+  assert.equal(await attempt({ vendor: 'dell' }, '/Systems/System.Embedded.1', once), '400 -');
+  assert.equal(await attempt({ vendor: 'dell' }, '/Systems/System.Embedded.1/Settings', once), '200 Pxe');
+  assert.equal(await attempt({ vendor: 'dell-idrac9' }, '/Systems/System.Embedded.1', once), '200 Pxe');
+  assert.equal(await attempt({ vendor: 'supermicro' }, '/Systems/1', once), '200 -');
+  assert.equal(await attempt({ vendor: 'supermicro' }, '/Systems/1', withMode), '200 Pxe');
+  assert.equal(await attempt({ vendor: 'supermicro-x10' }, '/Systems/1', withMode), '400 -');
+  assert.equal(await attempt({ vendor: 'supermicro-x10' }, '/Systems/1', once), '200 Pxe');
+});
+
+test('an override can be taken back and a boot order stays', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add();
+  const change = (boot: object) => clientOf(node).send('PATCH', '/Systems/system', { Boot: boot });
+  await change({ ...once, BootSourceOverrideTarget: 'UefiHttp', HttpBootUri: 'http://boot/x.efi' });
+  assert.deepEqual(node.machine.override, { target: 'UefiHttp', isOnce: true, httpUri: 'http://boot/x.efi' });
+  await change({ BootSourceOverrideEnabled: 'Disabled' });
+  assert.equal(node.machine.override, undefined);
+  await change({
+    BootSourceOverrideEnabled: 'Continuous',
+    BootSourceOverrideTarget: 'None',
+    BootOrder: ['Boot0002', 'Boot0001'],
+  });
+  assert.deepEqual(node.machine.bootOrder, ['Boot0002', 'Boot0001']);
+});
+
+const reset = '/Actions/ComputerSystem.Reset';
+
+test('power takes its time and shows it', async () => {
+  const clock = testClock();
+  await using fleet = await startFleet({ clock, powerOnMs: 500, powerOffMs: 700 });
+  const node = await fleet.add();
+  const client = clientOf(node);
+  const power = async () => (await client.get('/Systems/system')).body.PowerState;
+  assert.equal((await client.send('POST', `/Systems/system${reset}`, { ResetType: 'On' })).status, 204);
+  assert.equal(await power(), 'PoweringOn');
+  clock.advance(500);
+  assert.equal(await power(), 'On');
+  await client.send('POST', `/Systems/system${reset}`, { ResetType: 'GracefulShutdown' });
+  clock.advance(699);
+  assert.equal(await power(), 'PoweringOff');
+  clock.advance(1);
+  assert.equal(await power(), 'Off');
+  assert.deepEqual(node.powerLog, ['On', 'Off']);
+});
+
+test('resets that make no sense are refused as the vendor does', async () => {
+  await using fleet = await startFleet();
+  const ask = async (vendor: 'generic' | 'dell' | 'hpe', type: unknown) => {
+    const node = await fleet.add({ vendor });
+    const { systemId } = node.machine;
+    return (await clientOf(node).send('POST', `/Systems/${systemId}${reset}`, { ResetType: type })).status;
+  };
+  assert.equal(await ask('generic', 'ForceOff'), 204);
+  assert.equal(await ask('dell', 'ForceOff'), 409);
+  assert.equal(await ask('hpe', 'GracefulRestart'), 400);
+  assert.equal(await ask('hpe', 'PowerCycle'), 400, 'not offered');
+  assert.equal(await ask('generic', 7), 400);
+  assert.equal(await ask('generic', undefined), 400);
+});
+
+test('a BMC that restarts is away for a while and forgets its sessions, not its machine', async () => {
+  const clock = testClock();
+  await using fleet = await startFleet({ clock, bmcRestartMs: 5_000 });
+  const node = await fleet.add({ vendor: 'hpe', inUse: true });
+  const client = clientOf(node);
+  const { username: UserName, password: Password } = node.bmc;
+  await client.send('POST', '/SessionService/Sessions', { UserName, Password });
+  const before = (await client.get('/Managers/1')).body.LastResetTime;
+  assert.equal((await client.send('POST', '/Managers/1/Actions/Manager.Reset', {})).status, 200);
+  clock.advance(4_999);
+  await assert.rejects(client.get('/'), { name: 'TypeError' });
+  clock.advance(1);
+  await node.bmc.settled();
+  assert.notEqual((await client.get('/Managers/1')).body.LastResetTime, before);
+  assert.equal(node.bmc.openSessions, 0);
+  assert.equal(node.power, 'On');
+});
+
+test('several systems behind one BMC have lives of their own', async () => {
+  await using fleet = await startFleet({ clock: testClock() });
+  const node = await fleet.add({ vendor: 'dell', systems: 2 });
+  const client = clientOf(node);
+  const [first, second] = members(await client.get('/Systems?$expand=.'));
+  assert.notEqual(first?.UUID, second?.UUID);
+  assert.equal(second?.Id, 'System.Embedded.2');
+  await client.send('POST', `/Systems/System.Embedded.2${reset}`, { ResetType: 'On' });
+  assert.deepEqual(
+    node.machines.map(({ power }) => power),
+    ['Off', 'PoweringOn'],
+  );
+});
+
+test('accounts are created, changed and deleted, or filled where they are slots', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add({ vendor: 'lenovo' });
+  const client = clientOf(node);
+  const made = await client.send('POST', '/AccountService/Accounts', {
+    UserName: 'ada',
+    Password: 'correct horse',
+    RoleId: 'Operator',
+  });
+  assert.equal(made.status, 201);
+  const uri = made.headers.get('location') ?? '';
+  assert.equal((await client.send('PATCH', uri, { Password: 'short' })).status, 400);
+  assert.equal((await client.send('PATCH', uri, { Password: 'battery staple' })).status, 204);
+  assert.equal((await client.get(uri)).body.Password, null);
+  assert.equal((await client.send('DELETE', uri)).status, 204);
+  assert.equal((await client.get(uri)).status, 404);
+
+  const dell = clientOf(await fleet.add({ vendor: 'dell' }));
+  assert.equal((await dell.send('POST', '/AccountService/Accounts', {})).status, 405);
+});
+
+test('subscriptions are kept, once each, without what the vendor rejects', async () => {
+  await using fleet = await startFleet();
+  const client = clientOf(await fleet.add({ vendor: 'hpe' }));
+  const wish = { Destination: 'http://listener/', Protocol: 'Redfish', Context: 'metal-operator' };
+  const subscribe = (more: object) => client.send('POST', '/EventService/Subscriptions', { ...wish, ...more });
+  assert.equal((await subscribe({ DeliveryRetryPolicy: 'TerminateAfterRetries' })).status, 400);
+  const made = await subscribe({});
+  assert.equal(made.status, 201);
+  assert.equal(messageOf(await subscribe({})), 'ResourceAlreadyExists');
+  assert.equal((await client.send('DELETE', made.headers.get('location') ?? '')).status, 204);
+  assert.equal(members(await client.get('/EventService/Subscriptions')).length, 0);
+});
+
+test('BIOS attributes wait for the next start', async () => {
+  const clock = testClock();
+  await using fleet = await startFleet({ clock });
+  const node = await fleet.add();
+  const client = clientOf(node);
+  await client.send('PATCH', '/Systems/system/Bios/Settings', { Attributes: { LogicalProc: 'Disabled' } });
+  assert.equal(
+    (await client.send('PATCH', '/Systems/system/Bios/Settings', { Attributes: { Nonsense: 1 } })).status,
+    400,
+  );
+  assert.equal(node.machine.biosAttributes.LogicalProc, 'Enabled');
+  node.machine.turnOn();
+  clock.advance(500);
+  assert.equal(node.machine.biosAttributes.LogicalProc, 'Disabled');
+});
+
+test('who talks to a BMC is written down', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add();
+  await clientOf(node).get('/Systems/system/Memory/DIMM3');
+  const [peer] = node.bmc.peers;
+  assert.equal(peer?.requests, 1);
+  assert.deepEqual(
+    node.bmc.requests.map(({ method, route, status, client }) => ({ method, route, status, client })),
+    [{ method: 'GET', route: '/redfish/v1/Systems/{id}/Memory/{id}', status: 200, client: `${peer?.port}/basic` }],
+  );
+  assert.equal(node.bmc.traffic.mostInFlight, 1);
+});

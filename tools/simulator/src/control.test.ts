@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startControl } from './control.ts';
+import { startFleet } from './fleet.ts';
+import { statusOf } from './status-line.ts';
+import { clientOf } from './test-client.ts';
+
+interface Seen {
+  readonly power: string;
+  readonly requests: number;
+  readonly faults: object;
+  readonly lastRequests: { readonly path: string }[];
+}
+
+async function stage() {
+  const stack = new AsyncDisposableStack();
+  const fleet = stack.use(await startFleet({ count: 2, vendors: ['generic'] }));
+  const control = stack.use(await startControl(fleet, 0));
+  const ask = async (method: string, path: string, wish?: unknown, headers: Record<string, string> = {}) => {
+    const sent = wish === undefined ? {} : { body: JSON.stringify(wish) };
+    const response = await fetch(`http://127.0.0.1:${control.port}${path}`, { method, headers, ...sent });
+    const text = await response.text();
+    const nodes: Seen[] = text.startsWith('[') ? JSON.parse(text) : [];
+    const body: { error?: string; byRoute?: Record<string, number> } = text.startsWith('{') ? JSON.parse(text) : {};
+    return { status: response.status, nodes, body, text };
+  };
+  return { fleet, ask, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+test('faults are put on one server or on all, and healed', async () => {
+  await using it = await stage();
+  const [first, second] = it.fleet.nodes;
+  assert.ok(first && second);
+  const set = await it.ask('POST', `/nodes/${first.name}/faults`, { status: 503, times: 1 });
+  assert.deepEqual([set.status, set.nodes[0]?.faults], [200, { status: 503 }]);
+  assert.equal((await clientOf(first).get('/')).status, 503);
+  assert.equal((await clientOf(first).get('/')).status, 200);
+
+  await it.ask('POST', '/nodes/*/faults', { refuse: true });
+  await assert.rejects(clientOf(second).get('/'), { name: 'TypeError' });
+  assert.match(statusOf(it.fleet, 0), /^2 servers: 0 on, .* 2 with faults$/);
+  await it.ask('POST', '/nodes/*/heal');
+  assert.equal((await clientOf(second).get('/')).status, 200);
+});
+
+test('servers and counts can be looked at', async () => {
+  await using it = await stage();
+  await clientOf(it.fleet.nodes[0] ?? assert.fail()).get('/Systems');
+  const { nodes, text } = await it.ask('GET', '/nodes');
+  assert.deepEqual(
+    nodes.map(({ power, requests }) => [power, requests]),
+    [
+      ['Off', 1],
+      ['Off', 0],
+    ],
+  );
+  assert.equal(
+    (await it.ask('GET', `/nodes/${it.fleet.nodes[0]?.name}`)).nodes[0]?.lastRequests[0]?.path,
+    '/redfish/v1/Systems',
+  );
+  assert.equal((await it.ask('GET', '/counts')).body.byRoute?.['GET /redfish/v1/Systems'], 1);
+  assert.doesNotMatch(text, /fleet-password/);
+});
+
+test('what is not understood is refused with what was expected', async () => {
+  await using it = await stage();
+  assert.equal((await it.ask('POST', '/nodes/nobody/faults', {})).status, 404);
+  assert.match((await it.ask('POST', '/nodes/*/faults', { statu: 503 })).body.error ?? '', /Unrecognized key: "statu"/);
+  assert.equal((await it.ask('POST', '/nodes/*/faults', undefined)).status, 400);
+  assert.equal((await it.ask('POST', '/boot-url', { url: 'nowhere' })).status, 400);
+  assert.equal((await it.ask('GET', '/')).status, 404);
+  assert.equal(
+    (await it.ask('POST', '/nodes/*/faults', { hang: true }, { origin: 'http://evil.example' })).status,
+    403,
+  );
+});

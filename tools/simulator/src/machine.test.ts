@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { clockOfSpeed } from './clock.ts';
+import { type Fleet, type FleetOptions, startFleet } from './fleet.ts';
+import type { Node } from './node.ts';
+import { bootScript, hangs, probeIgnition, startTestBootServer } from './test-boot-server.ts';
+
+const fast: Partial<FleetOptions> = { clock: clockOfSpeed(200), powerOnMs: 100, powerOffMs: 100, bootMs: 100 };
+const soon = () => AbortSignal.timeout(10_000);
+const pxe = { target: 'Pxe', isOnce: true, httpUri: undefined };
+
+async function oneMachine(options: Partial<FleetOptions> = {}): Promise<{ fleet: Fleet; node: Node }> {
+  const fleet = await startFleet({ ...fast, ...options });
+  return { fleet, node: await fleet.add() };
+}
+
+const outcome = (node: Node) => node.boots.at(-1)?.outcome;
+
+test('a machine that is told to boot from the network runs the probe with its token', async () => {
+  await using fleet = await startFleet(fast);
+  const node = await fleet.add();
+  const source = `data:;base64,${gzipSync('the-token\n').toString('base64')}`;
+  await using server = await startTestBootServer((url) => ({
+    [`/ipxe/${node.uuid}`]: bootScript(url, `quiet ignition.config.url=${url}/ignition`),
+    '/kernel': 'kernel',
+    '/initrd': Buffer.alloc(70_000),
+    '/ignition': probeIgnition({ registryUrl: url, uuid: node.uuid, tokenSource: source, compression: 'gzip' }),
+    '/register': 201,
+  }));
+  fleet.setBootUrl(server.url);
+  node.machine.override = pxe;
+  node.machine.turnOn();
+  assert.equal(node.power, 'PoweringOn');
+  await node.until((it) => outcome(it) === 'probe', soon());
+  assert.deepEqual(node.bootLog, ['network: probe', 'probe: reported']);
+  assert.equal(node.machine.override, undefined, 'once is once');
+  assert.equal(node.running?.initrd?.bytes, 70_000);
+  assert.match(node.running?.kernel.sha256 ?? '', /^[0-9a-f]{64}$/);
+  assert.equal(node.running?.parameters.quiet, '');
+  const report = server.asked.find(({ what }) => what === 'POST /register');
+  assert.equal(report?.authorization, 'Bearer the-token');
+  const { systemUUID, data } = JSON.parse(report?.body ?? '{}');
+  assert.equal(systemUUID, node.uuid);
+  assert.equal(data.systemInfo.systemInformation.serialNumber, node.machine.hardware.serialNumber);
+  assert.deepEqual(
+    node.requests.map(({ method, url, status }) => `${method} ${new URL(url).pathname} ${status}`),
+    [`GET /ipxe/${node.uuid} 200`, 'GET /kernel 200', 'GET /initrd 200', 'GET /ignition 200'],
+  );
+});
+
+test('an operating system is installed, says that it is up, and starts from the disk afterwards', async () => {
+  const { fleet, node } = await oneMachine();
+  await using _ = fleet;
+  await using server = await startTestBootServer((url) => ({
+    [`/ipxe/${node.uuid}`]: bootScript(url, `metal.boot.evidence=${url}/boot/secret/booted`),
+    '/kernel': 'kernel',
+    '/initrd': 'initrd',
+    '/boot/secret/booted': 200,
+  }));
+  fleet.setBootUrl(server.url);
+  node.machine.override = pxe;
+  node.machine.turnOn();
+  await node.until((it) => outcome(it) === 'os', soon());
+  assert.deepEqual(node.bootLog, ['network: os', 'os: said that it is up']);
+  assert.equal(server.asked.at(-1)?.what, 'POST /boot/secret/booted');
+
+  node.machine.restart();
+  assert.equal(node.running === undefined, true, 'nothing runs without power');
+  await node.until((it) => it.running?.from === 'disk', soon());
+  assert.equal(node.running?.kernel.url, `${server.url}/kernel`);
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On']);
+  assert.equal(server.asked.filter(({ what }) => what.startsWith('POST')).length, 1, 'said once');
+});
+
+test('a machine without anything to boot stays on and says so', async () => {
+  const { fleet, node } = await oneMachine();
+  await using _ = fleet;
+  node.machine.turnOn();
+  await node.until((it) => outcome(it) === 'no bootable device', soon());
+  assert.equal(node.power, 'On');
+  assert.deepEqual(node.bootLog, ['disk: no operating system', 'no bootable device']);
+});
+
+test('firmware tries a boot server that is away a few times', async () => {
+  const { fleet, node } = await oneMachine();
+  await using _ = fleet;
+  await using server = await startTestBootServer(() => ({ [`/ipxe/${node.uuid}`]: 500 }));
+  fleet.setBootUrl(server.url);
+  node.machine.override = pxe;
+  node.machine.turnOn();
+  await node.until((it) => outcome(it) === 'no bootable device', soon());
+  assert.equal(server.asked.length, 5);
+});
+
+test('power lost in the middle of a boot ends it at once', async () => {
+  const { fleet, node } = await oneMachine();
+  await using _ = fleet;
+  await using server = await startTestBootServer((url) => ({
+    [`/ipxe/${node.uuid}`]: bootScript(url, ''),
+    '/kernel': hangs,
+  }));
+  fleet.setBootUrl(server.url);
+  node.machine.override = pxe;
+  node.machine.turnOn();
+  await server.sees('GET /kernel');
+  node.machine.forceOff();
+  assert.equal(node.power, 'PoweringOff');
+  await node.until((it) => it.power === 'Off', soon());
+  assert.equal(outcome(node), 'lost power');
+  assert.equal(node.running, undefined);
+  assert.deepEqual(node.bootLog, []);
+});
+
+test('a boot order with the network in front is followed each time', async () => {
+  const { fleet, node } = await oneMachine();
+  await using _ = fleet;
+  await using server = await startTestBootServer(() => ({ [`/ipxe/${node.uuid}`]: '#!ipxe\nexit 1\n' }));
+  fleet.setBootUrl(server.url);
+  node.machine.bootOrder = ['Boot0002', 'Boot0001'];
+  node.machine.turnOn();
+  await node.until((it) => outcome(it) === 'no bootable device', soon());
+  assert.deepEqual(node.bootLog, [
+    'network: the script ended, exit 1',
+    'disk: no operating system',
+    'no bootable device',
+  ]);
+});
+
+test('an address for HTTP boot is used instead of the boot service', async () => {
+  const { fleet, node } = await oneMachine();
+  await using _ = fleet;
+  await using server = await startTestBootServer(() => ({ '/linux.efi': 'MZ and more' }));
+  node.machine.override = { target: 'UefiHttp', isOnce: false, httpUri: `${server.url}/linux.efi` };
+  node.machine.turnOn();
+  await node.until((it) => outcome(it) === 'os', soon());
+  assert.equal(node.running?.kernel.url, `${server.url}/linux.efi`);
+  assert.equal(node.machine.override.target, 'UefiHttp', 'a continuous override stays');
+});
+
+test('ignition is waited for when its server is away, and not when it refuses', async () => {
+  const { fleet, node } = await oneMachine();
+  await using _ = fleet;
+  let tries = 0;
+  await using server = await startTestBootServer((url) => ({
+    [`/ipxe/${node.uuid}`]: bootScript(url, `ignition.config.url=${url}/ignition`),
+    '/kernel': 'kernel',
+    '/initrd': 'initrd',
+    '/ignition': () => (++tries < 3 ? 503 : 403),
+  }));
+  fleet.setBootUrl(server.url);
+  node.machine.override = pxe;
+  node.machine.turnOn();
+  await node.until((it) => outcome(it) === 'emergency', soon());
+  assert.equal(tries, 3);
+  assert.equal(node.machine.installed, undefined);
+});
+
+test('a probe that is refused is started again like its unit says', async () => {
+  const { fleet, node } = await oneMachine({ clock: clockOfSpeed(2_000) });
+  await using _ = fleet;
+  let tries = 0;
+  await using server = await startTestBootServer((url) => ({
+    [`/ipxe/${node.uuid}`]: bootScript(url, `ignition.config.url=${url}/ignition`),
+    '/kernel': 'kernel',
+    '/initrd': 'initrd',
+    '/ignition': probeIgnition({ registryUrl: url, uuid: node.uuid, tokenSource: 'data:,a%2Bb' }),
+    '/register': () => (++tries < 2 ? 401 : 200),
+  }));
+  fleet.setBootUrl(server.url);
+  node.machine.override = pxe;
+  node.machine.turnOn();
+  await node.until((it) => outcome(it) === 'probe', soon());
+  assert.equal(tries, 2);
+  assert.equal(server.asked.at(-1)?.authorization, 'Bearer a+b');
+  assert.equal(node.bootLog.at(-1), 'probe: reported');
+});
+
+test('a machine that was in use is on, with a system on its disk, and nothing in its log', async () => {
+  await using fleet = await startFleet(fast);
+  const node = await fleet.add({ inUse: true });
+  assert.equal(node.power, 'On');
+  assert.equal(node.running?.role, 'os');
+  assert.deepEqual(node.powerLog, []);
+  node.machine.turnOff();
+  await node.until((it) => it.power === 'Off', soon());
+  node.machine.turnOn();
+  await node.until((it) => it.running?.from === 'disk', soon());
+});

@@ -1,0 +1,83 @@
+import { createServer } from 'node:http';
+
+export interface TestBootServer extends AsyncDisposable {
+  readonly url: string;
+  /** Method and path of what was asked for, with the body. */
+  readonly asked: readonly {
+    readonly what: string;
+    readonly body: string;
+    readonly authorization: string | undefined;
+  }[];
+  /** Resolves when this has been asked for. */
+  sees(what: string): Promise<void>;
+}
+
+/** A page that never comes. */
+export const hangs = Symbol('hangs');
+type Page = typeof hangs | string | Buffer | number | (() => string | Buffer | number);
+
+/** Serves pages by path; a number is a status. What is not there is 404, and `hangs` never comes. For tests of this room. */
+export async function startTestBootServer(pages: (url: string) => Record<string, Page>): Promise<TestBootServer> {
+  const asked: { what: string; body: string; authorization: string | undefined }[] = [];
+  const watchers = new Set<() => void>();
+  let served: Record<string, Page> = {};
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    const path = request.url ?? '';
+    const { authorization } = request.headers;
+    asked.push({ what: `${request.method} ${path}`, body: Buffer.concat(chunks).toString('utf8'), authorization });
+    for (const watcher of watchers) watcher();
+    const page = served[path] ?? 404;
+    if (page === hangs) return;
+    const content = typeof page === 'function' ? page() : page;
+    if (typeof content === 'number') response.writeHead(content).end();
+    else response.end(content);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  served = pages(url);
+  return {
+    url,
+    asked,
+    sees: (what) =>
+      new Promise((resolve) => {
+        const look = () => asked.some((one) => one.what === what) && resolve();
+        watchers.add(look);
+        look();
+      }),
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** An iPXE script as boot services write them. */
+export const bootScript = (url: string, parameters: string): string => `#!ipxe
+:load
+kernel ${url}/kernel initrd=initrd ${parameters} || goto again
+initrd ${url}/initrd || goto again
+boot || goto again
+:again
+sleep 5
+goto load
+`;
+
+/** Ignition that starts a probe. */
+export function probeIgnition(options: {
+  registryUrl: string;
+  uuid: string;
+  tokenSource: string;
+  compression?: string;
+}): string {
+  const { registryUrl, uuid, tokenSource: source, compression } = options;
+  const contents = `[Service]\nExecStart=/usr/bin/metalprobe --registry-url=${registryUrl} --server-uuid=${uuid} --token-file=/etc/metalprobe/token\n`;
+  return JSON.stringify({
+    ignition: { version: '3.3.0' },
+    storage: { files: [{ path: '/etc/metalprobe/token', mode: 384, contents: { source, compression } }] },
+    systemd: { units: [{ name: 'metalprobe.service', enabled: true, contents }] },
+  });
+}

@@ -1,0 +1,51 @@
+import type { Node } from './node.ts';
+
+/** What a BMC said; the body as it is, for tests look into it. */
+export interface Said {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Record<string, unknown>;
+}
+
+export interface TestClient {
+  get(path: string, headers?: Record<string, string>): Promise<Said>;
+  send(
+    method: 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Said>;
+}
+
+/** Speaks Redfish with Basic authentication and knows nothing else. For tests of this room. */
+export function clientOf({ bmc }: Node, password = bmc.password): TestClient {
+  const authorization = `Basic ${Buffer.from(`${bmc.username}:${password}`).toString('base64')}`;
+  return sender(bmc.url, { authorization });
+}
+
+/** Speaks in a session, or without any credentials. */
+export function sender(url: string, common: Record<string, string>): TestClient {
+  const ask = async (method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Said> => {
+    const response = await fetch(`${url}${path.startsWith('/redfish') ? path : `/redfish/v1${path}`}`, {
+      method,
+      headers: { ...common, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parse(text) };
+  };
+  return {
+    get: (path, headers = {}) => ask('GET', path, undefined, headers),
+    send: (method, path, body, headers = {}) => ask(method, path, body, headers),
+  };
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
