@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseDuration } from '@metal/api/common/duration.ts';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { ConfigError } from './errors.ts';
 import { type Option, type OptionName, options } from './options.ts';
 
@@ -55,7 +55,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
 
 function readValues(argv: readonly string[]): Values {
   const command = commandOf();
-  command.parse(normaliseArguments(argv), { from: 'user' });
+  parse(command, normaliseArguments(argv));
   const [stray] = command.args;
   if (stray !== undefined)
     throw new ConfigError(
@@ -64,6 +64,18 @@ function readValues(argv: readonly string[]): Values {
   const given = command.opts<Record<string, string>>();
   // Every option has a default, so each name has a string.
   return Object.fromEntries(options.map(({ name }) => [name, given[attributeOf(name)] ?? ''])) as Values;
+}
+
+/** Help goes out as usual; a mistake becomes an error of ours, so that the process says it once. */
+function parse(command: Command, argv: readonly string[]): void {
+  command.exitOverride().configureOutput({ outputError: () => undefined });
+  try {
+    command.parse(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) process.exit(0);
+    throw new ConfigError(`${error.message.replace(/^error: /, '')}; --help lists the options`, error);
+  }
 }
 
 /** The command with its help; also read by the reference page. */

@@ -13,6 +13,7 @@ import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, createClock } from '@metal/kube/clock.ts';
+import { KubeError } from '@metal/kube/errors.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
 import { readConfig } from '@metal/operator/config.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
@@ -154,6 +155,39 @@ export class Lab implements AsyncDisposable {
         protocol: { name: 'Redfish', port, scheme, ...(caPem === undefined ? {} : { tls: { caBundle: caPem } }) },
       },
     });
+  }
+
+  /** A token of a service account of its own. */
+  async tokenFor(account: string): Promise<string> {
+    const path = '/api/v1/namespaces/default/serviceaccounts';
+    const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace: 'default' } };
+    await this.client.raw({ method: 'POST', path, body }).catch(toleratePresent);
+    const answer = await this.client.raw<{ status: { token: string } }>({
+      method: 'POST',
+      path: `${path}/${account}/token`,
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+    });
+    return answer.status.token;
+  }
+
+  /** Lets a service account read metrics. */
+  async allowMetrics(account: string): Promise<void> {
+    const rbac = '/apis/rbac.authorization.k8s.io/v1';
+    const apiVersion = 'rbac.authorization.k8s.io/v1';
+    const metadata = { name: `lab-metrics-${account}` };
+    const rules = [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }];
+    await this.client
+      .raw({ method: 'POST', path: `${rbac}/clusterroles`, body: { apiVersion, kind: 'ClusterRole', metadata, rules } })
+      .catch(toleratePresent);
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: metadata.name };
+    const subjects = [{ kind: 'ServiceAccount', name: account, namespace: 'default' }];
+    await this.client
+      .raw({
+        method: 'POST',
+        path: `${rbac}/clusterrolebindings`,
+        body: { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
+      })
+      .catch(toleratePresent);
   }
 
   bmcNamed(name: string): Subject<BMC> {
@@ -299,6 +333,10 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     await stack.disposeAsync();
     throw error;
   }
+}
+
+function toleratePresent(error: unknown): void {
+  if (!(error instanceof KubeError) || error.code !== 'AlreadyExists') throw error;
 }
 
 async function flagsOf(

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { freePort } from '@metal/controlplane/free-port.ts';
+import { labsOfFile } from '@metal/lab/lab.ts';
+
+const openLab = labsOfFile();
+const command = join(fileURLToPath(new URL('../..', import.meta.url)), 'node_modules/.bin/metal-operator');
+const run = promisify(execFile);
+
+test('the process tells its health, guards its metrics, and leaves nothing behind when it is told to stop', async () => {
+  await using lab = await openLab({
+    operator: 'none',
+    speed: 1,
+    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
+  });
+  const [health, metrics] = [await freePort(), await freePort()];
+  const operator = await lab.startOperatorProcess([
+    `--health-probe-bind-address=127.0.0.1:${health}`,
+    `--metrics-bind-address=127.0.0.1:${metrics}`,
+  ]);
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+
+  for (const path of ['healthz', 'readyz'])
+    assert.equal((await fetch(`http://127.0.0.1:${health}/${path}`)).status, 200);
+  assert.equal((await askMetrics(metrics)).status, 401, 'metrics are not for everybody');
+  assert.equal((await askMetrics(metrics, 'made-up')).status, 403);
+  assert.equal((await askMetrics(metrics, await lab.tokenFor('default'))).status, 403, 'a token alone is not enough');
+  await lab.allowMetrics('default');
+  const { status, text } = await askMetrics(metrics, await lab.tokenFor('default'));
+  assert.equal(status, 200);
+  for (const name of [
+    'controller_runtime_reconcile_total',
+    'workqueue_depth',
+    'rest_client_requests_total',
+    'metal_bmc_requests_total',
+    'process_cpu_seconds_total',
+  ]) {
+    assert.match(text, new RegExp(`^${name}[{ ]`, 'm'), `${name} is exported`);
+  }
+  assert.equal(node.bmc.openSessions, 1, 'one session for all controllers');
+
+  assert.equal(await operator.stop(), 0);
+  assert.equal(node.bmc.openSessions, 0, 'it logged out');
+  const secrets = operator.log.filter((line) => line.includes(node.bmc.password));
+  assert.deepEqual(secrets, [], 'no password is in the log');
+});
+
+test('two processes that elect a leader: one works, and the other takes over when it is stopped', async () => {
+  await using lab = await openLab({
+    operator: 'none',
+    speed: 1,
+    flags: ['--leader-elect'],
+    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
+  });
+  const first = await lab.startOperatorProcess();
+  const ports = [await freePort(), await freePort()];
+  const second = await lab.startOperatorProcess([`--registry-port=${ports[0]}`, `--boot-port=${ports[1]}`]);
+  const [one, other] = await lab.rack({ generic: 2 });
+  assert.ok(one && other);
+  await lab.plugIn(one);
+  await lab.server(one).says('Available');
+  assert.ok(first.log.some((line) => line.includes('"controller":"server"')));
+  assert.ok(!second.log.some((line) => line.includes('"controller":"server"')), 'the second waits');
+
+  assert.equal(await first.stop(), 0);
+  await using _registry = await lab.startOperatorProcess();
+  await lab.plugIn(other);
+  await lab.server(other).says('Available');
+});
+
+test('mistakes in flags end the process with one clear line', async () => {
+  for (const [flags, message] of [
+    [['--probe-os-image=x', '--probe-image=x'], /^metal-operator: the registry has no address: give --registry-url/],
+    [
+      ['--discovery-timeout=soon', '--registry-url=http://x'],
+      /^metal-operator: --discovery-timeout: "soon" is no duration/,
+    ],
+    [['--nonsense'], /unknown option '--nonsense'/],
+  ] as const) {
+    const error: unknown = await run(command, [...flags]).catch((reason: unknown) => reason);
+    assert.ok(error instanceof Error && 'code' in error && 'stderr' in error);
+    assert.equal(error.code, 1);
+    assert.match(String(error.stderr), message);
+    assert.equal(String(error.stderr).trim().split('\n').length, 1);
+  }
+});
+
+test('help names every option', async () => {
+  const { stdout } = await run(command, ['--help']);
+  for (const name of ['--mac-prefixes-file', '--components', '--registry-auth', '--server-max-concurrent-reconciles'])
+    assert.match(stdout, new RegExp(name));
+});
+
+function askMetrics(port: number, token?: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    // The certificate is self-signed; who may read is what this is about.
+    const call = request(
+      { host: '127.0.0.1', port, path: '/metrics', headers, rejectUnauthorized: false, agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('end', () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+        );
+      },
+    );
+    call.once('error', reject);
+    call.end();
+  });
+}
