@@ -67,8 +67,16 @@ test('an operating system is installed, says that it is up, and starts from the 
 
   node.machine.restart();
   assert.equal(node.running === undefined, true, 'nothing runs without power');
-  await node.until((it) => it.running?.from === 'disk', soon());
-  assert.equal(node.running?.kernel.url, `${server.url}/kernel`);
+  await node.until((it) => it.boots[1]?.outcome === 'os', soon());
+  const kernel = `${server.url}/kernel`;
+  assert.equal(node.running?.kernel.url, kernel);
+  assert.deepEqual(
+    node.boots.map(({ at: _at, ...boot }) => boot),
+    [
+      { override: 'Pxe', from: 'network', kernel, outcome: 'os' },
+      { override: undefined, from: 'disk', kernel, outcome: 'os' },
+    ],
+  );
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On']);
   assert.equal(server.asked.filter(({ what }) => what.startsWith('POST')).length, 1, 'said once');
 });

@@ -28,6 +28,9 @@ export interface BootRecord {
   readonly at: number;
   /** The override it started with; undefined when it followed its boot order. */
   readonly override: string | undefined;
+  /** Where what runs came from, and its kernel's address; undefined when nothing was booted. */
+  from: 'network' | 'disk' | undefined;
+  kernel: string | undefined;
   /** Undefined while it goes on: probe, os, setup, emergency, no bootable device, lost power. */
   outcome: string | undefined;
 }
@@ -199,10 +202,16 @@ export class Machine {
     this.pendingBiosAttributes = {};
     const override = this.override;
     if (override?.isOnce === true) this.override = undefined;
-    const record: BootRecord = { at: this.#options.clock.now(), override: override?.target, outcome: undefined };
+    const record: BootRecord = {
+      at: this.#options.clock.now(),
+      override: override?.target,
+      from: undefined,
+      kernel: undefined,
+      outcome: undefined,
+    };
     this.boots.push(record);
     this.#reach('On');
-    void this.#boot(override, signal).then((outcome) => {
+    void this.#boot(override, record, signal).then((outcome) => {
       record.outcome ??= outcome;
       this.#changed();
     });
@@ -210,12 +219,12 @@ export class Machine {
   }
 
   /** Never rejects: a boot ends with an outcome. */
-  async #boot(override: Override | undefined, signal: AbortSignal): Promise<string> {
+  async #boot(override: Override | undefined, record: BootRecord, signal: AbortSignal): Promise<string> {
     const { clock, times } = this.#options;
     try {
       await clock.sleep(times().bootMs, signal);
       if (override?.target === 'BiosSetup') return 'setup';
-      return await bootFrom(this.#devices(override), override?.httpUri, this.#world(), signal);
+      return await bootFrom(this.#devices(override), override?.httpUri, this.#world(record), signal);
     } catch (error) {
       if (signal.aborted) return 'lost power';
       this.#log(`failed: ${error instanceof Error ? error.message : String(error)}`);
@@ -229,7 +238,7 @@ export class Machine {
     return first === undefined ? ordered : [first, ...ordered.filter((device) => device !== first)];
   }
 
-  #world(): Parameters<typeof bootFrom>[2] {
+  #world(record: BootRecord): Parameters<typeof bootFrom>[2] {
     const { clock, fetch, bootUrl, profile, ipAddress, random } = this.#options;
     return {
       uuid: this.hardware.uuid,
@@ -243,6 +252,8 @@ export class Machine {
       install: (running) => (this.#installed = running),
       run: (running) => {
         this.running = running;
+        record.from = running.from;
+        record.kernel = running.kernel.url;
         this.#changed();
       },
       log: (line) => this.#log(line),

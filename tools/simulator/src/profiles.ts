@@ -171,6 +171,23 @@ export const profiles = {
     bootMode: 'Legacy',
   },
   supermicro,
+  /** AMI firmware as white-box makers ship it: everything is called Self, only Basic authentication. */
+  gigabyte: {
+    ...generic,
+    manufacturer: 'GIGABYTE',
+    model: 'R163-Z30',
+    bmcModel: 'AST2600',
+    firmwareVersion: '13.06.03',
+    biosVersion: 'R06_F31',
+    systemId: 'Self',
+    managerId: 'Self',
+    chassisId: 'Self',
+    macPrefix: 'D85ED3',
+    expand: false,
+    sessionCap: undefined,
+    led: 'IndicatorLED',
+    changedStatus: 200,
+  },
   /** iDRAC 9: takes boot changes on the system. */
   'dell-idrac9': {
     ...dell,
