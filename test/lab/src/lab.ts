@@ -22,6 +22,7 @@ import { pino } from 'pino';
 import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { emptyCluster, openCluster } from './cluster.ts';
+import { restrictedKubeconfig } from './roles.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
 import { Subject, untilChanged } from './subject.ts';
@@ -38,6 +39,8 @@ export interface LabOptions {
   macPrefixes?: (fleet: Fleet) => string;
   /** Verify BMC certificates against the fleet's CA. */
   bmcCa?: boolean;
+  /** The operator works under its generated roles instead of as an administrator. */
+  underRoles?: boolean;
   /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
   operator?: 'inside' | 'process' | 'none';
   /** Garbage collection by a real kube-controller-manager. */
@@ -321,7 +324,9 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
         ...options.fleet,
       }),
     );
-    const flags = await flagsOf(options, fleet, cluster.kubeconfigPath, stack);
+    const kubeconfigPath =
+      options.underRoles === true ? await restrictedKubeconfig(cluster, client) : cluster.kubeconfigPath;
+    const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
     const lab = new Lab({ client, caches, clock, fleet, kubeconfigPath: cluster.kubeconfigPath, flags, stack });
     stack.defer(() => caches.stop());
