@@ -9,60 +9,76 @@ export interface ApiServerOptions {
   readonly directory: string;
   readonly pki: Pki;
   readonly etcdUrl: string;
-  readonly etcdPrefix: string;
   readonly port: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Starts a kube-apiserver with RBAC and waits until it is ready. */
-export async function startApiServer({
-  binaries,
-  directory,
-  pki,
-  etcdUrl,
-  etcdPrefix,
-  port,
-}: ApiServerOptions): Promise<Child> {
+export interface Door {
+  readonly port: number;
+  readonly pki: Pki;
+}
+
+const readyWithinMs = 60_000;
+
+/** Starts a kube-apiserver with RBAC and waits until an administrator can work with it. */
+export async function startApiServer(options: ApiServerOptions): Promise<Child> {
+  const { binaries, directory, signal } = options;
   const child = new Child({
     name: 'kube-apiserver',
     command: binaries.apiServer,
     directory,
     logFile: join(directory, 'kube-apiserver.log'),
-    args: [
-      `--etcd-servers=${etcdUrl}`,
-      `--etcd-prefix=${etcdPrefix}`,
-      `--secure-port=${port}`,
-      '--bind-address=127.0.0.1',
-      // Without a default route the API server would find no address of its own and refuse to start.
-      '--advertise-address=127.0.0.1',
-      '--endpoint-reconciler-type=none',
-      '--service-cluster-ip-range=10.0.0.0/24',
-      '--authorization-mode=RBAC',
-      '--enable-priority-and-fairness=false',
-      `--tls-cert-file=${pki.path('server.crt')}`,
-      `--tls-private-key-file=${pki.path('server.key')}`,
-      `--client-ca-file=${pki.path('ca.crt')}`,
-      `--service-account-key-file=${pki.path('service-account.pub')}`,
-      `--service-account-signing-key-file=${pki.path('service-account.key')}`,
-      '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
-      '--shutdown-delay-duration=0s',
-    ],
+    args: flags(options),
   });
   await child
-    .until(() => isReady(port, pki), 60_000)
+    .until(() => servesAdministrators(options), readyWithinMs, signal)
     .catch(async (error: unknown) => {
-      await child.stop();
+      await child.kill();
       throw error;
     });
   return child;
 }
 
-/** Ready as the administrator sees it: RBAC's own rules are in place too. */
-function isReady(port: number, { authority, admin }: Pki): Promise<boolean> {
+const flags = ({ etcdUrl, port, pki }: ApiServerOptions): string[] => [
+  `--etcd-servers=${etcdUrl}`,
+  `--secure-port=${port}`,
+  '--bind-address=127.0.0.1',
+  // Without a default route the API server would find no address of its own and refuse to start.
+  '--advertise-address=127.0.0.1',
+  '--endpoint-reconciler-type=none',
+  '--service-cluster-ip-range=10.0.0.0/24',
+  '--authorization-mode=RBAC',
+  '--enable-priority-and-fairness=false',
+  '--profiling=false',
+  `--tls-cert-file=${pki.path('server.crt')}`,
+  `--tls-private-key-file=${pki.path('server.key')}`,
+  `--client-ca-file=${pki.path('ca.crt')}`,
+  `--service-account-key-file=${pki.path('service-account.pub')}`,
+  `--service-account-signing-key-file=${pki.path('service-account.key')}`,
+  '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+  '--shutdown-delay-duration=0s',
+];
+
+// Both take a second and more, most of it waiting, and an administrator needs neither.
+const lateHooks = ['poststarthook/rbac/bootstrap-roles', 'poststarthook/scheduling/bootstrap-system-priority-classes'];
+const readyForAdministrators = `/readyz?${lateHooks.map((hook) => `exclude=${hook}`).join('&')}`;
+
+async function servesAdministrators(door: Door): Promise<boolean> {
+  if (!(await answers(door, readyForAdministrators))) return false;
+  // Readiness does not wait for the namespaces that the API server makes itself.
+  return answers(door, '/api/v1/namespaces/default');
+}
+
+/** Ready in its own opinion: the roles that every cluster has are in place too. */
+export const servesEverybody = (door: Door): Promise<boolean> => answers(door, '/readyz');
+
+/** True when the API server says 200 to an administrator. */
+export function answers({ port, pki: { authority, admin } }: Door, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const options = {
       host: '127.0.0.1',
       port,
-      path: '/readyz',
+      path,
       ca: authority.certificatePem,
       cert: admin.certificatePem,
       key: admin.keyPem,

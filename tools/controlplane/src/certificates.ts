@@ -5,7 +5,8 @@ import * as x509 from '@peculiar/x509';
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const dayMs = 86_400_000;
-const validDays = 365;
+const authorityDays = 3_650;
+const leafDays = 365;
 
 export interface KeyPair {
   readonly certificatePem: string;
@@ -20,7 +21,7 @@ export interface Subject {
   readonly ipAddresses?: readonly string[];
 }
 
-/** A certificate authority of its own for one control plane, valid for a year. */
+/** A certificate authority of its own for one control plane. It is valid for ten years, what it issues for one. */
 export interface Authority {
   readonly certificatePem: string;
   readonly keyPem: string;
@@ -31,8 +32,8 @@ export async function createAuthority(commonName: string): Promise<Authority> {
   const keys = await newKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serial(),
-    name: `CN=${commonName}`,
-    ...validity(),
+    name: [{ CN: [commonName] }],
+    ...validity(authorityDays),
     signingAlgorithm: algorithm,
     keys,
     extensions: [
@@ -65,9 +66,10 @@ async function issue(
   const keys = await newKeys();
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serial(),
-    subject: [`CN=${subject.commonName}`, ...(subject.organizations ?? []).map((name) => `O=${name}`)].join(', '),
+    // As data: names of users and groups may hold commas, colons and equals signs.
+    subject: [{ CN: [subject.commonName] }, ...(subject.organizations ?? []).map((name) => ({ O: [name] }))],
     issuer: authority.subject,
-    ...validity(),
+    ...validity(leafDays),
     signingAlgorithm: algorithm,
     publicKey: keys.publicKey,
     signingKey,
@@ -102,8 +104,8 @@ export async function serviceAccountKeys(): Promise<{ privatePem: string; public
 const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 const pemOf = async (key: webcrypto.CryptoKey): Promise<string> =>
   x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
-const validity = () => ({
+const validity = (days: number) => ({
   notBefore: new Date(Date.now() - dayMs),
-  notAfter: new Date(Date.now() + validDays * dayMs),
+  notAfter: new Date(Date.now() + days * dayMs),
 });
 const serial = (): string => `01${Buffer.from(webcrypto.getRandomValues(new Uint8Array(15))).toString('hex')}`;

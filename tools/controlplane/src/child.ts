@@ -1,57 +1,72 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ControlPlaneError } from './errors.ts';
 
 /**
- * Keeps the program as long as the writer of our standard input lives: when that ends, however it ended, the program
- * is killed. The kernel closes the pipe of a process that was killed with SIGKILL, so nothing stays behind even then.
+ * Runs a program for as long as the writer of its own standard input lives. However that one ended, by SIGKILL too, the
+ * kernel closes the pipe, and then the program is killed and its leftovers are removed.
+ *
+ *     this process ──pipe closes──▶ watcher ──USR1──▶ supervisor ──KILL──▶ program
+ *          └───────────TERM or USR2───────────────────▲    └──TERM or KILL───▲
+ *
+ * Only the supervisor signals the program, because only a parent knows that the id is not somebody else's by now.
  */
 const supervise = `
-trap : TERM INT
+leftovers=$1; shift
+trap 'kill -TERM $child 2>/dev/null' TERM
+trap 'kill -KILL $child 2>/dev/null' USR2
+trap 'orphaned=yes; kill -KILL $child 2>/dev/null' USR1
 exec 3<&0
 "$@" </dev/null 3<&- &
 child=$!
-{ cat <&3 >/dev/null; kill -KILL $child; } 2>/dev/null &
+{ trap '' TERM USR2; read -r _ <&3; kill -USR1 $$ || kill -KILL $child; } >/dev/null 2>&1 &
+watcher=$!
 exec 3<&-
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
+kill -KILL $watcher 2>/dev/null
+if [ -n "$orphaned" ] && [ -n "$leftovers" ]; then rm -rf "$leftovers"; fi
 exit $status`;
 
-const stopWithinMs = 3_000;
+const stopWithinMs = 5_000;
+const askAgainAfterMs = 20;
 
-/** A program that ends with this process. Its output goes to a file. */
+export interface Program {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Where it runs. */
+  readonly directory: string;
+  readonly logFile: string;
+  readonly environment?: NodeJS.ProcessEnv | undefined;
+  /** Removed when this process ends without stopping the program. */
+  readonly leftovers?: string | undefined;
+}
+
+/** A program that ends with this process, however this process ends. Its output goes to a file. */
 export class Child {
+  /** The exit code; null when it was ended by a signal. */
+  readonly exited: Promise<number | null>;
   readonly #process: ChildProcess;
   readonly #name: string;
   readonly #logFile: string;
-  readonly exited: Promise<number | null>;
   #running = true;
 
-  constructor({
-    name,
-    command,
-    args,
-    directory,
-    logFile,
-  }: {
-    name: string;
-    command: string;
-    args: readonly string[];
-    /** Where it runs. */
-    directory: string;
-    logFile: string;
-  }) {
+  constructor({ name, command, args, directory, logFile, environment, leftovers = '' }: Program) {
     this.#name = name;
     this.#logFile = logFile;
     const log = openSync(logFile, 'a');
-    this.#process = spawn('/bin/sh', ['-c', supervise, name, command, ...args], {
+    this.#process = spawn('/bin/sh', ['-c', supervise, name, leftovers, command, ...args], {
       cwd: directory,
+      env: environment ?? process.env,
       stdio: ['pipe', log, log],
+      // A group of its own: Ctrl-C in the terminal reaches this process, which then ends things in order.
       detached: true,
     });
     closeSync(log);
     this.exited = new Promise((resolve) => {
       this.#process.once('error', () => resolve(null));
-      this.#process.once('exit', (code) => resolve(code));
+      this.#process.once('exit', resolve);
     });
     void this.exited.then(() => {
       this.#running = false;
@@ -72,42 +87,34 @@ export class Child {
     }
   }
 
-  /** Waits for the check to hold. @throws ControlPlaneError when the program ends or time is up. */
-  async until(isReady: () => Promise<boolean>, withinMs: number): Promise<void> {
+  /** Waits for the check to hold. @throws ControlPlaneError when the program ends or time is up; the signal's reason. */
+  async until(isReady: () => Promise<boolean>, withinMs: number, signal?: AbortSignal): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (!(await isReady())) {
-      if (!this.#running)
-        throw new ControlPlaneError('StartFailed', `${this.#name} ended while starting:\n${this.lastWords}`);
-      if (performance.now() > deadline)
-        throw new ControlPlaneError(
-          'StartFailed',
-          `${this.#name} was not ready within ${withinMs / 1_000} s:\n${this.lastWords}`,
-        );
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      signal?.throwIfAborted();
+      if (!this.#running) throw this.#failed('ended while starting');
+      if (performance.now() > deadline) throw this.#failed(`was not ready within ${withinMs / 1_000} s`);
+      await sleep(askAgainAfterMs);
     }
   }
 
   /** Asks it to end, and makes it end after a while. */
   async stop(): Promise<void> {
     if (!this.#running) return;
-    this.#signal('SIGTERM');
-    const timer = setTimeout(() => this.#signal('SIGKILL'), stopWithinMs);
+    this.#process.kill('SIGTERM');
+    const timer = setTimeout(() => this.#process.kill('SIGUSR2'), stopWithinMs);
     await this.exited;
     clearTimeout(timer);
   }
 
   /** Ends it at once, as a crash would. */
   async kill(): Promise<void> {
-    this.#signal('SIGKILL');
+    if (!this.#running) return;
+    this.#process.kill('SIGUSR2');
     await this.exited;
   }
 
-  #signal(signal: NodeJS.Signals): void {
-    if (this.#process.pid === undefined) return;
-    try {
-      process.kill(-this.#process.pid, signal);
-    } catch {
-      // It ended by itself in this very moment.
-    }
+  #failed(what: string): ControlPlaneError {
+    return new ControlPlaneError('StartFailed', `${this.#name} ${what}; the end of its log:\n${this.lastWords}`);
   }
 }

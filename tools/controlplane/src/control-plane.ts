@@ -1,22 +1,23 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startApiServer } from './api-server.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
-import { Child } from './child.ts';
+import type { Child } from './child.ts';
+import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { ControlPlaneError } from './errors.ts';
-import { startEtcd } from './etcd.ts';
-import { freePort } from './free-port.ts';
-import { kubeconfig } from './kubeconfig.ts';
+import { type Etcd, startEtcd } from './etcd.ts';
 import { type Pki, preparePki } from './pki.ts';
+import { RunningControlPlane } from './running-control-plane.ts';
 
 export interface ControlPlaneOptions {
   /** Kept between starts. Without one, a temporary directory that is removed at the end. */
   readonly dataDirectory?: string | undefined;
+  /** Directory with ready-made programs; defaults to $KUBEBUILDER_ASSETS, else they are built once with Go. */
   readonly assets?: string | undefined;
   /** Garbage collection, namespaces and service accounts; needs kube-controller-manager. */
-  readonly controllerManager?: boolean;
-  readonly say?: (line: string) => void;
+  readonly controllerManager?: boolean | undefined;
+  /** Ends the start; has no effect on a control plane that is up. */
+  readonly signal?: AbortSignal | undefined;
+  /** One line of progress for people, when something takes long. */
+  readonly say?: ((line: string) => void) | undefined;
 }
 
 /** A control plane of its own: etcd, kube-apiserver and, if asked for, kube-controller-manager. */
@@ -27,162 +28,84 @@ export interface ControlPlane extends AsyncDisposable {
   readonly kubeconfigPath: string;
   readonly binaries: Binaries;
   readonly directory: string;
-  /** Kubeconfig file of any user, e.g. to try RBAC roles. */
+  /** Resolves with the reason when one of the programs ends by itself. */
+  readonly ended: Promise<ControlPlaneError>;
+  /** Waits for the roles that every cluster has, a second or two after the start. Administrators need not wait. */
+  rolesReady(): Promise<void>;
+  /** Kubeconfig file of any user, e.g. to try RBAC roles; waits for `rolesReady`. */
   kubeconfigFor(user: string, groups?: readonly string[]): Promise<string>;
   stopApiServer(): Promise<void>;
   /** On the same port, with the same data. */
   startApiServer(): Promise<void>;
+  restartApiServer(): Promise<void>;
   startControllerManager(): Promise<void>;
 }
 
 const portAttempts = 5;
 
 /**
- * Starts a control plane and waits until it is ready.
- * @throws ControlPlaneError; nothing is left running then.
+ * Starts a control plane and waits until an administrator can work with it. Its programs end with this process,
+ * however this process ends.
+ * @throws ControlPlaneError, or the signal's reason; nothing is left running then.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const binaries = await findBinaries({
-    assets: options.assets,
-    ...(options.say === undefined ? {} : { say: options.say }),
-  });
-  const stack = new AsyncDisposableStack();
+  const { assets, signal, say } = options;
+  const binaries = await findBinaries({ assets, signal, say });
+  await using started = new AsyncDisposableStack();
+  const data = started.use(await openDataDirectory(options.dataDirectory));
+  const [pki, etcd] = await both(preparePki(data.path), startEtcdIn(data, binaries, started, signal));
+  const { apiServer, port } = await startOnFreePort({ data, binaries, pki, etcd, signal });
+  const plane = new RunningControlPlane({ binaries, data, pki, etcd, port, apiServer, stack: started.move() });
   try {
-    const directory = await prepareDirectory(options.dataDirectory, stack);
-    const pki = await preparePki(directory);
-    const etcd = await startEtcd({ binaries, directory, durable: options.dataDirectory !== undefined });
-    stack.defer(() => etcd.child.stop());
-    const { child, port } = await onFreePort((candidate) =>
-      startApiServer({ binaries, directory, pki, etcdUrl: etcd.url, etcdPrefix: '/registry', port: candidate }),
-    );
-    const plane = new RunningControlPlane({
-      binaries,
-      directory,
-      pki,
-      etcdUrl: etcd.url,
-      port,
-      apiServer: child,
-      stack,
-    });
     await plane.writeKubeconfig();
     if (options.controllerManager === true) await plane.startControllerManager();
     return plane;
   } catch (error) {
-    await stack.disposeAsync();
+    await plane[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function prepareDirectory(dataDirectory: string | undefined, stack: AsyncDisposableStack): Promise<string> {
-  if (dataDirectory !== undefined) {
-    await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-    return dataDirectory;
-  }
-  const directory = await mkdtemp(join(tmpdir(), 'metal-control-plane-'));
-  stack.defer(() => rm(directory, { recursive: true, force: true }));
-  return directory;
+/** Fails only when both are over, so that nothing starts after the failure was cleaned up. */
+async function both<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([one, other]);
+  return Promise.all([one, other]);
+}
+
+async function startEtcdIn(
+  data: DataDirectory,
+  binaries: Binaries,
+  started: AsyncDisposableStack,
+  signal: AbortSignal | undefined,
+): Promise<Etcd> {
+  const etcd = await startEtcd({ binaries, directory: data.path, durable: data.durable, signal });
+  started.defer(() => (data.durable ? etcd.child.stop() : etcd.child.kill()));
+  return etcd;
 }
 
 /** Somebody else may take a free port between looking and binding; then another one is tried. */
-async function onFreePort(start: (port: number) => Promise<Child>): Promise<{ child: Child; port: number }> {
+async function startOnFreePort({
+  data,
+  binaries,
+  pki,
+  etcd,
+  signal,
+}: {
+  data: DataDirectory;
+  binaries: Binaries;
+  pki: Pki;
+  etcd: Etcd;
+  signal: AbortSignal | undefined;
+}): Promise<{ apiServer: Child; port: number }> {
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
+    const port = await data.port();
     try {
-      return { child: await start(port), port };
+      const apiServer = await startApiServer({ binaries, directory: data.path, pki, etcdUrl: etcd.url, port, signal });
+      await data.notePort(port);
+      return { apiServer, port };
     } catch (error) {
-      const taken = error instanceof ControlPlaneError && /address already in use/.test(error.message);
+      const taken = error instanceof ControlPlaneError && error.message.includes('address already in use');
       if (!taken || attempt === portAttempts) throw error;
     }
-  }
-}
-
-interface Parts {
-  readonly binaries: Binaries;
-  readonly directory: string;
-  readonly pki: Pki;
-  readonly etcdUrl: string;
-  readonly port: number;
-  readonly apiServer: Child;
-  readonly stack: AsyncDisposableStack;
-}
-
-class RunningControlPlane implements ControlPlane {
-  readonly #parts: Parts;
-  #apiServer: Child;
-
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#apiServer = parts.apiServer;
-    parts.stack.defer(() => this.#apiServer.stop());
-  }
-
-  get url(): string {
-    return `https://127.0.0.1:${this.#parts.port}`;
-  }
-
-  get caPem(): string {
-    return this.#parts.pki.authority.certificatePem;
-  }
-
-  get binaries(): Binaries {
-    return this.#parts.binaries;
-  }
-
-  get directory(): string {
-    return this.#parts.directory;
-  }
-
-  get kubeconfigPath(): string {
-    return join(this.#parts.directory, 'kubeconfig');
-  }
-
-  async writeKubeconfig(): Promise<void> {
-    const text = kubeconfig({ url: this.url, caPem: this.caPem, user: 'admin', client: this.#parts.pki.admin });
-    await writeFile(this.kubeconfigPath, text, { mode: 0o600 });
-  }
-
-  async kubeconfigFor(user: string, groups: readonly string[] = []): Promise<string> {
-    const client = await this.#parts.pki.authority.issue({ commonName: user, organizations: groups });
-    const path = join(this.#parts.directory, `kubeconfig-${user.replaceAll(/[^a-z0-9-]/gi, '-')}`);
-    await writeFile(path, kubeconfig({ url: this.url, caPem: this.caPem, user, client }), { mode: 0o600 });
-    return path;
-  }
-
-  async stopApiServer(): Promise<void> {
-    await this.#apiServer.stop();
-  }
-
-  async startApiServer(): Promise<void> {
-    const { binaries, directory, pki, etcdUrl, port } = this.#parts;
-    this.#apiServer = await startApiServer({ binaries, directory, pki, etcdUrl, etcdPrefix: '/registry', port });
-  }
-
-  async startControllerManager(): Promise<void> {
-    const { binaries, directory, pki, stack } = this.#parts;
-    if (binaries.controllerManager === undefined) {
-      throw new ControlPlaneError(
-        'AssetsIncomplete',
-        `${binaries.directory} has no kube-controller-manager; garbage collection needs it. Unset KUBEBUILDER_ASSETS to build it with Go`,
-      );
-    }
-    const child = new Child({
-      name: 'kube-controller-manager',
-      command: binaries.controllerManager,
-      directory,
-      logFile: join(directory, 'kube-controller-manager.log'),
-      args: [
-        `--kubeconfig=${this.kubeconfigPath}`,
-        '--controllers=garbage-collector-controller,namespace-controller,serviceaccount-controller,serviceaccount-token-controller',
-        '--leader-elect=false',
-        '--secure-port=0',
-        `--service-account-private-key-file=${pki.path('service-account.key')}`,
-        `--root-ca-file=${pki.path('ca.crt')}`,
-      ],
-    });
-    stack.defer(() => child.stop());
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.stack.disposeAsync();
   }
 }

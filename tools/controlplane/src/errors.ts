@@ -1,7 +1,20 @@
-/** What a control plane cannot start without; the message names the ways out. */
+/** Every reason why a control plane does not start. */
+export type ControlPlaneErrorCode =
+  /** No Go, or one that is too old, to build the programs with. */
+  | 'GoMissing'
+  | 'BuildFailed'
+  /** The directory of ready-made programs lacks some. */
+  | 'AssetsIncomplete'
+  /** Another control plane runs on the data. */
+  | 'DataDirectoryInUse'
+  | 'StartFailed'
+  /** A program that was ready ended by itself. */
+  | 'ProgramEnded';
+
+/** What a control plane cannot start or stay without; the message names the ways out. */
 export class ControlPlaneError extends Error {
-  readonly code: 'GoMissing' | 'BuildFailed' | 'AssetsIncomplete' | 'StartFailed';
-  constructor(code: ControlPlaneError['code'], message: string, cause?: unknown) {
+  readonly code: ControlPlaneErrorCode;
+  constructor(code: ControlPlaneErrorCode, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'ControlPlaneError';
     this.code = code;

@@ -1,41 +1,73 @@
-import { open, readFile, rm } from 'node:fs/promises';
+import { link, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+const beatMs = 5_000;
+const staleAfterMs = 30_000;
+const askAgainAfterMs = 250;
+
 /**
- * Runs the work while holding a lock file, so that parallel processes build once. A lock whose process is gone is
- * taken over.
+ * Takes a lock file for as long as it is not disposed, or tells that another process holds it. A lock is free again
+ * when its process is gone, or has not touched it for half a minute (the same number can be another process by then).
  */
-export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  while (!(await tryLock(path))) {
-    if (!(await isHeld(path))) await rm(path, { force: true });
-    else await sleep(500);
-  }
-  try {
-    return await work();
-  } finally {
-    await rm(path, { force: true });
+export async function tryFileLock(path: string): Promise<AsyncDisposable | undefined> {
+  if (!(await isHeld(path))) await rm(path, { force: true });
+  if (!(await create(path))) return undefined;
+  const beat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), beatMs);
+  beat.unref();
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(beat);
+      await rm(path, { force: true });
+    },
+  };
+}
+
+/** Waits until the lock can be taken. Two waiters may both take over a stale lock: the work must bear being done twice. */
+export async function takeFileLock(path: string, options: LockOptions = {}): Promise<AsyncDisposable> {
+  for (let attempt = 1; ; attempt += 1) {
+    options.signal?.throwIfAborted();
+    const lock = await tryFileLock(path);
+    if (lock !== undefined) return lock;
+    if (attempt === 1) options.onWait?.();
+    await sleep(askAgainAfterMs, undefined, { signal: options.signal });
   }
 }
 
-async function tryLock(path: string): Promise<boolean> {
+export interface LockOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called once when somebody else holds the lock. */
+  readonly onWait?: (() => void) | undefined;
+}
+
+/** Linked rather than opened, so that the file is never seen without its content. */
+async function create(path: string): Promise<boolean> {
+  const own = `${path}.${process.pid}-${performance.now()}`;
+  await writeFile(own, String(process.pid), { mode: 0o600 });
   try {
-    await using file = await open(path, 'wx');
-    await file.writeFile(String(process.pid));
+    await link(own, path);
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw error;
+  } finally {
+    await rm(own, { force: true });
   }
 }
 
 async function isHeld(path: string): Promise<boolean> {
-  const holder = Number(await readFile(path, 'utf8').catch(() => '0'));
-  // A file without a number is being written this very moment.
-  if (!Number.isInteger(holder) || holder <= 0) return true;
   try {
-    process.kill(holder, 0);
-    return true;
+    const { mtimeMs } = await stat(path);
+    return Date.now() - mtimeMs < staleAfterMs && isAlive(Number(await readFile(path, 'utf8')));
   } catch {
     return false;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // A process of another user exists, although it may not be asked.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

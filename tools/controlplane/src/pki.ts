@@ -10,7 +10,10 @@ export interface Pki {
   path(name: string): string;
 }
 
-/** Makes the certificates in the directory, or takes those a persistent control plane has there already. */
+/**
+ * Makes the certificates in the directory. The authority and the service account keys of a persistent control plane
+ * stay, so that kubeconfigs and tokens of an earlier start stay valid; what they sign is issued anew with every start.
+ */
 export async function preparePki(directory: string): Promise<Pki> {
   const home = join(directory, 'pki');
   const path = (name: string) => join(home, name);
@@ -18,26 +21,30 @@ export async function preparePki(directory: string): Promise<Pki> {
   if (!existsSync(path('ca.crt'))) await create(path);
   const read = (name: string) => readFile(path(name), 'utf8');
   const authority = await loadAuthority(await read('ca.crt'), await read('ca.key'));
-  const admin = await authority.issue({ commonName: 'admin', organizations: ['system:masters'] });
-  return { authority, admin, path };
-}
-
-async function create(path: (name: string) => string): Promise<void> {
-  const authority = await createAuthority('metal-operator-control-plane');
   const server = await authority.issue({
     commonName: 'kube-apiserver',
     dnsNames: ['localhost', 'kubernetes', 'kubernetes.default.svc'],
     ipAddresses: ['127.0.0.1', '10.0.0.1'],
   });
-  const accounts = await serviceAccountKeys();
-  const files = {
-    'server.crt': server.certificatePem,
-    'server.key': server.keyPem,
+  await writeAll(path, { 'server.crt': server.certificatePem, 'server.key': server.keyPem });
+  const admin = await authority.issue({ commonName: 'admin', organizations: ['system:masters'] });
+  return { authority, admin, path };
+}
+
+async function create(path: (name: string) => string): Promise<void> {
+  const [authority, accounts] = await Promise.all([
+    createAuthority('metal-operator-control-plane'),
+    serviceAccountKeys(),
+  ]);
+  await writeAll(path, {
     'service-account.key': accounts.privatePem,
     'service-account.pub': accounts.publicPem,
     'ca.key': authority.keyPem,
     // Last: its presence says that the set is complete.
     'ca.crt': authority.certificatePem,
-  };
+  });
+}
+
+async function writeAll(path: (name: string) => string, files: Record<string, string>): Promise<void> {
   for (const [name, text] of Object.entries(files)) await writeFile(path(name), text, { mode: 0o600 });
 }

@@ -1,0 +1,61 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ControlPlaneError } from './errors.ts';
+import { tryFileLock } from './file-lock.ts';
+import { freePort, isFree } from './free-port.ts';
+
+/** Where one control plane keeps everything it has. */
+export interface DataDirectory extends AsyncDisposable {
+  readonly path: string;
+  /** Data outlives the process. */
+  readonly durable: boolean;
+  /** A port to try; a persistent control plane asks for the one it had, so that its kubeconfigs stay valid. */
+  port(): Promise<number>;
+  notePort(port: number): Promise<void>;
+}
+
+/**
+ * The given directory, for this process alone; or a temporary one that goes when it is disposed.
+ * @throws ControlPlaneError DataDirectoryInUse.
+ */
+export function openDataDirectory(path: string | undefined): Promise<DataDirectory> {
+  return path === undefined ? temporary() : persistent(resolve(path));
+}
+
+async function temporary(): Promise<DataDirectory> {
+  const path = await mkdtemp(join(tmpdir(), 'metal-control-plane-'));
+  return {
+    path,
+    durable: false,
+    port: freePort,
+    notePort: () => Promise.resolve(),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+async function persistent(path: string): Promise<DataDirectory> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const lock = await tryFileLock(join(path, 'lock'));
+  if (lock === undefined) {
+    throw new ControlPlaneError(
+      'DataDirectoryInUse',
+      `another control plane runs on ${path}; use it by ${join(path, 'kubeconfig')}, stop it, or choose another directory`,
+    );
+  }
+  await Promise.all(logs.map((name) => rm(join(path, name), { force: true })));
+  const portFile = join(path, 'port');
+  return {
+    path,
+    durable: true,
+    async port() {
+      const last = Number(await readFile(portFile, 'utf8').catch(() => '0'));
+      return last > 0 && (await isFree(last)) ? last : freePort();
+    },
+    notePort: (port) => writeFile(portFile, String(port)),
+    [Symbol.asyncDispose]: () => lock[Symbol.asyncDispose](),
+  };
+}
+
+/** Begun anew with each start, or they would grow for ever. */
+const logs = ['etcd.log', 'kube-apiserver.log', 'kube-controller-manager.log'];

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Holds go.mod, the one place that says which versions are built. */
+export const moduleDirectory = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** What is built, how, and where it is kept. */
+export interface Recipe {
+  readonly kubernetes: string;
+  readonly etcd: string;
+  readonly linkerFlags: string;
+  /** Named by what it holds: versions, platform, and a digest of everything else that decides the build. */
+  readonly directory: string;
+}
+
+export async function readRecipe(environment: NodeJS.ProcessEnv): Promise<Recipe> {
+  const module = await readFile(join(moduleDirectory, 'go.mod'), 'utf8');
+  const sums = await readFile(join(moduleDirectory, 'go.sum'), 'utf8');
+  const versionOf = (path: string) =>
+    new RegExp(`^\\s*${path.replaceAll('.', '\\.')} (v\\S+)`, 'm').exec(module)?.[1] ?? 'unknown';
+  const kubernetes = versionOf('k8s.io/kubernetes');
+  const etcd = versionOf('go.etcd.io/etcd/server/v3');
+  const linkerFlags = linkerFlagsFor(kubernetes);
+  const digest = createHash('sha256').update(module).update(sums).update(linkerFlags).digest('hex').slice(0, 12);
+  const name = `kubernetes-${kubernetes}-etcd-${etcd}-${process.platform}-${process.arch}-${digest}`;
+  const root = environment.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+  return { kubernetes, etcd, linkerFlags, directory: join(root, 'metal-operator', 'control-plane', name) };
+}
+
+/** Without the stamps, `kubectl version` and the API server say v0.0.0-master. */
+function linkerFlagsFor(version: string): string {
+  const [major, minor] = version.slice(1).split('.');
+  // A module does not tell its commit, and a build date would make every build another one.
+  const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: 'archive', gitCommit: '' };
+  const stamps = Object.entries(values).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
+  return ['-s', '-w', ...stamps].join(' ');
+}

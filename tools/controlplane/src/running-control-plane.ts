@@ -1,0 +1,116 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { servesEverybody, startApiServer } from './api-server.ts';
+import type { Binaries } from './binaries.ts';
+import type { Child } from './child.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { startControllerManager } from './controller-manager.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { ControlPlaneError } from './errors.ts';
+import type { Etcd } from './etcd.ts';
+import { kubeconfig } from './kubeconfig.ts';
+import type { Pki } from './pki.ts';
+
+interface Parts {
+  readonly binaries: Binaries;
+  readonly data: DataDirectory;
+  readonly pki: Pki;
+  readonly etcd: Etcd;
+  readonly port: number;
+  readonly apiServer: Child;
+  /** Ends etcd and gives the directory back. */
+  readonly stack: AsyncDisposableStack;
+}
+
+const rolesWithinMs = 30_000;
+
+export class RunningControlPlane implements ControlPlane {
+  readonly url: string;
+  readonly caPem: string;
+  readonly kubeconfigPath: string;
+  readonly binaries: Binaries;
+  readonly directory: string;
+  readonly ended: Promise<ControlPlaneError>;
+  readonly #parts: Parts;
+  readonly #tellEnd: (reason: ControlPlaneError) => void;
+  /** Programs that are meant to run. */
+  readonly #wanted = new Set<Child>();
+  #apiServer: Child;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.url = `https://127.0.0.1:${parts.port}`;
+    this.caPem = parts.pki.authority.certificatePem;
+    this.directory = parts.data.path;
+    this.kubeconfigPath = join(this.directory, 'kubeconfig');
+    this.binaries = parts.binaries;
+    const { promise, resolve } = Promise.withResolvers<ControlPlaneError>();
+    this.ended = promise;
+    this.#tellEnd = resolve;
+    this.#apiServer = parts.apiServer;
+    this.#watch('etcd', parts.etcd.child);
+    this.#watch('kube-apiserver', parts.apiServer);
+    parts.stack.defer(() => this.#end(this.#apiServer));
+  }
+
+  async writeKubeconfig(): Promise<void> {
+    const { url, caPem } = this;
+    const text = kubeconfig({ url, caPem, user: 'admin', client: this.#parts.pki.admin });
+    await writeFile(this.kubeconfigPath, text, { mode: 0o600 });
+  }
+
+  async rolesReady(): Promise<void> {
+    await this.#apiServer.until(() => servesEverybody(this.#parts), rolesWithinMs);
+  }
+
+  async kubeconfigFor(user: string, groups: readonly string[] = []): Promise<string> {
+    const { url, caPem } = this;
+    const client = await this.#parts.pki.authority.issue({ commonName: user, organizations: groups });
+    const path = join(this.directory, `kubeconfig-${encodeURIComponent(user)}`);
+    await writeFile(path, kubeconfig({ url, caPem, user, client }), { mode: 0o600 });
+    await this.rolesReady();
+    return path;
+  }
+
+  async stopApiServer(): Promise<void> {
+    this.#wanted.delete(this.#apiServer);
+    await this.#apiServer.stop();
+  }
+
+  async startApiServer(): Promise<void> {
+    if (this.#apiServer.running) return;
+    const { binaries, pki, etcd, port } = this.#parts;
+    this.#apiServer = await startApiServer({ binaries, directory: this.directory, pki, etcdUrl: etcd.url, port });
+    this.#watch('kube-apiserver', this.#apiServer);
+  }
+
+  async restartApiServer(): Promise<void> {
+    await this.stopApiServer();
+    await this.startApiServer();
+  }
+
+  async startControllerManager(): Promise<void> {
+    const { directory, kubeconfigPath } = this;
+    const child = await startControllerManager({ ...this.#parts, directory, kubeconfigPath });
+    this.#watch('kube-controller-manager', child);
+    this.#parts.stack.defer(() => this.#end(child));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#wanted.clear();
+    await this.#parts.stack.disposeAsync();
+  }
+
+  /** What is not kept may end at once: an orderly end of the API server takes a second. */
+  #end(child: Child): Promise<void> {
+    return this.#parts.data.durable ? child.stop() : child.kill();
+  }
+
+  #watch(name: string, child: Child): void {
+    this.#wanted.add(child);
+    void child.exited.then(() => {
+      if (!this.#wanted.has(child)) return;
+      this.#tellEnd(new ControlPlaneError('ProgramEnded', `${name} ended; the end of its log:\n${child.lastWords}`));
+    });
+  }
+}
