@@ -8,7 +8,7 @@ import { createEventRecorder } from '@metal/kube/events.ts';
 import { fastify } from 'fastify';
 import type { Logger } from 'pino';
 import { Counter, type Registry as MetricsRegistry } from 'prom-client';
-import { LazyBootTokens } from './boot-tokens.ts';
+import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { EvidenceLog } from './evidence-log.ts';
 import { BootImages } from './images.ts';
 import { Machines } from './machines.ts';

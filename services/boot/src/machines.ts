@@ -3,7 +3,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import type { LazyBootTokens } from './boot-tokens.ts';
+import type { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { currentBootRef, type Expectation, expectationOf, obstacleTo } from './expectation.ts';
 import { Refusal } from './refusal.ts';
 

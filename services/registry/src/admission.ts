@@ -3,7 +3,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { bootTokenExpiresAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import type { LazyBootTokens } from './boot-tokens.ts';
+import type { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { Refusal } from './refusal.ts';
 
 export interface AdmissionOptions {

@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import { Counter, type Registry as MetricsRegistry } from 'prom-client';
 import { Admission } from './admission.ts';
 import { answerRefusals } from './answers.ts';
-import { LazyBootTokens } from './boot-tokens.ts';
+import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { RateLimit } from './rate-limit.ts';
 import { ReportStore } from './report-store.ts';
 import { takeReports } from './routes.ts';

@@ -1,8 +1,8 @@
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { CustomResourceDefinition, Lease, Secret } from '@metal/kube/builtin.ts';
+import { Lease, Secret } from '@metal/kube/builtin.ts';
 import { isNotFound } from '@metal/kube/errors.ts';
 import type { Kind, KubeObject } from '@metal/kube/kind.ts';
-import { toCustomResourceDefinition } from '@metal/kube/crd.ts';
+import { installKinds } from '@metal/kube/install-kinds.ts';
 import { kinds } from '@metal/api/kinds.ts';
 import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
 
@@ -20,7 +20,10 @@ export async function openCluster({
 }: ClusterOptions = {}): Promise<ControlPlane> {
   const plane = await startControlPlane({ say: (line) => process.stderr.write(`${line}\n`) });
   try {
-    if (crds) await installKinds(plane.kubeconfigPath);
+    if (crds) {
+      await using client = createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'lab' });
+      await installKinds(client, kinds);
+    }
     // Started after the kinds: the garbage collector learns of new kinds only twice a minute.
     if (controllerManager) await plane.startControllerManager();
     return plane;
@@ -28,26 +31,6 @@ export async function openCluster({
     await plane[Symbol.asyncDispose]();
     throw error;
   }
-}
-
-/** Creates all CRDs and waits until their kinds can be used. */
-export async function installKinds(kubeconfigPath: string): Promise<void> {
-  await using client = createKubeClient({ kubeconfigPath, defaultFieldManager: 'lab' });
-  await Promise.all(kinds.map((kind) => client.create(CustomResourceDefinition, toCustomResourceDefinition(kind))));
-  const { resourceVersion } = await client.list(CustomResourceDefinition);
-  const waiting = new Set(kinds.map(({ plural, group }) => `${plural}.${group}`));
-  const note = (crd: CustomResourceDefinition) => {
-    const established =
-      crd.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false;
-    if (established) waiting.delete(crd.metadata.name);
-  };
-  for (const crd of (await client.list(CustomResourceDefinition)).items) note(crd);
-  if (waiting.size === 0) return;
-  for await (const event of client.watch(CustomResourceDefinition, { resourceVersion, timeoutSeconds: 30 })) {
-    if (event.type !== 'ERROR' && event.type !== 'BOOKMARK') note(event.object);
-    if (waiting.size === 0) return;
-  }
-  throw new Error(`these kinds were not established within 30 s: ${[...waiting].join(', ')}`);
 }
 
 /** Deletes what a lab left: every object of our kinds, whatever finalizer it has, and the secrets and boot keys. */

@@ -24,7 +24,7 @@ import { freePort } from '@metal/controlplane/free-port.ts';
 import { emptyCluster, openCluster } from './cluster.ts';
 import { restrictedKubeconfig } from './roles.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
-import { type OperatorProcess, startOperatorProcess } from './operator-process.ts';
+import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
 import { Subject, untilChanged } from './subject.ts';
 import { Timeline } from './timeline.ts';
 

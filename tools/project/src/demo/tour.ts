@@ -6,15 +6,14 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { systemClock } from '@metal/kube/clock.ts';
-import { toCustomResourceDefinition } from '@metal/kube/crd.ts';
+import { installKinds } from '@metal/kube/install-kinds.ts';
 import { type Fleet, startFleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 import { costsOf } from './costs.ts';
-import { type OperatorProcess, startOperator } from './operator.ts';
+import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts';
 import { Screen } from './screen.ts';
 
 /** A step of the tour that did not happen; the message says which, and what was seen last. */
@@ -156,7 +155,7 @@ export class Tour implements AsyncDisposable {
         () =>
           end(
             new DemoFailed(
-              `"${wish}" did not happen within ${stepTimeoutMs / 1_000} s.\n${this.#screen.lastSeen()}\noperator: ${operator.lastWords()}`,
+              `"${wish}" did not happen within ${stepTimeoutMs / 1_000} s.\n${this.#screen.lastSeen()}\noperator: ${operator.log.slice(-3).join('\n')}`,
             ),
           ),
         stepTimeoutMs,
@@ -166,7 +165,7 @@ export class Tour implements AsyncDisposable {
       signal.addEventListener('abort', onAbort, { once: true });
       stack.defer(() => signal.removeEventListener('abort', onAbort));
       void operator.ended.then((code) =>
-        end(new DemoFailed(`the operator ended with code ${code}: ${operator.lastWords()}`)),
+        end(new DemoFailed(`the operator ended with code ${code}: ${operator.log.slice(-3).join('\n')}`)),
       );
       if (followed.size >= 0) check();
     });
@@ -182,7 +181,7 @@ async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDis
   );
   stack.use(plane);
   const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'demo' }));
-  await screen.step(`${kinds.length} kinds`, () => installKinds(client));
+  await screen.step(`${kinds.length} kinds`, () => installKinds(client, kinds));
   const fleet = await screen.step(`${options.servers} simulated servers of five vendors`, () =>
     startFleet({ count: options.servers, latencyMs: 20 }),
   );
@@ -192,7 +191,7 @@ async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDis
     ...(await writeFlags(options.directory, plane.kubeconfigPath, fleet)),
     `--metrics-bind-address=127.0.0.1:${metricsPort}`,
   ];
-  const operator = await screen.step('the operator, in one process', () => startOperator(flags));
+  const operator = await screen.step('the operator, in one process', () => startOperatorProcess({ flags }));
   stack.use(operator);
   fleet.setBootUrl(operator.bootUrl);
   const caches = new CacheSet({ client, clock: systemClock, log: pino({ level: 'silent' }) });
@@ -202,17 +201,6 @@ async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDis
   await caches.start();
   stack.use(screen.follow(servers, claims));
   return { plane, fleet, operator, client, servers, claims, metricsUrl: `http://127.0.0.1:${metricsPort}/metrics` };
-}
-
-async function installKinds(client: KubeClient): Promise<void> {
-  await Promise.all(kinds.map((kind) => client.create(CustomResourceDefinition, toCustomResourceDefinition(kind))));
-  const isEstablished = ({ status }: CustomResourceDefinition) =>
-    status?.conditions?.some(({ type, status: holds }) => type === 'Established' && holds === 'True') ?? false;
-  for (;;) {
-    const { items } = await client.list(CustomResourceDefinition);
-    if (items.every(isEstablished)) return;
-    await systemClock.sleep(100);
-  }
 }
 
 async function writeFlags(directory: string, kubeconfigPath: string, fleet: Fleet): Promise<string[]> {
@@ -234,6 +222,5 @@ async function writeFlags(directory: string, kubeconfigPath: string, fleet: Flee
     '--protocol=http',
     '--metrics-secure=false',
     '--health-probe-bind-address=0',
-    '--zap-encoder=json',
   ];
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { isBootToken, mintBootToken } from '@metal/api/wire/boot-token.ts';
+import type { ServerBootConfiguration } from '../v1alpha1/server-boot-configuration.ts';
+import { isBootToken, mintBootToken } from './boot-token.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 
 /**

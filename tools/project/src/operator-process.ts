@@ -4,15 +4,18 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
-const main = fileURLToPath(import.meta.resolve('@metal/all-in-one/main.ts'));
+const command = fileURLToPath(new URL('../../../node_modules/.bin/metal-operator', import.meta.url));
 const readyWithinMs = 30_000;
+const mostLines = 10_000;
 
 /** The operator in a process of its own, as users run it. */
 export interface OperatorProcess extends AsyncDisposable {
   readonly bootUrl: string;
   readonly registryUrl: string;
-  /** What it said so far. */
+  /** What it said, the latest part. */
   readonly log: readonly string[];
+  /** Its exit code, when it has ended. */
+  readonly ended: Promise<number | null>;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
@@ -21,15 +24,13 @@ export interface OperatorProcess extends AsyncDisposable {
 
 /** Starts it and waits until it says that it is running. */
 export async function startOperatorProcess({ flags }: { flags: readonly string[] }): Promise<OperatorProcess> {
-  const child = spawn(process.execPath, [main, ...flags, '--zap-encoder=json'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
+  const child = spawn(command, [...flags, '--zap-encoder=json'], { stdio: ['ignore', 'ignore', 'pipe'] });
   const log: string[] = [];
   const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : null));
   const running = Promise.withResolvers<{ bootUrl: string; registryUrl: string }>();
   createInterface({ input: child.stderr }).on('line', (line) => {
     log.push(line);
+    if (log.length > mostLines) log.splice(0, mostLines / 2);
     const said = readiness.safeParse(parse(line));
     if (said.success) running.resolve(said.data);
   });
@@ -48,9 +49,10 @@ export async function startOperatorProcess({ flags }: { flags: readonly string[]
     return {
       ...urls,
       log,
+      ended: exited,
       kill: async () => void (await end('SIGKILL')),
       stop: () => end('SIGTERM'),
-      [Symbol.asyncDispose]: async () => void (await end('SIGKILL')),
+      [Symbol.asyncDispose]: async () => void (await end('SIGTERM')),
     };
   } catch (error) {
     await end('SIGKILL');

@@ -1,0 +1,40 @@
+import { CustomResourceDefinition } from './builtin.ts';
+import type { KubeClient } from './client.ts';
+import { toCustomResourceDefinition } from './crd.ts';
+import type { DefinedKind } from './define-kind.ts';
+import { KubeError } from './errors.ts';
+
+const watchSeconds = 30;
+
+/**
+ * Creates the CustomResourceDefinitions of kinds that are not there yet and waits until all of them can be used.
+ * @throws KubeError Timeout, naming those that were not established in time.
+ */
+export async function installKinds(client: KubeClient, kinds: readonly DefinedKind[]): Promise<void> {
+  await Promise.all(kinds.map((kind) => createUnlessPresent(client, kind)));
+  const waiting = new Set(kinds.map(({ plural, group }) => `${plural}.${group}`));
+  const { items, resourceVersion } = await client.list(CustomResourceDefinition);
+  const note = (definition: CustomResourceDefinition) =>
+    isEstablished(definition) && waiting.delete(definition.metadata.name);
+  items.forEach(note);
+  if (waiting.size === 0) return;
+  for await (const event of client.watch(CustomResourceDefinition, { resourceVersion, timeoutSeconds: watchSeconds })) {
+    if (event.type === 'ADDED' || event.type === 'MODIFIED') note(event.object);
+    if (waiting.size === 0) return;
+  }
+  throw new KubeError({
+    code: 'Timeout',
+    message: `not established within ${watchSeconds} s: ${[...waiting].join(', ')}; see their conditions`,
+  });
+}
+
+async function createUnlessPresent(client: KubeClient, kind: DefinedKind): Promise<void> {
+  try {
+    await client.create(CustomResourceDefinition, toCustomResourceDefinition(kind));
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'AlreadyExists') throw error;
+  }
+}
+
+const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
+  status?.conditions?.some(({ type, status: holds }) => type === 'Established' && holds === 'True') ?? false;
