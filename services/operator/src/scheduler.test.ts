@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextPass } from 'node:timers/promises';
+import { Store } from '@metal/kube/store.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { matches, refusalOf } from './claimability.ts';
-import { assign } from './scheduler.ts';
+import { assign, ClaimScheduler } from './scheduler.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const server = (
@@ -122,4 +124,55 @@ test('selectors follow the rules of Kubernetes', () => {
     const expression = { key: 'rack', operator, ...(values === undefined ? {} : { values: [...values] }) };
     assert.equal(matches({ matchExpressions: [expression] }, labels), expected, `${operator} ${values?.join() ?? ''}`);
   }
+});
+
+function openScheduler() {
+  const servers = new Store<Server>();
+  const claims = new Store<ServerClaim>();
+  servers.addIndexes({
+    claim: ({ spec }) =>
+      spec.serverClaimRef === undefined ? [] : [`${spec.serverClaimRef.namespace}/${spec.serverClaimRef.name}`],
+  });
+  const scheduler = new ClaimScheduler({ servers, claims });
+  let version = 0;
+  const at = <T extends Server | ServerClaim>(object: T): T => {
+    version += 1;
+    return { ...object, metadata: { ...object.metadata, uid: object.metadata.name, resourceVersion: String(version) } };
+  };
+  return {
+    scheduler,
+    started: scheduler.start(),
+    server: (object: Server) => servers.absorb(at(object)),
+    claim: (object: ServerClaim) => claims.absorb(at(object)),
+  };
+}
+
+test('a claim that has its server gets no second promise, although its status does not say Bound yet', async () => {
+  const { scheduler, started, ...tell } = openScheduler();
+  using _started = started;
+  tell.claim(claim('first'));
+  tell.server(server('one', { serverClaimRef: { namespace: 'team', name: 'first', uid: 'first' } }));
+  tell.server(server('two'));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first')), undefined);
+  tell.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('second'))?.metadata.name, 'two');
+});
+
+test('a withdrawn promise goes to the next in line', async () => {
+  const { scheduler, started, ...tell } = openScheduler();
+  using _started = started;
+  tell.claim(claim('first'));
+  tell.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
+  tell.server(server('one'));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'one');
+  assert.match(scheduler.explain(claim('second')), /looked at 1 servers: 1 PromisedToAnOlderClaim/);
+  tell.claim({
+    ...claim('first'),
+    metadata: { ...claim('first').metadata, deletionTimestamp: '2026-03-01T00:00:00Z' },
+  });
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('second'))?.metadata.name, 'one');
 });

@@ -31,8 +31,8 @@ export class ClaimScheduler {
         if (offer(before) !== offer(after)) this.#plan();
       }),
       this.#caches.claims.onChange(({ key, after }) => {
-        if (after === undefined) this.withdraw(key);
-        else if (isWaiting(after)) this.#plan();
+        if (after === undefined || !this.#isWaiting(after)) this.withdraw(key);
+        else this.#plan();
       }),
     ];
     this.#plan();
@@ -91,13 +91,23 @@ export class ClaimScheduler {
       const claim = this.#caches.claims.get(claimKey);
       const server = this.#caches.servers.get(serverName);
       const stands =
-        claim !== undefined && server !== undefined && isWaiting(claim) && refusalOf(server, claim) === undefined;
+        claim !== undefined && server !== undefined && this.#isWaiting(claim) && refusalOf(server, claim) === undefined;
       if (!stands) this.#serverOf.delete(claimKey);
     }
   }
 
+  /** A claim that has its server already waits for nothing, although its status may not say so yet. */
+  #isWaiting(claim: ServerClaim): boolean {
+    const { metadata, status } = claim;
+    if (status?.phase === 'Bound' || metadata.deletionTimestamp !== undefined) return false;
+    const holders = this.#caches.servers.by('claim', keyOf(claim));
+    return !holders.some(({ spec }) => (spec.serverClaimRef?.uid ?? metadata.uid) === metadata.uid);
+  }
+
   #waitingClaims(): ServerClaim[] {
-    return [...this.#caches.claims.all()].filter((claim) => isWaiting(claim) && !this.#serverOf.has(keyOf(claim)));
+    return [...this.#caches.claims.all()].filter(
+      (claim) => this.#isWaiting(claim) && !this.#serverOf.has(keyOf(claim)),
+    );
   }
 }
 
@@ -120,10 +130,6 @@ export function assign(
 function byAge(a: ServerClaim, b: ServerClaim): number {
   const created = (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');
   return created === 0 ? keyOf(a).localeCompare(keyOf(b)) : created;
-}
-
-function isWaiting({ metadata, status }: ServerClaim): boolean {
-  return status?.phase !== 'Bound' && metadata.deletionTimestamp === undefined;
 }
 
 /** What of a server matters for being chosen; changes elsewhere do not start a pass. */

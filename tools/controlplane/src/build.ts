@@ -60,6 +60,7 @@ async function removePartials(directory: string): Promise<void> {
 }
 
 async function goBuild(output: string, recipe: Recipe, { environment, say, signal }: BuildOptions): Promise<void> {
+  signal?.throwIfAborted();
   const startedAt = performance.now();
   const seconds = () => Math.round((performance.now() - startedAt) / 1_000);
   const child = new Child({

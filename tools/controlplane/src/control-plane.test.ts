@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { findBinaries } from './binaries.ts';
-import { startControlPlane } from './control-plane.ts';
+import { type ControlPlane, startControlPlane } from './control-plane.ts';
 
 const run = promisify(execFile);
-const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-/** Processes whose command line names the directory. */
+/** Command lines of the processes that name the directory. */
 async function processesOf(directory: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
   const lines = await Promise.all(
@@ -24,73 +20,58 @@ async function processesOf(directory: string): Promise<string[]> {
   return lines.filter((line) => line.includes(directory));
 }
 
-async function temporaryDirectory(): Promise<{ path: string } & AsyncDisposable> {
-  const path = await mkdtemp(join(tmpdir(), 'metal-control-plane-test-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
+describe('a control plane', () => {
+  let plane: ControlPlane;
+  before(async () => {
+    plane = await startControlPlane();
+  });
+  after(() => plane[Symbol.asyncDispose]());
+  const kubectl = async (kubeconfig: string, ...args: string[]) =>
+    (await run(plane.binaries.kubectl, ['--kubeconfig', kubeconfig, ...args])).stdout;
 
-test('a control plane tells its version, knows who may do what, survives a restart of its API server, and leaves nothing', async () => {
-  const plane = await startControlPlane();
-  const { directory, binaries, kubeconfigPath } = plane;
-  const kubectl = async (config: string, ...args: string[]) =>
-    (await run(binaries.kubectl, ['--kubeconfig', config, ...args])).stdout;
-  try {
-    const versions = await kubectl(kubeconfigPath, 'version');
+  test('tells the version that go.mod names', async () => {
+    const versions = await kubectl(plane.kubeconfigPath, 'version');
     assert.match(versions, /Client Version: v1\.36\.3/);
     assert.match(versions, /Server Version: v1\.36\.3/);
-    await kubectl(kubeconfigPath, 'create', 'namespace', 'kept');
-    await assert.rejects(
-      kubectl(await plane.kubeconfigFor('nobody'), 'get', 'secrets'),
-      /User "nobody" cannot list resource "secrets"/,
-    );
-    assert.match(await kubectl(await plane.kubeconfigFor('boss', ['system:masters']), 'auth', 'whoami'), /boss/);
+  });
 
+  test('lets nobody do what no role allows', async () => {
+    const nobody = await plane.kubeconfigFor('nobody');
+    await assert.rejects(kubectl(nobody, 'get', 'secrets'), /User "nobody" cannot list resource "secrets"/);
+  });
+
+  test('has users whose names and groups hold commas, colons and equals signs', async () => {
+    const user = 'system:serviceaccount:metal:a,O=system:masters';
+    const kubeconfig = await plane.kubeconfigFor(user, ['team=blue, shift:2', 'night']);
+    const review = await kubectl(kubeconfig, 'auth', 'whoami', '-o', 'jsonpath={.status.userInfo}');
+    const { username, groups } = JSON.parse(review);
+    assert.equal(username, user);
+    assert.deepEqual(groups, ['team=blue, shift:2', 'night', 'system:authenticated']);
+  });
+
+  test('has the roles that every cluster has', async () => {
+    await plane.rolesReady();
+    const roles = await kubectl(plane.kubeconfigPath, 'get', 'clusterroles', 'cluster-admin', 'view', '-o', 'name');
+    assert.equal(roles.trim().split('\n').length, 2);
+  });
+
+  test('keeps its address and its objects while its API server is restarted', async () => {
+    await kubectl(plane.kubeconfigPath, 'create', 'namespace', 'kept');
     await plane.stopApiServer();
-    await assert.rejects(kubectl(kubeconfigPath, 'get', 'namespaces'), /refused/);
+    await assert.rejects(kubectl(plane.kubeconfigPath, 'get', 'namespaces'), /refused/);
     await plane.startApiServer();
-    assert.match(await kubectl(kubeconfigPath, 'get', 'namespaces'), /kept/);
-  } finally {
+    assert.match(await kubectl(plane.kubeconfigPath, 'get', 'namespaces'), /kept/);
+  });
+
+  test('leaves neither processes nor files when it is disposed', async () => {
     await plane[Symbol.asyncDispose]();
-  }
-  assert.deepEqual(await processesOf(directory), []);
-  assert.equal(existsSync(directory), false, 'the temporary directory is gone');
-});
-
-test('a data directory keeps its objects, and a parent that is killed takes its control plane along', async () => {
-  await using data = await temporaryDirectory();
-  const first = await startUp(data.path);
-  await run((await findBinaries()).kubectl, [
-    '--kubeconfig',
-    join(data.path, 'kubeconfig'),
-    'create',
-    'namespace',
-    'kept',
-  ]);
-  first.child.kill('SIGKILL');
-  await first.ended;
-  await untilNone(() => processesOf(data.path));
-
-  const second = await startUp(data.path);
-  const { stdout } = await run((await findBinaries()).kubectl, [
-    '--kubeconfig',
-    join(data.path, 'kubeconfig'),
-    'get',
-    'namespaces',
-  ]);
-  assert.match(stdout, /kept/);
-  second.child.kill('SIGINT');
-  assert.equal((await second.ended)[0], 0, 'Ctrl-C is a normal end');
-  assert.deepEqual(await processesOf(data.path), []);
+    assert.deepEqual(await processesOf(plane.directory), []);
+    assert.equal(existsSync(plane.directory), false);
+  });
 });
 
 test('a start that fails says why and leaves nothing', async () => {
-  await using assets = await temporaryDirectory();
-  const { etcd, kubectl } = await findBinaries();
-  await symlink(etcd, join(assets.path, 'etcd'));
-  await symlink(kubectl, join(assets.path, 'kubectl'));
-  await writeFile(join(assets.path, 'kube-apiserver'), '#!/bin/sh\necho "this machine has no clock" >&2\nexit 3\n', {
-    mode: 0o755,
-  });
+  await using assets = await assetsWithApiServer('#!/bin/sh\necho "this machine has no clock" >&2\nexit 3\n');
   const data = join(assets.path, 'data');
   await assert.rejects(startControlPlane({ assets: assets.path, dataDirectory: data }), {
     code: 'StartFailed',
@@ -99,48 +80,42 @@ test('a start that fails says why and leaves nothing', async () => {
   assert.deepEqual(await processesOf(data), []);
 });
 
-test('assets that lack something are named, with the way out', async () => {
-  await using assets = await temporaryDirectory();
-  await assert.rejects(findBinaries({ assets: assets.path }), {
+test('a start that is aborted ends with the reason and leaves nothing', async () => {
+  await using assets = await assetsWithApiServer('#!/bin/sh\necho waiting\nexec sleep 60\n');
+  const data = join(assets.path, 'data');
+  const reason = new Error('asked to stop');
+  const stop = new AbortController();
+  const start = startControlPlane({ assets: assets.path, dataDirectory: data, signal: stop.signal });
+  stop.abort(reason);
+  await assert.rejects(start, reason);
+  assert.deepEqual(await processesOf(assets.path), []);
+});
+
+test('without kube-controller-manager everything else works, and garbage collection says what it lacks', async () => {
+  await using assets = await assetsWithApiServer('#!/bin/sh\nexit 1\n');
+  const { apiServer } = await findBinaries();
+  await rm(join(assets.path, 'kube-apiserver'));
+  await symlink(apiServer, join(assets.path, 'kube-apiserver'));
+  await using plane = await startControlPlane({ assets: assets.path });
+  await assert.rejects(plane.startControllerManager(), {
     code: 'AssetsIncomplete',
-    message: /lacks etcd, kube-apiserver, kubectl; .* or unset it to build them with Go/,
+    message: /has no kube-controller-manager, and without it there is no garbage collection/,
   });
 });
 
-test('without Go and without assets both ways out are named', async () => {
-  await using empty = await temporaryDirectory();
-  const environment = { PATH: empty.path, HOME: empty.path, XDG_CACHE_HOME: empty.path };
-  await assert.rejects(findBinaries({ environment }), {
-    code: 'GoMissing',
-    message: /install Go 1\.26 or newer .*, or point KUBEBUILDER_ASSETS at/,
-  });
+test('a data directory whose path is too long for a socket is refused before anything starts', async () => {
+  await using assets = await assetsWithApiServer('#!/bin/sh\nexit 1\n');
+  const data = join(assets.path, 'x'.repeat(100));
+  await assert.rejects(startControlPlane({ dataDirectory: data }), { code: 'StartFailed', message: /shorter path/ });
+  assert.deepEqual(await processesOf(data), []);
 });
 
-test('a Go that is too old is told by its version', async () => {
-  await using home = await temporaryDirectory();
-  await mkdir(join(home.path, 'bin'));
-  await writeFile(join(home.path, 'bin/go'), '#!/bin/sh\necho go1.21.3\n', { mode: 0o755 });
-  const environment = { PATH: `${join(home.path, 'bin')}:/bin:/usr/bin`, HOME: home.path, XDG_CACHE_HOME: home.path };
-  await assert.rejects(findBinaries({ environment }), { code: 'GoMissing', message: /found go1\.21\.3/ });
-});
-
-async function startUp(data: string) {
-  const child = spawn(process.execPath, [main, 'up', '--data', data, '--no-controller-manager'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line.includes('Ctrl-C ends it')) break;
-  }
-  return { child, ended };
-}
-
-/** The kernel tells the supervisors of a killed parent at once; they need a moment to act. */
-async function untilNone(look: () => Promise<string[]>): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  for (;;) {
-    const left = await look();
-    if (left.length === 0) return;
-    if (performance.now() > deadline) assert.fail(`still running after 10 s:\n${left.join('\n')}`);
-  }
+/** Ready-made programs, one of which is a script. */
+async function assetsWithApiServer(script: string): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'metal-control-plane-test-'));
+  const { etcd, kubectl } = await findBinaries();
+  await symlink(etcd, join(path, 'etcd'));
+  await symlink(kubectl, join(path, 'kubectl'));
+  await writeFile(join(path, 'kube-apiserver'), script, { mode: 0o755 });
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

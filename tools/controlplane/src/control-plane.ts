@@ -30,7 +30,10 @@ export interface ControlPlane extends AsyncDisposable {
   readonly directory: string;
   /** Resolves with the reason when one of the programs ends by itself. */
   readonly ended: Promise<ControlPlaneError>;
-  /** Waits for the roles that every cluster has, a second or two after the start. Administrators need not wait. */
+  /**
+   * Waits for the roles that every cluster has, a second or two after the start; administrators need not wait. Roles
+   * that are made of others (`view`, `edit`, `admin`) stay empty without kube-controller-manager.
+   */
   rolesReady(): Promise<void>;
   /** Kubeconfig file of any user, e.g. to try RBAC roles; waits for `rolesReady`. */
   kubeconfigFor(user: string, groups?: readonly string[]): Promise<string>;

@@ -1,81 +1,109 @@
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { findBinaries } from './binaries.ts';
 import { startControlPlane } from './control-plane.ts';
 import { ControlPlaneError } from './errors.ts';
 
+const exitCodes = { failed: 1, usage: 2, missing: 3 } as const;
+const help = `
+Examples:
+  metal-controlplane                          a control plane for as long as the command runs
+  metal-controlplane up --data .demo          one that keeps its objects, certificates and port
+  metal-controlplane kubectl --data .demo get namespaces
+  PATH="$(metal-controlplane path):$PATH"     kubectl and the others for this shell
+
+The programs come from $KUBEBUILDER_ASSETS, or are built once with Go 1.26 or newer (about five minutes on two
+cores) into $XDG_CACHE_HOME or ~/.cache. However the command ends, by SIGKILL too, nothing is left running.
+
+Exit codes: 0 ended as asked, 1 could not start or a program ended by itself, 2 wrong usage,
+3 neither Go nor ready-made programs; kubectl's own with kubectl.`;
+
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const command = new Command('metal-controlplane')
-  .description(
-    'A small Kubernetes control plane of its own: etcd, kube-apiserver, kube-controller-manager and kubectl.\nBuilt once with Go 1.26 or newer, or taken from $KUBEBUILDER_ASSETS.',
-  )
-  .addHelpText(
-    'after',
-    '\nExit codes: 0 as asked, 1 could not start, 2 neither Go nor ready-made binaries.\nNothing is left running, however the command ends.',
-  );
+  .description('A small Kubernetes control plane: etcd, kube-apiserver, kube-controller-manager and kubectl.')
+  .enablePositionalOptions()
+  .showHelpAfterError('(--help tells more)')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.usage))
+  .addHelpText('after', help);
 
 command
   .command('up', { isDefault: true })
-  .description('start and stay up until Ctrl-C (the default)')
-  .option(
-    '--data <directory>',
-    'keep the data here between starts; without it a temporary directory is used and removed',
-  )
+  .description('start, and stay up until Ctrl-C (the default)')
+  .option('--data <directory>', 'keep everything here between starts, instead of in a temporary directory')
   .option('--no-controller-manager', 'leave out garbage collection, namespaces and service accounts')
   .action(up);
 
 command
   .command('build')
-  .description('only make sure that the binaries are there')
-  .action(async () => {
-    const { directory } = await findBinaries({ say });
-    process.stdout.write(`${directory}\n`);
-  });
+  .description('only make sure that the programs are there')
+  .action(async () => say(`ready in ${(await findBinaries({ say })).directory}`));
 
 command
   .command('path')
-  .description('print the directory of the binaries, for PATH or KUBEBUILDER_ASSETS')
-  .action(async () => {
-    const { directory } = await findBinaries({ say });
-    process.stdout.write(`${directory}\n`);
-  });
+  .description('print the directory of the programs, for PATH or KUBEBUILDER_ASSETS')
+  .action(async () => void process.stdout.write(`${(await findBinaries({ say })).directory}\n`));
 
 command
   .command('kubectl [arguments...]')
-  .description('run the kubectl of that version; put -- before its options')
+  .description('run the kubectl of the same version, on --data or on $KUBECONFIG')
+  .option('--data <directory>', 'the control plane that runs on this directory')
+  .passThroughOptions()
   .action(kubectl);
 
 async function up({ data, controllerManager }: { data?: string; controllerManager: boolean }): Promise<void> {
-  await using plane = await startControlPlane({
-    say,
-    controllerManager,
-    dataDirectory: data === undefined ? undefined : resolve(data),
-  });
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort(new Stopped()));
+  const stopped = once(stop.signal, 'abort');
+  await using plane = await startControlPlane({ say, controllerManager, dataDirectory: data, signal: stop.signal });
+  await plane.rolesReady();
   process.stdout.write(
     `The API server is ready at ${plane.url}\n\n  export KUBECONFIG=${plane.kubeconfigPath}\n  ${plane.binaries.kubectl} get namespaces\n\nCtrl-C ends it.\n`,
   );
-  await new Promise<void>((end) => {
-    process.once('SIGINT', () => end());
-    process.once('SIGTERM', () => end());
-  });
+  const failure = await Promise.race([stopped, plane.ended]);
+  if (failure instanceof ControlPlaneError) throw failure;
 }
 
-async function kubectl(args: string[]): Promise<void> {
-  const { kubectl: path } = await findBinaries({ say });
-  const child = spawn(path, args, { stdio: 'inherit' });
-  process.exitCode = await new Promise<number>((end) => child.once('exit', (code) => end(code ?? 1)));
+async function kubectl(args: string[], { data }: { data?: string }): Promise<void> {
+  const { kubectl: program } = await findBinaries({ say });
+  const environment = data === undefined ? process.env : { ...process.env, KUBECONFIG: kubeconfigIn(data) };
+  const child = spawn(program, args, { stdio: 'inherit', env: environment });
+  // Ctrl-C reaches kubectl by itself; its exit code is ours.
+  process.on('SIGINT', () => undefined);
+  const [code] = await once(child, 'exit');
+  process.exitCode = typeof code === 'number' ? code : exitCodes.failed;
+}
+
+function kubeconfigIn(data: string): string {
+  const path = join(resolve(data), 'kubeconfig');
+  if (existsSync(path)) return path;
+  throw new ControlPlaneError(
+    'StartFailed',
+    `no control plane ever ran on ${resolve(data)}; start one with: metal-controlplane up --data ${data}`,
+  );
+}
+
+/** The end that was asked for while starting. */
+class Stopped extends Error {}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof Stopped) return 0;
+  const missing = error instanceof ControlPlaneError && ['GoMissing', 'AssetsIncomplete'].includes(error.code);
+  return missing ? exitCodes.missing : exitCodes.failed;
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ControlPlaneError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 command.parseAsync().then(
   () => process.exit(),
   (error: unknown) => {
-    say(
-      `metal-controlplane: ${error instanceof ControlPlaneError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
-    process.exit(
-      error instanceof ControlPlaneError && (error.code === 'GoMissing' || error.code === 'AssetsIncomplete') ? 2 : 1,
-    );
+    if (!(error instanceof Stopped)) say(`metal-controlplane: ${explain(error)}`);
+    process.exit(exitCodeOf(error));
   },
 );
