@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ConfigMap, Lease } from '@metal/kube/builtin.ts';
+import { type Cache, CacheSet } from '@metal/kube/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import { Leadership } from '@metal/kube/leader.ts';
+import { openCluster } from '@metal/lab/cluster.ts';
+import { pino } from 'pino';
+
+const log = pino({ level: 'silent' });
+const cluster = openCluster({ crds: false });
+after(async () => (await cluster)[Symbol.asyncDispose]());
+
+const namespace = 'default';
+const connect = async (defaultFieldManager = 'first'): Promise<KubeClient> =>
+  createKubeClient({ kubeconfigPath: (await cluster).kubeconfigPath, defaultFieldManager });
+const map = (name: string, data: Record<string, string> = {}, labels: Record<string, string> = {}) => ({
+  metadata: { name, namespace, labels },
+  data,
+});
+
+async function follow(
+  client: KubeClient,
+  labelSelector: string,
+): Promise<{ maps: Cache<ConfigMap>; caches: CacheSet } & AsyncDisposable> {
+  const caches = new CacheSet({ client, clock: createClock(), log });
+  const maps = caches.watch(ConfigMap, {
+    namespace,
+    labelSelector,
+    indexes: { color: ({ data }) => (data?.color === undefined ? [] : [data.color]) },
+  });
+  await caches.start();
+  return { maps, caches, [Symbol.asyncDispose]: () => caches.stop() };
+}
+
+function until<T extends ConfigMap>(cache: Cache<T>, holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (!holds()) return;
+      subscription[Symbol.dispose]();
+      resolve();
+    };
+    const subscription = cache.onChange(check);
+    check();
+  });
+}
+
+test('a list is put together from pages', async () => {
+  await using client = await connect();
+  await Promise.all(
+    Array.from({ length: 11 }, (_, index) => client.create(ConfigMap, map(`page-${index}`, {}, { group: 'pages' }))),
+  );
+  const { items, resourceVersion } = await client.list(ConfigMap, {
+    namespace,
+    labelSelector: 'group=pages',
+    pageSize: 3,
+  });
+  assert.equal(new Set(items.map(({ metadata }) => metadata.name)).size, 11);
+  assert.match(resourceVersion, /^\d+$/);
+  assert.deepEqual([items[0]?.apiVersion, items[0]?.kind], ['v1', 'ConfigMap']);
+});
+
+test('answers of the API server are told apart', async () => {
+  await using client = await connect();
+  await client.create(ConfigMap, map('told'));
+  await assert.rejects(client.create(ConfigMap, map('told')), { code: 'AlreadyExists', status: 409 });
+  await assert.rejects(client.get(ConfigMap, { namespace, name: 'absent' }), { code: 'NotFound', status: 404 });
+  assert.equal(await client.find(ConfigMap, { namespace, name: 'absent' }), undefined);
+  await assert.rejects(client.create(ConfigMap, map('Not A Name')), { code: 'Invalid', retry: 'blocked' });
+  await using stranger = createKubeClient({ kubeconfigPath: await (await cluster).kubeconfigFor('stranger') });
+  await assert.rejects(stranger.list(ConfigMap, { namespace }), { code: 'Forbidden', status: 403 });
+});
+
+test('a write that is guarded by a version fails when somebody was faster', async () => {
+  await using client = await connect();
+  const read = await client.create(ConfigMap, map('guarded', { a: '1' }));
+  const { resourceVersion, uid } = read.metadata;
+  await client.mergePatch(ConfigMap, read.metadata, { data: { a: '2' } });
+  await assert.rejects(client.mergePatch(ConfigMap, read.metadata, { data: { a: '3' } }, { resourceVersion }), {
+    code: 'Conflict',
+  });
+  await assert.rejects(
+    client.apply(
+      ConfigMap,
+      { metadata: { name: 'guarded', namespace, resourceVersion }, data: { b: '1' } },
+      { fieldManager: 'x' },
+    ),
+    { code: 'Conflict' },
+  );
+  await assert.rejects(client.delete(ConfigMap, read.metadata, { resourceVersion }), { code: 'Conflict' });
+  await assert.rejects(client.delete(ConfigMap, read.metadata, { uid: '00000000-0000-4000-8000-000000000000' }), {
+    code: 'Conflict',
+  });
+  await client.delete(ConfigMap, read.metadata, { uid });
+  await client.delete(ConfigMap, read.metadata, { uid });
+});
+
+test('fields applied by two managers: a conflict, unless forced', async () => {
+  await using client = await connect();
+  const object = (color: string) => ({ metadata: { name: 'shared', namespace }, data: { color } });
+  await client.apply(ConfigMap, object('red'), { fieldManager: 'one' });
+  await assert.rejects(client.apply(ConfigMap, object('blue'), { fieldManager: 'two' }), { code: 'Conflict' });
+  const forced = await client.apply(ConfigMap, object('blue'), { fieldManager: 'two', force: true });
+  assert.equal(forced.data?.color, 'blue');
+});
+
+test('a process reads its own writes at once, and finds things by index', async () => {
+  await using client = await connect();
+  await using followed = await follow(client, 'group=own');
+  const created = await client.create(ConfigMap, map('own', { color: 'red' }, { group: 'own' }));
+  assert.equal(
+    followed.maps.get({ namespace, name: 'own' })?.metadata.resourceVersion,
+    created.metadata.resourceVersion,
+  );
+  await client.mergePatch(ConfigMap, created.metadata, { data: { color: 'blue' } });
+  assert.deepEqual(
+    followed.maps.by('color', 'blue').map(({ metadata }) => metadata.name),
+    ['own'],
+  );
+  assert.deepEqual(followed.maps.by('color', 'red'), []);
+  assert.ok(
+    Object.isFrozen(followed.maps.get(`${namespace}/own`)?.data),
+    'objects are shared, so nobody may change them',
+  );
+  await client.delete(ConfigMap, created.metadata);
+  await until(followed.maps, () => followed.maps.size === 0);
+});
+
+test('a watch that is lost goes on where it was', async () => {
+  await using client = await connect();
+  await using followed = await follow(client, 'group=lost');
+  await client.create(ConfigMap, map('before', {}, { group: 'lost' }));
+  const plane = await cluster;
+  await plane.stopApiServer();
+  await plane.startApiServer();
+  await using other = await connect('other');
+  await other.create(ConfigMap, map('after', {}, { group: 'lost' }));
+  await until(followed.maps, () => followed.maps.get(`${namespace}/after`) !== undefined);
+  assert.equal(followed.maps.size, 2);
+});
+
+test('what was deleted while nobody could watch is found missing by a new list', async () => {
+  await using client = await connect();
+  await using followed = await follow(client, 'group=gone');
+  await client.create(ConfigMap, map('kept', {}, { group: 'gone' }));
+  await client.create(ConfigMap, map('deleted', {}, { group: 'gone' }));
+  const plane = await cluster;
+  await plane.stopApiServer();
+  // Past the API server, and compacted: a watch from the last known version is answered 410 Gone.
+  const { header } = await etcd(plane.directory, '/v3/kv/deleterange', {
+    key: base64(`/registry/configmaps/${namespace}/deleted`),
+  });
+  await etcd(plane.directory, '/v3/kv/compaction', { revision: header.revision, physical: true });
+  await plane.startApiServer();
+  await until(followed.maps, () => followed.maps.size === 1);
+  assert.notEqual(followed.maps.get(`${namespace}/kept`), undefined);
+});
+
+test('of two candidates one leads; the other follows when the lease is given back', async () => {
+  await using client = await connect();
+  const candidate = (identity: string) =>
+    new Leadership({
+      options: { namespace, leaseName: 'led', identity, leaseMs: 15_000, renewMs: 10_000, retryMs: 200 },
+      client,
+      clock: createClock(),
+      log,
+    });
+  const [first, second] = [candidate('first'), candidate('second')];
+  const stop = new AbortController();
+  await first.acquire(stop.signal);
+  let secondLeads = false;
+  const following = second.acquire(stop.signal).then(() => (secondLeads = true));
+  assert.equal((await client.get(Lease, { namespace, name: 'led' })).spec?.holderIdentity, 'first');
+  assert.equal(secondLeads, false);
+  await first.release();
+  await following;
+  const lease = await client.get(Lease, { namespace, name: 'led' });
+  assert.deepEqual([lease.spec?.holderIdentity, lease.spec?.leaseTransitions], ['second', 1]);
+});
+
+test('a lease that its holder stops renewing is taken after its time, not before', async () => {
+  await using client = await connect();
+  const clock = createClock(20);
+  const options = { namespace, leaseName: 'dead', leaseMs: 15_000, renewMs: 10_000, retryMs: 1_000 };
+  await new Leadership({ options: { ...options, identity: 'dead' }, client, clock, log }).acquire(
+    new AbortController().signal,
+  );
+  const startedAt = clock.now();
+  await new Leadership({ options: { ...options, identity: 'heir' }, client, clock, log }).acquire(
+    new AbortController().signal,
+  );
+  assert.ok(clock.now() - startedAt >= 15_000);
+});
+
+test('a leader whose lease is taken stops at once', async () => {
+  await using client = await connect();
+  const options = { namespace, leaseName: 'taken', identity: 'robbed', leaseMs: 15_000, renewMs: 10_000, retryMs: 100 };
+  const leader = new Leadership({ options, client, clock: createClock(), log });
+  await leader.acquire(new AbortController().signal);
+  const kept = leader.keep(new AbortController().signal);
+  await client.mergePatch(Lease, { namespace, name: 'taken' }, { spec: { holderIdentity: 'robber' } });
+  await assert.rejects(kept, { code: 'LeaseLost' });
+});
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** etcd's own JSON gateway, on its socket. */
+function etcd(directory: string, path: string, body: object): Promise<{ header: { revision: string } }> {
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath: join(directory, 'etcd:1'), path, method: 'POST' }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('end', () => resolve(JSON.parse(Buffer.concat(chunks).toString('utf8'))));
+    });
+    call.once('error', reject);
+    call.end(JSON.stringify(body));
+  });
+}

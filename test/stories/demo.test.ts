@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const demo = fileURLToPath(import.meta.resolve('@metal/project/demo.ts'));
+
+function runDemo(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [demo, '--once', ...args], (_, stdout, stderr) => {
+      resolve({ code: child.exitCode ?? -1, stdout, stderr });
+    });
+  });
+}
+
+test('the demo walks the whole main path and says what it took', async () => {
+  const { code, stdout, stderr } = await runDemo('--servers', '2');
+  assert.equal(code, 0, stderr);
+  for (const step of [
+    '2 servers from a MAC address to Available',
+    'a claim by selector is bound',
+    'boots the image of its claim',
+    'Available again',
+  ]) {
+    assert.match(stdout, new RegExp(`✔ +\\d+\\.\\d s {2}.*${step}`));
+  }
+  assert.match(stdout, /per server: [\d.]+ API writes, [\d.]+ Redfish requests/);
+  assert.match(stdout, /export KUBECONFIG=/);
+});
+
+test('a demo in which a step does not happen in time fails with the reason', async () => {
+  const { code, stderr } = await runDemo('--servers', '3', '--timeout', '1');
+  assert.equal(code, 1);
+  assert.match(stderr, /demo: "every server is Available and off" did not happen within 1 s/);
+  assert.match(stderr, /SERVER +MANUFACTURER +STATE +POWER +REASON/, 'with what was seen last');
+});
+
+test('a number of servers that is none is refused', async () => {
+  const { code, stderr } = await runDemo('--servers', 'many');
+  assert.equal(code, 1);
+  assert.match(stderr, /expected a number from 1 to 500/);
+});
