@@ -23,6 +23,7 @@ child=$!
 { trap '' TERM USR2; read -r _ <&3; kill -USR1 $$ || kill -KILL $child; } >/dev/null 2>&1 &
 watcher=$!
 exec 3<&-
+wait $child; status=$?
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
 kill -KILL $watcher 2>/dev/null
 if [ -n "$orphaned" ] && [ -n "$leftovers" ]; then rm -rf "$leftovers"; fi

@@ -1,4 +1,5 @@
-import { link, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const beatMs = 5_000;
@@ -10,8 +11,7 @@ const askAgainAfterMs = 250;
  * when its process is gone, or has not touched it for half a minute (the same number can be another process by then).
  */
 export async function tryFileLock(path: string): Promise<AsyncDisposable | undefined> {
-  if (!(await isHeld(path))) await rm(path, { force: true });
-  if (!(await create(path))) return undefined;
+  if (!(await create(path)) && !((await removeStale(path)) && (await create(path)))) return undefined;
   const beat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), beatMs);
   beat.unref();
   return {
@@ -22,7 +22,7 @@ export async function tryFileLock(path: string): Promise<AsyncDisposable | undef
   };
 }
 
-/** Waits until the lock can be taken. Two waiters may both take over a stale lock: the work must bear being done twice. */
+/** Waits until the lock can be taken. */
 export async function takeFileLock(path: string, options: LockOptions = {}): Promise<AsyncDisposable> {
   for (let attempt = 1; ; attempt += 1) {
     options.signal?.throwIfAborted();
@@ -39,9 +39,11 @@ export interface LockOptions {
   readonly onWait?: (() => void) | undefined;
 }
 
+const nameBeside = (path: string): string => `${path}.${randomUUID()}`;
+
 /** Linked rather than opened, so that the file is never seen without its content. */
 async function create(path: string): Promise<boolean> {
-  const own = `${path}.${process.pid}-${performance.now()}`;
+  const own = nameBeside(path);
   await writeFile(own, String(process.pid), { mode: 0o600 });
   try {
     await link(own, path);
@@ -54,11 +56,20 @@ async function create(path: string): Promise<boolean> {
   }
 }
 
-async function isHeld(path: string): Promise<boolean> {
+/** Moved away before it is removed, so that of several who see the same stale lock only one takes it over. */
+async function removeStale(path: string): Promise<boolean> {
   try {
-    const { mtimeMs } = await stat(path);
-    return Date.now() - mtimeMs < staleAfterMs && isAlive(Number(await readFile(path, 'utf8')));
+    const seen = await stat(path);
+    if (Date.now() - seen.mtimeMs < staleAfterMs && isAlive(Number(await readFile(path, 'utf8')))) return false;
+    const aside = nameBeside(path);
+    await rename(path, aside);
+    const isTheSame = (await stat(aside)).ino === seen.ino;
+    // Somebody else was quicker, and this is the new lock.
+    if (!isTheSame) await link(aside, path);
+    await rm(aside);
+    return isTheSame;
   } catch {
+    // It was removed by somebody else; whoever asks again will see what came after it.
     return false;
   }
 }

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { findBinaries } from './binaries.ts';
 
 const run = promisify(execFile);
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
@@ -36,7 +37,8 @@ test('a data directory keeps objects, kubeconfig and port over a kill, and serve
 
 test('garbage is collected, and a parent that is killed leaves neither processes nor files', async () => {
   await using plane = await startUp([]);
-  const kubectl = (...args: string[]) => controlPlane(['kubectl', ...args], { KUBECONFIG: plane.kubeconfig });
+  const { kubectl: program } = await findBinaries();
+  const kubectl = (...args: string[]) => run(program, ['--kubeconfig', plane.kubeconfig, ...args]);
   await kubectl('create', 'configmap', 'owner');
   const { stdout: uid } = await kubectl('get', 'configmap', 'owner', '-o', 'jsonpath={.metadata.uid}');
   await kubectl('create', 'configmap', 'owned');
