@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { act, go, type PhaseTable, rest, rowsOf, wait } from './decide.ts';
+
+type Phase = 'Off' | 'On';
+type Action = 'push';
+const row = rowsOf<Phase, { lit: boolean }, Action>();
+
+test('a table judges facts, phase by phase', () => {
+  const table: PhaseTable<Phase, { lit: boolean }, Action> = {
+    Off: row(['On'], ({ lit }) => (lit ? go('On', 'Lit') : act('push', 'Dark'))),
+    On: row(['Off'], ({ lit }) => (lit ? rest : wait(10, 'Fading', 'look again'))),
+  };
+  assert.deepEqual(table.Off.judge({ lit: true }), { kind: 'go', phase: 'On', reason: 'Lit', message: undefined });
+  assert.deepEqual(table.Off.judge({ lit: false }), {
+    kind: 'act',
+    action: 'push',
+    reason: 'Dark',
+    message: undefined,
+  });
+  assert.deepEqual(table.On.judge({ lit: false }), {
+    kind: 'wait',
+    delayMs: 10,
+    reason: 'Fading',
+    message: 'look again',
+  });
+});
+
+test('what a table must not say does not compile', () => {
+  // @ts-expect-error a row goes only where its list says
+  row(['Off'], () => go('On', 'NotListed'));
+  // @ts-expect-error an action that does not exist
+  row([], () => act('pull', 'NoSuchAction'));
+  // @ts-expect-error a phase that does not exist
+  row(['Broken'], () => rest);
+  // @ts-expect-error a decision without a reason
+  row([], () => wait(10));
+  // @ts-expect-error a table without one of its phases
+  const incomplete: PhaseTable<Phase, { lit: boolean }, Action> = { Off: row([], () => rest) };
+  assert.ok(incomplete);
+});

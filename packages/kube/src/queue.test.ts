@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from './clock.ts';
+import { WorkQueue } from './queue.ts';
+
+/** A clock that moves only when it is told to. */
+function handClock(): Clock & { advance(ms: number): void } {
+  let now = 0;
+  const timers = new Map<object, { at: number; callback: () => void }>();
+  return {
+    now: () => now,
+    setTimeout: (delayMs, callback) => {
+      const id = {};
+      timers.set(id, { at: now + delayMs, callback });
+      return { [Symbol.dispose]: () => void timers.delete(id) };
+    },
+    sleep: () => Promise.reject(new Error('this clock does not sleep')),
+    advance: (ms) => {
+      now += ms;
+      for (const [id, { at, callback }] of [...timers].toSorted(([, a], [, b]) => a.at - b.at)) {
+        if (at <= now && timers.delete(id)) callback();
+      }
+    },
+  };
+}
+
+function openQueue() {
+  const clock = handClock();
+  return { clock, queue: new WorkQueue({ clock, random: () => 1 }) };
+}
+
+test('a key that is added twice is worked on once', () => {
+  const { queue } = openQueue();
+  queue.add('a');
+  queue.add('a');
+  assert.equal(queue.take(), 'a');
+  assert.equal(queue.take(), undefined);
+});
+
+test('a key that is being worked on is held back until it is done', () => {
+  const { queue } = openQueue();
+  queue.add('a');
+  assert.equal(queue.take(), 'a');
+  queue.add('a');
+  assert.equal(queue.take(), undefined);
+  queue.done('a');
+  assert.equal(queue.take(), 'a');
+});
+
+test('keys are taken in the order in which they became due', () => {
+  const { queue, clock } = openQueue();
+  queue.addAfter('late', 20);
+  queue.addAfter('soon', 10);
+  queue.add('now');
+  clock.advance(30);
+  assert.deepEqual([queue.take(), queue.take(), queue.take()], ['now', 'soon', 'late']);
+});
+
+test('of two delays the earlier one counts, whichever came first', () => {
+  const { queue, clock } = openQueue();
+  queue.addAfter('a', 10);
+  queue.addAfter('a', 100);
+  queue.addAfter('b', 100);
+  queue.addAfter('b', 10);
+  clock.advance(10);
+  assert.deepEqual([queue.take(), queue.take()], ['a', 'b']);
+  queue.done('a');
+  queue.done('b');
+  clock.advance(1_000);
+  assert.equal(queue.take(), undefined, 'the later delay is forgotten');
+});
+
+test('adding now overtakes a delay and ends it', () => {
+  const { queue, clock } = openQueue();
+  queue.addAfter('a', 100);
+  queue.add('a');
+  assert.equal(queue.take(), 'a');
+  queue.done('a');
+  clock.advance(1_000);
+  assert.equal(queue.take(), undefined);
+});
+
+test('pauses double with failures in a row, up to five minutes, and start over when forgiven', () => {
+  const { queue, clock } = openQueue();
+  const pauses = Array.from({ length: 20 }, () => queue.addAfterFailure('a'));
+  assert.deepEqual(pauses.slice(0, 4), [5, 10, 20, 40]);
+  assert.equal(pauses.at(-1), 300_000);
+  queue.forgive('a');
+  assert.equal(queue.addAfterFailure('a'), 5);
+  assert.equal(queue.addAfterFailure('b', 60_000), 60_000, 'a busy server may ask for more');
+  clock.advance(60_000);
+});
+
+test('what is forgotten does not come back', () => {
+  const { queue, clock } = openQueue();
+  queue.addAfter('a', 10);
+  queue.forget('a');
+  clock.advance(100);
+  assert.equal(queue.take(), undefined);
+});
+
+test('a closed queue takes nothing more', () => {
+  const { queue, clock } = openQueue();
+  queue.add('a');
+  queue.addAfter('b', 10);
+  queue.close();
+  queue.add('c');
+  clock.advance(100);
+  assert.equal(queue.take(), undefined);
+});

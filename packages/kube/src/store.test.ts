@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KubeObject } from './kind.ts';
+import { Store } from './store.ts';
+
+interface Thing extends KubeObject {
+  color?: string;
+}
+
+const thing = (name: string, resourceVersion: string, color = 'red', uid = `uid-${name}`): Thing => ({
+  apiVersion: 'v1',
+  kind: 'Thing',
+  metadata: { name, uid, resourceVersion },
+  color,
+});
+
+function openStore() {
+  const store = new Store<Thing>();
+  store.addIndexes({ color: ({ color }) => (color === undefined ? [] : [color]) });
+  const changes: string[] = [];
+  store.onChange(({ key, before, after }) => changes.push(`${key} ${before?.color ?? '-'}→${after?.color ?? '-'}`));
+  return { store, changes };
+}
+
+test('an older version never replaces a newer one', () => {
+  const { store, changes } = openStore();
+  store.absorb(thing('a', '10', 'blue'));
+  store.absorb(thing('a', '9', 'red'));
+  store.absorb(thing('a', '10', 'red'));
+  assert.equal(store.get('a')?.color, 'blue');
+  assert.deepEqual(changes, ['a -→blue']);
+});
+
+test('versions compare as numbers of any length', () => {
+  const { store } = openStore();
+  store.absorb(thing('a', '9', 'old'));
+  store.absorb(thing('a', '10000000000000000001', 'new'));
+  assert.equal(store.get('a')?.color, 'new');
+});
+
+test('indexes follow every change', () => {
+  const { store } = openStore();
+  store.absorb(thing('a', '1', 'red'));
+  store.absorb(thing('b', '2', 'red'));
+  assert.deepEqual(
+    store.by('color', 'red').map(({ metadata }) => metadata.name),
+    ['a', 'b'],
+  );
+  store.absorb(thing('a', '3', 'blue'));
+  store.remove(thing('b', '4'));
+  assert.deepEqual([store.by('color', 'red').length, store.by('color', 'blue').length], [0, 1]);
+  assert.throws(() => store.by('size', '1'), /no index "size"; declared are color/);
+});
+
+test('a late answer does not bring a deleted object back', () => {
+  const { store } = openStore();
+  store.absorb(thing('a', '1'));
+  store.remove(thing('a', '5'));
+  store.absorb(thing('a', '9'));
+  assert.equal(store.size, 0);
+  store.absorb(thing('a', '10', 'red', 'another'));
+  assert.equal(store.size, 1, 'a namesake is another object');
+});
+
+test('the end of an object does not remove its namesake', () => {
+  const { store } = openStore();
+  store.absorb(thing('a', '10', 'blue', 'new'));
+  store.remove(thing('a', '9', 'red', 'old'));
+  assert.equal(store.get('a')?.color, 'blue');
+});
+
+test('a complete list removes what it lacks, but not what was written after it was taken', () => {
+  const { store, changes } = openStore();
+  store.absorb(thing('gone', '1'));
+  store.absorb(thing('fresh', '20'));
+  store.replace([thing('listed', '5')], '10');
+  assert.deepEqual([...store.all()].map(({ metadata }) => metadata.name).toSorted(), ['fresh', 'listed']);
+  assert.ok(changes.includes('gone red→-'));
+});
+
+test('objects are frozen to the bottom', () => {
+  const { store } = openStore();
+  store.absorb({ ...thing('a', '1'), metadata: { name: 'a', uid: 'u', resourceVersion: '1', labels: { x: 'y' } } });
+  assert.throws(() => Object.assign(store.get('a')?.metadata.labels ?? {}, { x: 'z' }), TypeError);
+});
