@@ -10,7 +10,7 @@ export async function addFinalizer<T extends KubeObject>(
   kind: Kind<T>,
   object: T,
   finalizer: string,
-): Promise<void> {
+): Promise<T> {
   const present = object.metadata.finalizers;
   const operations: JsonPatchOperation[] =
     present === undefined || present.length === 0
@@ -19,7 +19,7 @@ export async function addFinalizer<T extends KubeObject>(
           { op: 'test', path: '/metadata/finalizers', value: present },
           { op: 'add', path: '/metadata/finalizers/-', value: finalizer },
         ];
-  await client.jsonPatch(kind, object.metadata, operations);
+  return client.jsonPatch(kind, object.metadata, operations);
 }
 
 /** Removes just this finalizer; the test makes a race fail instead of removing somebody else's. */

@@ -8,7 +8,7 @@ import type { Act, Decision, Go } from './decide.ts';
 import { isConflict, isNotFound, KubeError, OperatorError } from './errors.ts';
 import type { EventRecorder } from './events.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
-import type { KubeObject } from './kind.ts';
+import { keyOf, type KubeObject } from './kind.ts';
 import { WorkQueue } from './queue.ts';
 import { Slots } from './slots.ts';
 import { statusPatch } from './status.ts';
@@ -56,6 +56,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   readonly #turns = new Set<Promise<void>>();
   readonly #phases = new Map<string, PhaseMemory>();
   readonly #lastSaid = new Map<string, string>();
+  readonly #noted = new Map<string, Set<string>>();
   readonly #log: Logger;
 
   constructor(
@@ -84,7 +85,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     const { kind, wokenBy = [], wakes } = this.#definition;
     const wake = (key: string) => this.#queue.add(key);
     const own = this.#runtime.caches.of(kind);
-    this.#subscriptions.use(own.onChange(({ key }) => wake(key)));
+    this.#subscriptions.use(own.onChange(({ key, after }) => this.#onOwnChange(key, after)));
     for (const other of wokenBy) {
       const follow = this.#runtime.caches.of(other.kind).onChange(({ before, after }) => {
         if (other.when?.(before, after) === false) return;
@@ -95,12 +96,14 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       this.#subscriptions.use(follow);
     }
     if (wakes !== undefined) this.#subscriptions.use(wakes(this.#context, wake));
-    for (const object of own.all())
-      wake(
-        object.metadata.namespace === undefined
-          ? object.metadata.name
-          : `${object.metadata.namespace}/${object.metadata.name}`,
-      );
+    for (const object of own.all()) wake(keyOf(object));
+  }
+
+  /** While this controller writes a status, changes are noted instead: its own is no news. */
+  #onOwnChange(key: string, after: T | undefined): void {
+    const noted = this.#noted.get(key);
+    if (noted === undefined) this.#queue.add(key);
+    else noted.add(after?.metadata.resourceVersion ?? '');
   }
 
   #pump(): void {
@@ -237,8 +240,8 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
 
   async #ensureFinalizer(object: T): Promise<void> {
     const { finalizer, kind } = this.#definition;
-    if (finalizer !== undefined && !hasFinalizer(object, finalizer))
-      await addFinalizer(this.#runtime.client, kind, object, finalizer);
+    if (finalizer === undefined || hasFinalizer(object, finalizer)) return;
+    await this.#writeQuietly(keyOf(object), () => addFinalizer(this.#runtime.client, kind, object, finalizer));
   }
 
   #standOf(key: string, object: T): Stand<Phase> {
@@ -270,16 +273,36 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
 
   /** Writes the report, if it says anything new; guarded by the version that was judged. */
   async #applyStatus(object: T, facts: Facts, outcome: Outcome<Phase>): Promise<T> {
-    const { report, kind, name, conditionTypes = [] } = this.#definition;
+    const { report, conditionTypes = [] } = this.#definition;
     if (report === undefined) return object;
     const status = statusPatch(object, report(object, facts, outcome), conditionTypes, this.#runtime.clock.now());
     if (status === undefined) return object;
-    const { name: objectName, namespace, resourceVersion } = object.metadata;
+    return this.#writeQuietly(keyOf(object), () => this.#apply(object, status));
+  }
+
+  #apply({ metadata }: T, status: Record<string, unknown>): Promise<T> {
+    const { kind, name } = this.#definition;
+    const { name: objectName, namespace, resourceVersion } = metadata;
     return this.#runtime.client.apply(
       kind,
       { metadata: { name: objectName, namespace, resourceVersion }, status },
       { fieldManager: `metal-operator/${name}`, subresource: 'status', force: true },
     );
+  }
+
+  /** Wakes nobody for the write itself, but for anything else that happens to the object meanwhile. */
+  async #writeQuietly(key: string, write: () => Promise<T>): Promise<T> {
+    const noted = new Set<string>();
+    this.#noted.set(key, noted);
+    let own: string | undefined;
+    try {
+      const written = await write();
+      own = written.metadata.resourceVersion;
+      return written;
+    } finally {
+      this.#noted.delete(key);
+      if ([...noted].some((version) => version !== own)) this.#queue.add(key);
+    }
   }
 
   /** An error that passes by itself at the next try is not worth a write; one that stays is told to the user. */

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Event } from '@metal/kube/builtin.ts';
+import { type Cache, CacheSet } from '@metal/kube/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import { act, go, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/decide.ts';
+import { defineKind } from '@metal/kube/define-kind.ts';
+import { OperatorError } from '@metal/kube/errors.ts';
+import { installKinds } from '@metal/kube/install-kinds.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import { runManager } from '@metal/kube/manager.ts';
+import { openCluster } from '@metal/lab/cluster.ts';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import * as z from 'zod';
+
+const condition = z.object({
+  type: z.string(),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string(),
+  message: z.string(),
+  lastTransitionTime: z.string(),
+});
+const Lamp = defineKind({
+  group: 'test.example',
+  version: 'v1',
+  kind: 'Lamp',
+  plural: 'lamps',
+  scope: 'Cluster',
+  description: 'A lamp to try controllers with.',
+  columns: {},
+  fields: {
+    spec: z.object({ lit: z.boolean(), fuse: z.string().optional() }),
+    status: z
+      .object({
+        phase: z.string().optional(),
+        conditions: z
+          .array(condition)
+          .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
+          .optional(),
+      })
+      .optional(),
+  },
+});
+type Lamp = ObjectOf<typeof Lamp>;
+
+type Phase = 'Dark' | 'Bright';
+type Action = 'switchOn' | 'unplug';
+interface Facts {
+  readonly name: string;
+  readonly wanted: boolean;
+  readonly on: boolean;
+  readonly plugged: boolean;
+}
+
+/** The world behind the lamps: what is on, what is plugged in, and what happened. */
+class House {
+  readonly on = new Set<string>();
+  readonly plugged = new Set<string>();
+  readonly log: string[] = [];
+  atOnce = 0;
+  mostAtOnce = 0;
+  hold: Promise<void> = Promise.resolve();
+  /** Called at the start of every action. */
+  onAction: () => void = () => undefined;
+}
+
+const finalizer = 'test.example/lamp';
+const row = rowsOf<Phase, Facts, Action>();
+const table: PhaseTable<Phase, Facts, Action> = {
+  Dark: row(['Bright'], ({ wanted, on }) => {
+    if (!wanted) return wait(60_000, 'NotWanted', 'nobody wants light');
+    return on ? go('Bright', 'SwitchedOn') : act('switchOn', 'LightWanted');
+  }),
+  Bright: row(['Dark'], ({ wanted }) => (wanted ? rest : go('Dark', 'NotWanted'))),
+};
+
+const lampController = phaseController({
+  name: 'lamp',
+  kind: Lamp,
+  phaseOf: ({ status }: Lamp): Phase => (status?.phase === 'Bright' ? 'Bright' : 'Dark'),
+  facts: ({ metadata, spec }: Lamp, house: House): Facts => ({
+    name: metadata.name,
+    wanted: spec.lit,
+    on: house.on.has(metadata.name),
+    plugged: house.plugged.has(metadata.name),
+  }),
+  table,
+  finalizer,
+  deletion: ({ plugged }) => (plugged ? act('unplug', 'LampRemoved') : rest),
+  actions: {
+    switchOn: async ({ object, facts, context: house }) => {
+      house.atOnce += 1;
+      house.mostAtOnce = Math.max(house.mostAtOnce, house.atOnce);
+      house.log.push(`on ${facts.name}`);
+      house.onAction();
+      await house.hold;
+      house.atOnce -= 1;
+      if (object.spec.fuse === 'blown')
+        throw new OperatorError({ code: 'FuseBlown', message: 'the fuse is blown; replace it', retry: 'blocked' });
+      house.plugged.add(facts.name);
+      house.on.add(facts.name);
+    },
+    unplug: async ({ facts, context: house }) => {
+      house.log.push(`unplug ${facts.name}`);
+      house.plugged.delete(facts.name);
+    },
+  },
+  report: (_, __, { phase, decision, error }) => ({
+    fields: { phase },
+    conditions: [
+      {
+        type: 'Ready',
+        status: decision.kind === 'rest' ? 'True' : 'False',
+        reason: error instanceof OperatorError ? error.code : (decision.reason ?? 'Settled'),
+        message: error?.message ?? decision.message ?? '',
+      },
+    ],
+  }),
+  writes: ['lamps', 'lamps/status'],
+  concurrency: () => 2,
+});
+
+const cluster = openCluster({ crds: false });
+after(async () => (await cluster)[Symbol.asyncDispose]());
+
+interface Room extends AsyncDisposable {
+  readonly client: KubeClient;
+  readonly lamps: Cache<Lamp>;
+  readonly house: House;
+  readonly registry: Registry;
+  stop(): Promise<void>;
+}
+
+async function openRoom(): Promise<Room> {
+  const { kubeconfigPath } = await cluster;
+  const client = createKubeClient({ kubeconfigPath });
+  await installKinds(client, [Lamp]);
+  const clock = createClock();
+  const log = pino({ level: 'silent' });
+  const caches = new CacheSet({ client, clock, log });
+  const lamps = caches.watch(Lamp);
+  const house = new House();
+  const registry = new Registry();
+  const signal = new AbortController();
+  const running = runManager({
+    controllers: [lampController],
+    caches,
+    client,
+    context: house,
+    clock,
+    log,
+    registry,
+    signal: signal.signal,
+    gracePeriodMs: 5_000,
+  });
+  await caches.start();
+  const stop = async () => {
+    signal.abort();
+    await running;
+  };
+  const close = async () => {
+    await stop();
+    await caches.stop();
+    for (const { metadata } of (await client.list(Lamp)).items) {
+      await client.mergePatch(Lamp, metadata, { metadata: { finalizers: null } });
+      await client.delete(Lamp, metadata);
+    }
+    await client[Symbol.asyncDispose]();
+  };
+  return { client, lamps, house, registry, stop, [Symbol.asyncDispose]: close };
+}
+
+function until(lamps: Cache<Lamp>, name: string, holds: (lamp: Lamp | undefined) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (!holds(lamps.get(name))) return;
+      subscription[Symbol.dispose]();
+      resolve();
+    };
+    const subscription = lamps.onChange(check);
+    check();
+  });
+}
+
+const reasonOf = (lamp: Lamp | undefined): string | undefined => lamp?.status?.conditions?.[0]?.reason;
+
+test('a controller finds its objects, acts, says what it did, and rests', async () => {
+  await using room = await openRoom();
+  await room.client.create(Lamp, { metadata: { name: 'desk' }, spec: { lit: true } });
+  await until(room.lamps, 'desk', (lamp) => lamp?.status?.phase === 'Bright');
+  assert.deepEqual(room.house.log, ['on desk']);
+  assert.deepEqual(room.lamps.get('desk')?.metadata.finalizers, [finalizer]);
+  assert.equal(room.lamps.get('desk')?.status?.conditions?.[0]?.status, 'True');
+  const before = room.lamps.get('desk')?.metadata.resourceVersion;
+  await room.client.mergePatch(Lamp, { name: 'desk' }, { metadata: { labels: { touched: 'yes' } } });
+  await room.stop();
+  const writes = BigInt(room.lamps.get('desk')?.metadata.resourceVersion ?? 0) > BigInt(before ?? 0);
+  assert.ok(writes);
+  assert.deepEqual(room.house.log, ['on desk'], 'a change that changes nothing is no reason to act');
+  const events = (await room.client.list(Event, { namespace: 'default' })).items.filter(
+    ({ regarding }) => regarding.name === 'desk',
+  );
+  assert.deepEqual(
+    events.map(({ reason, type, note }) => `${type} ${reason} ${note}`),
+    ['Normal SwitchedOn Dark → Bright'],
+  );
+});
+
+test('deletion is finished before the finalizer goes', async () => {
+  await using room = await openRoom();
+  await room.client.create(Lamp, {
+    metadata: { name: 'hall', finalizers: ['somebody.else/keeps', finalizer] },
+    spec: { lit: true },
+  });
+  await until(room.lamps, 'hall', (lamp) => lamp?.status?.phase === 'Bright');
+  await room.client.delete(Lamp, { name: 'hall' });
+  await until(room.lamps, 'hall', (lamp) => lamp?.metadata.finalizers?.length === 1);
+  assert.deepEqual(room.house.log, ['on hall', 'unplug hall']);
+  assert.deepEqual(
+    room.lamps.get('hall')?.metadata.finalizers,
+    ['somebody.else/keeps'],
+    'the finalizers of others stay',
+  );
+});
+
+test('an error that only a change can cure is told, and not tried again until then', async () => {
+  await using room = await openRoom();
+  await room.client.create(Lamp, { metadata: { name: 'attic' }, spec: { lit: true, fuse: 'blown' } });
+  await until(room.lamps, 'attic', (lamp) => reasonOf(lamp) === 'FuseBlown');
+  assert.match(room.lamps.get('attic')?.status?.conditions?.[0]?.message ?? '', /replace it/);
+  const tries = room.house.log.length;
+  await room.client.mergePatch(Lamp, { name: 'attic' }, { spec: { fuse: 'new' } });
+  await until(room.lamps, 'attic', (lamp) => lamp?.status?.phase === 'Bright');
+  assert.equal(room.house.log.length, tries + 1);
+});
+
+test('an object that waits says for what', async () => {
+  await using room = await openRoom();
+  await room.client.create(Lamp, { metadata: { name: 'porch' }, spec: { lit: false } });
+  await until(room.lamps, 'porch', (lamp) => reasonOf(lamp) === 'NotWanted');
+  assert.equal(room.lamps.get('porch')?.status?.conditions?.[0]?.message, 'nobody wants light');
+});
+
+test('actions that take long hold up nobody, and stopping waits for them', async () => {
+  await using room = await openRoom();
+  const release = Promise.withResolvers<void>();
+  room.house.hold = release.promise;
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const allStarted = Promise.withResolvers<void>();
+  room.house.onAction = () => room.house.atOnce === names.length && allStarted.resolve();
+  await Promise.all(names.map((name) => room.client.create(Lamp, { metadata: { name }, spec: { lit: true } })));
+  await allStarted.promise;
+  assert.equal(room.house.mostAtOnce, 5, 'five actions under way with two places');
+  let stopped = false;
+  const stopping = room.stop().then(() => (stopped = true));
+  await Promise.resolve();
+  assert.equal(stopped, false);
+  release.resolve();
+  await stopping;
+  assert.deepEqual([...room.house.on].toSorted(), names, 'every action that was begun was finished');
+  assert.equal((await room.client.get(Lamp, { name: 'a' })).status?.phase, 'Bright', 'and told');
+});
+
+test('turns are counted under the names that dashboards know', async () => {
+  await using room = await openRoom();
+  await room.client.create(Lamp, { metadata: { name: 'stairs' }, spec: { lit: true } });
+  await until(room.lamps, 'stairs', (lamp) => lamp?.status?.phase === 'Bright');
+  await room.stop();
+  const text = await room.registry.metrics();
+  for (const line of [
+    /controller_runtime_reconcile_total\{controller="lamp",result="success"\} [1-9]/,
+    /controller_runtime_max_concurrent_reconciles\{controller="lamp"\} 2/,
+    /workqueue_depth\{name="lamp"\} 0/,
+    /workqueue_adds_total\{name="lamp"\} [1-9]/,
+  ]) {
+    assert.match(text, line);
+  }
+});
