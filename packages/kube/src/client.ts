@@ -1,5 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
+import { type Clock, systemClock } from './clock.ts';
 import { KubeError, type KubeErrorCode } from './errors.ts';
 import type { Kind, KubeObject, ObjectMeta, ObjectRef } from './kind.ts';
 import { Transport, type TransportOptions } from './transport.ts';
@@ -47,6 +48,8 @@ export type NewObject<T extends KubeObject> = Omit<T, 'apiVersion' | 'kind' | 'm
 export interface KubeClientOptions extends TransportOptions {
   readonly defaultFieldManager?: string | undefined;
   readonly metrics?: Registry | undefined;
+  /** Times the pauses that a busy server asks for. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Sees every object that a write returned, so that caches can read the process's own writes at once. */
@@ -56,7 +59,7 @@ export type Absorber = (kind: Kind, object: KubeObject) => void;
  * Typed access to the API server.
  *
  * Every method rejects with KubeError. Reads and guarded writes are safe to repeat; nothing is repeated here, except
- * once after the credentials were refused and within the pause that a busy server asks for.
+ * once after the credentials were refused, and twice after the pause that a busy server asks for.
  */
 export class KubeClient implements AsyncDisposable {
   readonly #transport: Transport;
@@ -64,9 +67,11 @@ export class KubeClient implements AsyncDisposable {
   readonly #requests: Counter | undefined;
   readonly #hostRequests: Counter | undefined;
   readonly #absorbers = new Set<Absorber>();
+  readonly #clock: Clock;
 
   constructor(options: KubeClientOptions) {
     this.#transport = new Transport(options);
+    this.#clock = options.clock ?? systemClock;
     this.#fieldManager = options.defaultFieldManager ?? 'metal-operator';
     const registers = options.metrics === undefined ? undefined : [options.metrics];
     this.#requests =
@@ -150,20 +155,19 @@ export class KubeClient implements AsyncDisposable {
     );
   }
 
+  /** RFC 6902. A `test` that does not hold is a Conflict. */
   async jsonPatch<T extends KubeObject>(
     kind: Kind<T>,
     ref: ObjectRef,
     operations: readonly JsonPatchOperation[],
     options: WriteOptions = {},
   ): Promise<T> {
-    return this.#patch(
-      kind,
-      ref,
-      'application/json-patch+json',
-      operations,
-      { fieldManager: this.#manager(options) },
-      options,
-    );
+    const parameters = { fieldManager: this.#manager(options) };
+    try {
+      return await this.#patch(kind, ref, 'application/json-patch+json', operations, parameters, options);
+    } catch (error) {
+      throw asFailedTest(error, operations);
+    }
   }
 
   /** Server-side apply. `metadata.resourceVersion`, when given, guards the write. */
@@ -310,25 +314,45 @@ export class KubeClient implements AsyncDisposable {
 
   async #request(verb: string, resource: string, call: Call): Promise<Dispatcher.ResponseData> {
     this.#requests?.inc({ verb, resource });
-    const response = await this.#attempt(call);
-    this.#hostRequests?.inc({ code: response.statusCode, method: call.method, host: this.#transport.host });
-    if (response.statusCode < 300) return response;
-    const error = await errorFrom(response, call);
-    if (error.code !== 'Unauthorized') throw error;
-    this.#transport.distrustCredentials();
-    const second = await this.#attempt(call);
-    if (second.statusCode < 300) return second;
-    throw await errorFrom(second, call);
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await this.#attempt(call);
+      if (response.statusCode < 300) return response;
+      const error = await errorFrom(response, call);
+      if (!(await this.#mayRepeat(error, attempt, call.signal))) throw error;
+    }
+  }
+
+  /** True, after the pause that was asked for, when the request was refused before anything was done. */
+  async #mayRepeat(
+    { code, status, retryAfterMs }: KubeError,
+    attempt: number,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    if (code === 'Unauthorized') {
+      this.#transport.distrustCredentials();
+      return attempt === 1;
+    }
+    const busy = status === 429 || status === 503;
+    if (!busy || retryAfterMs === undefined || retryAfterMs > longestRetryAfterMs || attempt > 2) return false;
+    return this.#clock.sleep(retryAfterMs, signal).then(
+      () => true,
+      () => false,
+    );
   }
 
   async #attempt(call: Call): Promise<Dispatcher.ResponseData> {
     try {
-      return await this.#transport.send(call);
+      const response = await this.#transport.send(call);
+      this.#hostRequests?.inc({ code: response.statusCode, method: call.method, host: this.#transport.host });
+      return response;
     } catch (error) {
       throw connectionError(error, call);
     }
   }
 }
+
+/** A server that asks for a longer pause is told to the caller, who knows whether it is worth waiting. */
+const longestRetryAfterMs = 10_000;
 
 export const createKubeClient = (options: KubeClientOptions): KubeClient => new KubeClient(options);
 
@@ -385,6 +409,21 @@ async function* linesOf<T>(body: AsyncIterable<Buffer>): AsyncGenerator<T> {
   }
 }
 
+/** The API server answers a failed test like an object that is not valid, with words that say nothing. */
+function asFailedTest(error: unknown, operations: readonly JsonPatchOperation[]): unknown {
+  const isTested = operations.some(({ op }) => op === 'test');
+  if (!(error instanceof KubeError) || !isTested || error.status !== 422 || !error.message.endsWith(unsaid))
+    return error;
+  return new KubeError({
+    code: 'Conflict',
+    status: 422,
+    message: error.message.replace(unsaid, 'what the patch tests for does not hold; look at the object again'),
+    cause: error,
+  });
+}
+
+const unsaid = 'the server rejected our request due to an error in our request';
+
 const codes: Record<number, KubeErrorCode> = {
   400: 'Invalid',
   401: 'Unauthorized',
@@ -404,7 +443,8 @@ async function errorFrom(response: Dispatcher.ResponseData, { method, path }: Ca
   const { reason, message } = await statusIn(response);
   const status = response.statusCode;
   const code = reason === 'AlreadyExists' ? 'AlreadyExists' : (codes[status] ?? 'ServerError');
-  const retryAfter = Number(response.headers['retry-after']);
+  // Absent or a date: not a number.
+  const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
   return new KubeError({
     code,
     status,

@@ -9,6 +9,12 @@ export interface TransportOptions {
   readonly userAgent?: string | undefined;
 }
 
+const headersTimeoutMs = 65_000;
+/** A watch tells at least its bookmarks every minute; one that is silent for longer has lost its connection. */
+const longestSilenceMs = 150_000;
+/** Enough for the watches and some hundred turns that write at once. */
+const connections = 256;
+
 /** Rotated tokens and exec credentials are asked for anew after this long. */
 const credentialsFreshForMs = 60_000;
 
@@ -29,6 +35,8 @@ export class Transport implements AsyncDisposable {
   #agent: Agent | undefined;
   #headers: Record<string, string> = {};
   #freshUntil = 0;
+  #refreshing: Promise<Agent> | undefined;
+  #identity = '';
 
   constructor({ kubeconfigPath, context, userAgent }: TransportOptions) {
     this.#config = new KubeConfig();
@@ -49,7 +57,7 @@ export class Transport implements AsyncDisposable {
     return this.#base.host;
   }
 
-  /** Sends one request. Streams (watches) have no timeout between bytes. */
+  /** Sends one request. Streams (watches) may be silent for longer. */
   async send(options: {
     method: Dispatcher.HttpMethod;
     path: string;
@@ -72,8 +80,8 @@ export class Transport implements AsyncDisposable {
       },
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
-      headersTimeout: 65_000,
-      bodyTimeout: stream ? 0 : 65_000,
+      headersTimeout: headersTimeoutMs,
+      bodyTimeout: stream ? longestSilenceMs : headersTimeoutMs,
     });
   }
 
@@ -87,21 +95,36 @@ export class Transport implements AsyncDisposable {
   }
 
   async #prepare(): Promise<Agent> {
-    if (this.#agent !== undefined && Date.now() < this.#freshUntil) return this.#agent;
+    if (this.#agent !== undefined && performance.now() < this.#freshUntil) return this.#agent;
+    // One refresh for all requests that wait for it: it may run a credential program.
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #refresh(): Promise<Agent> {
     // The library fills in certificate, key, verification and headers; its type wants the whole of https.RequestOptions.
     const options: HttpsOptions = {};
     await this.#config.applyToHTTPSOptions(options as Parameters<KubeConfig['applyToHTTPSOptions']>[0]);
     this.#headers = options.headers ?? {};
-    this.#freshUntil = Date.now() + credentialsFreshForMs;
-    this.#agent ??= agentFor(options);
+    this.#freshUntil = performance.now() + credentialsFreshForMs;
+    const identity = [options.ca, options.cert, options.key].join('\n');
+    if (this.#agent !== undefined && identity === this.#identity) return this.#agent;
+    // Requests and watches under way end on the connections of the certificate that was replaced.
+    void this.#agent?.close();
+    this.#identity = identity;
+    this.#agent = agentFor(options);
     return this.#agent;
   }
 }
 
 function agentFor({ ca, cert, key, servername, rejectUnauthorized }: HttpsOptions): Agent {
   return new Agent({
-    connections: 100,
+    connections,
     keepAliveTimeout: 30_000,
+    // A watch and a write on one HTTP/2 connection would be lost together.
+    allowH2: false,
     connect: {
       ...(ca === undefined ? {} : { ca }),
       ...(cert === undefined ? {} : { cert }),
