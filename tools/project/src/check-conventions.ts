@@ -1,60 +1,108 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Breach } from './check-rooms.ts';
+import { type CodeText, lineAt, readCode } from './code-text.ts';
 import { sourceFiles } from './source-files.ts';
 
-interface Rule {
+interface Habit {
   readonly applies: (file: string) => boolean;
+  /** Where the pattern must not be found: code is without comments, bare code without texts too. It begins outside texts. */
+  readonly part: keyof CodeText;
   readonly pattern: RegExp;
   readonly message: string;
 }
 
+const everywhere = (): boolean => true;
 const isTest = (file: string): boolean => file.endsWith('.test.ts');
+const isProduct = (file: string): boolean => /^(packages|services)\/[^/]+\/src\//.test(file) && !isTest(file);
+const mayReadEnvironment = (file: string): boolean => /\/(config|main|options)\.ts$/.test(file);
 
-/** Habits that a reader of the text can check. Each says why in its message. */
-const rules: readonly Rule[] = [
+/** Habits that a reader of the text can check; those that need types are the linter's. Each says what to do instead. */
+const habits: readonly Habit[] = [
   {
-    applies: () => true,
-    pattern: /\bTODO\b(?!\(#\d+\))/,
-    message: 'a TODO names its issue, as TODO(#12): otherwise nobody finds it again',
+    applies: everywhere,
+    part: 'comments',
+    pattern: /\b(?:TODO|FIXME|XXX)\b(?!\(#\d+\))/g,
+    message: 'expected a TODO with its issue, as TODO(#12): otherwise nobody finds it again',
+  },
+  {
+    applies: everywhere,
+    part: 'comments',
+    pattern:
+      /@ts-ignore|@ts-nocheck|@ts-expect-error(?!\s+\w+ \w+)|(?:ox|es)lint-disable(?![^\n]*-- \w+)|biome-ignore(?![^\n]*: \w+ \w+)/g,
+    message: 'expected the reason of the exemption on the same line, as in `oxlint-disable-next-line RULE -- REASON`',
+  },
+  {
+    applies: everywhere,
+    part: 'bare',
+    pattern: /^export default\b/gm,
+    message: 'found a default export; export by name, so that the name is the same everywhere',
   },
   {
     applies: isTest,
-    pattern: /\bsetTimeout\(|\bawait sleep\(/,
-    message: 'tests do not sleep: wait for what you expect, or use the clock of the lab',
+    part: 'bare',
+    pattern: /(?<!\.)\bsetTimeout\(|\bawait sleep\(/g,
+    message: 'tests do not sleep; wait for what you expect, or use the clock of the lab',
   },
-  { applies: isTest, pattern: /\btest\.(only|skip|todo)\(/, message: 'every test runs' },
   {
-    applies: (file) => /^(packages|services)\//.test(file) && !isTest(file),
-    pattern: /\bprocess\.env\b/,
-    message: 'only config.ts and main.ts read the environment',
+    applies: isTest,
+    part: 'bare',
+    pattern: /\b(?:test|it|describe|suite)\.(?:only|skip|todo)\(/g,
+    message: 'every test runs, or is removed',
+  },
+  {
+    applies: isTest,
+    part: 'bare',
+    pattern: /\.listen\(\s*[1-9]/g,
+    message: 'found a fixed port; listen on 0 and ask which port it became',
+  },
+  {
+    applies: isTest,
+    part: 'code',
+    pattern: /\b(?:test|it)\(\s*(['"`])(?:[^\s$]+(?:\s[^\s$]+)?\1|(?:(?!\1).)*\bshould\b)/g,
+    message: 'expected a title that is a sentence about behaviour, in the present: "a claim that nobody matches waits"',
+  },
+  {
+    applies: (file) => isProduct(file) && !mayReadEnvironment(file),
+    part: 'bare',
+    pattern: /\bprocess\.(?:env|argv)\b/g,
+    message: 'only config.ts, options.ts and main.ts read flags and environment; take an argument',
+  },
+  {
+    applies: isProduct,
+    part: 'bare',
+    pattern: /\bconsole\.(?:log|info|warn|error|debug)\(/g,
+    message: 'found the console; write to the log that you are given',
   },
 ];
-const mayReadEnvironment = /\/(config|main|options)\.ts$/;
 
 /** Lines that go against a habit of the house. */
 export function findBadHabits(root: string): Breach[] {
-  return sourceFiles(root).flatMap((file) => [
-    ...badName(file),
-    ...badLines(file, readFileSync(join(root, file), 'utf8')),
-  ]);
+  return sourceFiles(root).flatMap((file) => badHabitsIn(file, readFileSync(join(root, file), 'utf8')));
 }
 
-function badName(file: string): Breach[] {
-  if (!/^(utils?|helpers?)\.ts$/.test(basename(file))) return [];
-  return [{ file, line: 1, message: 'no utils and no helpers: name the file after what it answers' }];
+/** The bad habits of one file; `file` is relative to the root. */
+export function badHabitsIn(file: string, text: string): Breach[] {
+  return [...badName(file), ...badLines(file, text)].toSorted((one, other) => one.line - other.line);
 }
+
+const badNames: readonly (readonly [RegExp, string])[] = [
+  [/^(?:[\w-]+-)?(?:utils?|helpers?)\.(?:test\.)?ts$/, 'no utils and no helpers; name the file after what it answers'],
+  [/^index\.ts$/, 'no barrels; import the file that has the name'],
+];
+
+const badName = (file: string): Breach[] =>
+  badNames
+    .filter(([pattern]) => pattern.test(basename(file)))
+    .map(([, message]) => ({ file, line: 1, message: `found ${basename(file)}: ${message}` }));
 
 function badLines(file: string, text: string): Breach[] {
-  if (file.startsWith('tools/project/src/check-')) return [];
-  return text
-    .split('\n')
-    .flatMap((line, index) =>
-      rules
-        .filter(
-          ({ applies, pattern }) =>
-            applies(file) && pattern.test(line) && !(line.includes('process.env') && mayReadEnvironment.test(file)),
-        )
-        .map(({ message }) => ({ file, line: index + 1, message })),
+  const parts = readCode(text);
+  return habits
+    .filter(({ applies }) => applies(file))
+    .flatMap(({ part, pattern, message }) =>
+      [...parts[part].matchAll(pattern)]
+        .filter(({ index }) => part === 'comments' || parts.bare[index] === text[index])
+        .map(({ index }) => ({ file, line: lineAt(text, index), message })),
     );
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { importsIn } from './code-text.ts';
 import { sourceFiles } from './source-files.ts';
 
 /** An import that goes through a wall. */
@@ -9,18 +10,21 @@ export interface Breach {
   readonly message: string;
 }
 
-type Rooms = Readonly<Record<string, readonly string[]>>;
+export type Rooms = Readonly<Record<string, readonly string[]>>;
 
 /** Rooms inside the operator: they meet only in the API server. */
 const operatorRooms = ['discover', 'inventory', 'claim', 'boot', 'release', 'upkeep'];
 
 /** Reads `rooms.json` and every import of the project, and lists what the plan does not allow. */
 export function findBreaches(root: string): Breach[] {
-  // The file is ours; its shape is checked by what follows.
+  const rooms = readRooms(root);
+  return sourceFiles(root).flatMap((file) => breachesIn(file, readFileSync(join(root, file), 'utf8'), rooms));
+}
+
+export function readRooms(root: string): Rooms {
+  // The file is ours; a room that it lacks is found by the first file in it.
   const { rooms } = JSON.parse(readFileSync(join(root, 'rooms.json'), 'utf8')) as { rooms: Rooms };
-  // The test of this file is about imports that may not be.
-  const files = sourceFiles(root).filter((file) => file !== 'tools/project/src/check-rooms.test.ts');
-  return files.flatMap((file) => breachesIn(file, readFileSync(join(root, file), 'utf8'), rooms));
+  return rooms;
 }
 
 /** The breaches of one file; `file` is relative to the root. */
@@ -60,8 +64,11 @@ function targetOf(file: string, specifier: string, rooms: Rooms): { room: string
   return path === undefined || room === undefined ? undefined : { room, path };
 }
 
-/** Our packages are named after their folders: `@metal/kube/client.ts` is `packages/kube/src/client.ts`. */
-function pathOf(file: string, specifier: string, rooms: Rooms): string | undefined {
+/**
+ * The file an import means, relative to the root; undefined for what is not ours. Our packages are named after their
+ * folders: `@metal/kube/client.ts` is `packages/kube/src/client.ts`.
+ */
+export function pathOf(file: string, specifier: string, rooms: Rooms): string | undefined {
   if (specifier.startsWith('.')) return relative('/', resolve('/', dirname(file), specifier));
   const [, name, rest] = /^@metal\/([^/]+)\/(.+)$/.exec(specifier) ?? [];
   const room = Object.keys(rooms).find((candidate) => candidate.endsWith(`/${name}`));
@@ -70,14 +77,3 @@ function pathOf(file: string, specifier: string, rooms: Rooms): string | undefin
 
 const roomOf = (path: string, rooms: Rooms): string | undefined =>
   Object.keys(rooms).find((room) => path.startsWith(`${room}/`));
-
-/** Specifiers of static and dynamic imports with their lines, by reading the text; comments do not count. */
-function importsIn(text: string): { specifier: string; line: number }[] {
-  const code = text.replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ' '));
-  const pattern =
-    /(?:^|\n)[^\S\n]*(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|\n)[^\S\n]*import\s*['"]([^'"]+)['"]|\bimport(?:\.meta\.resolve)?\(\s*['"]([^'"]+)['"]/g;
-  return [...code.matchAll(pattern)].map((match) => ({
-    specifier: match[1] ?? match[2] ?? match[3] ?? '',
-    line: code.slice(0, match.index + match[0].length).split('\n').length,
-  }));
-}

@@ -1,51 +1,94 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findBinaries } from '@metal/controlplane/binaries.ts';
 import { ControlPlaneError } from '@metal/controlplane/errors.ts';
+import { Command } from 'commander';
+import { ImportGraph } from './import-graph.ts';
+import { type Leftovers, markRun } from './leftovers.ts';
 import { sourceFiles } from './source-files.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
-const patterns = process.argv.slice(2);
+const testTimeoutMs = 300_000;
+/** Each file at work may have an API server of 300 MB. */
+const mostAtOnce = 8;
 
-/** Test files that were asked for; tables first, then what needs a control plane, so that mistakes show early. */
-function testFiles(): string[] {
-  const files = sourceFiles(root).filter(
-    (file) =>
-      file.endsWith('.test.ts') && (patterns.length === 0 || patterns.some((pattern) => file.includes(pattern))),
-  );
-  return [...files.filter((file) => !needsControlPlane(file)), ...files.filter(needsControlPlane)];
+const command = new Command('run-tests')
+  .description(
+    'Runs the tests with node:test: tables first, then whatever needs a control plane, which is built before if it has\nto be. Exits with the code of node:test, or with 1 when tests left processes or files behind.',
+  )
+  .argument('[words...]', 'only files whose path contains one of the words; all files without any')
+  .option('--only <pattern>', 'only tests whose title matches the pattern')
+  .option('--list', 'list the files instead of running them', false)
+  .action(main);
+
+interface Flags {
+  only?: string;
+  list: boolean;
 }
 
-const needsControlPlane = (file: string): boolean =>
-  /openCluster|openLab|labsOfFile|startControlPlane/.test(readFileSync(join(root, file), 'utf8'));
-
-async function main(): Promise<number> {
-  const files = testFiles();
-  if (files.length === 0) {
-    process.stderr.write(`no test file's path contains ${patterns.join(' or ')}\n`);
-    return 1;
-  }
+async function main(words: string[], { only, list }: Flags): Promise<void> {
+  const files = testFiles(words);
+  if (files.length === 0) throw new Error(`no test file's path contains ${words.join(' or ')}`);
+  if (list) return void process.stdout.write(`${files.map(({ path }) => path).join('\n')}\n`);
   // Built once and with progress, rather than inside the first test that waits for it.
-  if (files.some(needsControlPlane)) await findBinaries({ say: (line) => process.stdout.write(`${line}\n`) });
-  const concurrency = Math.max(2, availableParallelism());
-  const child = spawn(process.execPath, ['--test', `--test-concurrency=${concurrency}`, ...files], {
+  if (files.some(({ slow }) => slow)) await findBinaries({ say: (line) => process.stdout.write(`${line}\n`) });
+  await using run = await markRun(process.env);
+  const code = await runNode(
+    files.map(({ path }) => path),
+    only,
+    run.environment,
+  );
+  const leftovers = await run.leftovers();
+  process.exitCode = report(leftovers) ? code || 1 : code;
+}
+
+interface TestFile {
+  readonly path: string;
+  /** Starts a control plane. */
+  readonly slow: boolean;
+}
+
+/** Tables first, so that mistakes show early. */
+function testFiles(words: readonly string[]): TestFile[] {
+  const imports = new ImportGraph(root);
+  return sourceFiles(root)
+    .filter((path) => path.endsWith('.test.ts') && (words.length === 0 || words.some((word) => path.includes(word))))
+    .map((path) => ({ path, slow: imports.reaches(path, 'tools/controlplane/src/binaries.ts') }))
+    .toSorted((one, other) => Number(one.slow) - Number(other.slow));
+}
+
+function runNode(files: readonly string[], only: string | undefined, environment: NodeJS.ProcessEnv): Promise<number> {
+  const concurrency = Math.min(mostAtOnce, Math.max(2, availableParallelism()));
+  const flags = [
+    '--test',
+    `--test-concurrency=${concurrency}`,
+    `--test-timeout=${testTimeoutMs}`,
+    ...(only === undefined ? [] : [`--test-name-pattern=${only}`]),
+  ];
+  const child = spawn(process.execPath, [...flags, ...files], {
     cwd: root,
+    env: environment,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  const forward = (signal: NodeJS.Signals) => child.kill(signal);
-  process.on('SIGINT', forward);
-  process.on('SIGTERM', forward);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 }
 
-main().then(
-  (code) => process.exit(code),
+/** True when there is something to complain about. It goes to stderr: the closing lines of node:test stay the last. */
+function report({ files, processes }: Leftovers): boolean {
+  for (const { pid, command: line } of processes) process.stderr.write(`run-tests: left running: ${pid} ${line}\n`);
+  for (const name of files) process.stderr.write(`run-tests: left in the temporary directory: ${name}\n`);
+  return files.length + processes.length > 0;
+}
+
+command.parseAsync().then(
+  () => process.exit(),
   (error: unknown) => {
+    const known = error instanceof ControlPlaneError || (error instanceof Error && error.message.startsWith('no test'));
     process.stderr.write(
-      `run-tests: ${error instanceof ControlPlaneError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      `run-tests: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
     );
     process.exit(1);
   },

@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathOf, readRooms, type Rooms } from './check-rooms.ts';
+import { importsIn } from './code-text.ts';
+
+/** Which files of the project a file needs, directly or through others; read once per file. */
+export class ImportGraph {
+  readonly #root: string;
+  readonly #rooms: Rooms;
+  readonly #direct = new Map<string, readonly string[]>();
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#rooms = readRooms(root);
+  }
+
+  reaches(file: string, target: string): boolean {
+    const seen = new Set<string>();
+    const open = [file];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (next === target) return true;
+      if (seen.has(next)) continue;
+      seen.add(next);
+      open.push(...this.#importsOf(next));
+    }
+    return false;
+  }
+
+  #importsOf(file: string): readonly string[] {
+    const known = this.#direct.get(file);
+    if (known !== undefined) return known;
+    const path = join(this.#root, file);
+    const found = existsSync(path)
+      ? importsIn(readFileSync(path, 'utf8')).flatMap(({ specifier }) => pathOf(file, specifier, this.#rooms) ?? [])
+      : [];
+    this.#direct.set(file, found);
+    return found;
+  }
+}
