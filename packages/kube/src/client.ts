@@ -1,8 +1,11 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
+import { asFailedTest, connectionError, errorFrom, linesOf } from './answers.ts';
+import type { Call } from './call.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { KubeError, type KubeErrorCode } from './errors.ts';
+import { KubeError } from './errors.ts';
 import type { Kind, KubeObject, ObjectMeta, ObjectRef } from './kind.ts';
+import { collectionOf, pathOf, query, selectors } from './paths.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
 export interface CallOptions {
@@ -356,122 +359,7 @@ const longestRetryAfterMs = 10_000;
 
 export const createKubeClient = (options: KubeClientOptions): KubeClient => new KubeClient(options);
 
-interface Call {
-  method: Dispatcher.HttpMethod;
-  path: string;
-  body?: string | undefined;
-  contentType?: string | undefined;
-  signal?: AbortSignal | undefined;
-  stream?: boolean;
-}
-
-function collectionOf(kind: Kind, namespace: string | undefined): string {
-  const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
-  if (kind.scope === 'Cluster' || namespace === undefined) return `${root}/${kind.plural}`;
-  return `${root}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}`;
-}
-
-function pathOf(kind: Kind, ref: ObjectRef, subresource?: string): string {
-  return `${collectionOf(kind, ref.namespace)}/${encodeURIComponent(ref.name)}${subresource === undefined ? '' : `/${subresource}`}`;
-}
-
-function query(parameters: Record<string, string | undefined>): string {
-  const present = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return present.length === 0 ? '' : `?${new URLSearchParams(present).toString()}`;
-}
-
-const selectors = ({
-  labelSelector,
-  fieldSelector,
-}: {
-  labelSelector?: string | undefined;
-  fieldSelector?: string | undefined;
-}) => ({ labelSelector, fieldSelector });
-
 function guarded(patch: object, resourceVersion: string): object {
   const metadata = 'metadata' in patch && typeof patch.metadata === 'object' ? patch.metadata : {};
   return { ...patch, metadata: { ...metadata, resourceVersion } };
 }
-
-/** Splits a stream into its lines and parses each as JSON. */
-async function* linesOf<T>(body: AsyncIterable<Buffer>): AsyncGenerator<T> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true });
-    let start = 0;
-    for (let end = rest.indexOf('\n', start); end >= 0; end = rest.indexOf('\n', start)) {
-      // One event per line is the watch protocol of the API server.
-      yield JSON.parse(rest.slice(start, end)) as T;
-      start = end + 1;
-    }
-    rest = rest.slice(start);
-  }
-}
-
-/** The API server answers a failed test like an object that is not valid, with words that say nothing. */
-function asFailedTest(error: unknown, operations: readonly JsonPatchOperation[]): unknown {
-  const isTested = operations.some(({ op }) => op === 'test');
-  if (!(error instanceof KubeError) || !isTested || error.status !== 422 || !error.message.endsWith(unsaid))
-    return error;
-  return new KubeError({
-    code: 'Conflict',
-    status: 422,
-    message: error.message.replace(unsaid, 'what the patch tests for does not hold; look at the object again'),
-    cause: error,
-  });
-}
-
-const unsaid = 'the server rejected our request due to an error in our request';
-
-const codes: Record<number, KubeErrorCode> = {
-  400: 'Invalid',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'NotFound',
-  408: 'Timeout',
-  409: 'Conflict',
-  410: 'Expired',
-  413: 'Invalid',
-  415: 'Invalid',
-  422: 'Invalid',
-  429: 'TooManyRequests',
-  504: 'Timeout',
-};
-
-async function errorFrom(response: Dispatcher.ResponseData, { method, path }: Call): Promise<KubeError> {
-  const { reason, message } = await statusIn(response);
-  const status = response.statusCode;
-  const code = reason === 'AlreadyExists' ? 'AlreadyExists' : (codes[status] ?? 'ServerError');
-  // Absent or a date: not a number.
-  const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
-  return new KubeError({
-    code,
-    status,
-    retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1_000 : undefined,
-    message: `${method} ${withoutQuery(path)}: API server answered ${status}${message === '' ? '' : `: ${message}`}`,
-  });
-}
-
-async function statusIn(response: Dispatcher.ResponseData): Promise<{ reason: string; message: string }> {
-  const text = await response.body.text().catch(() => '');
-  try {
-    const { reason, message } = JSON.parse(text) as { reason?: string; message?: string };
-    return { reason: reason ?? '', message: message ?? '' };
-  } catch {
-    return { reason: '', message: text.slice(0, 200).trim() };
-  }
-}
-
-function connectionError(error: unknown, { method, path, signal }: Call): KubeError {
-  if (error instanceof KubeError) return error;
-  const code = signal?.aborted === true ? 'Timeout' : 'Unreachable';
-  const cause = error instanceof Error ? error.message || error.name : String(error);
-  return new KubeError({
-    code,
-    message: `${method} ${withoutQuery(path)}: no answer from the API server: ${cause}`,
-    cause: error,
-  });
-}
-
-const withoutQuery = (path: string): string => path.split('?', 1)[0] ?? path;

@@ -6,11 +6,11 @@ import { statusPatch } from './status.ts';
 const now = Date.parse('2026-02-01T00:00:00Z');
 const earlier = '2026-01-01T00:00:00Z';
 const ready = (status: 'True' | 'False', reason: string) => ({ type: 'Ready', status, reason, message: '' });
-const object = (status: object): KubeObject => ({
+const object = (status: object): KubeObject & { status: object } => ({
   apiVersion: 'v1',
   kind: 'Thing',
   metadata: { name: 'a' },
-  ...{ status },
+  status,
 });
 
 test('nothing is written when the object says all of it already', () => {

@@ -1,0 +1,89 @@
+import type { Dispatcher } from 'undici';
+import type { Call } from './call.ts';
+import type { JsonPatchOperation } from './client.ts';
+import { KubeError, type KubeErrorCode } from './errors.ts';
+
+/** Splits a stream into its lines and parses each as JSON. */
+export async function* linesOf<T>(body: AsyncIterable<Buffer>): AsyncGenerator<T> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true });
+    let start = 0;
+    for (let end = rest.indexOf('\n', start); end >= 0; end = rest.indexOf('\n', start)) {
+      // One event per line is the watch protocol of the API server.
+      yield JSON.parse(rest.slice(start, end)) as T;
+      start = end + 1;
+    }
+    rest = rest.slice(start);
+  }
+}
+
+/** The API server answers a failed test like an object that is not valid, with words that say nothing. */
+export function asFailedTest(error: unknown, operations: readonly JsonPatchOperation[]): unknown {
+  const isTested = operations.some(({ op }) => op === 'test');
+  if (!(error instanceof KubeError) || !isTested || error.status !== 422 || !error.message.endsWith(unsaid))
+    return error;
+  return new KubeError({
+    code: 'Conflict',
+    status: 422,
+    message: error.message.replace(unsaid, 'what the patch tests for does not hold; look at the object again'),
+    cause: error,
+  });
+}
+
+const unsaid = 'the server rejected our request due to an error in our request';
+
+const codes: Record<number, KubeErrorCode> = {
+  400: 'Invalid',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'Timeout',
+  409: 'Conflict',
+  410: 'Expired',
+  413: 'Invalid',
+  415: 'Invalid',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  504: 'Timeout',
+};
+
+/** The error that an answer of 300 or more stands for, with what the server says of it. */
+export async function errorFrom(response: Dispatcher.ResponseData, { method, path }: Call): Promise<KubeError> {
+  const { reason, message } = await statusIn(response);
+  const status = response.statusCode;
+  const code = reason === 'AlreadyExists' ? 'AlreadyExists' : (codes[status] ?? 'ServerError');
+  // Absent or a date: not a number.
+  const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
+  return new KubeError({
+    code,
+    status,
+    retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1_000 : undefined,
+    message: `${method} ${withoutQuery(path)}: API server answered ${status}${message === '' ? '' : `: ${message}`}`,
+  });
+}
+
+async function statusIn(response: Dispatcher.ResponseData): Promise<{ reason: string; message: string }> {
+  const text = await response.body.text().catch(() => '');
+  try {
+    const { reason, message } = JSON.parse(text) as { reason?: string; message?: string };
+    return { reason: reason ?? '', message: message ?? '' };
+  } catch {
+    return { reason: '', message: text.slice(0, 200).trim() };
+  }
+}
+
+/** The error of a request that got no answer, or only part of one. */
+export function connectionError(error: unknown, { method, path, signal }: Call): KubeError {
+  if (error instanceof KubeError) return error;
+  const code = signal?.aborted === true ? 'Timeout' : 'Unreachable';
+  const cause = error instanceof Error ? error.message || error.name : String(error);
+  return new KubeError({
+    code,
+    message: `${method} ${withoutQuery(path)}: no answer from the API server: ${cause}`,
+    cause: error,
+  });
+}
+
+const withoutQuery = (path: string): string => path.split('?', 1)[0] ?? path;

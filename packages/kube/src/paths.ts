@@ -1,0 +1,28 @@
+import type { Kind, ObjectRef } from './kind.ts';
+
+/** Path of a kind's collection; without a namespace, of all namespaces. */
+export function collectionOf(kind: Kind, namespace: string | undefined): string {
+  const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
+  if (kind.scope === 'Cluster' || namespace === undefined) return `${root}/${kind.plural}`;
+  return `${root}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}`;
+}
+
+/** Path of one object or its subresource. */
+export function pathOf(kind: Kind, ref: ObjectRef, subresource?: string): string {
+  return `${collectionOf(kind, ref.namespace)}/${encodeURIComponent(ref.name)}${subresource === undefined ? '' : `/${subresource}`}`;
+}
+
+/** Query string of the parameters that are given. */
+export function query(parameters: Record<string, string | undefined>): string {
+  const present = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return present.length === 0 ? '' : `?${new URLSearchParams(present).toString()}`;
+}
+
+/** What of the options narrows a list or a watch. */
+export const selectors = ({
+  labelSelector,
+  fieldSelector,
+}: {
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+}) => ({ labelSelector, fieldSelector });
