@@ -13,6 +13,8 @@ import { OperatorError } from '@metal/kube/errors.ts';
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2), process.env);
   const log = createLog(config.log);
+  for (const name of config.withoutEffect)
+    log.warn({ option: `--${name}` }, 'accepted, but without effect in this version');
   const stopAsked = new Promise<string>((resolve) => {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);

@@ -73,3 +73,10 @@ test('discovery does not start without the images it boots', () => {
   assert.throws(() => readConfig(['--registry-url=http://192.0.2.1'], {}), /--probe-image is required/);
   assert.doesNotThrow(() => readConfig(['--components=registry'], {}), 'a registry alone boots nothing');
 });
+
+test('an option that does nothing yet is named when somebody sets it', () => {
+  assert.deepEqual(read().withoutEffect, []);
+  assert.deepEqual(read(['--dns-record-template-path=/etc/dns.yaml', '--event-port=10001']).withoutEffect, [
+    'dns-record-template-path',
+  ]);
+});

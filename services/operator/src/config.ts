@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseDuration } from '@metal/api/common/duration.ts';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from './errors.ts';
-import { type Option, type OptionName, options } from './options.ts';
+import { inertOptions, type Option, type OptionName, options } from './options.ts';
 
 /** What a run of the operator is told from outside. The only reader of flags and environment. */
 export interface OperatorConfig {
@@ -37,6 +37,8 @@ export interface OperatorConfig {
   readonly metrics: { address: string | undefined; secure: boolean; certificateFile?: string; keyFile?: string };
   readonly healthAddress: string | undefined;
   readonly log: { format: 'json' | 'console'; level: string };
+  /** Options that were set to something and do nothing in this version. */
+  readonly withoutEffect: readonly string[];
 }
 
 const knownComponents = ['controllers', 'registry', 'boot'] as const;
@@ -85,7 +87,8 @@ export function commandOf(): Command {
     .allowExcessArguments()
     .configureHelp({ helpWidth: 120, showGlobalOptions: true });
   for (const { name, type, default: fallback, help } of options) {
-    command.option(`--${name} <${type === 'boolean' ? 'true|false' : type}>`, help, fallback);
+    const note = inertOptions.has(name) ? ' (no effect in this version)' : '';
+    command.option(`--${name} <${type === 'boolean' ? 'true|false' : type}>`, `${help}${note}`, fallback);
   }
   return command;
 }
@@ -133,7 +136,15 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     metrics: metricsOf(values),
     healthAddress: address(values['health-probe-bind-address']),
     log: { format: logFormatOf(values), level: logLevelOf(values['zap-log-level']) },
+    withoutEffect: inertOptionsSetIn(values),
   };
+}
+
+function inertOptionsSetIn(values: Values): string[] {
+  const defaults = new Map<string, string>(options.map(({ name, default: fallback }) => [name, fallback]));
+  return Object.entries(values).flatMap(([name, value]) =>
+    inertOptions.has(name) && defaults.get(name) !== value ? [name] : [],
+  );
 }
 
 function componentsOf(list: string): ReadonlySet<Component> {

@@ -157,3 +157,33 @@ export const ownOptions = [
 
 export const options: readonly Option[] = [...compatibleOptions, ...ownOptions];
 export type OptionName = (typeof compatibleOptions)[number]['name'] | (typeof ownOptions)[number]['name'];
+
+/**
+ * Accepted, and without effect in this version: either what they tune does not exist here by design (reports are pushed,
+ * validation is in the CRDs), or its turn has not come (BMC resets, events, DNS, day-two work). Whoever sets one is told.
+ */
+export const inertOptions: ReadonlySet<string> = new Set<OptionName>([
+  'resource-polling-interval',
+  'resource-polling-timeout',
+  'registry-resync-interval',
+  'registry-client-timeout',
+  'registry-data-max-age',
+  'bmc-failure-reset-delay',
+  'bmc-reset-resync-interval',
+  'bmc-reset-waiting-interval',
+  'ssh-reset-timeout',
+  'maintenance-resync-interval',
+  'bios-setting-timeout',
+  'default-failed-auto-retry-count',
+  'event-url',
+  'event-port',
+  'event-protocol',
+  'dns-record-template-path',
+  'webhook-port',
+  'webhook-cert-path',
+  'webhook-cert-name',
+  'webhook-cert-key',
+  'enable-http2',
+  'zap-stacktrace-level',
+  'zap-time-encoding',
+] satisfies OptionName[]);

@@ -11,10 +11,9 @@ export interface ClaimFacts {
   readonly held: Server | undefined;
   /** The server chosen for it, not yet bound. */
   readonly promised: Server | undefined;
-  /** A server that names this claim without our UID, e.g. bound by an earlier operator. */
+  /** `spec.serverRef` names the held server. */
   readonly recorded: boolean;
   readonly boot: 'absent' | 'present' | 'foreign' | 'outdated';
-  readonly wishesAnything: boolean;
   /** Why no server was chosen; computed only while there is none. */
   readonly explanation: string;
 }
@@ -27,7 +26,6 @@ export function readClaimFacts(claim: ServerClaim, { caches, scheduler }: Operat
     promised,
     recorded: held !== undefined && claim.spec.serverRef?.name === held.metadata.name,
     boot: bootStanding(claim, caches),
-    wishesAnything: claim.spec.serverRef === undefined && claim.spec.serverSelector === undefined,
     explanation: held === undefined && promised === undefined ? scheduler.explain(claim) : '',
   };
 }
