@@ -27,8 +27,8 @@ export interface Outcome<Phase extends string> {
     readonly delayMs?: number | undefined;
   };
   readonly error?: Error | undefined;
-  /** RFC 3339; absent when only a change brings another attempt. */
-  readonly nextAttemptAt?: string | undefined;
+  /** With an error: whether it is tried again by itself, or only when something changes. */
+  readonly triedAgain?: boolean | undefined;
 }
 
 /** Everything a controller owns in an object's status. A field that is undefined is removed. */

@@ -261,7 +261,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   #outcome(
     stand: Stand<Phase>,
     decision: Outcome<Phase>['decision'],
-    failure?: { error: Error; nextAttemptAt?: string | undefined },
+    failure?: { error: Error; triedAgain: boolean },
   ): Outcome<Phase> {
     return {
       phase: stand.phase,
@@ -312,12 +312,11 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     if (!blocked && !stand.dirty && this.#queue.failuresOf(key) === 0) return;
     const object = this.#runtime.caches.of(this.#definition.kind).get(key);
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
-    const nextAttemptAt = blocked ? undefined : 'soon';
     try {
       await this.#applyStatus(
         object,
         this.#factsOf(object, stand),
-        this.#outcome(stand, { kind: 'act' }, { error, nextAttemptAt }),
+        this.#outcome(stand, { kind: 'act' }, { error, triedAgain: !blocked }),
       );
     } catch (second) {
       this.#log.debug({ object: key, error: messageOf(second) }, 'the error could not be reported in the status');

@@ -33,8 +33,8 @@ export function condition(
   return { type, status, reason, message, ...(generation === undefined ? {} : { observedGeneration: generation }) };
 }
 
-function explainError({ error, nextAttemptAt }: Outcome<string>): Explanation {
-  const next = nextAttemptAt === undefined ? '; tried again when something changes' : '; tried again soon';
+function explainError({ error, triedAgain }: Outcome<string>): Explanation {
+  const next = triedAgain === true ? '; tried again soon' : '; tried again when something changes';
   return { reason: codeOf(error), message: `${error?.message ?? ''}${next}` };
 }
 
