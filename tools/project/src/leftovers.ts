@@ -18,14 +18,12 @@ export interface MarkedRun extends AsyncDisposable {
 }
 
 const mark = 'METAL_TEST_RUN';
-// Node and its tools keep caches here, on purpose.
-const kept = /^node-compile-cache|^v8-/;
 
 export async function markRun(environment: NodeJS.ProcessEnv): Promise<MarkedRun> {
   // A short name: paths of Unix sockets that tests make in it may not be longer than about 100 bytes.
   const directory = await mkdtemp(join(tmpdir(), 'mt-'));
   const leftovers = async () => ({
-    files: (await readdir(directory)).filter((name) => !kept.test(name)),
+    files: await readdir(directory),
     processes: await processesWith(`${mark}=${directory}`),
   });
   return {

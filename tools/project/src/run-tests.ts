@@ -69,7 +69,8 @@ function runNode(files: readonly string[], only: string | undefined, environment
   ];
   const child = spawn(process.execPath, [...flags, ...files], {
     cwd: root,
-    env: environment,
+    // Saves every file that uses the lab a third of a second.
+    env: { ...environment, NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node') },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
