@@ -26,10 +26,12 @@ export interface BmcFacts {
 
 /** Answers that do not change by asking again; asking again may even lock the account. */
 const codesForHumans = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted']);
-const reasonsOfV070: Record<number, string> = {
-  401: 'AuthenticationFailed',
-  500: 'InternalServerError',
-  503: 'ConnectionFailed',
+
+/** Reason and message of v0.7.0 by HTTP status; what was seen follows the message. */
+const wordsOfV070: Record<number, { reason: string; message: string }> = {
+  401: { reason: 'AuthenticationFailed', message: 'BMC credentials are invalid' },
+  500: { reason: 'InternalServerError', message: 'BMC internal server error' },
+  503: { reason: 'ConnectionFailed', message: 'BMC service unavailable' },
 };
 
 export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now: number }): BmcFacts {
@@ -54,10 +56,11 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
 function failureOf({ failure }: BmcMemory, now: number): BmcFacts['failure'] {
   if (failure === undefined) return undefined;
   const { error, since, count, retryAt } = failure;
+  const words = wordsOfV070[error.status ?? 0];
   const tries = count === 1 ? '' : `; ${count} tries in ${Math.round((now - since) / 1_000)} s`;
   return {
-    reason: reasonsOfV070[error.status ?? 0] ?? error.code,
-    message: `${error.message}${tries}`,
+    reason: words?.reason ?? error.code,
+    message: `${words?.message ?? 'BMC connection error'}: ${error.message}${tries}`,
     needsHuman: codesForHumans.has(error.code),
     retryInMs: retryAt - now,
   };
