@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import type { KubeClient, ListOptions } from './client.ts';
 import type { Clock } from './clock.ts';
-import type { Kind, KubeObject, ObjectRef } from './kind.ts';
+import { type Kind, keyOf, type KubeObject, type ObjectRef } from './kind.ts';
 import { Reflector } from './reflector.ts';
 import { Store } from './store.ts';
 
@@ -69,9 +69,10 @@ export class CacheSet {
         labelNames: ['resource'],
         registers: [metrics],
       });
-    this.#absorption = options.client.absorbInto((kind, object) =>
-      this.#entries.get(nameOf(kind))?.store.absorb(object),
-    );
+    this.#absorption = options.client.absorbInto({
+      wrote: (kind, object) => this.#entries.get(nameOf(kind))?.store.absorb(object),
+      deleted: (kind, ref, uid) => this.#entries.get(nameOf(kind))?.store.forget(keyOf(ref), uid),
+    });
   }
 
   /** Declares a watch. Declaring a kind again gives the same cache; its indexes are added. */

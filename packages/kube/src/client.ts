@@ -55,8 +55,18 @@ export interface KubeClientOptions extends TransportOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** Sees every object that a write returned, so that caches can read the process's own writes at once. */
-export type Absorber = (kind: Kind, object: KubeObject) => void;
+/** Hears what this process wrote, so that caches can show its own writes at once. */
+export interface Absorber {
+  /** A write returned the object. */
+  wrote(kind: Kind, object: KubeObject): void;
+  /** The object with this UID no longer exists. */
+  deleted(kind: Kind, ref: ObjectRef, uid: string): void;
+}
+
+/** What the API server answers to a deletion: the object if finalizers keep it, else a Status that names it. */
+interface Deletion extends KubeObject {
+  details?: { uid?: string };
+}
 
 /**
  * Typed access to the API server.
@@ -212,13 +222,14 @@ export class KubeClient implements AsyncDisposable {
       propagationPolicy: options.propagation ?? 'Background',
     });
     try {
-      await this.#json(kind, 'delete', {
+      const answer = await this.#json<Deletion>(kind, 'delete', {
         method: 'DELETE',
         path: pathOf(kind, ref),
         body,
         contentType: 'application/json',
         signal: options.signal,
       });
+      this.#tellDeletion(kind, ref, answer);
     } catch (error) {
       if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error;
     }
@@ -250,6 +261,14 @@ export class KubeClient implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#transport[Symbol.asyncDispose]();
+  }
+
+  #tellDeletion(kind: Kind, ref: ObjectRef, answer: Deletion): void {
+    const uid = answer.details?.uid;
+    for (const absorber of this.#absorbers) {
+      if (answer.kind === kind.kind) absorber.wrote(kind, answer);
+      else if (uid !== undefined) absorber.deleted(kind, ref, uid);
+    }
   }
 
   #manager(options: WriteOptions): string {
@@ -297,7 +316,7 @@ export class KubeClient implements AsyncDisposable {
     call: Omit<Call, 'body'> & { body: object },
   ): Promise<T> {
     const object = await this.#json<T>(kind, verb, { ...call, body: JSON.stringify(call.body) });
-    for (const absorb of this.#absorbers) absorb(kind, object);
+    for (const absorber of this.#absorbers) absorber.wrote(kind, object);
     return object;
   }
 

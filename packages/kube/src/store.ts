@@ -55,10 +55,14 @@ export class Store<T extends KubeObject> implements Cache<T> {
 
   /** The object no longer exists, unless a newer one has taken its place. */
   remove(object: T): void {
-    const key = keyOf(object);
-    this.#bury(object.metadata.uid);
+    this.forget(keyOf(object), object.metadata.uid);
+  }
+
+  /** The same, where only the UID is known. */
+  forget(key: string, uid: string | undefined): void {
+    this.#bury(uid);
     const before = this.#objects.get(key);
-    if (before === undefined || before.metadata.uid !== object.metadata.uid) return;
+    if (before === undefined || before.metadata.uid !== uid) return;
     this.#drop(key, before);
   }
 
