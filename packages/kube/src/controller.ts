@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Decision, PhaseTable } from './decide.ts';
+import type { Decision, PhaseTable, ReasonCatalogue } from './decide.ts';
 import type { Condition, Kind, KubeObject } from './kind.ts';
 import { type ControllerRuntime, Runner, type RunningController } from './runner.ts';
 
@@ -60,6 +60,8 @@ export interface PhaseControllerDefinition<
   /** Everything a row may judge by. Synchronous: caches and last observations only. */
   readonly facts: (object: T, context: Context, turn: { readonly now: number; readonly inPhaseForMs: number }) => Facts;
   readonly table: PhaseTable<Phase, Facts, Action>;
+  /** Every reason the table and the report give, for the page that explains them. */
+  readonly reasons?: ReasonCatalogue;
   /** Judges instead of the table while the object is being deleted; `rest` removes the finalizer. */
   readonly deletion?: (facts: Facts) => Decision<Phase, Action>;
   readonly finalizer?: string;
@@ -84,6 +86,7 @@ export interface Controller<Context> {
   readonly kind: Kind;
   readonly wokenByKinds: readonly Kind[];
   readonly writes: readonly string[];
+  readonly reasons: ReasonCatalogue;
   /** Phases with the phases each may go to; the state diagram. */
   readonly transitions: Readonly<Record<string, readonly string[]>>;
   start(runtime: ControllerRuntime, context: Context): RunningController;
@@ -99,11 +102,12 @@ export interface Controller<Context> {
 export function phaseController<T extends KubeObject, Phase extends string, Facts, Action extends string, Context>(
   definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context>,
 ): Controller<Context> {
-  const { name, kind, writes, wokenBy = [], table } = definition;
+  const { name, kind, writes, wokenBy = [], table, reasons = {} } = definition;
   return {
     name,
     kind,
     writes,
+    reasons,
     wokenByKinds: wokenBy.map((wake) => wake.kind),
     transitions: Object.fromEntries(phasesOf(table).map((phase) => [phase, table[phase].to])),
     start: (runtime, context) => new Runner(definition, runtime, context),

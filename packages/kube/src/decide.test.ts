@@ -35,6 +35,8 @@ test('what a table must not say does not compile', () => {
   row(['Broken'], () => rest);
   // @ts-expect-error a decision without a reason
   row([], () => wait(10));
+  // @ts-expect-error a reason that the catalogue does not explain
+  rowsOf<Phase, { lit: boolean }, Action, 'Dark'>()([], () => wait(10, 'Dim'));
   // @ts-expect-error a table without one of its phases
   const incomplete: PhaseTable<Phase, { lit: boolean }, Action> = { Off: row([], () => rest) };
   assert.ok(incomplete);
