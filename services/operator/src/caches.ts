@@ -5,6 +5,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import type { CacheSet } from '@metal/kube/cache.ts';
 import type { OperatorCaches } from './context.ts';
 
@@ -17,6 +18,7 @@ export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
     endpoints: caches.watch(Endpoint),
     bmcSecrets: caches.watch(BMCSecret),
     inventories: caches.watch(ServerInventory),
+    readinessRules: caches.watch(ServerReadinessRule),
     bmcs: caches.watch(BMC, {
       indexes: {
         endpoint: ({ spec }) => some(spec?.endpointRef?.name),

@@ -1,24 +1,64 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { matches } from './label-selector.ts';
+import { isHeldBack } from './readiness.ts';
 
 type Toleration = NonNullable<ServerClaim['spec']['tolerations']>[number];
 type Taint = NonNullable<Server['spec']['taints']>[number];
-type Selector = NonNullable<ServerClaim['spec']['serverSelector']>;
+type Rules = Iterable<ServerReadinessRule>;
 
-/** Why a server cannot be given to a claim, in a word that can be counted. Undefined when it can. */
-export function refusalOf(server: Server, claim: ServerClaim): string | undefined {
-  return unfitFor(server, claim) ?? notFree(server);
+/**
+ * Why a server cannot be given to a claim, in a word that can be counted. Undefined when it can. Readiness rules count
+ * as soon as they fail, whether their taint is on the server yet or not.
+ */
+export function refusalOf(server: Server, claim: ServerClaim, rules: Rules): string | undefined {
+  return unfitFor(server, claim, rules) ?? notFree(server);
 }
 
-/** What the claim itself rules out; does not change while both specs stay. */
-function unfitFor({ metadata, spec }: Server, { spec: wish }: ServerClaim): string | undefined {
+/** What the claim itself rules out; does not change while both specs and the rules stay. */
+function unfitFor(server: Server, { spec: wish }: ServerClaim, rules: Rules): string | undefined {
+  const { metadata, spec } = server;
   if (wish.serverRef !== undefined && wish.serverRef.name !== metadata.name) return 'NotTheNamedServer';
   if (wish.serverSelector !== undefined && !matches(wish.serverSelector, metadata.labels ?? {}))
     return 'LabelsDoNotMatch';
-  const taint = (spec.taints ?? []).find(
-    (candidate) => blocks(candidate) && !isTolerated(candidate, wish.tolerations ?? []),
+  const isInTheWay = (taint: Taint) => !isTolerated(taint, wish.tolerations ?? []);
+  const [rule] = rulesAgainst(
+    server,
+    [...rules].filter((candidate) => isInTheWay(candidate.spec.taint)),
   );
+  if (rule !== undefined) return `NotReady(${rule.metadata.name})`;
+  const taint = (spec.taints ?? []).find(isInTheWay);
   return taint === undefined ? undefined : `Tainted(${taint.key})`;
+}
+
+/** The rules that hold the server back now, by name. */
+export function rulesAgainst(server: Server, rules: Rules): ServerReadinessRule[] {
+  return [...rules]
+    .filter((rule) => isHeldBack(server, rule))
+    .toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en'));
+}
+
+/** Why a claim has to leave its server. */
+export interface Eviction {
+  readonly taint: Taint;
+  /** The readiness rule whose taint it is, if one wants it there now. */
+  readonly rule: string | undefined;
+}
+
+/**
+ * The taint with effect Evict that the claim does not tolerate, if there is one: on the server already, or wanted there
+ * by a readiness rule. The grace period is the caller's.
+ */
+export function evictionOf(server: Server, { spec: wish }: ServerClaim, rules: Rules): Eviction | undefined {
+  const isInTheWay = (taint: Taint) => taint.effect === 'Evict' && !isTolerated(taint, wish.tolerations ?? []);
+  const [rule] = rulesAgainst(
+    server,
+    [...rules].filter((candidate) => isInTheWay(candidate.spec.taint)),
+  );
+  if (rule !== undefined) return { taint: rule.spec.taint, rule: rule.metadata.name };
+  const taint = (server.spec.taints ?? []).find(isInTheWay);
+  return taint === undefined ? undefined : { taint, rule: undefined };
 }
 
 /** What stands in the way of any claim. */
@@ -32,41 +72,10 @@ export function notFree({ metadata, spec, status }: Server): string | undefined 
   return undefined;
 }
 
-const blocks = ({ effect }: Taint): boolean => effect === undefined || effect === 'NoBind';
-
 function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
   return tolerations.some(({ key, operator, value, effect }) => {
     if (key !== taint.key) return false;
     if (effect !== undefined && effect !== taint.effect) return false;
     return operator === 'Exists' || (value ?? '') === (taint.value ?? '');
   });
-}
-
-/** metav1.LabelSelector; an empty selector matches everything. */
-export function matches(
-  { matchLabels, matchExpressions }: Selector,
-  labels: Readonly<Record<string, string>>,
-): boolean {
-  const equal = Object.entries(matchLabels ?? {}).every(([key, value]) => labels[key] === value);
-  return equal && (matchExpressions ?? []).every((expression) => holds(expression, labels));
-}
-
-function holds(
-  { key, operator, values }: NonNullable<Selector['matchExpressions']>[number],
-  labels: Readonly<Record<string, string>>,
-): boolean {
-  const value = labels[key];
-  switch (operator) {
-    case 'In':
-      return value !== undefined && (values ?? []).includes(value);
-    case 'NotIn':
-      return value === undefined || !(values ?? []).includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    default:
-      // An operator the API does not know selects nothing, rather than too much.
-      return false;
-  }
 }

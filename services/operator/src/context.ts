@@ -5,6 +5,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -23,6 +24,7 @@ export interface OperatorCaches {
   readonly inventories: Cache<ServerInventory>;
   readonly claims: Cache<ServerClaim>;
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
+  readonly readinessRules: Cache<ServerReadinessRule>;
 }
 
 /** The world of a controller: everything it may look at or act through, and nothing else. */

@@ -4,7 +4,9 @@ import { setImmediate as nextPass } from 'node:timers/promises';
 import { Store } from '@metal/kube/store.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { matches, refusalOf } from './claimability.ts';
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { refusalOf } from './claimability.ts';
+import { matches } from './label-selector.ts';
 import { assign, ClaimScheduler } from './scheduler.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
@@ -31,7 +33,7 @@ const claim = (
   spec: { power: 'On', image: 'os', ...spec },
 });
 const pairs = (claims: ServerClaim[], servers: Server[]) =>
-  assign(claims, servers).map((pair) => `${pair.claim.metadata.name}=${pair.server.metadata.name}`);
+  assign(claims, servers, []).map((pair) => `${pair.claim.metadata.name}=${pair.server.metadata.name}`);
 
 test('the oldest claim chooses first, and takes the first server by name', () => {
   const claims = [claim('young', {}, '2026-01-02T00:00:00Z'), claim('old', {}, '2026-01-01T00:00:00Z')];
@@ -46,7 +48,7 @@ test('a claim that nobody fits does not hold up those behind it', () => {
 test('no server is given twice', () => {
   const claims = Array.from({ length: 100 }, (_, index) => claim(`claim-${index}`));
   const servers = Array.from({ length: 50 }, (_, index) => server(`server-${index}`));
-  const given = assign(claims, servers);
+  const given = assign(claims, servers, []);
   assert.equal(given.length, 50);
   assert.equal(new Set(given.map((pair) => pair.server)).size, 50);
 });
@@ -77,7 +79,7 @@ const refusals: [what: string, candidate: Server, wish: Partial<ServerClaim['spe
   ],
   ['a server that is not off yet', server('s', {}, {}, { state: 'Available', powerState: 'On' }), {}, 'NotYetOff'],
   ['a tainted server', server('s', { taints: [{ key: 'k', effect: 'NoBind' }] }), {}, 'Tainted(k)'],
-  ['a taint that only evicts', server('s', { taints: [{ key: 'k', effect: 'Evict' }] }), {}, undefined],
+  ['a taint that evicts', server('s', { taints: [{ key: 'k', effect: 'Evict' }] }), {}, 'Tainted(k)'],
   [
     'a tolerated taint',
     server('s', { taints: [{ key: 'k', value: 'v', effect: 'NoBind' }] }),
@@ -105,7 +107,7 @@ const refusals: [what: string, candidate: Server, wish: Partial<ServerClaim['spe
 ];
 for (const [what, candidate, wish, refusal] of refusals) {
   test(`${what} ${refusal === undefined ? 'is taken' : `is refused as ${refusal}`}`, () => {
-    assert.equal(refusalOf(candidate, claim('c', wish)), refusal);
+    assert.equal(refusalOf(candidate, claim('c', wish), []), refusal);
   });
 }
 
@@ -129,13 +131,14 @@ test('selectors follow the rules of Kubernetes', () => {
 function openScheduler() {
   const servers = new Store<Server>();
   const claims = new Store<ServerClaim>();
+  const readinessRules = new Store<ServerReadinessRule>();
   servers.addIndexes({
     claim: ({ spec }) =>
       spec.serverClaimRef === undefined ? [] : [`${spec.serverClaimRef.namespace}/${spec.serverClaimRef.name}`],
   });
-  const scheduler = new ClaimScheduler({ servers, claims });
+  const scheduler = new ClaimScheduler({ servers, claims, readinessRules });
   let version = 0;
-  const at = <T extends Server | ServerClaim>(object: T): T => {
+  const at = <T extends Server | ServerClaim | ServerReadinessRule>(object: T): T => {
     version += 1;
     return { ...object, metadata: { ...object.metadata, uid: object.metadata.name, resourceVersion: String(version) } };
   };
@@ -144,6 +147,7 @@ function openScheduler() {
     started: scheduler.start(),
     server: (object: Server) => servers.absorb(at(object)),
     claim: (object: ServerClaim) => claims.absorb(at(object)),
+    rule: (object: ServerReadinessRule) => readinessRules.absorb(at(object)),
   };
 }
 

@@ -1,9 +1,13 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { keyOf } from '@metal/kube/kind.ts';
-import { notFree, refusalOf } from './claimability.ts';
+import { notFree, refusalOf, rulesAgainst } from './claimability.ts';
 import type { OperatorCaches } from './context.ts';
+import { selectorFault } from './label-selector.ts';
 import { Signal } from './signal.ts';
+
+type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRules'>;
 
 /**
  * The one place where a server is chosen for a claim. It looks at all waiting claims and all free servers together,
@@ -14,13 +18,13 @@ import { Signal } from './signal.ts';
  * A promise is only a choice. What binds is the guarded write on the Server; when that fails the promise is withdrawn.
  */
 export class ClaimScheduler {
-  readonly #caches: Pick<OperatorCaches, 'servers' | 'claims'>;
+  readonly #caches: SchedulerCaches;
   readonly #serverOf = new Map<string, string>();
   #passIsDue = false;
   /** The named claim got a promise. */
   readonly promised = new Signal();
 
-  constructor(caches: Pick<OperatorCaches, 'servers' | 'claims'>) {
+  constructor(caches: SchedulerCaches) {
     this.#caches = caches;
   }
 
@@ -28,8 +32,9 @@ export class ClaimScheduler {
   start(): Disposable {
     const subscriptions = [
       this.#caches.servers.onChange(({ before, after }) => {
-        if (offer(before) !== offer(after)) this.#plan();
+        if (this.#offer(before) !== this.#offer(after)) this.#plan();
       }),
+      this.#caches.readinessRules.onChange(() => this.#plan()),
       this.#caches.claims.onChange(({ key, after }) => {
         if (after === undefined || !this.#isWaiting(after)) this.withdraw(key);
         else this.#plan();
@@ -54,14 +59,25 @@ export class ClaimScheduler {
   explain(claim: ServerClaim): string {
     const counts = new Map<string, number>();
     for (const server of this.#caches.servers.all()) {
-      const refusal = refusalOf(server, claim) ?? 'PromisedToAnOlderClaim';
+      const refusal = refusalOf(server, claim, this.#rules) ?? 'PromisedToAnOlderClaim';
       counts.set(refusal, (counts.get(refusal) ?? 0) + 1);
     }
-    if (counts.size === 0) return 'there are no servers';
+    if (counts.size === 0) return `${preface(claim)}there are no servers`;
     const parts = [...counts]
       .toSorted(([a], [b]) => a.localeCompare(b))
       .map(([refusal, count]) => `${count} ${refusal}`);
-    return `looked at ${this.#caches.servers.size} servers: ${parts.join(', ')}`;
+    return `${preface(claim)}looked at ${this.#caches.servers.size} servers: ${parts.join(', ')}`;
+  }
+
+  /** What of a server matters for being chosen; changes elsewhere do not start a pass. */
+  #offer(server: Server | undefined): string | undefined {
+    if (server === undefined || notFree(server) !== undefined) return undefined;
+    const rules = rulesAgainst(server, this.#rules).map(({ metadata }) => metadata.name);
+    return JSON.stringify([server.metadata.labels, server.spec.taints, rules]);
+  }
+
+  get #rules(): readonly ServerReadinessRule[] {
+    return [...this.#caches.readinessRules.all()];
   }
 
   /** Changes that arrive together are answered by one pass. */
@@ -80,7 +96,7 @@ export class ClaimScheduler {
     const free = [...this.#caches.servers.all()].filter(
       (server) => notFree(server) === undefined && !taken.has(server.metadata.name),
     );
-    for (const { claim, server } of assign(this.#waitingClaims(), free)) {
+    for (const { claim, server } of assign(this.#waitingClaims(), free, this.#rules)) {
       this.#serverOf.set(keyOf(claim), server.metadata.name);
       this.promised.emit(keyOf(claim));
     }
@@ -91,7 +107,10 @@ export class ClaimScheduler {
       const claim = this.#caches.claims.get(claimKey);
       const server = this.#caches.servers.get(serverName);
       const stands =
-        claim !== undefined && server !== undefined && this.#isWaiting(claim) && refusalOf(server, claim) === undefined;
+        claim !== undefined &&
+        server !== undefined &&
+        this.#isWaiting(claim) &&
+        refusalOf(server, claim, this.#rules) === undefined;
       if (!stands) this.#serverOf.delete(claimKey);
     }
   }
@@ -115,12 +134,13 @@ export class ClaimScheduler {
 export function assign(
   claims: readonly ServerClaim[],
   free: readonly Server[],
+  rules: readonly ServerReadinessRule[],
 ): { claim: ServerClaim; server: Server }[] {
   const servers = free.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en', { numeric: true }));
   const pairs: { claim: ServerClaim; server: Server }[] = [];
   for (const claim of claims.toSorted(byAge)) {
     if (servers.length === 0) break;
-    const index = servers.findIndex((server) => refusalOf(server, claim) === undefined);
+    const index = servers.findIndex((server) => refusalOf(server, claim, rules) === undefined);
     const [server] = index < 0 ? [] : servers.splice(index, 1);
     if (server !== undefined) pairs.push({ claim, server });
   }
@@ -132,8 +152,10 @@ function byAge(a: ServerClaim, b: ServerClaim): number {
   return created === 0 ? keyOf(a).localeCompare(keyOf(b)) : created;
 }
 
-/** What of a server matters for being chosen; changes elsewhere do not start a pass. */
-function offer(server: Server | undefined): string | undefined {
-  if (server === undefined || notFree(server) !== undefined) return undefined;
-  return JSON.stringify([server.metadata.labels, server.spec.taints]);
+/** What of the claim itself explains the outcome. */
+function preface({ spec: { serverRef, serverSelector } }: ServerClaim): string {
+  if (serverSelector === undefined)
+    return serverRef === undefined ? 'neither serverRef nor serverSelector is set, so any server will do; ' : '';
+  const fault = selectorFault(serverSelector);
+  return fault === undefined ? '' : `spec.serverSelector selects nothing (${fault}); create the claim anew; `;
 }

@@ -25,7 +25,9 @@ const taint = [
     effect: defaulted(
       z
         .enum(['NoBind', 'Evict'])
-        .describe('NoBind: no new claim gets the server. Evict: noted, without effect so far.'),
+        .describe(
+          'NoBind: no new claim gets the server. Evict: a claim that holds it has to leave, too, after a grace period.',
+        ),
       'NoBind',
     ),
   }),

@@ -1,6 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import type { Turn } from '@metal/kube/controller.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
@@ -27,7 +28,8 @@ async function bind({ object, facts, context }: ClaimTurn): Promise<void> {
   if (facts.promised === undefined) throw new StaleDecision('the promised server was withdrawn');
   try {
     const server = await client.get(Server, { name: facts.promised.metadata.name });
-    const refusal = refusalOf(server, object);
+    const rules = await client.list(ServerReadinessRule);
+    const refusal = refusalOf(server, object, rules.items);
     if (refusal !== undefined) throw new StaleDecision(`server ${server.metadata.name} is no longer free: ${refusal}`);
     await writeClaimRef(server, object, context);
   } catch (error) {
