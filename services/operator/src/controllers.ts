@@ -2,6 +2,8 @@ import { bootConfigurationController } from './boot/server-boot-configuration/co
 import { claimController } from './claim/server-claim/controller.ts';
 import { bmcController } from './discover/bmc/controller.ts';
 import { endpointController } from './discover/endpoint/controller.ts';
+import { readinessRuleController } from './inventory/readiness-rule/controller.ts';
+import { readinessTaintsController } from './inventory/readiness-taints/controller.ts';
 import { serverController } from './inventory/server/controller.ts';
 
 /** Everything that runs. */
@@ -11,4 +13,6 @@ export const controllers = [
   serverController,
   claimController,
   bootConfigurationController,
+  readinessRuleController,
+  readinessTaintsController,
 ] as const;

@@ -10,6 +10,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, createClock } from '@metal/kube/clock.ts';
@@ -65,6 +66,7 @@ export class Lab implements AsyncDisposable {
   readonly endpoints: Cache<Endpoint>;
   readonly boots: Cache<ServerBootConfiguration>;
   readonly inventories: Cache<ServerInventory>;
+  readonly rules: Cache<ServerReadinessRule>;
   readonly #stack: AsyncDisposableStack;
   readonly #flags: readonly string[];
   #system: RunningSystem | undefined;
@@ -92,6 +94,7 @@ export class Lab implements AsyncDisposable {
     this.endpoints = caches.watch(Endpoint);
     this.boots = caches.watch(ServerBootConfiguration);
     this.inventories = caches.watch(ServerInventory);
+    this.rules = caches.watch(ServerReadinessRule);
     this.timeline = new Timeline({
       servers: this.servers,
       claims: this.claims,
@@ -214,6 +217,31 @@ export class Lab implements AsyncDisposable {
 
   patchBmc(name: string, patch: object): Promise<BMC> {
     return this.client.mergePatch(BMC, { name }, patch);
+  }
+
+  /** A condition that another program reports on the server. */
+  async report(node: Node, type: string, status: 'True' | 'False'): Promise<void> {
+    const { metadata } = await this.server(node).exists();
+    const lastTransitionTime = new Date(this.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const condition = { type, status, reason: 'Reported', message: 'by a story', lastTransitionTime };
+    await this.client.apply(
+      Server,
+      { metadata: { name: metadata.name }, status: { conditions: [condition] } },
+      { fieldManager: `story-${type}`, subresource: 'status', force: true },
+    );
+  }
+
+  /** Creates a readiness rule about all servers, unless it says otherwise. */
+  async rule(
+    name: string,
+    spec: Partial<ServerReadinessRule['spec']> & Pick<ServerReadinessRule['spec'], 'conditions'>,
+  ): Promise<Subject<ServerReadinessRule>> {
+    const taint = { key: 'not-ready', effect: 'NoBind' as const };
+    await this.client.create(ServerReadinessRule, {
+      metadata: { name },
+      spec: { enforcementMode: 'Continuous', taint, serverSelector: {}, ...spec },
+    });
+    return this.#named(`rule ${name}`, this.rules, name, () => undefined);
   }
 
   /** Corrects credentials, as an administrator would. */

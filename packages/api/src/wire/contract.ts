@@ -48,8 +48,13 @@ export const defaultOsImageAnnotation = 'metal.ironcore.dev/is-default-os-image'
 export const bootTokenExpiresAnnotation = 'metal.ironcore.dev/boot-token-expires';
 /** On a ServerBootConfiguration of a discovery: which attempt it belongs to, counted from 1. */
 export const discoveryAttemptAnnotation = 'metal.ironcore.dev/discovery-attempt';
-/** On a Server, followed by the name of a readiness rule: the rule has been satisfied once. */
+/**
+ * On a Server, followed by the name of a readiness rule: the rule whose UID is the value has been satisfied once.
+ * `true` is what v0.7.0 wrote, which knew rules by name only.
+ */
 export const bootstrapCompletedAnnotationPrefix = 'readiness.metal.ironcore.dev/bootstrap-completed-';
+/** On a Server: the taints that readiness rules have put there, as JSON. */
+export const readinessTaintsAnnotation = 'readiness.metal.ironcore.dev/taints';
 /** On a Server, annotation or label, followed by a key: shown to the running machine under that key. */
 export const metadataPrefix = 'metadata.metal.ironcore.dev/';
 export const maintenanceReasonAnnotation = 'metal.ironcore.dev/maintenance-reason';

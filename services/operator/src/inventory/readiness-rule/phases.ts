@@ -1,0 +1,34 @@
+import { type Decision, minutes, type PhaseTable, rest, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
+import type { RuleFacts, RulePhase } from './facts.ts';
+import type { ruleReasons } from './reasons.ts';
+
+type RuleReason = keyof typeof ruleReasons;
+
+const row = rowsOf<RulePhase, RuleFacts, never, RuleReason>();
+
+const untilSomebodyActs = minutes(60);
+
+/** A rule only reports. Its taints are written server by server, by the controller beside this one. */
+export const rulePhases: PhaseTable<RulePhase, RuleFacts, never> = {
+  InForce: row([], ({ selectorFault }) =>
+    selectorFault === undefined
+      ? rest
+      : wait(
+          untilSomebodyActs,
+          'InvalidSelector',
+          `spec.serverSelector selects nothing: ${selectorFault}; delete the rule and create it anew`,
+        ),
+  ),
+};
+
+/** The rule goes when no server carries anything of it. */
+export function judgeDeletion({ uncleaned }: RuleFacts): Decision<RulePhase, never, RuleReason> {
+  if (uncleaned.length === 0) return rest;
+  return wait(seconds(30), 'RemovingTaints', `from ${uncleaned.length} servers: ${firstOf(uncleaned)}`);
+}
+
+const shown = 5;
+
+/** The first names of a list that may be long. */
+export const firstOf = (names: readonly string[]): string =>
+  names.length <= shown ? names.join(', ') : `${names.slice(0, shown).join(', ')}, …`;

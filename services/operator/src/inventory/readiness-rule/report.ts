@@ -1,0 +1,23 @@
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
+import { type Explanation, readyCondition } from '../../ready-condition.ts';
+import type { RuleFacts, RulePhase } from './facts.ts';
+import { firstOf } from './phases.ts';
+import type { ruleReasons } from './reasons.ts';
+
+/** Ready says that the rule works, not that its servers are ready; how those fare is in reason and message. */
+export function reportRule(rule: ServerReadinessRule, facts: RuleFacts, outcome: Outcome<RulePhase>): StatusReport {
+  const inForce = outcome.decision.kind === 'rest' ? standingOf(facts) : undefined;
+  return { fields: {}, conditions: [readyCondition(rule, outcome, inForce)] };
+}
+
+function standingOf({ selected, heldBack }: RuleFacts): Explanation & { reason: keyof typeof ruleReasons } {
+  if (selected === 0) return { reason: 'NoServerSelected', message: 'no server matches spec.serverSelector' };
+  if (heldBack.length === 0)
+    return { reason: 'AllServersReady', message: `${selected} servers selected, all of them ready` };
+  const names = heldBack.map(({ server, unmet }) => `${server} wants ${unmet}`);
+  return {
+    reason: 'ServersNotReady',
+    message: `${selected} servers selected, ${heldBack.length} not ready: ${firstOf(names)}`,
+  };
+}

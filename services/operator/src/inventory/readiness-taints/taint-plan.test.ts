@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { type Taint, taintPlanOf } from './taint-plan.ts';
+
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const note = 'readiness.metal.ironcore.dev/taints';
+const bootstrap = 'readiness.metal.ironcore.dev/bootstrap-completed-r';
+const burnIn: Taint = { key: 'burn-in', effect: 'NoBind' };
+const foreign: Taint = { key: 'foreign', value: 'x', effect: 'NoBind' };
+const noted = { [note]: JSON.stringify([burnIn]) };
+
+interface Look {
+  readonly taints?: Taint[];
+  readonly annotations?: Record<string, string>;
+  readonly labels?: Record<string, string>;
+  readonly ready?: boolean;
+}
+const server = ({ taints, annotations = {}, labels = {}, ready = false }: Look): Server => ({
+  apiVersion,
+  kind: 'Server',
+  metadata: { name: 's', annotations, labels },
+  spec: { systemUUID: 's', ...(taints === undefined ? {} : { taints }) },
+  status: {
+    conditions: ready
+      ? [{ type: 'BurnIn', status: 'True', reason: 'Done', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }]
+      : [],
+  },
+});
+const rule = (
+  spec: Partial<ServerReadinessRule['spec']> = {},
+  metadata: Partial<ServerReadinessRule['metadata']> = {},
+): ServerReadinessRule => ({
+  apiVersion,
+  kind: 'ServerReadinessRule',
+  metadata: { name: 'r', uid: 'r-uid', ...metadata },
+  spec: {
+    conditions: [{ type: 'BurnIn', requiredStatus: 'True' }],
+    enforcementMode: 'Continuous',
+    taint: burnIn,
+    serverSelector: {},
+    ...spec,
+  },
+});
+const once = rule({ enforcementMode: 'BootstrapOnly' });
+const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+const others = rule({ serverSelector: { matchLabels: { rack: 'other' } } });
+const second = rule({ conditions: [{ type: 'Firmware', requiredStatus: 'True' }] }, { name: 'second', uid: 'uid-2' });
+
+interface Plan {
+  readonly taints: readonly Taint[];
+  readonly annotations: Readonly<Record<string, string | null>>;
+}
+const rows: [what: string, look: Look, rules: ServerReadinessRule[], plan: Plan | undefined][] = [
+  ['no rule, no taint: nothing', {}, [], undefined],
+  ['a failing rule puts its taint on', {}, [rule()], { taints: [burnIn], annotations: noted }],
+  ['a taint that is there stays', { taints: [burnIn], annotations: noted }, [rule()], undefined],
+  [
+    'a taint of v0.7.0 is noted as that of the rule',
+    { taints: [burnIn] },
+    [rule()],
+    { taints: [burnIn], annotations: noted },
+  ],
+  [
+    'a rule that holds takes its taint off, and nothing else',
+    { taints: [foreign, burnIn], annotations: noted, ready: true },
+    [rule()],
+    { taints: [foreign], annotations: { [note]: null } },
+  ],
+  [
+    'a taint of v0.7.0 is taken off when the rule holds',
+    { taints: [burnIn], ready: true },
+    [rule()],
+    { taints: [], annotations: {} },
+  ],
+  ['a taint of somebody else stays', { taints: [foreign], ready: true }, [rule()], undefined],
+  [
+    'a server that left the selector loses the taint that the rule put there',
+    { taints: [foreign, burnIn], annotations: noted },
+    [others],
+    { taints: [foreign], annotations: { [note]: null } },
+  ],
+  ['a taint that no rule put there stays on a server outside the selector', { taints: [burnIn] }, [others], undefined],
+  [
+    'a rule that vanished without a trace leaves no taint behind',
+    { taints: [burnIn], annotations: noted },
+    [],
+    { taints: [], annotations: { [note]: null } },
+  ],
+  [
+    'of two rules with one taint, one that fails keeps it',
+    { taints: [burnIn], annotations: noted, ready: true },
+    [rule(), second],
+    undefined,
+  ],
+  ['the same in the other order', { taints: [burnIn], annotations: noted, ready: true }, [second, rule()], undefined],
+  [
+    'a rule that is deleted leaves a taint that another failing rule wants',
+    { taints: [burnIn], annotations: noted },
+    [rule({}, leaving), second],
+    undefined,
+  ],
+  [
+    'a rule that is deleted takes its taint off, also one of v0.7.0',
+    { taints: [burnIn] },
+    [rule({}, leaving)],
+    { taints: [], annotations: {} },
+  ],
+  [
+    'a BootstrapOnly rule that holds is noted with its UID, and its taint goes in the same write',
+    { taints: [burnIn], annotations: noted, ready: true },
+    [once],
+    { taints: [], annotations: { [note]: null, [bootstrap]: 'r-uid' } },
+  ],
+  [
+    'a BootstrapOnly rule that held once never taints again',
+    { annotations: { [bootstrap]: 'r-uid' } },
+    [once],
+    undefined,
+  ],
+  ['the same with the note of v0.7.0', { annotations: { [bootstrap]: 'true' } }, [once], undefined],
+  [
+    'a BootstrapOnly rule made anew starts anew',
+    { annotations: { [bootstrap]: 'uid-of-its-forerunner' } },
+    [once],
+    { taints: [burnIn], annotations: noted },
+  ],
+  [
+    'a BootstrapOnly rule that is deleted takes its note along',
+    { annotations: { [bootstrap]: 'true' } },
+    [rule({ enforcementMode: 'BootstrapOnly' }, leaving)],
+    { taints: [], annotations: { [bootstrap]: null } },
+  ],
+  [
+    'a note that somebody spoilt is written anew',
+    { taints: [burnIn], annotations: { [note]: '{' } },
+    [rule()],
+    { taints: [burnIn], annotations: noted },
+  ],
+  [
+    'a rule with a faulty selector does nothing',
+    {},
+    [rule({ serverSelector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } })],
+    undefined,
+  ],
+];
+for (const [what, look, rules, plan] of rows) {
+  test(what, () => {
+    const found = taintPlanOf(server(look), rules);
+    assert.deepEqual(found && { taints: found.taints, annotations: found.annotations }, plan);
+  });
+}
+
+test('a plan, once written, leaves nothing to do', () => {
+  for (const [, look, rules] of rows) {
+    const plan = taintPlanOf(server(look), rules);
+    if (plan === undefined) continue;
+    const annotations = Object.entries({ ...look.annotations, ...plan.annotations }).filter(
+      (entry): entry is [string, string] => entry[1] !== null,
+    );
+    const written = server({ ...look, taints: [...plan.taints], annotations: Object.fromEntries(annotations) });
+    assert.equal(taintPlanOf(written, rules), undefined);
+  }
+});
+
+test('a plan says in words what comes, why, and what goes', () => {
+  assert.deepEqual(taintPlanOf(server({}), [rule()])?.changes, [
+    'taint burn-in:NoBind is put on: rule r wants BurnIn=True (not reported yet)',
+  ]);
+  assert.deepEqual(taintPlanOf(server({ taints: [burnIn], ready: true }), [rule()])?.changes, [
+    'taint burn-in:NoBind is taken off: no rule wants it any more',
+  ]);
+});
