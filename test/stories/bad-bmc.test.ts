@@ -146,8 +146,25 @@ test('a machine that answers with another UUID than its Server is not touched', 
   );
 });
 
+test('a machine that never starts ends in Error after some requests, and goes on when a person asks', async () => {
+  await using lab = await openLab({ flags: ['--power-polling-timeout=5s', '--power-attempts=3'] });
+  const [node] = await lab.rack({ dell: 1 });
+  assert.ok(node);
+  node.bmc.set({ powerNeverChanges: true });
+  await lab.plugIn(node);
+  const server = await lab.server(node).says('PowerStuck');
+  assert.equal(server.status?.state, 'Error');
+  assert.match(server.status?.failure?.message ?? '', /accepted power On 3 times .* still reports Off/);
+  await node.bmc.heal();
+  await lab.patchServer(server.metadata.name, {
+    metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } },
+  });
+  await lab.server(node).says('Available');
+  assert.equal(lab.server(node).now?.status?.failure, undefined);
+});
+
 test('a power-on that never happens is named and repeated', async () => {
-  await using lab = await openLab({ flags: ['--power-polling-timeout=10s'] });
+  await using lab = await openLab({ flags: ['--power-polling-timeout=10s', '--power-attempts=100'] });
   const [node] = await lab.rack({ dell: 1 });
   assert.ok(node);
   node.bmc.set({ powerNeverChanges: true });

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Decision, PhaseTable, ReasonCatalogue } from './decide.ts';
 import type { Condition, Kind, KubeObject } from './kind.ts';
+import type { EventText } from './events.ts';
 import { type ControllerRuntime, Runner, type RunningController } from './runner.ts';
 
 /** What an action is given: the object and facts that were judged, and the world to act through. */
@@ -13,6 +14,8 @@ export interface Turn<T, Facts, Context> {
   readonly log: Logger;
   /** A Warning event on the object. */
   warn(reason: string, message: string): void;
+  /** An event on the object whose words are a contract. */
+  tell(event: Omit<EventText, 'controller'>): void;
 }
 
 /** Where a turn ended, for the report. */

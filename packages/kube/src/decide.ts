@@ -16,6 +16,8 @@ export interface Go<Phase extends string = string, Reason extends string = strin
   readonly phase: Phase;
   readonly reason: Reason;
   readonly message: string | undefined;
+  /** Words of the event where they are a contract; without it the event tells both phases and the message. */
+  readonly event?: { readonly action: string; readonly note: string } | undefined;
 }
 /** Carry out one named action, then look again. */
 export interface Act<Action extends string = string, Reason extends string = string> {
@@ -46,11 +48,13 @@ export const go = <const Phase extends string, const Reason extends string>(
   phase: Phase,
   reason: Reason,
   message?: string,
+  event?: Go['event'],
 ): Go<Phase, Reason> => ({
   kind: 'go',
   phase,
   reason,
   message,
+  ...(event === undefined ? {} : { event }),
 });
 export const act = <const Action extends string, const Reason extends string>(
   action: Action,

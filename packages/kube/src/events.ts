@@ -12,6 +12,8 @@ export interface EventText {
   readonly reason: string;
   readonly action: string;
   readonly note: string;
+  /** Who says so, in place of the recorder's own name. */
+  readonly controller?: string | undefined;
 }
 
 export interface EventRecorder {
@@ -68,7 +70,7 @@ export function createEventRecorder({
         client.create(Event, {
           metadata: { name, namespace },
           ...describe(object, text, now),
-          reportingController: controller,
+          reportingController: text.controller ?? controller,
           reportingInstance: instance,
         }),
       );

@@ -6,7 +6,7 @@ import type { Outcome, PhaseControllerDefinition } from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import type { Act, Decision, Go } from './decide.ts';
 import { isConflict, isNotFound, KubeError, OperatorError } from './errors.ts';
-import type { EventRecorder } from './events.ts';
+import type { EventRecorder, EventText } from './events.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
 import { keyOf, type KubeObject } from './kind.ts';
 import { WorkQueue } from './queue.ts';
@@ -58,6 +58,8 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   readonly #lastSaid = new Map<string, string>();
   readonly #noted = new Map<string, Set<string>>();
   readonly #log: Logger;
+  /** Who events are from. */
+  readonly #reporter: string;
 
   constructor(
     definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context>,
@@ -68,6 +70,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     this.#runtime = runtime;
     this.#context = context;
     this.#log = runtime.log.child({ controller: definition.name });
+    this.#reporter = `${definition.name}-controller`;
     this.#queue = new WorkQueue({ clock: runtime.clock, observer: runtime.metrics.queueObserver(definition.name) });
     this.#slots = new Slots(Math.max(1, definition.concurrency?.(context) ?? 5));
     runtime.metrics.follow(definition.name, this.#queue, this.#slots);
@@ -179,6 +182,8 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       reason: decision.reason,
       action: decision.phase,
       note: `${stand.phase} → ${decision.phase}${message}`,
+      ...decision.event,
+      controller: this.#reporter,
     });
     stand.phase = decision.phase;
     stand.since = clock.now();
@@ -193,6 +198,8 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       : object;
     stand.dirty = false;
     const { clock, signal, events } = this.#runtime;
+    const tell = (event: Omit<EventText, 'controller'>) =>
+      events.record(written, { ...event, controller: this.#reporter });
     const turn = {
       object: written,
       facts,
@@ -200,8 +207,8 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       now: clock.now(),
       signal,
       log: this.#log.child({ object: key }),
-      warn: (why: string, note: string) =>
-        events.record(object, { type: 'Warning', reason: why, action: decision.action, note }),
+      tell,
+      warn: (why: string, note: string) => tell({ type: 'Warning', reason: why, action: decision.action, note }),
     };
     await this.#slots.lend(
       () => this.#definition.actions[decision.action](turn),

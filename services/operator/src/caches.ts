@@ -6,6 +6,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import type { CacheSet } from '@metal/kube/cache.ts';
 import type { OperatorCaches } from './context.ts';
 
@@ -34,6 +35,7 @@ export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
           some(spec.serverClaimRef && `${spec.serverClaimRef.namespace}/${spec.serverClaimRef.name}`),
       },
     }),
+    maintenances: caches.watch(ServerMaintenance, { indexes: { server: ({ spec }) => some(spec.serverRef.name) } }),
     claims: caches.watch(ServerClaim, { indexes: { server: ({ spec }) => some(spec.serverRef?.name) } }),
     bootConfigurations: caches.watch(ServerBootConfiguration, {
       indexes: {

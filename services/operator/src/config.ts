@@ -14,6 +14,8 @@ export interface OperatorConfig {
   readonly claimConcurrency: number;
   readonly discoveryTimeoutMs: number;
   readonly discoveryAttempts: number;
+  readonly powerAttempts: number;
+  readonly evictionGraceMs: number;
   readonly powerPollingIntervalMs: number;
   readonly powerTimeoutMs: number;
   readonly serverResyncMs: number;
@@ -115,6 +117,8 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     claimConcurrency: integer(values, 'server-claim-max-concurrent-reconciles'),
     discoveryTimeoutMs: duration(values, 'discovery-timeout'),
     discoveryAttempts: integer(values, 'discovery-attempts'),
+    powerAttempts: integer(values, 'power-attempts'),
+    evictionGraceMs: duration(values, 'eviction-grace-period'),
     powerPollingIntervalMs: duration(values, 'power-polling-interval'),
     powerTimeoutMs: duration(values, 'power-polling-timeout'),
     serverResyncMs: duration(values, 'server-resync-interval'),

@@ -6,6 +6,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import type { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -25,6 +26,7 @@ export interface OperatorCaches {
   readonly claims: Cache<ServerClaim>;
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
   readonly readinessRules: Cache<ServerReadinessRule>;
+  readonly maintenances: Cache<ServerMaintenance>;
 }
 
 /** The world of a controller: everything it may look at or act through, and nothing else. */

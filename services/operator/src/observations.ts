@@ -53,19 +53,44 @@ export interface PowerTransition {
   readonly firstRequestAt: number;
   readonly lastRequestAt: number;
   readonly forced: boolean;
+  /** Requests so far. */
+  readonly attempts: number;
   /** Looks since the last request; the pause between them grows with it. */
   readonly looks: number;
 }
 
+/** A setting that was sent to the BMC, or refused by it. It is sent once per wish: some BMCs never echo it. */
+export interface SentSetting {
+  readonly wish: string;
+  /** Why the BMC does not take it. */
+  readonly refusal: string | undefined;
+}
+
+/** A power state that came by itself counts only when it lasts: a machine that resets itself is off for a moment. */
+export const driftMs = 15_000;
+
 /** What this process last saw of a machine through its BMC, and what it last asked of it. */
 export class SystemMemory {
   state: { readonly value: SystemState; readonly at: number } | undefined;
+  /** When the machine was first seen in its present power state, and whether anybody here had asked for it. */
+  power: { readonly since: number; readonly unasked: boolean } | undefined;
   inventory: { readonly value: Inventory; readonly at: number } | undefined;
   transition: PowerTransition | undefined;
+  light: SentSetting | undefined;
+  bootOrder: SentSetting | undefined;
   /** UID of a claim that was looked for in the API itself and is not there. */
   claimKnownGone: string | undefined;
+  /** The machine operation that this process is carrying out. */
+  operation: string | undefined;
+  /** State in which a person was told that parking has to wait. */
+  parkDeferredIn: string | undefined;
+  /** The last words about a server that is being deleted have been said. */
+  saidFarewell = false;
 
   saw(value: SystemState, now: number): void {
+    const before = this.state?.value.powerState;
+    if (before !== value.powerState)
+      this.power = { since: now, unasked: before !== undefined && this.transition === undefined };
     this.state = { value, at: now };
     if (this.transition === undefined) return;
     const reached = value.powerState === this.transition.target;
@@ -74,6 +99,27 @@ export class SystemMemory {
 
   asked(target: 'On' | 'Off', forced: boolean, now: number): void {
     const same = this.transition?.target === target ? this.transition : undefined;
-    this.transition = { target, forced, firstRequestAt: same?.firstRequestAt ?? now, lastRequestAt: now, looks: 0 };
+    this.transition = {
+      target,
+      forced,
+      firstRequestAt: same?.firstRequestAt ?? now,
+      lastRequestAt: now,
+      attempts: (same?.attempts ?? 0) + 1,
+      looks: 0,
+    };
+  }
+
+  /** Seen in this power state for long enough, and nothing was asked that would change it. */
+  isSettledAt(power: 'On' | 'Off', now: number): boolean {
+    if (this.state?.value.powerState !== power || this.transition !== undefined) return false;
+    return this.power === undefined || !this.power.unasked || now - this.power.since >= driftMs;
+  }
+
+  /** A person asks for another try: what failed before does not count. */
+  startOver(): void {
+    this.transition = undefined;
+    this.state = undefined;
+    this.light = undefined;
+    this.bootOrder = undefined;
   }
 }

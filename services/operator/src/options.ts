@@ -153,6 +153,13 @@ export const ownOptions = [
   option('bmc-resync-interval', 'duration', '5m', 'How often a BMC at rest is read, with jitter'),
   option('bmc-call-timeout', 'duration', '20s', 'Deadline of one BMC request'),
   option('discovery-attempts', 'integer', '5', 'Discovery attempts before a server goes to Error'),
+  option('power-attempts', 'integer', '5', 'Requests for one power change before a server goes to Error'),
+  option(
+    'eviction-grace-period',
+    'duration',
+    '10m',
+    'How long a claim keeps its server after a taint with effect Evict that it does not tolerate',
+  ),
 ] as const;
 
 export const options: readonly Option[] = [...compatibleOptions, ...ownOptions];

@@ -118,7 +118,7 @@ export class ClaimScheduler {
   /** A claim that has its server already waits for nothing, although its status may not say so yet. */
   #isWaiting(claim: ServerClaim): boolean {
     const { metadata, status } = claim;
-    if (status?.phase === 'Bound' || metadata.deletionTimestamp !== undefined) return false;
+    if (status?.phase === 'Bound' || status?.phase === 'Lost' || metadata.deletionTimestamp !== undefined) return false;
     const holders = this.#caches.servers.by('claim', keyOf(claim));
     return !holders.some(({ spec }) => (spec.serverClaimRef?.uid ?? metadata.uid) === metadata.uid);
   }

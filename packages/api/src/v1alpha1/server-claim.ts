@@ -32,10 +32,16 @@ const spec = z.object({
       'Secret in the namespace of the claim, of type metal.ironcore.dev/user-data, that the running machine may read.',
     ),
   tolerations: z.array(toleration()).optional().describe('Server taints this claim accepts.'),
+  bootPolicy: z
+    .enum(['networkOnce', 'networkAlways', 'safeStop'])
+    .optional()
+    .describe(
+      'How the server starts after its first boot. networkOnce (default): from its disk. networkAlways: from the network each time. safeStop: a server that lost power stays off until power is set to Off and On again.',
+    ),
 });
 
 const status = z.object({
-  phase: z.string().optional().describe('Bound while a server is held, else Unbound.'),
+  phase: z.string().optional().describe('Bound while a server is held, Lost when it was taken away, else Unbound.'),
   conditions: conditions(),
 });
 

@@ -165,6 +165,25 @@ const status = z.object({
     .string()
     .optional()
     .describe('UID of the claim whose image has booted here; later starts are from disk.'),
+  provisionedBootUID: z
+    .string()
+    .optional()
+    .describe('UID of the boot configuration that image came from; another one means to boot anew.'),
+  stoppedClaimUID: z
+    .string()
+    .optional()
+    .describe('UID of the claim whose machine lost power under boot policy safeStop and is kept off.'),
+  stateBeforeMaintenance: z.string().optional().describe('State that the maintenance interrupted.'),
+  evictionSince: time()
+    .optional()
+    .describe('Since when a taint evicts the claim; it is released after the grace period.'),
+  failure: z
+    .object({
+      reason: z.string().describe('One word.'),
+      message: z.string().describe('What was tried, and what a person can do.'),
+    })
+    .optional()
+    .describe('Why the state is Error.'),
   conditions: conditions(),
 });
 

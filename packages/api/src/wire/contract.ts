@@ -26,6 +26,10 @@ export const operations = {
   gracefulRestartBmc: 'graceful-restart-bmc',
   forceSshResetBmc: 'force-ssh-reset-bmc',
   rotateCredentials: 'rotate-credentials',
+  /** On a Server that nobody holds: discovery runs anew. An addition to v0.7.0. */
+  rediscover: 'rediscover',
+  /** On a ServerClaim: its server boots the image as it is written now. An addition to v0.7.0. */
+  reprovision: 'reprovision',
 } as const;
 export type Operation = (typeof operations)[keyof typeof operations];
 
@@ -36,6 +40,12 @@ export const ignoringOperations: readonly Operation[] = [
   operations.ignorePropagated,
 ];
 
+/** On a Server: the machine operation that has been taken up and whose end is not known yet. */
+export const operationUnderWayAnnotation = 'metal.ironcore.dev/operation-under-way';
+/** On a ServerClaim and its ServerBootConfiguration: when a person last asked for the image as it is written. */
+export const reprovisionAnnotation = 'metal.ironcore.dev/reprovision-requested';
+/** On a Server that was found running: `true` lets discovery power it off. */
+export const allowInterruptionAnnotation = 'metal.ironcore.dev/allow-interruption';
 /** On a Server: it is parked. Presence alone decides. */
 export const parkedAnnotation = 'metal.ironcore.dev/parked';
 /** On a ServerBootConfiguration: whose it is. */

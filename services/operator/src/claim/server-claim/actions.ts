@@ -5,6 +5,7 @@ import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.t
 import type { Turn } from '@metal/kube/controller.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
+import { operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import { refusalOf } from '../../claimability.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
@@ -17,6 +18,8 @@ export const claimActions: Record<ClaimAction, (turn: ClaimTurn) => Promise<void
   recordServer,
   createBootConfiguration,
   deleteBootConfiguration,
+  acceptReprovision,
+  consumeOperation,
 };
 
 /**
@@ -64,12 +67,18 @@ async function recordServer({ object, facts, context }: ClaimTurn): Promise<void
 }
 
 async function createBootConfiguration({ object, facts, context }: ClaimTurn): Promise<void> {
-  const { name, namespace } = object.metadata;
+  const { name, namespace, annotations } = object.metadata;
+  const asked = annotations?.[reprovisionAnnotation];
   const { image, ignitionSecretRef } = object.spec;
   const server = facts.held?.metadata.name;
   if (server === undefined) throw new StaleDecision('the server was taken from the claim');
   await context.client.create(ServerBootConfiguration, {
-    metadata: { name, namespace, ownerReferences: [ownedBy(object)] },
+    metadata: {
+      name,
+      namespace,
+      ownerReferences: [ownedBy(object)],
+      ...(asked === undefined ? {} : { annotations: { [reprovisionAnnotation]: asked } }),
+    },
     spec: { serverRef: { name: server }, image, ...(ignitionSecretRef === undefined ? {} : { ignitionSecretRef }) },
   });
 }
@@ -85,4 +94,19 @@ async function deleteBootConfiguration({ object, context }: ClaimTurn): Promise<
     boot.metadata,
     boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid },
   );
+}
+
+/** One guarded write turns the request into a mark; a boot configuration without the same mark is superseded. */
+async function acceptReprovision(turn: ClaimTurn): Promise<void> {
+  await annotate(turn, { [operationAnnotation]: null, [reprovisionAnnotation]: new Date(turn.now).toISOString() });
+}
+
+async function consumeOperation(turn: ClaimTurn): Promise<void> {
+  await annotate(turn, { [operationAnnotation]: null });
+}
+
+async function annotate({ object, context }: ClaimTurn, annotations: Record<string, string | null>): Promise<void> {
+  const { resourceVersion } = object.metadata;
+  const guard = resourceVersion === undefined ? {} : { resourceVersion };
+  await context.client.mergePatch(ServerClaim, object.metadata, { metadata: { annotations } }, guard);
 }

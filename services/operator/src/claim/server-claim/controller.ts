@@ -9,14 +9,17 @@ import { isPaused } from '../../paused.ts';
 import { claimActions } from './actions.ts';
 import { readClaimFacts } from './facts.ts';
 import { claimPhases, judgeDeletion } from './phases.ts';
+import { claimReasons } from './reasons.ts';
 import { reportClaim } from './report.ts';
 
 export const claimController = phaseController({
   name: 'serverclaim',
   kind: ServerClaim,
-  phaseOf: ({ status }: ServerClaim) => (status?.phase === 'Bound' ? 'Bound' : 'Unbound'),
+  phaseOf: ({ status }: ServerClaim) =>
+    status?.phase === 'Bound' || status?.phase === 'Lost' ? status.phase : 'Unbound',
   facts: readClaimFacts,
   table: claimPhases,
+  reasons: claimReasons,
   finalizer: claimFinalizer,
   deletion: judgeDeletion,
   actions: claimActions,

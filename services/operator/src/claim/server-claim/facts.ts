@@ -1,10 +1,17 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import type { OperatorContext } from '../../context.ts';
 
-export type ClaimPhase = 'Unbound' | 'Bound';
-export type ClaimAction = 'bind' | 'recordServer' | 'createBootConfiguration' | 'deleteBootConfiguration';
+export type ClaimPhase = 'Unbound' | 'Bound' | 'Lost';
+export type ClaimAction =
+  | 'bind'
+  | 'recordServer'
+  | 'createBootConfiguration'
+  | 'deleteBootConfiguration'
+  | 'acceptReprovision'
+  | 'consumeOperation';
 
 export interface ClaimFacts {
   /** The server that carries this claim's UID. */
@@ -13,21 +20,39 @@ export interface ClaimFacts {
   readonly promised: Server | undefined;
   /** `spec.serverRef` names the held server. */
   readonly recorded: boolean;
-  readonly boot: 'absent' | 'present' | 'foreign' | 'outdated';
+  /**
+   * outdated: image or ignition differ, and nobody has asked for the change yet. superseded: somebody has.
+   */
+  readonly boot: 'absent' | 'present' | 'foreign' | 'outdated' | 'superseded';
+  readonly operation: 'none' | 'retry' | 'reprovision';
+  /** RFC 3339 time at which a taint takes the server away. */
+  readonly evictedAt: string | undefined;
+  /** What the held server says of itself. */
+  readonly serverSays: string;
   /** Why no server was chosen; computed only while there is none. */
   readonly explanation: string;
 }
 
-export function readClaimFacts(claim: ServerClaim, { caches, scheduler }: OperatorContext): ClaimFacts {
+export function readClaimFacts(claim: ServerClaim, context: OperatorContext): ClaimFacts {
+  const { caches, scheduler, config } = context;
   const held = heldServer(claim, caches);
   const promised = held === undefined ? scheduler.promiseOf(claim) : undefined;
+  const since = held?.status?.evictionSince;
   return {
     held,
     promised,
     recorded: held !== undefined && claim.spec.serverRef?.name === held.metadata.name,
     boot: bootStanding(claim, caches),
+    operation: operationOf(claim),
+    evictedAt: since === undefined ? undefined : new Date(Date.parse(since) + config.evictionGraceMs).toISOString(),
+    serverSays: held?.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
     explanation: held === undefined && promised === undefined ? scheduler.explain(claim) : '',
   };
+}
+
+function operationOf({ metadata }: ServerClaim): ClaimFacts['operation'] {
+  const word = metadata.annotations?.[operationAnnotation];
+  return word === 'retry' || word === 'reprovision' ? word : 'none';
 }
 
 function heldServer({ metadata }: ServerClaim, { servers }: OperatorContext['caches']): Server | undefined {
@@ -43,6 +68,8 @@ function bootStanding(
   const boot = bootConfigurations.get({ namespace: metadata.namespace, name: metadata.name });
   if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return 'absent';
   if (!boot.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)) return 'foreign';
+  const asked = metadata.annotations?.[reprovisionAnnotation];
+  if (asked !== boot.metadata.annotations?.[reprovisionAnnotation]) return 'superseded';
   return isCurrent(boot, spec) ? 'present' : 'outdated';
 }
 

@@ -1,44 +1,56 @@
 import { act, type Decision, go, minutes, type PhaseTable, rest, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
 import type { ClaimAction, ClaimFacts, ClaimPhase } from './facts.ts';
+import type { ClaimReason } from './reasons.ts';
 
-const row = rowsOf<ClaimPhase, ClaimFacts, ClaimAction>();
+const row = rowsOf<ClaimPhase, ClaimFacts, ClaimAction, ClaimReason>();
+
+type Step<Phase extends ClaimPhase = never> = Decision<Phase, ClaimAction, ClaimReason>;
 
 const untilSomethingChanges = minutes(10);
 
-/** A claim waits for one server, and then has it for as long as it exists. */
-export const claimPhases: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction> = {
+/** A claim waits for one server, and then has it for as long as both exist. */
+export const claimPhases: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimReason> = {
   Unbound: row(['Bound'], (claim) => {
+    if (claim.operation === 'retry') return act('consumeOperation', 'RetryRequested');
     if (claim.held !== undefined) return settle(claim, claim.held);
     if (claim.promised !== undefined) return act('bind', 'ServerChosen', `server ${claim.promised.metadata.name} fits`);
     return wait(seconds(30), 'NoServerMatches', claim.explanation);
   }),
-  Bound: row([], (claim) => {
+  Bound: row(['Lost'], (claim) => {
     if (claim.held === undefined)
-      return wait(
-        untilSomethingChanges,
-        'ServerLost',
-        'the server no longer refers to this claim; delete the claim, or clear the obstacle and create it anew',
-      );
+      return go('Lost', 'ServerLost', 'no server refers to this claim any more: it was evicted, deleted or taken away');
+    if (claim.operation === 'retry') return act('consumeOperation', 'RetryRequested');
+    if (claim.operation === 'reprovision')
+      return act('acceptReprovision', 'ReprovisionRequested', 'the machine boots the image as it is written now');
     return keepBoot(claim, claim.held.metadata.name) ?? rest;
+  }),
+  Lost: row(['Bound', 'Unbound'], (claim) => {
+    if (claim.held !== undefined) return go('Bound', 'ServerFoundAgain', `server ${claim.held.metadata.name}`);
+    if (claim.operation === 'retry') return go('Unbound', 'RetryRequested');
+    return wait(
+      untilSomethingChanges,
+      'ServerLost',
+      'the server no longer refers to this claim; delete the claim, or annotate metal.ironcore.dev/operation=retry to have it bound again',
+    );
   }),
 };
 
-function settle(
-  claim: ClaimFacts,
-  { metadata, status }: NonNullable<ClaimFacts['held']>,
-): Decision<'Bound', ClaimAction> {
+function settle(claim: ClaimFacts, { metadata, status }: NonNullable<ClaimFacts['held']>): Step<'Bound'> {
   if (!claim.recorded) return act('recordServer', 'ServerBound');
   if (status?.state !== 'Reserved')
     return wait(
       untilSomethingChanges,
       'WaitingForReservation',
-      `server ${metadata.name} is bound and about to be reserved`,
+      `server ${metadata.name} is bound and in state ${status?.state ?? 'Initial'}; it goes on when it is Reserved${quote(claim)}`,
     );
   return keepBoot(claim, metadata.name) ?? go('Bound', 'ServerReserved', `server ${metadata.name}`);
 }
 
+const quote = ({ serverSays }: ClaimFacts): string => (serverSays === '' ? '' : `. The server says: ${serverSays}`);
+
 /** The boot configuration carries the claim's image to the boot service. An image changed later waits to be asked for. */
-function keepBoot(claim: ClaimFacts, server: string): Decision<never, ClaimAction> | undefined {
+function keepBoot(claim: ClaimFacts, server: string): Step | undefined {
+  if (claim.boot === 'superseded') return act('deleteBootConfiguration', 'ImageSuperseded');
   if (claim.boot === 'absent') return act('createBootConfiguration', 'ImageToBoot', `for server ${server}`);
   if (claim.boot === 'foreign')
     return wait(
@@ -50,11 +62,15 @@ function keepBoot(claim: ClaimFacts, server: string): Decision<never, ClaimActio
 }
 
 /** The claim stays until its server is out of the tenant's hands, so that a namesake cannot inherit the machine. */
-export function judgeDeletion(claim: ClaimFacts): Decision<ClaimPhase, ClaimAction> {
-  if (claim.boot === 'present' || claim.boot === 'outdated') return act('deleteBootConfiguration', 'ClaimDeleted');
+export function judgeDeletion(claim: ClaimFacts): Decision<ClaimPhase, ClaimAction, ClaimReason> {
+  if (claim.boot !== 'absent' && claim.boot !== 'foreign') return act('deleteBootConfiguration', 'ClaimDeleted');
   if (claim.held === undefined || isKept(claim.held)) return rest;
   const { name } = claim.held.metadata;
-  return wait(untilSomethingChanges, 'WaitingForRelease', `server ${name} is being powered off and taken back`);
+  return wait(
+    untilSomethingChanges,
+    'WaitingForRelease',
+    `server ${name} is being powered off and taken back${quote(claim)}`,
+  );
 }
 
 /** With reclaim policy Retain the reference stays on the server for a person to clear. */

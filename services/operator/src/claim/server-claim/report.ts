@@ -10,7 +10,11 @@ export function reportClaim(claim: ServerClaim, facts: ClaimFacts, outcome: Outc
     : undefined;
   return {
     fields: { phase: outcome.phase },
-    conditions: [readyCondition(claim, outcome, ready), ...imageCondition(claim, facts)],
+    conditions: [
+      readyCondition(claim, outcome, ready),
+      ...imageCondition(claim, facts),
+      ...evictionCondition(claim, facts),
+    ],
   };
 }
 
@@ -21,7 +25,7 @@ function imageCondition(claim: ServerClaim, { boot }: ClaimFacts): ReportedCondi
       condition(claim, 'ImageCurrent', 'False', {
         reason: 'ChangePending',
         message:
-          'image or ignition changed after the server was bound; the machine keeps what it booted until the claim is made anew',
+          'image or ignition changed after the server was bound; the machine keeps what it booted until the claim is annotated metal.ironcore.dev/operation=reprovision',
       }),
     ];
   }
@@ -34,4 +38,15 @@ function imageCondition(claim: ServerClaim, { boot }: ClaimFacts): ReportedCondi
         }),
       ]
     : [];
+}
+
+/** The tenant is told, with the time that is left. */
+function evictionCondition(claim: ServerClaim, { evictedAt, held }: ClaimFacts): ReportedCondition[] {
+  if (evictedAt !== undefined) {
+    const message = `a taint of server ${held?.metadata.name ?? ''} that this claim does not tolerate takes the server away at ${evictedAt}; move the workload, or have the taint removed`;
+    return [condition(claim, 'Evicting', 'True', { reason: 'Evicting', message })];
+  }
+  const known = claim.status?.conditions?.some(({ type }) => type === 'Evicting') ?? false;
+  const message = 'no taint takes the server away';
+  return known ? [condition(claim, 'Evicting', 'False', { reason: 'NotEvicting', message })] : [];
 }

@@ -1,19 +1,24 @@
-import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { operationAnnotation } from '@metal/api/wire/contract.ts';
-import type { Turn } from '@metal/kube/controller.ts';
-import type { Bmc } from '@metal/redfish/bmc.ts';
-import { readInventory as readHardware } from '@metal/redfish/inventory.ts';
 import { networkBootOnce } from '@metal/redfish/boot-override.ts';
+import { readInventory as readHardware } from '@metal/redfish/inventory.ts';
 import { resetSystem } from '@metal/redfish/power.ts';
-import { readSystem, readSystems } from '@metal/redfish/systems.ts';
-import type { OperatorContext } from '../../context.ts';
+import { readSystem } from '@metal/redfish/systems.ts';
 import { StaleDecision } from '../../errors.ts';
-import type { SystemMemory } from '../../observations.ts';
-import type { ServerAction, ServerFacts } from './facts.ts';
-import { dropProbeBoot, prepareProbeBoot } from './probe-boot.ts';
-
-export type ServerTurn = Turn<Server, ServerFacts, OperatorContext>;
+import type { ServerAction } from './facts.ts';
+import { memoryOf, patchSpec, type ServerTurn, systemUriOf, talk, verifyIdentity } from './machine.ts';
+import {
+  consumeOperation,
+  deferPark,
+  dropInterruptedOperation,
+  dropParkedOperation,
+  dropUnsupportedOperation,
+  park,
+  refuseRediscovery,
+  resetMachine,
+  unpark,
+} from './operations.ts';
+import { dropBootsOfDeleted, dropProbeBoot, prepareProbeBoot, sayFarewell } from './probe-boot.ts';
+import { setBootOrder, setLight } from './settings.ts';
 
 export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<void>> = {
   observe,
@@ -22,12 +27,26 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   forceOff: (turn) => shutDown(turn, true),
   networkBoot,
   diskBoot,
+  resetMachine,
+  setLight,
+  setBootOrder,
   prepareProbeBoot,
   dropProbeBoot,
   adoptClaimBoot,
+  recordPower,
   verifyClaim,
-  dropClaimRef,
-  clearRetry,
+  dropClaimRef: (turn) => patchSpec(turn, { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' }),
+  dropMaintenanceRef: (turn) => patchSpec(turn, { serverMaintenanceRef: null }),
+  park,
+  unpark,
+  deferPark,
+  dropParkedOperation,
+  dropUnsupportedOperation,
+  dropInterruptedOperation,
+  refuseRediscovery,
+  consumeOperation,
+  dropBootsOfDeleted,
+  sayFarewell,
 };
 
 async function observe(turn: ServerTurn): Promise<void> {
@@ -66,7 +85,8 @@ async function diskBoot(turn: ServerTurn): Promise<void> {
 }
 
 /** The server boots what its claim prepared: one guarded write takes over the reference and the wanted power. */
-async function adoptClaimBoot({ object, facts, context }: ServerTurn): Promise<void> {
+async function adoptClaimBoot(turn: ServerTurn): Promise<void> {
+  const { object, facts, context } = turn;
   if (facts.claim.standing !== 'held') throw new StaleDecision('the claim let go of the server');
   const { uid, wantsPower } = facts.claim;
   const boot = context.caches.bootConfigurations
@@ -74,7 +94,13 @@ async function adoptClaimBoot({ object, facts, context }: ServerTurn): Promise<v
     .find(({ spec }) => spec.serverRef.name === object.metadata.name);
   if (boot === undefined) throw new StaleDecision('the boot configuration of the claim is gone');
   const { name, namespace } = boot.metadata;
-  await patchGuarded(object, context, { bootConfigurationRef: { name, namespace }, power: wantsPower });
+  await patchSpec(turn, { bootConfigurationRef: { name, namespace }, power: wantsPower });
+}
+
+async function recordPower(turn: ServerTurn): Promise<void> {
+  const { claim } = turn.facts;
+  if (claim.standing !== 'held') throw new StaleDecision('the claim let go of the server');
+  await patchSpec(turn, { power: claim.wantsPower });
 }
 
 /** A cache may be late. Before a machine is taken from a claim, the API itself is asked whether the claim exists. */
@@ -87,56 +113,4 @@ async function verifyClaim(turn: ServerTurn): Promise<void> {
     throw new StaleDecision(`claim ${facts.claim.name} exists; waiting until it is seen`);
   }
   memoryOf(turn).claimKnownGone = `${facts.claim.name}/${facts.claim.uid}`;
-}
-
-async function dropClaimRef({ object, context }: ServerTurn): Promise<void> {
-  await patchGuarded(object, context, { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' });
-}
-
-async function clearRetry({ object, context }: ServerTurn): Promise<void> {
-  const { name, resourceVersion } = object.metadata;
-  const patch = { metadata: { annotations: { [operationAnnotation]: null } } };
-  await context.client.mergePatch(Server, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
-}
-
-async function patchGuarded(
-  { metadata }: Server,
-  { client }: OperatorContext,
-  spec: Record<string, unknown>,
-): Promise<void> {
-  const { name, resourceVersion } = metadata;
-  if (resourceVersion === undefined) throw new TypeError(`Server ${name} was not read from the API`);
-  await client.mergePatch(Server, { name }, { spec }, { resourceVersion });
-}
-
-function memoryOf({ object, context }: ServerTurn): SystemMemory {
-  return context.access.system(object.metadata.uid ?? '');
-}
-
-function talk<T>({ facts, context }: ServerTurn, conversation: (bmc: Bmc) => Promise<T>): Promise<T> {
-  const { bmcName, connection } = facts;
-  if (connection === undefined) throw new StaleDecision(`BMC ${bmcName} has no address or credentials any more`);
-  return context.access.talk(bmcName, connection, conversation);
-}
-
-/** A server that was created by hand may lack its URI; it is found by UUID and kept in memory of this call only. */
-async function systemUriOf(turn: ServerTurn): Promise<string> {
-  const { systemURI, systemUUID } = turn.object.spec;
-  if (systemURI !== undefined && systemURI !== '') return systemURI;
-  const systems = await talk(turn, (bmc) => readSystems(bmc));
-  const found = systems.find(({ uuid }) => uuid?.toLowerCase() === systemUUID.toLowerCase());
-  if (found === undefined)
-    throw new StaleDecision(
-      `BMC ${turn.facts.bmcName} reports no system with UUID ${systemUUID}; it reports ${systems.map(({ uuid }) => uuid ?? 'one without').join(', ') || 'none'}`,
-    );
-  return found.uri;
-}
-
-/** The URI may have come to name another machine (a blade was moved). Nothing is done to a machine that is not ours. */
-function verifyIdentity({ object }: ServerTurn, seenUuid: string | undefined): void {
-  const expected = object.spec.systemUUID.toLowerCase();
-  if (seenUuid?.toLowerCase() === expected) return;
-  throw new StaleDecision(
-    `${object.spec.systemURI ?? 'the system'} reports UUID ${seenUuid ?? 'none'}, but this server is ${expected}; nothing is done to it until the two agree`,
-  );
 }

@@ -4,14 +4,16 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { serverFinalizer } from '@metal/api/wire/contract.ts';
 import { phaseController } from '@metal/kube/controller.ts';
-import { act, rest } from '@metal/kube/decide.ts';
+import { act, type Decision, minutes, rest, wait } from '@metal/kube/decide.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isPaused } from '../../paused.ts';
 import { serverActions } from './actions.ts';
-import { readServerFacts, type ServerPhase } from './facts.ts';
+import { readServerFacts, type ServerAction, type ServerFacts, type ServerPhase } from './facts.ts';
 import { serverPhases } from './phases.ts';
+import { type ServerReason, serverReasons } from './reasons.ts';
 import { reportServer } from './report.ts';
 
 export const serverController = phaseController({
@@ -20,9 +22,9 @@ export const serverController = phaseController({
   phaseOf: phaseOfServer,
   facts: readServerFacts,
   table: serverPhases,
+  reasons: serverReasons,
   finalizer: serverFinalizer,
-  /** Deleting a server never needs its hardware: what remains is our own objects. */
-  deletion: (facts) => (facts.probeBoot === undefined ? rest : act('dropProbeBoot', 'ServerDeleted')),
+  deletion: judgeDeletion,
   actions: serverActions,
   report: reportServer,
   paused: isPaused,
@@ -40,22 +42,35 @@ export const serverController = phaseController({
     },
     { kind: ServerBootConfiguration, find: (boot: ServerBootConfiguration) => [boot.spec.serverRef.name] },
     { kind: ServerInventory, find: (inventory: ServerInventory) => [inventory.metadata.name] },
+    { kind: ServerMaintenance, find: ({ spec }: ServerMaintenance) => [spec.serverRef.name] },
     {
       kind: ServerClaim,
       find: (claim: ServerClaim) => [claim.spec.serverRef?.name ?? ''].filter((name) => name !== ''),
     },
   ],
-  writes: ['servers', 'servers/status', 'serverbootconfigurations', 'secrets'],
+  writes: ['servers', 'servers/status', 'serverbootconfigurations', 'secrets', 'biossettings'],
   concurrency: ({ config }: OperatorContext) => config.serverConcurrency,
 });
 
+/** Deleting a server never needs its hardware: what remains is our own objects, and a word about what is left. */
+function judgeDeletion({ deletion }: ServerFacts): Decision<ServerPhase, ServerAction, ServerReason> {
+  if (deletion.heldByMaintenance)
+    return wait(
+      minutes(10),
+      'DeletionWaitsForMaintenance',
+      'a maintenance has the server; end it, or annotate metal.ironcore.dev/operation=allow-in-progress-delete',
+    );
+  if (deletion.bootsLeft) return act('dropBootsOfDeleted', 'ServerDeleted');
+  return deletion.saidFarewell ? rest : act('sayFarewell', 'ServerDeleted');
+}
+
 const phases = new Set<string>(Object.keys(serverPhases));
 
-/** A state that nobody here knows is held still like any that is not managed, and never taken for a new server. */
+/** A state that nobody here knows is held still like a failure, and never taken for a new server. */
 function phaseOfServer({ status }: Server): ServerPhase {
   const state = status?.state ?? '';
   if (state === '') return 'Initial';
-  return isPhase(state) ? state : 'Maintenance';
+  return isPhase(state) ? state : 'Error';
 }
 
 const isPhase = (state: string): state is ServerPhase => phases.has(state);

@@ -1,33 +1,28 @@
-import { act, type Decision, go, minutes, type PhaseTable, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
+import { act, type Decision, go, minutes, type PhaseTable, seconds, wait } from '@metal/kube/decide.ts';
 import type { ServerAction, ServerFacts, ServerPhase } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
-
-const row = rowsOf<ServerPhase, ServerFacts, ServerAction>();
+import { lookOrWait, phase, type Step } from './prelude.ts';
+import type { ServerReason } from './reasons.ts';
+import { release, serve } from './reserved.ts';
 
 const untilSomebodyActs = minutes(60);
 
 /** The life of a server. Rows only judge: facts.ts does all reading, actions.ts all doing. */
-export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction> = {
-  Initial: row(['Discovery', 'Reserved', 'Error'], (server) => {
+export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, ServerReason> = {
+  Initial: phase('Initial', ['Discovery', 'Reserved', 'Error'], (server) => {
     if (server.claim.standing !== 'none')
       return go('Reserved', 'ClaimedServerKept', 'a claimed server is never discovered anew');
-    if (server.retryRequested) return act('clearRetry', 'RetryRequested');
-    if (server.discoveryAttempts >= server.maxDiscoveryAttempts) {
-      return go(
-        'Error',
-        'DiscoveryFailed',
-        `${server.discoveryAttempts} discovery attempts brought no report; see the events, then annotate metal.ironcore.dev/operation=retry`,
-      );
-    }
+    if (server.discoveryAttempts >= server.maxDiscoveryAttempts && server.failure !== undefined)
+      return go('Error', server.failure.reason, server.failure.message);
     return (
       obstacle(server) ??
       (server.inventoryRead ? undefined : act('readInventory', 'HardwareNotYetRead')) ??
       leaveAlone(server) ??
-      whenPowerIs('Off', server, 'DiscoveryStartsFromOff') ??
+      whenPowerIs(server, { target: 'Off', reason: 'DiscoveryStartsFromOff' }) ??
       prepareProbeBoot(server)
     );
   }),
-  Discovery: row(['Available', 'Initial', 'Reserved'], (server) => {
+  Discovery: phase('Discovery', ['Available', 'Initial', 'Reserved', 'Error'], (server) => {
     if (server.claim.standing !== 'none') return go('Reserved', 'ClaimedServerKept');
     if (server.report === 'fresh') return go('Available', 'InventoryReported');
     if (server.probeBoot === undefined)
@@ -39,23 +34,34 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction> = 
         'DiscoveryTimedOut',
         `no report within ${inMinutes(server.discoveryTimeoutMs)}; ${server.probeBoot.explanation}`,
       );
+    const next = `; attempt ${server.discoveryAttempts} of ${server.maxDiscoveryAttempts}, given up ${inMinutes(server.discoveryTimeoutMs)} after it began`;
     if (server.probeBoot.state === 'Error')
-      return wait(restMs, 'BootConfigurationFailed', server.probeBoot.explanation);
+      return wait(restMs, 'BootConfigurationFailed', `${server.probeBoot.explanation}${next}`);
     if (server.probeBoot.state === 'Pending')
-      return wait(restMs, 'WaitingForBootConfiguration', 'the boot service has not prepared the discovery image yet');
-    if (server.probeBoot.bootSeen) return wait(restMs, 'WaitingForProbe', server.probeBoot.explanation);
+      return wait(
+        restMs,
+        'WaitingForBootConfiguration',
+        `the boot service has not prepared the discovery image yet${next}`,
+      );
+    if (server.probeBoot.bootSeen) return wait(restMs, 'WaitingForProbe', `${server.probeBoot.explanation}${next}`);
     return (
       obstacle(server) ??
-      whenPowerIs('On', server, 'ProbeMustRun') ??
-      waitForProbe(server, server.probeBoot.explanation, restMs)
+      whenPowerIs(server, { target: 'On', reason: 'ProbeMustRun', start: 'networkBoot' }) ??
+      waitForProbe(server, `${server.probeBoot.explanation}${next}`, restMs)
     );
   }),
-  Available: row(['Reserved'], (server) => {
+  Available: phase('Available', ['Reserved', 'Initial', 'Error'], (server) => {
     if (server.claim.standing !== 'none') return go('Reserved', 'Claimed');
+    if (server.operation.kind === 'rediscover') return go('Initial', 'RediscoveryRequested');
     if (server.probeBoot !== undefined && server.power !== 'On') return act('dropProbeBoot', 'InventoryDone');
-    return obstacle(server) ?? whenPowerIs('Off', server, 'UnclaimedServersStayOff') ?? dropOrWait(server);
+    return (
+      obstacle(server) ??
+      whenPowerIs(server, { target: 'Off', reason: 'UnclaimedServersStayOff' }) ??
+      (server.probeBoot === undefined ? undefined : act('dropProbeBoot', 'InventoryDone')) ??
+      lookOrWait(server, 'Available', 'off and free to be claimed')
+    );
   }),
-  Reserved: row(['Available', 'Released'], (server) => {
+  Reserved: phase('Reserved', ['Available', 'Released', 'Error'], (server) => {
     const { claim } = server;
     if (claim.standing === 'none') return go('Available', 'ClaimRefCleared');
     if (claim.standing === 'missing')
@@ -65,49 +71,70 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction> = 
         `claim ${claim.name} is not in sight; looking for it before anything else`,
       );
     if (claim.standing === 'held') return serve(server, claim);
-    return obstacle(server) ?? whenPowerIs('Off', server, 'NeverReleaseARunningServer') ?? release(server);
+    return (
+      obstacle(server) ??
+      whenPowerIs(server, { target: 'Off', reason: 'NeverReleaseARunningServer' }) ??
+      release(server)
+    );
   }),
-  Released: row(['Available'], (server) => {
+  Released: phase('Released', ['Available', 'Error'], (server) => {
     if (server.claim.standing === 'none') return go('Available', 'ReviewDone');
     return (
       obstacle(server) ??
-      whenPowerIs('Off', server, 'ReleasedServersStayOff') ??
-      wait(
-        server.nextLookInMs,
-        'KeptForReview',
-        'reclaim policy Retain: clear spec.serverClaimRef to give the server back',
-      )
+      whenPowerIs(server, { target: 'Off', reason: 'ReleasedServersStayOff' }) ??
+      lookOrWait(server, 'KeptForReview', 'reclaim policy Retain: clear spec.serverClaimRef to give the server back')
     );
   }),
-  Cleanup: row([], () => holdStill('Cleanup')),
-  Maintenance: row([], () => holdStill('Maintenance')),
-  Parked: row([], () => holdStill('Parked')),
-  Error: row(['Initial'], (server) => {
-    const switchedOff = server.bmc.answers ? whenPowerIs('Off', server, 'FailedServersStayOff') : undefined;
-    if (switchedOff !== undefined) return switchedOff;
-    if (server.retryRequested) return go('Initial', 'RetryRequested');
-    return wait(
+  Cleanup: phase('Cleanup', [], () =>
+    wait(
       untilSomebodyActs,
-      'DiscoveryFailed',
-      `${server.discoveryAttempts} discovery attempts brought no report; annotate metal.ironcore.dev/operation=retry to try again`,
+      'CleanupNotManaged',
+      'nothing in this version works on state Cleanup; the server is left as it is',
+    ),
+  ),
+  Maintenance: phase('Maintenance', ['Initial', 'Reserved', 'Released', 'Error'], (server) => {
+    const { maintenance } = server;
+    if (maintenance.standing === 'dangling')
+      return act('dropMaintenanceRef', 'MaintenanceGone', `ServerMaintenance ${maintenance.name} does not exist`);
+    if (maintenance.standing === 'held') return maintain(server);
+    if (maintenance.standing === 'pending')
+      return wait(
+        untilSomebodyActs,
+        'MaintenancePending',
+        `waiting for ServerMaintenance ${maintenance.name} to begin`,
+      );
+    return obstacle(server) ?? readHardwareAgain(server) ?? leaveMaintenance(server);
+  }),
+  Parked: phase('Parked', ['Available', 'Reserved', 'Error'], (server) => {
+    if (server.parked)
+      return lookOrWait(server, 'Parked', 'parked; annotate metal.ironcore.dev/operation=unpark to give it back');
+    return obstacle(server) ?? readHardwareAgain(server) ?? resume(server);
+  }),
+  Error: phase('Error', ['Initial', 'Reserved'], (server) => {
+    if (server.operation.kind === 'retry' || server.operation.kind === 'rediscover')
+      return server.claim.standing === 'none' ? go('Initial', 'RetryRequested') : go('Reserved', 'RetryRequested');
+    return (
+      switchFailedOff(server) ??
+      wait(
+        untilSomebodyActs,
+        server.failure?.reason ?? 'DiscoveryFailed',
+        `${server.failure?.message ?? 'it failed'}; annotate metal.ironcore.dev/operation=retry to try again`,
+      )
     );
   }),
 };
 
-type ServerDecision = Decision<never, ServerAction>;
-
 /** A machine that somebody may be using is not ours to interrupt; what can be read from outside is read all the same. */
-function leaveAlone(server: ServerFacts): ServerDecision | undefined {
+function leaveAlone(server: ServerFacts): Step | undefined {
   if (server.power !== 'On' || server.mayInterrupt) return undefined;
-  if (server.nextLookInMs <= 0) return act('observe', 'PeriodicLook');
-  return wait(
-    server.nextLookInMs,
+  return lookOrWait(
+    server,
     'RunningServerLeftAlone',
-    'the server was found running; power it off, or start the operator with --enforce-first-boot, to have it discovered',
+    'the server was found running; power it off, annotate metal.ironcore.dev/allow-interruption=true, or start the operator with --enforce-first-boot, to have it discovered',
   );
 }
 
-function prepareProbeBoot(server: ServerFacts): Decision<'Discovery', ServerAction> {
+function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
   // A configuration of an earlier attempt was rendered with an earlier token and may already be known to a machine.
   const left =
     server.foreignProbeBoot ||
@@ -117,7 +144,7 @@ function prepareProbeBoot(server: ServerFacts): Decision<'Discovery', ServerActi
   return go('Discovery', 'ProbeBootPrepared');
 }
 
-function waitForProbe(server: ServerFacts, evidence: string, restMs: number): ServerDecision {
+function waitForProbe(server: ServerFacts, evidence: string, restMs: number): Step {
   return wait(
     Math.min(restMs, Math.max(server.nextLookInMs, seconds(1))),
     'WaitingForProbe',
@@ -125,61 +152,52 @@ function waitForProbe(server: ServerFacts, evidence: string, restMs: number): Se
   );
 }
 
-function dropOrWait(server: ServerFacts): ServerDecision {
-  if (server.probeBoot !== undefined) return act('dropProbeBoot', 'InventoryDone');
-  if (server.nextLookInMs <= 0) return act('observe', 'PeriodicLook');
-  return wait(server.nextLookInMs, 'Available', 'off and free to be claimed');
-}
-
-type HeldClaim = Extract<ServerFacts['claim'], { standing: 'held' }>;
-
-function serve(server: ServerFacts, claim: HeldClaim): ServerDecision {
-  if (claim.boot === undefined)
-    return wait(untilSomebodyActs, 'WaitingForBootConfiguration', `claim ${claim.name} has no boot configuration yet`);
-  if (!claim.boot.referenced) return act('adoptClaimBoot', 'ClaimBoots');
-  if (claim.wantsPower === 'Off') {
-    return (
-      obstacle(server) ??
-      whenPowerIs('Off', server, 'ClaimWantsOff') ??
-      look(server, 'ClaimServed', `off, as claim ${claim.name} asks`)
-    );
-  }
-  if (claim.provisioned)
-    return (
-      obstacle(server) ??
-      whenPowerIs('On', server, 'ClaimWantsOn') ??
-      look(server, 'ClaimServed', `on, as claim ${claim.name} asks`)
-    );
-  if (claim.boot.state === 'Error') return wait(untilSomebodyActs, 'BootConfigurationFailed', claim.boot.explanation);
-  if (claim.boot.state === 'Pending')
+/** The machine is as the maintenance wants it; one that brings an image boots it whenever it is started. */
+function maintain(server: ServerFacts): Step<'Error'> {
+  const { wantsPower, boot, name } = server.maintenance;
+  const served = lookOrWait(server, 'MaintenanceServed', `ServerMaintenance ${name} has the server`);
+  if (wantsPower === undefined) return served;
+  if (wantsPower === 'On' && boot !== undefined && boot.state !== 'Ready')
     return wait(
       untilSomebodyActs,
       'WaitingForBootConfiguration',
-      `the boot service has not prepared the image of claim ${claim.name} yet`,
+      `the image of ServerMaintenance ${name}: ${boot.explanation}`,
     );
-  return (
-    obstacle(server) ??
-    whenPowerIs('On', server, 'ClaimWantsOn') ??
-    look(server, 'WaitingForBoot', `on for claim ${claim.name}; ${claim.boot.explanation}`)
-  );
+  const start = boot === undefined ? 'diskBoot' : 'networkBoot';
+  const reason = wantsPower === 'On' ? 'MaintenanceWantsOn' : 'MaintenanceWantsOff';
+  return obstacle(server) ?? whenPowerIs(server, { target: wantsPower, reason, start, mayForce: true }) ?? served;
 }
 
-function look(server: ServerFacts, reason: string, message: string): ServerDecision {
-  if (server.nextLookInMs <= 0) return act('observe', 'PeriodicLook');
-  return wait(server.nextLookInMs, reason, message);
+/** What was read before the people came is old. */
+const hardwareFreshForMs = seconds(30);
+
+function readHardwareAgain({ hardwareSeenMsAgo }: ServerFacts): Step | undefined {
+  const fresh = hardwareSeenMsAgo !== undefined && hardwareSeenMsAgo < hardwareFreshForMs;
+  return fresh ? undefined : act('readInventory', 'HardwareMayHaveChanged');
 }
 
-function release(server: ServerFacts): Decision<'Released', ServerAction> {
-  if (server.reclaim === 'Retain') return go('Released', 'KeptForReview');
-  return act('dropClaimRef', 'Recycled');
+/** A server that nobody holds is discovered anew: parts may have been swapped. */
+function leaveMaintenance({ claim, stateBeforeMaintenance }: ServerFacts): Step<'Initial' | 'Reserved' | 'Released'> {
+  if (claim.standing === 'none') return go('Initial', 'MaintenanceEnds', 'discovered anew, as parts may have changed');
+  return stateBeforeMaintenance === 'Released' ? go('Released', 'MaintenanceEnds') : go('Reserved', 'MaintenanceEnds');
 }
 
-const holdStill = (state: string): ServerDecision =>
-  wait(
-    untilSomebodyActs,
-    'StateNotManaged',
-    `nothing in this version works on state ${state}; the server is left as it is`,
-  );
+function resume({ claim }: ServerFacts): Decision<'Available' | 'Reserved', ServerAction, ServerReason> {
+  const next = claim.standing === 'none' ? 'Available' : 'Reserved';
+  return go(next, 'Resumed', undefined, {
+    action: 'Resume',
+    note: `Resumed Server from Parked state to ${next}`,
+  });
+}
+
+/** Nobody's machine does not run on after it failed; a tenant's machine and an unknown state are not touched. */
+function switchFailedOff(server: ServerFacts): Step | undefined {
+  const { bmc, claim, failure, transition, maxPowerAttempts } = server;
+  if (!bmc.answers || claim.standing === 'held' || failure?.reason === 'UnknownState') return undefined;
+  if (transition !== undefined && transition.attempts >= maxPowerAttempts) return undefined;
+  const step = obstacle(server) ?? whenPowerIs(server, { target: 'Off', reason: 'FailedServersStayOff' });
+  return step?.kind === 'go' ? undefined : step;
+}
 
 const inMinutes = (ms: number): string =>
   ms < minutes(2) ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;

@@ -1,7 +1,19 @@
-import { act, type Decision, seconds, wait } from '@metal/kube/decide.ts';
+import { act, type Decision, go, seconds, wait } from '@metal/kube/decide.ts';
+import { driftMs } from '../../observations.ts';
 import type { ServerAction, ServerFacts } from './facts.ts';
+import type { ServerReason } from './reasons.ts';
 
-type PowerDecision = Decision<never, ServerAction>;
+export type PowerDecision = Decision<'Error', ServerAction, ServerReason>;
+type PowerTarget = 'On' | 'Off';
+
+export interface PowerWish {
+  readonly target: PowerTarget;
+  readonly reason: ServerReason;
+  /** How a machine is started; only asked when the target is On. */
+  readonly start?: 'networkBoot' | 'diskBoot';
+  /** An operating system that ignores the shutdown may be forced off. */
+  readonly mayForce?: boolean;
+}
 
 /** Power is never changed on what was true at the last resync: the look before the deed is this young. */
 const freshForMs = seconds(10);
@@ -14,24 +26,37 @@ export function obstacle({ bmc, powerSeenMsAgo }: ServerFacts): PowerDecision | 
 
 /**
  * The next step towards a power state, or undefined when the machine has been seen in it. Starts a change, looks with
- * growing pauses, escalates a shutdown that is ignored to a forced one, and asks again for a start that did not happen.
+ * growing pauses, escalates a shutdown that is ignored to a forced one, asks again for a start that did not happen, and
+ * gives up after some tries.
  */
-export function whenPowerIs(target: 'On' | 'Off', server: ServerFacts, reason: string): PowerDecision | undefined {
-  const changing = server.transition?.target === target ? server.transition : undefined;
-  if (changing === undefined) return startFromHere(target, server, reason);
-  if (changing.sinceRequestMs >= server.powerTimeoutMs) return escalate(target, server, changing, reason);
+export function whenPowerIs(server: ServerFacts, wish: PowerWish): PowerDecision | undefined {
+  const changing = server.transition?.target === wish.target ? server.transition : undefined;
+  if (changing === undefined) return startFromHere(server, wish);
   if (server.nextLookInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
+  if (changing.sinceRequestMs >= server.powerTimeoutMs) return escalate(server, changing, wish);
   const asked = `asked at ${changing.since}${changing.forced ? ', by force' : ''}; the BMC reports ${server.power}`;
-  return wait(server.nextLookInMs, target === 'Off' ? 'WaitingForPowerOff' : 'WaitingForPowerOn', asked);
+  const next = `; ${escalationOf(server, wish)} after ${Math.round(server.powerTimeoutMs / 1_000)} s`;
+  return wait(
+    server.nextLookInMs,
+    wish.target === 'Off' ? 'WaitingForPowerOff' : 'WaitingForPowerOn',
+    `${asked}${next}`,
+  );
 }
 
-function startFromHere(target: 'On' | 'Off', server: ServerFacts, reason: string): PowerDecision | undefined {
+function startFromHere(server: ServerFacts, wish: PowerWish): PowerDecision | undefined {
+  const { target, reason } = wish;
   if (server.power === target)
-    return server.transition === undefined ? undefined : outwaitOpposite(target, server, server.transition);
-  if ((server.powerSeenMsAgo ?? Infinity) > freshForMs) return act('observe', 'LookBeforePowerChange');
+    return server.transition === undefined ? undefined : outwaitOpposite(server, wish, server.transition);
+  if (server.powerUnasked && server.powerForMs < driftMs)
+    return wait(
+      driftMs - server.powerForMs,
+      'PowerDrifted',
+      `the machine went ${server.power} by itself; power ${target} is asked for if that lasts ${driftMs / 1_000} s`,
+    );
+  if ((server.powerSeenMsAgo ?? Infinity) >= freshForMs) return act('observe', 'LookBeforePowerChange');
   if (server.power === `Powering${target}`)
     return wait(seconds(1), `WaitingForPower${target}`, `the BMC reports ${server.power}`);
-  return act(target === 'Off' ? 'powerOff' : startWith(server), reason);
+  return act(deedOf(wish), reason);
 }
 
 /**
@@ -39,13 +64,13 @@ function startFromHere(target: 'On' | 'Off', server: ServerFacts, reason: string
  * when it arrives, or by force when it never does, so that no late power-on surprises the next owner.
  */
 function outwaitOpposite(
-  target: 'On' | 'Off',
   server: ServerFacts,
+  wish: PowerWish,
   { sinceRequestMs, since, target: opposite }: NonNullable<ServerFacts['transition']>,
 ): PowerDecision {
   if (server.nextLookInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
   if (sinceRequestMs >= server.powerTimeoutMs)
-    return act(target === 'Off' ? 'forceOff' : startWith(server), 'PowerChangeNeverShowed');
+    return act(wish.target === 'Off' ? 'forceOff' : deedOf(wish), 'PowerChangeNeverShowed');
   return wait(
     server.nextLookInMs,
     'PowerChangeUnderWay',
@@ -53,30 +78,35 @@ function outwaitOpposite(
   );
 }
 
-/** A claim whose image has run starts from its disk; everything else that is started here boots from the network. */
-function startWith({ claim }: ServerFacts): ServerAction {
-  return claim.standing === 'held' && claim.provisioned ? 'diskBoot' : 'networkBoot';
+const deedOf = ({ target, start = 'diskBoot' }: PowerWish): ServerAction => (target === 'Off' ? 'powerOff' : start);
+
+const mayForce = ({ claim, enforcePowerOff }: ServerFacts, wish: PowerWish): boolean =>
+  wish.mayForce ?? (claim.standing !== 'held' || enforcePowerOff);
+
+function escalationOf(server: ServerFacts, wish: PowerWish): string {
+  if (wish.target === 'On') return 'asked for again';
+  return mayForce(server, wish) ? 'forced off' : 'reported';
 }
 
 function escalate(
-  target: 'On' | 'Off',
   server: ServerFacts,
   changing: NonNullable<ServerFacts['transition']>,
-  reason: string,
+  wish: PowerWish,
 ): PowerDecision {
-  if (server.nextLookInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
-  if (target === 'On')
-    return act(startWith(server), 'PowerOnRepeated', `asked for ${reason}, but the BMC still reports ${server.power}`);
-  const mayForce = server.claim.standing !== 'held' || server.enforcePowerOff;
-  if (mayForce)
-    return act(
-      'forceOff',
-      changing.forced ? 'ForcedPowerOffRepeated' : 'ShutdownIgnored',
-      `the BMC still reports ${server.power}`,
+  if (wish.target === 'Off' && !mayForce(server, wish)) {
+    return wait(
+      seconds(30),
+      'ShutdownIgnored',
+      `the operating system ignores the shutdown that was asked for at ${changing.since}; --enforce-power-off would force it. The BMC reports ${server.power}`,
     );
-  return wait(
-    seconds(30),
-    'ShutdownIgnored',
-    `the operating system ignores the shutdown its claim asked for; --enforce-power-off would force it. The BMC reports ${server.power}`,
+  }
+  if (changing.attempts >= server.maxPowerAttempts && server.failure !== undefined)
+    return go('Error', server.failure.reason, server.failure.message);
+  if (wish.target === 'On')
+    return act(deedOf(wish), 'PowerOnRepeated', `asked for ${wish.reason}, but the BMC still reports ${server.power}`);
+  return act(
+    'forceOff',
+    changing.forced ? 'ForcedPowerOffRepeated' : 'ShutdownIgnored',
+    `the BMC still reports ${server.power}`,
   );
 }

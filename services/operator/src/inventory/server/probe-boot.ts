@@ -1,4 +1,5 @@
-import { Server } from '@metal/api/v1alpha1/server.ts';
+import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import {
@@ -13,7 +14,7 @@ import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
-import type { ServerTurn } from './actions.ts';
+import { patchGuarded, type ServerTurn } from './machine.ts';
 
 /**
  * Makes everything one discovery attempt boots from: a boot configuration of its own, hence a token of its own, and
@@ -21,25 +22,57 @@ import type { ServerTurn } from './actions.ts';
  *
  *   Server ──owns──► ServerBootConfiguration ──owns──► Secret <server> (ignition), Secret <server>-ssh
  */
-export async function prepareProbeBoot({ object, facts, context }: ServerTurn): Promise<void> {
+export async function prepareProbeBoot(turn: ServerTurn): Promise<void> {
+  const { object, facts, context } = turn;
   const boot = await ensureBootConfiguration(object, facts.discoveryAttempts + 1, context);
   await ensureSecrets(object, boot, context);
-  await pointTo(object, boot, context);
+  const { name, namespace } = boot.metadata;
+  await patchGuarded(turn, { spec: { bootConfigurationRef: { name, namespace }, power: 'On' } });
 }
 
 /** Clears the server's reference before the configuration goes, so that nobody looks for something deleted. */
-export async function dropProbeBoot({ object, context }: ServerTurn): Promise<void> {
+export async function dropProbeBoot(turn: ServerTurn): Promise<void> {
+  const { object, context } = turn;
   const { client, caches, config } = context;
   const ref = { namespace: config.managerNamespace, name: object.metadata.name };
   if (
     object.spec.bootConfigurationRef?.name === ref.name &&
     object.spec.bootConfigurationRef.namespace === ref.namespace
   ) {
-    await patchSpec(object, { bootConfigurationRef: null, power: 'Off' }, context);
+    await patchGuarded(turn, { spec: { bootConfigurationRef: null, power: 'Off' } });
   }
   const boot = caches.bootConfigurations.get(ref);
   if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return;
   await client.delete(ServerBootConfiguration, ref, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
+}
+
+/**
+ * What v0.7.0 deletes with a Server: the boot configuration and the BIOS settings it refers to. The references go
+ * first; what an interruption leaves then goes with its owner.
+ */
+export async function dropBootsOfDeleted(turn: ServerTurn): Promise<void> {
+  const { object, context } = turn;
+  const { client, caches, config } = context;
+  const { bootConfigurationRef: ref, biosSettingsRef } = object.spec;
+  if (ref !== undefined || biosSettingsRef !== undefined)
+    await patchGuarded(turn, { spec: { bootConfigurationRef: null, biosSettingsRef: null } });
+  if (biosSettingsRef !== undefined) await client.delete(BIOSSettings, { name: biosSettingsRef.name });
+  const probeBoot = { namespace: config.managerNamespace, name: object.metadata.name };
+  for (const boot of [ref, probeBoot].map((one) => one && caches.bootConfigurations.get(one))) {
+    if (boot?.spec.serverRef.name !== object.metadata.name) continue;
+    const { uid } = boot.metadata;
+    await client.delete(ServerBootConfiguration, boot.metadata, uid === undefined ? {} : { uid });
+  }
+}
+
+/** Deleting never needs the hardware. What is left behind is told while there is an object to tell it on. */
+export async function sayFarewell(turn: ServerTurn): Promise<void> {
+  const { facts, context, object } = turn;
+  const power =
+    facts.powerSeenMsAgo === undefined ? `${object.status?.powerState ?? 'Unknown'} when last seen` : facts.power;
+  const claim = facts.claim.standing === 'none' ? 'nobody held it' : `claim ${facts.claim.name} loses it`;
+  context.access.system(object.metadata.uid ?? '').saidFarewell = true;
+  turn.warn('ServerDeleted', `The machine is left as it is: power ${power}, disks untouched; ${claim}`);
 }
 
 async function ensureBootConfiguration(
@@ -116,19 +149,4 @@ async function requireSecretOf(
     );
   await client.delete(Secret, ref, found?.metadata.uid === undefined ? {} : { uid: found.metadata.uid });
   throw new StaleDecision(`Secret ${keyOf(ref)} was of an earlier attempt; it is deleted and made anew`);
-}
-
-async function pointTo(server: Server, boot: ServerBootConfiguration, context: OperatorContext): Promise<void> {
-  const { name, namespace } = boot.metadata;
-  await patchSpec(server, { bootConfigurationRef: { name, namespace }, power: 'On' }, context);
-}
-
-async function patchSpec(
-  { metadata }: Server,
-  spec: Record<string, unknown>,
-  { client }: OperatorContext,
-): Promise<void> {
-  const { name, resourceVersion } = metadata;
-  if (resourceVersion === undefined) throw new TypeError(`Server ${name} was not read from the API`);
-  await client.mergePatch(Server, { name }, { spec }, { resourceVersion });
 }

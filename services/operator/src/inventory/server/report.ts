@@ -3,12 +3,15 @@ import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { condition, type Explanation, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
 import { hardwareFields, networkInterfacesOf } from './hardware.ts';
+import type { SettingFacts } from './wish-facts.ts';
 
 /** Decisions that stand for "as it should be": the machine is what its claim, or the lack of one, asks for. */
 const settled: Record<string, string> = {
   Available: 'off and free to be claimed',
   ClaimServed: 'as its claim asks',
   KeptForReview: 'released and off; kept until spec.serverClaimRef is cleared',
+  Parked: 'parked and off',
+  MaintenanceServed: 'as its maintenance asks',
 };
 
 export function reportServer(server: Server, facts: ServerFacts, outcome: Outcome<ServerPhase>): StatusReport {
@@ -23,14 +26,40 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       state: outcome.phase,
       stateSince: outcome.phaseSince,
       discoveryAttempts: attemptsAfter(server, facts, outcome.phase),
-      provisionedClaimUID: facts.claim.standing === 'held' && facts.claim.provisioned ? facts.claim.uid : undefined,
+      ...provisioningFields(server, facts, outcome),
+      stateBeforeMaintenance: stateBefore(server, outcome.phase),
+      evictionSince: facts.eviction?.since,
+      failure: outcome.phase === 'Error' ? facts.failure : undefined,
     },
     conditions: [
       readyCondition(server, outcome, settledAs(outcome)),
-      ...discoveredCondition(server, outcome.phase),
+      reachableCondition(server, facts),
+      discoveredCondition(server, facts, outcome.phase),
       ...powerConditions(server, facts),
+      ...settingConditions(server, facts),
     ],
   };
+}
+
+/**
+ * What has booted, remembered for as long as the claim holds the server. An earlier boot configuration is forgotten only
+ * when the machine is off and about to boot the later one.
+ */
+function provisioningFields({ status }: Server, { claim }: ServerFacts, { decision }: Outcome<ServerPhase>) {
+  if (claim.standing !== 'held') return {};
+  const { uid, boot, provisioned, reprovision, stopped } = claim;
+  const stoppedClaimUID = stopped ? uid : undefined;
+  if (reprovision && decision.reason !== 'Reprovisioning') {
+    const { provisionedClaimUID, provisionedBootUID } = status ?? {};
+    return { provisionedClaimUID, provisionedBootUID, stoppedClaimUID };
+  }
+  if (!provisioned) return { stoppedClaimUID };
+  return { provisionedClaimUID: uid, provisionedBootUID: boot?.uid ?? status?.provisionedBootUID, stoppedClaimUID };
+}
+
+function stateBefore({ status }: Server, phase: ServerPhase): string | undefined {
+  if (phase !== 'Maintenance') return undefined;
+  return status?.state === 'Maintenance' ? status.stateBeforeMaintenance : status?.state;
 }
 
 function settledAs({ decision, error }: Outcome<ServerPhase>): Explanation | undefined {
@@ -45,21 +74,39 @@ function attemptsAfter({ status }: Server, { discoveryAttempts }: ServerFacts, p
   return phase === 'Initial' || phase === 'Error' ? discoveryAttempts : 0;
 }
 
-function discoveredCondition(server: Server, phase: ServerPhase): ReportedCondition[] {
-  if (phase === 'Available' || phase === 'Reserved' || phase === 'Released') {
-    return [
-      condition(server, 'Discovered', 'True', {
-        reason: 'InventoryReported',
-        message: 'the probe reported the hardware',
-      }),
-    ];
-  }
+function discoveredCondition(server: Server, { inventory }: ServerFacts, phase: ServerPhase): ReportedCondition {
+  const underWay = phase === 'Initial' || phase === 'Discovery' || phase === 'Error';
+  if (!underWay || inventory !== undefined)
+    return condition(server, 'Discovered', 'True', {
+      reason: 'InventoryReported',
+      message: 'the probe reported the hardware',
+    });
+  return condition(server, 'Discovered', 'False', {
+    reason: phase === 'Error' ? 'DiscoveryFailed' : 'NotYetReported',
+    message: 'no report of the probe yet',
+  });
+}
+
+function reachableCondition(server: Server, { bmc }: ServerFacts): ReportedCondition {
+  if (bmc.answers)
+    return condition(server, 'BMCReachable', 'True', { reason: 'Connected', message: 'the BMC of the server answers' });
+  return condition(server, 'BMCReachable', 'False', { reason: bmc.reason, message: bmc.message });
+}
+
+function settingConditions(server: Server, { light, bootOrder }: ServerFacts): ReportedCondition[] {
   return [
-    condition(server, 'Discovered', 'False', {
-      reason: phase === 'Error' ? 'DiscoveryFailed' : 'NotYetReported',
-      message: 'no report of the probe yet',
-    }),
+    ...settingCondition(server, 'LocatorLightApplied', light),
+    ...settingCondition(server, 'BootOrderApplied', bootOrder),
   ];
+}
+
+/** Only where something is wanted. */
+function settingCondition(server: Server, type: string, { wish, settled, refusal }: SettingFacts): ReportedCondition[] {
+  if (wish === undefined) return [];
+  if (refusal !== undefined)
+    return [condition(server, type, 'False', { reason: 'RefusedByBMC', message: `${wish}: ${refusal}` })];
+  if (!settled) return [];
+  return [condition(server, type, 'True', { reason: 'AsWanted', message: wish })];
 }
 
 /** The two power conditions of v0.7.0, with a coherent False. They appear with the first change of power. */

@@ -1,0 +1,59 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { discoveryAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+
+/** A boot configuration as the server sees it. */
+export interface BootFacts {
+  readonly uid: string;
+  readonly state: 'Pending' | 'Ready' | 'Error';
+  /** `spec.bootConfigurationRef` of the server names it. */
+  readonly referenced: boolean;
+  /** The firmware fetched what it was told to: the one-time override has done its work. */
+  readonly bootSeen: boolean;
+  readonly explanation: string;
+  /** Number of the discovery attempt it was prepared for; 0 for claims. */
+  readonly attempt: number;
+}
+
+/** An image without ignition tells nothing after its script; what still runs after this long is taken for booted. */
+const silentBootMs = 5 * 60_000;
+
+const evidenceTypes = ['BootStateReceived', 'IgnitionDataFetched', 'IPXEScriptFetched'] as const;
+
+export function bootFactsOf(boot: ServerBootConfiguration, server: Server, now: number): BootFacts {
+  const state = boot.status?.state;
+  const { name, namespace, uid = '' } = boot.metadata;
+  const ref = server.spec.bootConfigurationRef;
+  const seen = evidenceTypes.find((type) => evidenceOf(boot, type) !== undefined);
+  const failure = boot.status?.conditions?.find(({ type, status }) => status === 'False' && type !== 'Ready');
+  const progress = seen === undefined ? 'nothing was fetched from the boot service yet' : `last evidence: ${seen}`;
+  return {
+    uid,
+    state: state === 'Ready' || state === 'Error' ? state : 'Pending',
+    referenced: ref?.name === name && ref.namespace === namespace,
+    bootSeen: hasBooted(boot, now),
+    attempt: Number(boot.metadata.annotations?.[discoveryAttemptAnnotation] ?? 0),
+    explanation: state === 'Error' ? (failure?.message ?? 'the boot service reports an error') : progress,
+  };
+}
+
+export function isProbeBootOf(boot: ServerBootConfiguration, server: Server): boolean {
+  const owned = boot.metadata.ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
+  const internal = boot.metadata.annotations?.[typeAnnotation] === internalBootType;
+  return owned && internal && boot.metadata.deletionTimestamp === undefined;
+}
+
+function hasBooted(boot: ServerBootConfiguration, now: number): boolean {
+  if (evidenceOf(boot, 'BootStateReceived') !== undefined || evidenceOf(boot, 'IgnitionDataFetched') !== undefined)
+    return true;
+  const script = evidenceOf(boot, 'IPXEScriptFetched');
+  return (
+    script !== undefined &&
+    boot.spec.ignitionSecretRef === undefined &&
+    now - Date.parse(script.lastTransitionTime) > silentBootMs
+  );
+}
+
+function evidenceOf(boot: ServerBootConfiguration, type: (typeof evidenceTypes)[number]) {
+  return boot.status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
+}

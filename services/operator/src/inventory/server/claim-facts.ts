@@ -1,0 +1,94 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { OperatorCaches } from '../../context.ts';
+import type { SystemMemory } from '../../observations.ts';
+import { type BootFacts, bootFactsOf } from './boot-facts.ts';
+
+export type BootPolicy = 'networkOnce' | 'networkAlways' | 'safeStop';
+
+/** `missing` is what the cache says; only `gone` has been confirmed by the API itself. */
+export type ClaimFacts =
+  | { readonly standing: 'none' }
+  | { readonly standing: 'missing' | 'gone' | 'leaving'; readonly uid: string; readonly name: string }
+  | HeldClaim;
+
+export interface HeldClaim {
+  readonly standing: 'held';
+  readonly uid: string;
+  readonly name: string;
+  readonly wantsPower: 'On' | 'Off';
+  readonly bootPolicy: BootPolicy;
+  readonly boot: BootFacts | undefined;
+  /** This boot configuration has booted once: what follows depends on the boot policy. */
+  readonly provisioned: boolean;
+  /** What runs or is installed came from an earlier boot configuration of the same claim. */
+  readonly reprovision: boolean;
+  /** Boot policy safeStop: it lost power and waits for a person. */
+  readonly stopped: boolean;
+  /** `spec.power` of the server says what the claim wants. */
+  readonly powerRecorded: boolean;
+}
+
+export function claimFacts(server: Server, memory: SystemMemory, caches: OperatorCaches, now: number): ClaimFacts {
+  const ref = server.spec.serverClaimRef;
+  if (ref === undefined) return { standing: 'none' };
+  const claim = caches.claims.get({ namespace: ref.namespace, name: ref.name });
+  const uid = ref.uid ?? claim?.metadata.uid ?? '';
+  const name = `${ref.namespace}/${ref.name}`;
+  if (claim === undefined || claim.metadata.uid !== uid) {
+    const confirmed = memory.claimKnownGone === `${name}/${uid}`;
+    return { standing: confirmed ? 'gone' : 'missing', uid, name };
+  }
+  if (claim.metadata.deletionTimestamp !== undefined) return { standing: 'leaving', uid, name };
+  return { standing: 'held', uid, name, ...heldClaimFacts(server, claim, memory, caches, now) };
+}
+
+function heldClaimFacts(
+  server: Server,
+  claim: ServerClaim,
+  memory: SystemMemory,
+  caches: OperatorCaches,
+  now: number,
+): Omit<HeldClaim, 'standing' | 'uid' | 'name'> {
+  const boot = caches.bootConfigurations
+    .by('owner', claim.metadata.uid ?? '')
+    .find(
+      ({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined,
+    );
+  const bootFacts = boot === undefined ? undefined : bootFactsOf(boot, server, now);
+  const wantsPower = claim.spec.power === 'On' ? 'On' : 'Off';
+  const bootPolicy = claim.spec.bootPolicy ?? 'networkOnce';
+  const record = provisioningRecord(server, claim, bootFacts);
+  return {
+    wantsPower,
+    bootPolicy,
+    boot: bootFacts,
+    ...record,
+    stopped: wantsPower === 'On' && isStopped(server, claim, bootPolicy, memory, record.provisioned, now),
+    powerRecorded: server.spec.power === wantsPower,
+  };
+}
+
+function provisioningRecord({ status }: Server, { metadata }: ServerClaim, boot: BootFacts | undefined) {
+  const forThisClaim = status?.provisionedClaimUID === metadata.uid;
+  const recordedBoot = forThisClaim ? status?.provisionedBootUID : undefined;
+  const reprovision = boot !== undefined && recordedBoot !== undefined && recordedBoot !== boot.uid;
+  return { provisioned: !reprovision && (forThisClaim || (boot?.bootSeen ?? false)), reprovision };
+}
+
+/**
+ * A machine under safeStop that was on and is off although nobody asked for it. `spec.power` says On only after the
+ * machine was seen on, so a power-on that is just being asked for is not mistaken for a loss.
+ */
+function isStopped(
+  { status, spec }: Server,
+  { metadata }: ServerClaim,
+  policy: BootPolicy,
+  memory: SystemMemory,
+  provisioned: boolean,
+  now: number,
+): boolean {
+  if (policy !== 'safeStop') return false;
+  if (status?.stoppedClaimUID === metadata.uid) return true;
+  return provisioned && spec.power === 'On' && memory.isSettledAt('Off', now);
+}

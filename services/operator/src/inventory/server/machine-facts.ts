@@ -1,0 +1,111 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { PowerState } from '@metal/redfish/systems.ts';
+import { connectionOf, type Connection, inlineConnectionOf } from '../../connection.ts';
+import type { OperatorContext } from '../../context.ts';
+import type { SystemMemory } from '../../observations.ts';
+import { spread } from '../../spread.ts';
+import type { ServerReason } from './reasons.ts';
+
+/** The BMC of the server, and whether it may be talked to. */
+export interface BmcFacts {
+  /** Name that the BMC actor goes by, and how to reach it. */
+  readonly bmcName: string;
+  readonly connection: Connection | undefined;
+  readonly bmc: {
+    readonly answers: boolean;
+    /** The object or secret it needs exists. */
+    readonly exists: boolean;
+    readonly reason: ServerReason;
+    readonly message: string;
+  };
+}
+
+export interface PowerFacts {
+  readonly power: PowerState;
+  /** Since the last look at the machine; undefined before the first. */
+  readonly powerSeenMsAgo: number | undefined;
+  /** How long it has been seen in this power state. */
+  readonly powerForMs: number;
+  /** It came into this power state by itself. */
+  readonly powerUnasked: boolean;
+  readonly nextLookInMs: number;
+  readonly transition:
+    | {
+        readonly target: 'On' | 'Off';
+        readonly since: string;
+        readonly sinceRequestMs: number;
+        readonly forced: boolean;
+        readonly attempts: number;
+      }
+    | undefined;
+  readonly powerTimeoutMs: number;
+  readonly maxPowerAttempts: number;
+}
+
+const answering = { answers: true, exists: true, reason: 'Connected', message: '' } as const;
+
+export function bmcFacts(server: Server, { caches, config }: OperatorContext): BmcFacts {
+  const bmcName = server.spec.bmcRef?.name;
+  if (bmcName === undefined || bmcName === '') {
+    const { connection, obstacle } = inlineConnectionOf(server, caches, config);
+    const bmc =
+      obstacle === undefined
+        ? answering
+        : { answers: false, exists: false, reason: 'BMCNotUsable' as const, message: obstacle.message };
+    return { bmcName: `server/${server.metadata.name}`, connection, bmc };
+  }
+  const bmc = caches.bmcs.get(bmcName);
+  if (bmc === undefined) {
+    const message = `BMC "${bmcName}" of spec.bmcRef does not exist; create it, or correct spec.bmcRef`;
+    return {
+      bmcName,
+      connection: undefined,
+      bmc: { answers: false, exists: false, reason: 'BMCNotFound', message },
+    };
+  }
+  const { connection, obstacle } = connectionOf(bmc, caches, config);
+  if (bmc.status?.state === 'Enabled' && obstacle === undefined) return { bmcName, connection, bmc: answering };
+  const ready = bmc.status?.conditions?.find(({ type }) => type === 'Ready');
+  const why = obstacle?.message ?? ready?.message ?? 'it has not been reached yet';
+  return {
+    bmcName,
+    connection,
+    bmc: {
+      answers: false,
+      exists: true,
+      reason: 'BMCNotReady',
+      message: `BMC "${bmcName}" is not ready: ${why}; the server is left as it is until the BMC answers`,
+    },
+  };
+}
+
+/** The pause between looks at a changing power state starts here and doubles up to the polling interval. */
+const firstLookAfterMs = 500;
+
+export function powerFacts(server: Server, memory: SystemMemory, now: number, { config }: OperatorContext): PowerFacts {
+  const { state, transition, power } = memory;
+  const pauseMs =
+    transition === undefined
+      ? spread(config.serverResyncMs, server.metadata.name)
+      : Math.min(firstLookAfterMs * 2 ** transition.looks, config.powerPollingIntervalMs);
+  const lookedAt = Math.max(state?.at ?? 0, transition?.lastRequestAt ?? 0);
+  return {
+    power: state?.value.powerState ?? 'Unknown',
+    powerSeenMsAgo: state === undefined ? undefined : now - state.at,
+    powerForMs: power === undefined ? 0 : now - power.since,
+    powerUnasked: power?.unasked ?? false,
+    nextLookInMs: state === undefined ? 0 : lookedAt + pauseMs - now,
+    transition:
+      transition === undefined
+        ? undefined
+        : {
+            target: transition.target,
+            forced: transition.forced,
+            since: new Date(transition.firstRequestAt).toISOString(),
+            sinceRequestMs: now - transition.lastRequestAt,
+            attempts: transition.attempts,
+          },
+    powerTimeoutMs: config.powerTimeoutMs,
+    maxPowerAttempts: config.powerAttempts,
+  };
+}

@@ -1,0 +1,54 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import type { Turn } from '@metal/kube/controller.ts';
+import type { Bmc } from '@metal/redfish/bmc.ts';
+import { readSystems } from '@metal/redfish/systems.ts';
+import type { OperatorContext } from '../../context.ts';
+import { StaleDecision } from '../../errors.ts';
+import type { SystemMemory } from '../../observations.ts';
+import type { ServerFacts } from './facts.ts';
+
+/** What the actions of a server share: the way to its machine, what is remembered of it, and guarded writes. */
+export type ServerTurn = Turn<Server, ServerFacts, OperatorContext>;
+
+export function memoryOf({ object, context }: Pick<ServerTurn, 'object' | 'context'>): SystemMemory {
+  return context.access.system(object.metadata.uid ?? '');
+}
+
+export function talk<T>({ facts, context }: ServerTurn, conversation: (bmc: Bmc) => Promise<T>): Promise<T> {
+  const { bmcName, connection } = facts;
+  if (connection === undefined) throw new StaleDecision(`BMC ${bmcName} has no address or credentials any more`);
+  return context.access.talk(bmcName, connection, conversation);
+}
+
+/** A server that was created by hand may lack its URI; it is found by UUID and kept in memory of this call only. */
+export async function systemUriOf(turn: ServerTurn): Promise<string> {
+  const { systemURI, systemUUID } = turn.object.spec;
+  if (systemURI !== undefined && systemURI !== '') return systemURI;
+  const systems = await talk(turn, (bmc) => readSystems(bmc));
+  const found = systems.find(({ uuid }) => uuid?.toLowerCase() === systemUUID.toLowerCase());
+  if (found === undefined)
+    throw new StaleDecision(
+      `BMC ${turn.facts.bmcName} reports no system with UUID ${systemUUID}; it reports ${systems.map(({ uuid }) => uuid ?? 'one without').join(', ') || 'none'}`,
+    );
+  return found.uri;
+}
+
+/** The URI may have come to name another machine (a blade was moved). Nothing is done to a machine that is not ours. */
+export function verifyIdentity({ object }: ServerTurn, seenUuid: string | undefined): void {
+  const expected = object.spec.systemUUID.toLowerCase();
+  if (seenUuid?.toLowerCase() === expected) return;
+  throw new StaleDecision(
+    `${object.spec.systemURI ?? 'the system'} reports UUID ${seenUuid ?? 'none'}, but this server is ${expected}; nothing is done to it until the two agree`,
+  );
+}
+
+/** Changes the Server as it was judged, or not at all. */
+export async function patchGuarded({ object, context }: ServerTurn, patch: object): Promise<Server> {
+  const { name, resourceVersion } = object.metadata;
+  if (resourceVersion === undefined) throw new TypeError(`Server ${name} was not read from the API`);
+  return context.client.mergePatch(Server, { name }, patch, { resourceVersion });
+}
+
+export async function patchSpec(turn: ServerTurn, spec: Record<string, unknown>): Promise<void> {
+  await patchGuarded(turn, { spec });
+}

@@ -1,0 +1,93 @@
+import { act, type Decision, go, minutes, type Row, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
+import type { ServerAction, ServerFacts, ServerPhase } from './facts.ts';
+import { obstacle, whenPowerIs } from './power.ts';
+import type { ServerReason } from './reasons.ts';
+
+type Anywhere = 'Maintenance' | 'Parked' | 'Error';
+export type Step<Phase extends ServerPhase = never> = Decision<Phase, ServerAction, ServerReason>;
+
+const row = rowsOf<ServerPhase, ServerFacts, ServerAction, ServerReason>();
+
+/**
+ * A phase of the table. What a person asks for by annotation, a maintenance, and settings of the machine come before
+ * the judgement of every phase, in this order.
+ */
+export function phase<const To extends readonly ServerPhase[]>(
+  name: ServerPhase,
+  to: To,
+  judge: (server: ServerFacts) => Decision<To[number], ServerAction, ServerReason>,
+): Row<ServerPhase, ServerFacts, ServerAction, ServerReason> {
+  return row<readonly (Anywhere | To[number])[]>(
+    [...new Set([...to, ...detoursOf(name)])],
+    (server) =>
+      operationStep(name, server) ?? maintenanceStep(name, server) ?? settingsStep(name, server) ?? judge(server),
+  );
+}
+
+/** Where people and maintenances may take a server from each phase. */
+function detoursOf(name: ServerPhase): Anywhere[] {
+  const maintenance: Anywhere[] = name === 'Initial' || name === 'Maintenance' ? [] : ['Maintenance'];
+  return name === 'Parked' ? maintenance : [...maintenance, 'Parked'];
+}
+
+function operationStep(name: ServerPhase, server: ServerFacts): Step<Anywhere> | undefined {
+  const { operation, parked } = server;
+  if (operation.kind === 'unpark')
+    return parked ? act('unpark', 'Unparking') : act('consumeOperation', 'OperationConsumed', 'it is not parked');
+  if (operation.kind === 'interrupted') return act('dropInterruptedOperation', 'OperationUncertain');
+  if (parked) {
+    if (operation.kind !== 'none') return act('dropParkedOperation', 'ParkedOperationDropped');
+    return name === 'Parked' ? undefined : go('Parked', 'ParkRequested');
+  }
+  switch (operation.kind) {
+    case 'none':
+      return undefined;
+    case 'unsupported':
+      return act('dropUnsupportedOperation', 'UnsupportedOperation', operation.word);
+    case 'park':
+      return park(name, server);
+    case 'reset':
+      return obstacle(server) ?? act('resetMachine', 'OperationRequested', operation.word);
+    case 'retry':
+      return name === 'Error' ? undefined : act('consumeOperation', 'RetryRequested');
+    case 'rediscover':
+      return rediscover(name);
+    default:
+      return operation satisfies never;
+  }
+}
+
+/** Shut down first, then marked: what is parked is off. */
+function park(name: ServerPhase, server: ServerFacts): Step<'Error'> | undefined {
+  if (name !== 'Available' && name !== 'Reserved')
+    return server.parkDeferralTold ? undefined : act('deferPark', 'ParkDeferred', `in state ${name}`);
+  return (
+    obstacle(server) ?? whenPowerIs(server, { target: 'Off', reason: 'ParkRequested' }) ?? act('park', 'ParkRequested')
+  );
+}
+
+function rediscover(name: ServerPhase): Step | undefined {
+  if (name === 'Initial') return act('consumeOperation', 'RediscoveryRequested');
+  if (name === 'Available' || name === 'Error') return undefined;
+  return act('refuseRediscovery', 'RediscoverRefused', `in state ${name}`);
+}
+
+function maintenanceStep(name: ServerPhase, { maintenance }: ServerFacts): Step<'Maintenance'> | undefined {
+  if (maintenance.standing !== 'held' || name === 'Initial' || name === 'Maintenance') return undefined;
+  return go('Maintenance', 'MaintenanceBegins', `ServerMaintenance ${maintenance.name}`);
+}
+
+/** Settings are sent once per wish, to a machine that has been looked at. Nothing is done to what is parked. */
+function settingsStep(name: ServerPhase, server: ServerFacts): Step | undefined {
+  if (name === 'Parked' || !server.bmc.answers || server.powerSeenMsAgo === undefined) return undefined;
+  if (!server.light.settled) return act('setLight', 'LocatorLightWanted', server.light.wish);
+  if (!server.bootOrder.settled) return act('setBootOrder', 'BootOrderWanted', server.bootOrder.wish);
+  return undefined;
+}
+
+/** At rest, a machine is still looked at now and then. */
+export function lookOrWait(server: ServerFacts, reason: ServerReason, message: string): Step {
+  if (!server.bmc.answers) return wait(minutes(10), reason, message);
+  if (server.nextLookInMs <= 0) return act('observe', 'PeriodicLook');
+  return wait(Math.max(server.nextLookInMs, seconds(1)), reason, message);
+}

@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { minutes, seconds } from '@metal/kube/decide.ts';
+import type { HeldClaim } from './claim-facts.ts';
+import type { ServerFacts, ServerPhase } from './facts.ts';
+import { calmServer, decide, heldClaim, readyBoot, turningOff, turningOn } from './phases.rows.ts';
+import type { MaintenanceFacts, OperationFacts } from './wish-facts.ts';
+
+/** One line: what people, maintenances and taints ask of a server in this phase, and what is decided. */
+type Line = [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string];
+
+const asked = (kind: 'park' | 'unpark' | 'retry' | 'rediscover' | 'unsupported'): Partial<ServerFacts> => ({
+  operation: { kind, word: kind },
+});
+const reset: OperationFacts = { kind: 'reset', word: 'power-cycle-server', type: 'PowerCycle' };
+const interrupted: OperationFacts = { kind: 'interrupted', word: 'power-cycle-server' };
+const served: HeldClaim = { ...heldClaim, provisioned: true };
+const gone = { standing: 'gone', uid: 'claim-1', name: 'team/one' } as const;
+const away = { answers: false, exists: true, reason: 'BMCNotReady', message: 'away' } as const;
+const stuck = { reason: 'PowerStuck', message: 'never followed' } as const;
+const maintained = (more: Partial<MaintenanceFacts> = {}): Partial<ServerFacts> => ({
+  maintenance: { standing: 'held', name: 'ops/swap', wantsPower: undefined, boot: undefined, ...more },
+});
+const unsettled = { wish: 'Lit', settled: false, refusal: undefined };
+const evicting = (dueInMs: number): ServerFacts['eviction'] => ({
+  taint: 'broken-fan',
+  since: '2026-01-01T00:00:00Z',
+  dueInMs,
+});
+
+const lines: Line[] = [
+  [
+    'a free running server is shut down before it is parked',
+    'Available',
+    { ...asked('park'), power: 'On' },
+    'act powerOff',
+  ],
+  [
+    'a claimed server is shut down before it is parked',
+    'Reserved',
+    { ...asked('park'), claim: served, power: 'On' },
+    'act powerOff',
+  ],
+  ['a server that is off is parked', 'Reserved', { ...asked('park'), claim: served }, 'act park'],
+  [
+    "a tenant's system that ignores the shutdown is not forced",
+    'Reserved',
+    { ...asked('park'), claim: served, power: 'On', transition: turningOff(minutes(3)) },
+    'wait ShutdownIgnored',
+  ],
+  [
+    'a free server that ignores the shutdown is forced',
+    'Available',
+    { ...asked('park'), power: 'On', transition: turningOff(minutes(3)) },
+    'act forceOff',
+  ],
+  [
+    'parking waits for the end of a discovery, and says so',
+    'Discovery',
+    { ...asked('park'), probeBoot: readyBoot },
+    'act deferPark',
+  ],
+  [
+    'it says so once',
+    'Discovery',
+    { ...asked('park'), parkDeferralTold: true, probeBoot: readyBoot },
+    'act networkBoot',
+  ],
+  ['a marked server is parked, whatever its state said', 'Initial', { parked: true }, 'go Parked'],
+  ['a parked server is looked at', 'Parked', { parked: true, nextLookInMs: 0, power: 'On' }, 'act observe'],
+  ['a parked server is not switched off', 'Parked', { parked: true, power: 'On' }, 'wait Parked'],
+  ['nor is its light switched', 'Parked', { parked: true, light: unsettled }, 'wait Parked'],
+  ['a request while parked is dropped', 'Parked', { parked: true, operation: reset }, 'act dropParkedOperation'],
+  ['a second request to park is dropped', 'Parked', { parked: true, ...asked('park') }, 'act dropParkedOperation'],
+  ['unpark is heard', 'Parked', { parked: true, ...asked('unpark') }, 'act unpark'],
+  ['unpark without a parked server is consumed', 'Available', asked('unpark'), 'act consumeOperation'],
+  ['an unparked server is read anew', 'Parked', { hardwareSeenMsAgo: minutes(5) }, 'act readInventory'],
+  ['an unparked server goes back to the pool', 'Parked', { hardwareSeenMsAgo: 0 }, 'go Available'],
+  ['an unparked server goes back to its claim', 'Parked', { hardwareSeenMsAgo: 0, claim: served }, 'go Reserved'],
+
+  ['a reset is carried out', 'Reserved', { operation: reset, claim: served, power: 'On' }, 'act resetMachine'],
+  ['a reset waits for the BMC', 'Reserved', { operation: reset, bmc: away }, 'wait BMCNotReady'],
+  [
+    'a reset that nobody knows the end of is not repeated',
+    'Reserved',
+    { operation: interrupted, claim: served, power: 'On' },
+    'act dropInterruptedOperation',
+  ],
+  ['words of other kinds are dropped', 'Available', asked('unsupported'), 'act dropUnsupportedOperation'],
+  ['retry is consumed where nothing failed', 'Available', asked('retry'), 'act consumeOperation'],
+  ['a free server is discovered anew on request', 'Available', asked('rediscover'), 'go Initial'],
+  ["a tenant's server is not", 'Reserved', { ...asked('rediscover'), claim: served }, 'act refuseRediscovery'],
+  ['a failed server may be discovered anew', 'Error', asked('rediscover'), 'go Initial'],
+  ['the request is consumed once heard', 'Initial', asked('rediscover'), 'act consumeOperation'],
+
+  ['a maintenance takes an available server', 'Available', maintained(), 'go Maintenance'],
+  [
+    'a maintenance takes a server from its discovery',
+    'Discovery',
+    { ...maintained(), probeBoot: readyBoot },
+    'go Maintenance',
+  ],
+  ['a maintenance takes a released server', 'Released', { ...maintained(), claim: gone }, 'go Maintenance'],
+  [
+    'a new server is looked at before any maintenance',
+    'Initial',
+    { ...maintained(), powerSeenMsAgo: undefined },
+    'act observe',
+  ],
+  [
+    'a maintenance that says nothing of power leaves it',
+    'Maintenance',
+    { ...maintained(), power: 'On' },
+    'wait MaintenanceServed',
+  ],
+  [
+    'a maintenance may want the power off',
+    'Maintenance',
+    { ...maintained({ wantsPower: 'Off' }), power: 'On' },
+    'act powerOff',
+  ],
+  ['a maintenance may want the power on', 'Maintenance', maintained({ wantsPower: 'On' }), 'act diskBoot'],
+  [
+    'a maintenance boots its own image',
+    'Maintenance',
+    maintained({ wantsPower: 'On', boot: readyBoot }),
+    'act networkBoot',
+  ],
+  [
+    'not before that is prepared',
+    'Maintenance',
+    maintained({ wantsPower: 'On', boot: { ...readyBoot, state: 'Pending' } }),
+    'wait WaitingForBootConfiguration',
+  ],
+  [
+    'a maintenance that is gone is forgotten',
+    'Maintenance',
+    maintained({ standing: 'dangling' }),
+    'act dropMaintenanceRef',
+  ],
+  ['the next maintenance is waited for', 'Maintenance', maintained({ standing: 'pending' }), 'wait MaintenancePending'],
+  ['hardware is read after a maintenance', 'Maintenance', { hardwareSeenMsAgo: minutes(5) }, 'act readInventory'],
+  ['after a maintenance a free server is discovered anew', 'Maintenance', { hardwareSeenMsAgo: 0 }, 'go Initial'],
+  [
+    'after a maintenance a claimed server is reserved',
+    'Maintenance',
+    { hardwareSeenMsAgo: 0, claim: served },
+    'go Reserved',
+  ],
+  [
+    'after a maintenance a released server is released',
+    'Maintenance',
+    { hardwareSeenMsAgo: 0, claim: gone, stateBeforeMaintenance: 'Released' },
+    'go Released',
+  ],
+
+  [
+    'the light is switched in every phase',
+    'Reserved',
+    { light: unsettled, claim: served, power: 'On' },
+    'act setLight',
+  ],
+  ['in maintenance too', 'Maintenance', { ...maintained(), light: unsettled }, 'act setLight'],
+  ['not before the machine was looked at', 'Available', { light: unsettled, powerSeenMsAgo: undefined }, 'act observe'],
+  ['the boot order is set', 'Available', { bootOrder: unsettled }, 'act setBootOrder'],
+  [
+    'a setting the BMC refused is not repeated',
+    'Available',
+    { light: { ...unsettled, settled: true, refusal: 'no light' } },
+    'wait Available',
+  ],
+
+  [
+    'power that drifted is watched first',
+    'Reserved',
+    { claim: served, powerUnasked: true, powerForMs: seconds(2) },
+    'wait PowerDrifted',
+  ],
+  [
+    'and looked at again',
+    'Reserved',
+    { claim: served, powerUnasked: true, powerForMs: seconds(16), powerSeenMsAgo: seconds(16) },
+    'act observe',
+  ],
+  [
+    'and put right when it lasts',
+    'Reserved',
+    { claim: served, powerUnasked: true, powerForMs: seconds(16) },
+    'act diskBoot',
+  ],
+  [
+    'a machine that never starts ends in Error',
+    'Discovery',
+    {
+      probeBoot: readyBoot,
+      failure: stuck,
+      transition: { ...turningOn(minutes(3)), attempts: 5 } as ServerFacts['transition'],
+    },
+    'go Error',
+  ],
+  [
+    'a machine that never stops ends in Error',
+    'Available',
+    {
+      power: 'On',
+      failure: stuck,
+      transition: { ...turningOff(minutes(3), true), attempts: 5 } as ServerFacts['transition'],
+    },
+    'go Error',
+  ],
+  [
+    'in Error it is not asked again',
+    'Error',
+    {
+      power: 'On',
+      failure: stuck,
+      transition: { ...turningOff(minutes(3), true), attempts: 5 } as ServerFacts['transition'],
+    },
+    'wait PowerStuck',
+  ],
+  [
+    "a tenant's machine is not switched off by an error",
+    'Error',
+    { power: 'On', failure: stuck, claim: served },
+    'wait PowerStuck',
+  ],
+  ['a failed claimed server goes back to its claim', 'Error', { ...asked('retry'), claim: served }, 'go Reserved'],
+  [
+    'an unknown state is not touched',
+    'Error',
+    { power: 'On', failure: { reason: 'UnknownState', message: 'what' } },
+    'wait UnknownState',
+  ],
+
+  [
+    'a machine found on before its first boot is switched off',
+    'Reserved',
+    { claim: { ...heldClaim, boot: { ...readyBoot, referenced: false } }, power: 'On' },
+    'act powerOff',
+  ],
+  [
+    'one that runs what its claim booted is not',
+    'Reserved',
+    { claim: { ...served, boot: { ...readyBoot, referenced: false } }, power: 'On' },
+    'act adoptClaimBoot',
+  ],
+  [
+    'what the claim wants is recorded when it is reached',
+    'Reserved',
+    { claim: { ...served, powerRecorded: false }, power: 'On' },
+    'act recordPower',
+  ],
+  [
+    'networkAlways starts from the network',
+    'Reserved',
+    { claim: { ...served, bootPolicy: 'networkAlways' } },
+    'act networkBoot',
+  ],
+  [
+    'and waits for what it boots',
+    'Reserved',
+    { claim: { ...served, bootPolicy: 'networkAlways', boot: { ...readyBoot, state: 'Pending' } } },
+    'wait WaitingForBootConfiguration',
+  ],
+  [
+    'networkAlways leaves a running machine alone',
+    'Reserved',
+    { claim: { ...served, bootPolicy: 'networkAlways', boot: { ...readyBoot, state: 'Pending' } }, power: 'On' },
+    'wait ClaimServed',
+  ],
+  [
+    'safeStop keeps off what lost power',
+    'Reserved',
+    { claim: { ...served, bootPolicy: 'safeStop', stopped: true } },
+    'wait SafeStop',
+  ],
+  [
+    'a changed image is booted from off',
+    'Reserved',
+    { claim: { ...heldClaim, reprovision: true }, power: 'On' },
+    'act powerOff',
+  ],
+  [
+    'the earlier boot is forgotten first',
+    'Reserved',
+    { claim: { ...heldClaim, reprovision: true } },
+    'wait Reprovisioning',
+  ],
+  [
+    'a changed image that is not prepared changes nothing',
+    'Reserved',
+    { claim: { ...heldClaim, reprovision: true, boot: { ...readyBoot, state: 'Pending' } }, power: 'On' },
+    'wait WaitingForBootConfiguration',
+  ],
+
+  [
+    'an evicted claim keeps its server for the grace period',
+    'Reserved',
+    { claim: served, power: 'On', eviction: evicting(minutes(5)) },
+    'wait ClaimServed',
+  ],
+  [
+    'then the machine is powered off',
+    'Reserved',
+    { claim: served, power: 'On', eviction: evicting(0) },
+    'act powerOff',
+  ],
+  [
+    'by force if need be',
+    'Reserved',
+    { claim: served, power: 'On', eviction: evicting(0), transition: turningOff(minutes(3)) },
+    'act forceOff',
+  ],
+  ['and taken from the claim', 'Reserved', { claim: served, eviction: evicting(0) }, 'act dropClaimRef'],
+];
+
+for (const [title, phase, facts, decided] of lines) {
+  test(`${phase}: ${title}`, () => assert.equal(decide(phase, { ...calmServer, ...facts }), decided));
+}

@@ -1,0 +1,115 @@
+import { act, go, minutes, wait } from '@metal/kube/decide.ts';
+import type { HeldClaim } from './claim-facts.ts';
+import type { ServerFacts } from './facts.ts';
+import { obstacle, whenPowerIs } from './power.ts';
+import { lookOrWait, type Step } from './prelude.ts';
+
+const untilSomebodyActs = minutes(60);
+
+/** How long the first boot may show no evidence before a person is told where to look. */
+const bootEvidenceMs = minutes(15);
+
+/** The machine does what its claim asks, unless a taint takes it away. */
+export function serve(server: ServerFacts, claim: HeldClaim): Step<'Error'> {
+  if (server.eviction !== undefined && server.eviction.dueInMs <= 0) return evict(server);
+  if (claim.boot === undefined)
+    return wait(untilSomebodyActs, 'WaitingForBootConfiguration', `claim ${claim.name} has no boot configuration yet`);
+  if (!claim.boot.referenced) return adopt(server, claim);
+  if (claim.wantsPower === 'Off') return keepOff(server, claim);
+  if (claim.stopped)
+    return lookOrWait(
+      server,
+      'SafeStop',
+      `it lost power, and boot policy safeStop keeps it off; set spec.power of claim ${claim.name} to Off and On again to start it`,
+    );
+  if (claim.provisioned) return keepOn(server, claim);
+  if (claim.boot.state === 'Error') return wait(untilSomebodyActs, 'BootConfigurationFailed', claim.boot.explanation);
+  if (claim.boot.state === 'Pending')
+    return wait(
+      untilSomebodyActs,
+      'WaitingForBootConfiguration',
+      `the boot service has not prepared the image of claim ${claim.name} yet`,
+    );
+  return (claim.reprovision ? beginAnew(server) : undefined) ?? bootFirst(server, claim, claim.boot.explanation);
+}
+
+/** What runs before the first boot for the claim was not started for it; what the claim has booted runs on. */
+function adopt(server: ServerFacts, { provisioned, reprovision }: HeldClaim): Step<'Error'> {
+  if (provisioned || reprovision) return act('adoptClaimBoot', 'ClaimBoots');
+  return (
+    obstacle(server) ??
+    whenPowerIs(server, { target: 'Off', reason: 'ClaimStartsFromOff', mayForce: true }) ??
+    act('adoptClaimBoot', 'ClaimBoots')
+  );
+}
+
+function keepOff(server: ServerFacts, claim: HeldClaim): Step<'Error'> {
+  return (
+    obstacle(server) ??
+    whenPowerIs(server, { target: 'Off', reason: 'ClaimWantsOff' }) ??
+    recordPower(claim) ??
+    restOrEvict(server, 'ClaimServed', `off, as claim ${claim.name} asks`)
+  );
+}
+
+function keepOn(server: ServerFacts, claim: HeldClaim): Step<'Error'> {
+  const start = claim.bootPolicy === 'networkAlways' ? 'networkBoot' : 'diskBoot';
+  if (start === 'networkBoot' && server.power !== 'On' && claim.boot?.state !== 'Ready')
+    return wait(untilSomebodyActs, 'WaitingForBootConfiguration', 'boot policy networkAlways needs a prepared image');
+  return (
+    obstacle(server) ??
+    whenPowerIs(server, { target: 'On', reason: 'ClaimWantsOn', start }) ??
+    recordPower(claim) ??
+    restOrEvict(server, 'ClaimServed', `on, as claim ${claim.name} asks`)
+  );
+}
+
+function bootFirst(server: ServerFacts, claim: HeldClaim, evidence: string): Step<'Error'> {
+  const late =
+    server.powerForMs > bootEvidenceMs
+      ? `; nothing new for ${Math.round(server.powerForMs / 60_000)} min, look at the serial console`
+      : '';
+  return (
+    obstacle(server) ??
+    whenPowerIs(server, { target: 'On', reason: 'ClaimWantsOn', start: 'networkBoot' }) ??
+    recordPower(claim) ??
+    restOrEvict(server, 'WaitingForBoot', `on for claim ${claim.name}; ${evidence}${late}`)
+  );
+}
+
+/** `spec.power` follows once the machine is there: that is what tells a loss of power from a start (see claim-facts). */
+function recordPower(claim: HeldClaim): Step | undefined {
+  return claim.powerRecorded ? undefined : act('recordPower', 'PowerRecorded', claim.wantsPower);
+}
+
+/**
+ * Off first. The turn ends there, so that the status forgets the earlier boot before the machine is started: whoever
+ * comes after a crash finds a first boot that has begun, and no reason to begin anew.
+ */
+function beginAnew(server: ServerFacts): Step<'Error'> {
+  return (
+    obstacle(server) ??
+    whenPowerIs(server, { target: 'Off', reason: 'Reprovisioning', mayForce: true }) ??
+    wait(1, 'Reprovisioning', 'off; the changed image is booted next')
+  );
+}
+
+function restOrEvict(server: ServerFacts, reason: 'ClaimServed' | 'WaitingForBoot', message: string): Step {
+  const { eviction } = server;
+  const rest = lookOrWait(server, reason, message);
+  if (eviction === undefined || rest.kind !== 'wait') return rest;
+  return wait(Math.min(rest.delayMs, Math.max(eviction.dueInMs, 1)), reason, message);
+}
+
+function evict(server: ServerFacts): Step<'Error'> {
+  return (
+    obstacle(server) ??
+    whenPowerIs(server, { target: 'Off', reason: 'Evicted', mayForce: true }) ??
+    act('dropClaimRef', 'Evicted', `taint ${server.eviction?.taint ?? ''} is not tolerated`)
+  );
+}
+
+export function release(server: ServerFacts): Step<'Released'> {
+  if (server.reclaim === 'Retain') return go('Released', 'KeptForReview');
+  return act('dropClaimRef', 'Recycled');
+}

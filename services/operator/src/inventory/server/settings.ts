@@ -1,0 +1,37 @@
+import { setBootOrder as sendBootOrder } from '@metal/redfish/boot-override.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
+import { type LocatorLight, setLocatorLed } from '@metal/redfish/led.ts';
+import type { SentSetting } from '../../observations.ts';
+import { memoryOf, type ServerTurn, systemUriOf, talk } from './machine.ts';
+
+/** Sent once per wish: some BMCs never echo the light, and some have none. */
+export async function setLight(turn: ServerTurn): Promise<void> {
+  const { wish } = turn.facts.light;
+  if (wish !== 'Lit' && wish !== 'Blinking' && wish !== 'Off') return;
+  const light: LocatorLight = wish;
+  const uri = await systemUriOf(turn);
+  memoryOf(turn).light = await sent(wish, () => talk(turn, (bmc) => setLocatorLed(bmc, uri, light)));
+}
+
+/** Sent once per wish: what the BMC adds to its order by itself is its own affair. */
+export async function setBootOrder(turn: ServerTurn): Promise<void> {
+  const { wish } = turn.facts.bootOrder;
+  if (wish === undefined) return;
+  const uri = await systemUriOf(turn);
+  memoryOf(turn).bootOrder = await sent(wish, () => talk(turn, (bmc) => sendBootOrder(bmc, uri, wish.split(' '))));
+}
+
+/** A BMC that does not take a setting is no reason to stop: the condition tells, and everything else goes on. */
+async function sent(wish: string, send: () => Promise<unknown>): Promise<SentSetting> {
+  try {
+    await send();
+    return { wish, refusal: undefined };
+  } catch (error) {
+    const refused = error instanceof RedfishError && (error.code === 'NotSupported' || isRefusal(error.status));
+    if (!refused) throw error;
+    return { wish, refusal: error.message };
+  }
+}
+
+const isRefusal = (status: number | undefined): boolean =>
+  status === 400 || status === 404 || status === 405 || status === 422;

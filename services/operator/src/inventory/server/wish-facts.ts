@@ -1,0 +1,127 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
+import {
+  ignoringOperations,
+  maintenanceApprovedLabel,
+  operationAnnotation,
+  operations,
+  operationUnderWayAnnotation,
+} from '@metal/api/wire/contract.ts';
+import type { LocatorLight } from '@metal/redfish/led.ts';
+import type { ResetType } from '@metal/redfish/power.ts';
+import type { OperatorCaches } from '../../context.ts';
+import type { SentSetting, SystemMemory } from '../../observations.ts';
+import { type BootFacts, bootFactsOf } from './boot-facts.ts';
+
+/** What a person asks for once, by annotation. */
+export type OperationFacts =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'park'; readonly word: string }
+  | { readonly kind: 'unpark'; readonly word: string }
+  | { readonly kind: 'retry'; readonly word: string }
+  | { readonly kind: 'rediscover'; readonly word: string }
+  | { readonly kind: 'unsupported'; readonly word: string }
+  | { readonly kind: 'reset'; readonly word: string; readonly type: ResetType }
+  /** A process that took it up has ended; whether the machine was reset nobody knows. */
+  | { readonly kind: 'interrupted'; readonly word: string };
+
+const resetTypes: Readonly<Record<string, ResetType>> = {
+  [operations.gracefulRestartServer]: 'GracefulRestart',
+  [operations.hardRestartServer]: 'ForceRestart',
+  [operations.powerCycleServer]: 'PowerCycle',
+  [operations.forceOffServer]: 'ForceOff',
+  [operations.forceOnServer]: 'ForceOn',
+};
+
+export function operationFacts({ metadata }: Server, memory: SystemMemory): OperationFacts {
+  const annotations = metadata.annotations ?? {};
+  const underWay = annotations[operationUnderWayAnnotation];
+  if (underWay !== undefined && memory.operation === undefined) return { kind: 'interrupted', word: underWay };
+  const word = annotations[operationAnnotation] ?? '';
+  const type = resetTypes[word];
+  if (type !== undefined) return { kind: 'reset', word, type };
+  if (word === 'park' || word === 'unpark' || word === 'retry' || word === 'rediscover') return { kind: word, word };
+  return isForOthers(word) ? { kind: 'none' } : { kind: 'unsupported', word };
+}
+
+/** Words that are heard elsewhere: by the runner, which leaves the object alone, and by its deletion. */
+const isForOthers = (word: string): boolean =>
+  word === '' || word === operations.allowInProgressDelete || ignoringOperations.some((known) => known === word);
+
+/** A setting of the machine that is wanted, and whether anything is left to do about it. */
+export interface SettingFacts {
+  /** Undefined when nothing is wanted. */
+  readonly wish: string | undefined;
+  readonly settled: boolean;
+  readonly refusal: string | undefined;
+}
+
+const lights = new Set<string>(['Lit', 'Blinking', 'Off'] satisfies LocatorLight[]);
+
+/** The light of a maintenance goes before the one of the server, as the technician stands in front of it. */
+export function lightFacts(
+  server: Server,
+  maintenance: ServerMaintenance | undefined,
+  memory: SystemMemory,
+): SettingFacts {
+  const wish = [maintenance?.spec.locatorLED, server.spec.indicatorLED].find((light) => lights.has(light ?? ''));
+  const seen = memory.state?.value.indicatorLED;
+  return settingFacts(wish, seen, memory.light);
+}
+
+/** Devices by ascending priority, as one comparable text. */
+export function bootOrderFacts({ spec }: Server, { state, bootOrder }: SystemMemory): SettingFacts {
+  const devices = (spec.bootOrder ?? []).toSorted((a, b) => a.priority - b.priority).map(({ device }) => device);
+  const wish = devices.length === 0 ? undefined : devices.join(' ');
+  const seen = state?.value.bootOrder?.slice(0, devices.length).join(' ');
+  return settingFacts(wish, seen, bootOrder);
+}
+
+function settingFacts(wish: string | undefined, seen: string | undefined, sent: SentSetting | undefined): SettingFacts {
+  const known = sent?.wish === wish ? sent : undefined;
+  return { wish, settled: wish === undefined || wish === seen || known !== undefined, refusal: known?.refusal };
+}
+
+/** Who works on the server, or wants to. */
+export interface MaintenanceFacts {
+  readonly standing: 'none' | 'pending' | 'held' | 'dangling';
+  readonly name: string;
+  readonly wantsPower: 'On' | 'Off' | undefined;
+  /** What it boots, when it brings an image of its own. */
+  readonly boot: BootFacts | undefined;
+}
+
+export function maintenanceOf({ spec }: Server, { maintenances }: OperatorCaches): ServerMaintenance | undefined {
+  return spec.serverMaintenanceRef === undefined ? undefined : maintenances.get(spec.serverMaintenanceRef);
+}
+
+export function maintenanceFacts(server: Server, caches: OperatorCaches, now: number): MaintenanceFacts {
+  const ref = server.spec.serverMaintenanceRef;
+  if (ref === undefined) {
+    const next = caches.maintenances.by('server', server.metadata.name).find((one) => mayBegin(one, server, caches));
+    const name = next === undefined ? '' : `${next.metadata.namespace ?? ''}/${next.metadata.name}`;
+    return { standing: next === undefined ? 'none' : 'pending', name, wantsPower: undefined, boot: undefined };
+  }
+  const name = `${ref.namespace}/${ref.name}`;
+  const maintenance = maintenanceOf(server, caches);
+  if (maintenance === undefined) return { standing: 'dangling', name, wantsPower: undefined, boot: undefined };
+  const power = maintenance.spec.serverPower;
+  const bootRef = server.spec.maintenanceBootConfigurationRef;
+  const boot = bootRef === undefined ? undefined : caches.bootConfigurations.get(bootRef);
+  return {
+    standing: 'held',
+    name,
+    wantsPower: power === 'On' || power === 'Off' ? power : undefined,
+    boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),
+  };
+}
+
+/** Enforced ones begin by themselves; the others need the consent of the claim, if there is one. */
+function mayBegin({ metadata, spec }: ServerMaintenance, server: Server, { claims }: OperatorCaches): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  if (spec.policy === 'Enforced') return true;
+  if (spec.policy !== 'OwnerApproval') return false;
+  const ref = server.spec.serverClaimRef;
+  if (ref === undefined) return true;
+  return claims.get(ref)?.metadata.labels?.[maintenanceApprovedLabel] !== undefined;
+}
