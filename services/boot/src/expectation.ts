@@ -1,6 +1,12 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { bootTokenExpiresAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import {
+  bootPolicyAnnotation,
+  bootTokenExpiresAnnotation,
+  internalBootType,
+  networkAlways,
+  typeAnnotation,
+} from '@metal/api/wire/contract.ts';
 import type { ObjectRef } from '@metal/kube/kind.ts';
 import { evidence } from './evidence.ts';
 
@@ -48,14 +54,23 @@ export function expectationOf(server: Server, boot: ServerBootConfiguration | un
 }
 
 function isInstalled({ spec, status }: Server, boot: ServerBootConfiguration, now: number): boolean {
-  if (boot.metadata.annotations?.[typeAnnotation] === internalBootType) return false;
+  if (isRepeated(boot)) return false;
   const claimUid = spec.serverClaimRef?.uid;
-  return (claimUid !== undefined && status?.provisionedClaimUID === claimUid) || ignitionIsSpent(boot, now);
+  const { provisionedClaimUID, provisionedBootUID = boot.metadata.uid } = status ?? {};
+  const recorded =
+    claimUid !== undefined && provisionedClaimUID === claimUid && provisionedBootUID === boot.metadata.uid;
+  return recorded || ignitionIsSpent(boot, now);
+}
+
+/** Discoveries, and claims whose machines live from the network, boot the same thing each time. */
+function isRepeated({ metadata }: ServerBootConfiguration): boolean {
+  const { annotations } = metadata;
+  return annotations?.[typeAnnotation] === internalBootType || annotations?.[bootPolicyAnnotation] === networkAlways;
 }
 
 /** Ignition may hold credentials: it is not handed out once the system is up, or long after it was delivered. */
 export function ignitionIsSpent(boot: ServerBootConfiguration, now: number): boolean {
-  if (boot.metadata.annotations?.[typeAnnotation] === internalBootType) return false;
+  if (isRepeated(boot)) return false;
   if (timeOf(boot, evidence.booted.type) !== undefined) return true;
   const deliveredAt = timeOf(boot, evidence.ignition.type);
   return deliveredAt !== undefined && now - deliveredAt > repeatableForMs;

@@ -11,6 +11,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { Event } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, createClock } from '@metal/kube/clock.ts';
@@ -66,6 +67,7 @@ export class Lab implements AsyncDisposable {
   readonly endpoints: Cache<Endpoint>;
   readonly boots: Cache<ServerBootConfiguration>;
   readonly inventories: Cache<ServerInventory>;
+  readonly events: Cache<Event>;
   readonly rules: Cache<ServerReadinessRule>;
   readonly #stack: AsyncDisposableStack;
   readonly #flags: readonly string[];
@@ -94,6 +96,7 @@ export class Lab implements AsyncDisposable {
     this.endpoints = caches.watch(Endpoint);
     this.boots = caches.watch(ServerBootConfiguration);
     this.inventories = caches.watch(ServerInventory);
+    this.events = caches.watch(Event);
     this.rules = caches.watch(ServerReadinessRule);
     this.timeline = new Timeline({
       servers: this.servers,
@@ -208,6 +211,26 @@ export class Lab implements AsyncDisposable {
       find,
       phase: ({ status }) => status?.state,
       timeline: this.timeline,
+    });
+  }
+
+  /** The first event with this reason, and these words in its note, about the object. */
+  tells(about: KubeObject, reason: string, words = ''): Promise<Event> {
+    const isIt = (event: Event) =>
+      event.reason === reason && event.regarding.uid === about.metadata.uid && event.note.includes(words);
+    return new Subject({
+      what: `events of ${about.metadata.name}`,
+      cache: this.events,
+      find: () => [...this.events.all()].find(isIt),
+      phase: () => undefined,
+      timeline: this.timeline,
+    }).until(`tells ${reason} ${words}`.trimEnd(), () => true);
+  }
+
+  /** Asks for an operation by annotation, as a person would. */
+  ask(server: Server, operation: string): Promise<Server> {
+    return this.patchServer(server.metadata.name, {
+      metadata: { annotations: { 'metal.ironcore.dev/operation': operation } },
     });
   }
 

@@ -44,6 +44,10 @@ export const ignoringOperations: readonly Operation[] = [
 export const operationUnderWayAnnotation = 'metal.ironcore.dev/operation-under-way';
 /** On a ServerClaim and its ServerBootConfiguration: when a person last asked for the image as it is written. */
 export const reprovisionAnnotation = 'metal.ironcore.dev/reprovision-requested';
+/** On the ServerBootConfiguration of a claim: its boot policy, when it is not the default. */
+export const bootPolicyAnnotation = 'metal.ironcore.dev/boot-policy';
+/** Boot policy under which a machine boots from the network each time, with its ignition. */
+export const networkAlways = 'networkAlways';
 /** On a Server that was found running: `true` lets discovery power it off. */
 export const allowInterruptionAnnotation = 'metal.ironcore.dev/allow-interruption';
 /** On a Server: it is parked. Presence alone decides. */

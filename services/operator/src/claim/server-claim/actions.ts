@@ -5,7 +5,7 @@ import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.t
 import type { Turn } from '@metal/kube/controller.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
-import { operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
+import { bootPolicyAnnotation, operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import { refusalOf } from '../../claimability.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
@@ -18,6 +18,7 @@ export const claimActions: Record<ClaimAction, (turn: ClaimTurn) => Promise<void
   recordServer,
   createBootConfiguration,
   deleteBootConfiguration,
+  markBootPolicy,
   acceptReprovision,
   consumeOperation,
 };
@@ -68,7 +69,10 @@ async function recordServer({ object, facts, context }: ClaimTurn): Promise<void
 
 async function createBootConfiguration({ object, facts, context }: ClaimTurn): Promise<void> {
   const { name, namespace, annotations } = object.metadata;
-  const asked = annotations?.[reprovisionAnnotation];
+  const kept = {
+    [reprovisionAnnotation]: annotations?.[reprovisionAnnotation],
+    [bootPolicyAnnotation]: object.spec.bootPolicy,
+  };
   const { image, ignitionSecretRef } = object.spec;
   const server = facts.held?.metadata.name;
   if (server === undefined) throw new StaleDecision('the server was taken from the claim');
@@ -77,7 +81,7 @@ async function createBootConfiguration({ object, facts, context }: ClaimTurn): P
       name,
       namespace,
       ownerReferences: [ownedBy(object)],
-      ...(asked === undefined ? {} : { annotations: { [reprovisionAnnotation]: asked } }),
+      annotations: Object.fromEntries(Object.entries(kept).flatMap(([key, value]) => (value ? [[key, value]] : []))),
     },
     spec: { serverRef: { name: server }, image, ...(ignitionSecretRef === undefined ? {} : { ignitionSecretRef }) },
   });
@@ -94,6 +98,12 @@ async function deleteBootConfiguration({ object, context }: ClaimTurn): Promise<
     boot.metadata,
     boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid },
   );
+}
+
+async function markBootPolicy({ object, context }: ClaimTurn): Promise<void> {
+  const { name, namespace } = object.metadata;
+  const annotations = { [bootPolicyAnnotation]: object.spec.bootPolicy ?? null };
+  await context.client.mergePatch(ServerBootConfiguration, { name, namespace }, { metadata: { annotations } });
 }
 
 /** One guarded write turns the request into a mark; a boot configuration without the same mark is superseded. */

@@ -1,7 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
+import { bootPolicyAnnotation, operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import type { OperatorContext } from '../../context.ts';
 
 export type ClaimPhase = 'Unbound' | 'Bound' | 'Lost';
@@ -10,6 +10,7 @@ export type ClaimAction =
   | 'recordServer'
   | 'createBootConfiguration'
   | 'deleteBootConfiguration'
+  | 'markBootPolicy'
   | 'acceptReprovision'
   | 'consumeOperation';
 
@@ -21,9 +22,10 @@ export interface ClaimFacts {
   /** `spec.serverRef` names the held server. */
   readonly recorded: boolean;
   /**
-   * outdated: image or ignition differ, and nobody has asked for the change yet. superseded: somebody has.
+   * outdated: image or ignition differ, and nobody has asked for the change yet. superseded: somebody has. unmarked: it
+   * does not say the boot policy of the claim.
    */
-  readonly boot: 'absent' | 'present' | 'foreign' | 'outdated' | 'superseded';
+  readonly boot: 'absent' | 'present' | 'foreign' | 'outdated' | 'superseded' | 'unmarked';
   readonly operation: 'none' | 'retry' | 'reprovision';
   /** RFC 3339 time at which a taint takes the server away. */
   readonly evictedAt: string | undefined;
@@ -70,6 +72,8 @@ function bootStanding(
   if (!boot.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)) return 'foreign';
   const asked = metadata.annotations?.[reprovisionAnnotation];
   if (asked !== boot.metadata.annotations?.[reprovisionAnnotation]) return 'superseded';
+  if ((boot.metadata.annotations?.[bootPolicyAnnotation] ?? 'networkOnce') !== (spec.bootPolicy ?? 'networkOnce'))
+    return 'unmarked';
   return isCurrent(boot, spec) ? 'present' : 'outdated';
 }
 

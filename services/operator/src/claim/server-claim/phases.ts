@@ -51,6 +51,7 @@ const quote = ({ serverSays }: ClaimFacts): string => (serverSays === '' ? '' : 
 /** The boot configuration carries the claim's image to the boot service. An image changed later waits to be asked for. */
 function keepBoot(claim: ClaimFacts, server: string): Step | undefined {
   if (claim.boot === 'superseded') return act('deleteBootConfiguration', 'ImageSuperseded');
+  if (claim.boot === 'unmarked') return act('markBootPolicy', 'BootPolicyChanged');
   if (claim.boot === 'absent') return act('createBootConfiguration', 'ImageToBoot', `for server ${server}`);
   if (claim.boot === 'foreign')
     return wait(

@@ -17,6 +17,7 @@ export const claimReasons = {
     remedy: 'If this stays, look at the condition Ready of the server: it may be parked or in maintenance.',
   },
   ImageToBoot: { meaning: 'The boot configuration of the claim is being made.', remedy: nothing },
+  BootPolicyChanged: { meaning: 'The boot configuration takes over the boot policy of the claim.', remedy: nothing },
   ServerReserved: { meaning: 'The server is reserved for the claim.', remedy: nothing },
   NameTaken: {
     meaning: 'A ServerBootConfiguration with the name of the claim belongs to something else.',

@@ -71,12 +71,12 @@ function settledAs({ decision, error }: Outcome<ServerPhase>): Explanation | und
 /** Counts entries into Discovery since the last success, so that a server that never reports ends in Error. */
 function attemptsAfter({ status }: Server, { discoveryAttempts }: ServerFacts, phase: ServerPhase): number {
   if (phase === 'Discovery') return status?.state === 'Discovery' ? discoveryAttempts : discoveryAttempts + 1;
-  return phase === 'Initial' || phase === 'Error' ? discoveryAttempts : 0;
+  return phase === 'Available' || phase === 'Reserved' || phase === 'Released' ? 0 : discoveryAttempts;
 }
 
 function discoveredCondition(server: Server, { inventory }: ServerFacts, phase: ServerPhase): ReportedCondition {
-  const underWay = phase === 'Initial' || phase === 'Discovery' || phase === 'Error';
-  if (!underWay || inventory !== undefined)
+  const over = phase === 'Available' || phase === 'Reserved' || phase === 'Released';
+  if (over || inventory !== undefined)
     return condition(server, 'Discovered', 'True', {
       reason: 'InventoryReported',
       message: 'the probe reported the hardware',

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+
+const openLab = labsOfFile();
+
+async function servedNode(lab: Lab, wish: Partial<ServerClaim['spec']> = {}) {
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  const claim = await lab.claim({ image: 'registry.test/os:1', ...wish });
+  const server = await lab.server(node).says('ClaimServed');
+  return { node, claim, server };
+}
+
+const patchClaim = (lab: Lab, name: string, patch: object) =>
+  lab.client.mergePatch(ServerClaim, { namespace: 'default', name }, patch);
+
+const imagesOf = (node: Node) => node.boots.map(({ from }) => from);
+
+test('a changed image waits until it is asked for, and is then booted from off', async () => {
+  await using lab = await openLab();
+  const { node, claim } = await servedNode(lab);
+  const boots = node.boots.length;
+  await patchClaim(lab, claim.name, { spec: { image: 'registry.test/os:2' } });
+  await claim.says('ChangePending');
+  assert.equal(node.boots.length, boots, 'the machine keeps what it booted');
+
+  await patchClaim(lab, claim.name, {
+    metadata: { annotations: { 'metal.ironcore.dev/operation': 'reprovision' } },
+  });
+  await claim.says('AsAsked');
+  await lab
+    .machine(node)
+    .until('booted again from the network', () => node.boots.length > boots && node.running?.role === 'os');
+  await lab.server(node).says('ClaimServed');
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off', 'On']);
+  assert.deepEqual(imagesOf(node).slice(-2), ['network', 'network']);
+  assert.equal(claim.subject.now?.metadata.annotations?.['metal.ironcore.dev/operation'], undefined);
+});
+
+test('a server under safeStop stays off after a power loss until its power is set anew', async () => {
+  await using lab = await openLab({ flags: ['--server-resync-interval=10s'] });
+  const { node, claim } = await servedNode(lab, { bootPolicy: 'safeStop' });
+  node.machine.cutOff();
+  await lab.server(node).says('SafeStop');
+  assert.equal(node.power, 'Off');
+
+  await patchClaim(lab, claim.name, { spec: { power: 'Off' } });
+  await lab.server(node).says('ClaimServed');
+  await patchClaim(lab, claim.name, { spec: { power: 'On' } });
+  await lab.machine(node).until('runs from its disk', () => node.running?.from === 'disk');
+});
+
+test('a server under networkAlways boots from the network each time', async () => {
+  await using lab = await openLab({ flags: ['--server-resync-interval=10s'] });
+  const { node } = await servedNode(lab, { bootPolicy: 'networkAlways' });
+  const boots = node.boots.length;
+  node.machine.cutOff();
+  await lab.machine(node).until('runs again', () => node.boots.length > boots && node.running?.role === 'os');
+  assert.equal(node.running?.from, 'network');
+});
+
+test('a machine that resets itself is not taken for one that lost power', async () => {
+  await using lab = await openLab({ flags: ['--server-resync-interval=5s'], fleet: { powerOnMs: 6_000 } });
+  const { node, server } = await servedNode(lab);
+  const asked = () => node.bmc.requests.filter(({ path }) => path.endsWith('ComputerSystem.Reset')).length;
+  const before = asked();
+  node.machine.restart();
+  await lab.server(node).until('was seen off', ({ status }) => status?.powerState !== 'On');
+  await lab.machine(node).until('runs from its disk', () => node.running?.from === 'disk');
+  await lab.server(node).says('ClaimServed');
+  assert.equal(asked(), before, `nothing was asked of ${server.metadata.name}`);
+});
+
+test('a claim that a taint evicts is told, and loses its server after the grace period', async () => {
+  await using lab = await openLab({ flags: ['--eviction-grace-period=30s'] });
+  const { node, claim, server } = await servedNode(lab);
+  await lab.patchServer(server.metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
+  const told = await claim.says('Evicting');
+  assert.match(
+    told.status?.conditions?.find(({ type }) => type === 'Evicting')?.message ?? '',
+    /takes the server away at \d{4}-/,
+  );
+  assert.equal(node.power, 'On', 'the grace period is the tenant’s');
+  await claim.says('ServerLost');
+  assert.equal(claim.phase, 'Lost');
+  await lab.server(node).reaches('Available');
+  assert.equal(node.power, 'Off');
+  assert.equal(lab.server(node).now?.spec.serverClaimRef, undefined);
+});
+
+test('an evicted claim keeps its server when the taint goes in time', async () => {
+  await using lab = await openLab({ flags: ['--eviction-grace-period=10m'] });
+  const { node, claim, server } = await servedNode(lab);
+  await lab.patchServer(server.metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
+  await claim.says('Evicting');
+  await lab.patchServer(server.metadata.name, { spec: { taints: null } });
+  await claim.says('NotEvicting');
+  assert.equal(lab.server(node).now?.status?.evictionSince, undefined);
+  assert.equal(claim.phase, 'Bound');
+  assert.equal(node.power, 'On');
+});
+
+test('a claim whose server was taken away says so, and is bound again only when asked', async () => {
+  await using lab = await openLab();
+  const { node, claim, server } = await servedNode(lab);
+  await lab.patchServer(server.metadata.name, { spec: { serverClaimRef: null } });
+  await claim.says('ServerLost');
+  await lab.server(node).says('Available');
+  assert.equal(claim.phase, 'Lost');
+
+  await patchClaim(lab, claim.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } } });
+  await claim.reaches('Bound');
+  await lab.server(node).says('ClaimServed');
+});
+
+test('cordoning a bound server leaves it bound', async () => {
+  await using lab = await openLab();
+  const { node, claim, server } = await servedNode(lab);
+  await lab.patchServer(server.metadata.name, { spec: { unclaimable: true } });
+  await claim.delete();
+  await claim.isGone();
+  await lab.server(node).says('Available');
+  const next = await lab.claim({ image: 'registry.test/os:1' });
+  await next.subject.until(
+    'is refused for the cordon',
+    ({ status }) => status?.conditions?.some(({ message }) => message.includes('1 Cordoned')) ?? false,
+  );
+});
