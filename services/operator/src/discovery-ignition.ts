@@ -40,7 +40,7 @@ export function discoveryIgnitionOf(options: {
         Flags: `--registry-url=${options.registryUrl} --server-uuid=${systemUUID} --token-file=${tokenFile}`,
         Token: token,
         SSHPublicKey: access?.pub ?? '',
-        PasswordHash: used.has('PasswordHash') && access !== undefined ? await hash(access.password, 10) : '',
+        PasswordHash: used.has('PasswordHash') && access !== undefined ? await passwordHash(access.password) : '',
       };
       return { ignition: renderTemplate(template, variables), access };
     },
@@ -78,6 +78,11 @@ function makeAccess(): NonNullable<RenderedDiscovery['access']> {
 }
 
 const passwordAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** Prefix `$2a$`, which every crypt(3) with bcrypt knows; for short passwords the later prefixes mean the same. */
+async function passwordHash(password: string): Promise<string> {
+  return (await hash(password, 10)).replace(/^\$2[by]\$/, '$2a$');
+}
 
 function randomPassword(length: number): string {
   return Array.from({ length }, () => passwordAlphabet[randomInt(passwordAlphabet.length)]).join('');

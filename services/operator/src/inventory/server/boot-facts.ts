@@ -39,9 +39,11 @@ export function bootFactsOf(boot: ServerBootConfiguration, server: Server, now: 
 
 export function isProbeBootOf(boot: ServerBootConfiguration, server: Server): boolean {
   const owned = boot.metadata.ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
-  const internal = boot.metadata.annotations?.[typeAnnotation] === internalBootType;
-  return owned && internal && boot.metadata.deletionTimestamp === undefined;
+  return owned && isProbeBoot(boot) && boot.metadata.deletionTimestamp === undefined;
 }
+
+export const isProbeBoot = ({ metadata }: ServerBootConfiguration): boolean =>
+  metadata.annotations?.[typeAnnotation] === internalBootType;
 
 function hasBooted(boot: ServerBootConfiguration, now: number): boolean {
   if (evidenceOf(boot, 'BootStateReceived') !== undefined || evidenceOf(boot, 'IgnitionDataFetched') !== undefined)

@@ -40,7 +40,12 @@ export const serverController = phaseController({
       find: (secret: BMCSecret, { caches }: OperatorContext) =>
         caches.servers.by('inlineSecret', secret.metadata.name).map(({ metadata }) => metadata.name),
     },
-    { kind: ServerBootConfiguration, find: (boot: ServerBootConfiguration) => [boot.spec.serverRef.name] },
+    {
+      kind: ServerBootConfiguration,
+      // Also what takes the name of the probe boot away from a server.
+      find: ({ spec, metadata }: ServerBootConfiguration, { config }: OperatorContext) =>
+        new Set([spec.serverRef.name, ...(metadata.namespace === config.managerNamespace ? [metadata.name] : [])]),
+    },
     { kind: ServerInventory, find: (inventory: ServerInventory) => [inventory.metadata.name] },
     { kind: ServerMaintenance, find: ({ spec }: ServerMaintenance) => [spec.serverRef.name] },
     {

@@ -10,7 +10,7 @@ import type { Inventory } from '@metal/redfish/inventory.ts';
 import { evictionOf } from '../../claimability.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
-import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
+import { type BootFacts, bootFactsOf, isProbeBoot, isProbeBootOf } from './boot-facts.ts';
 import { type ClaimFacts, claimFacts } from './claim-facts.ts';
 import { type BmcFacts, bmcFacts, type PowerFacts, powerFacts } from './machine-facts.ts';
 import type { ServerReason } from './reasons.ts';
@@ -92,8 +92,13 @@ export interface ServerFacts extends BmcFacts, PowerFacts {
   readonly failure: Failure | undefined;
 
   readonly probeBoot: BootFacts | undefined;
-  /** A configuration stands in the place of the probe boot that is not this server's, or is being deleted. */
-  readonly foreignProbeBoot: boolean;
+  /** The server refers to a boot configuration, whether that exists or not. */
+  readonly bootReferenced: boolean;
+  /**
+   * What else stands in the place of the probe boot. stale: of an earlier Server of this name, or being deleted. taken:
+   * somebody else's, such as the boot configuration of a claim that is called like the server.
+   */
+  readonly foreignProbeBoot: 'none' | 'stale' | 'taken';
   readonly report: 'absent' | 'fresh';
   readonly inventory: ServerInventory | undefined;
 
@@ -164,6 +169,7 @@ type DiscoveryFacts = Pick<
   | 'discoveryAttempts'
   | 'maxDiscoveryAttempts'
   | 'probeBoot'
+  | 'bootReferenced'
   | 'foreignProbeBoot'
   | 'report'
   | 'inventory'
@@ -186,7 +192,8 @@ function discoveryFacts(
     discoveryAttempts,
     maxDiscoveryAttempts: config.discoveryAttempts,
     probeBoot: probeBootIsOurs ? bootFactsOf(probeBoot, server, now) : undefined,
-    foreignProbeBoot: probeBoot !== undefined && !probeBootIsOurs,
+    bootReferenced: server.spec.bootConfigurationRef !== undefined,
+    foreignProbeBoot: probeBoot === undefined || probeBootIsOurs ? 'none' : isProbeBoot(probeBoot) ? 'stale' : 'taken',
     report: probeBootIsOurs && inventory?.spec.bootConfigurationUID === probeBoot.metadata.uid ? 'fresh' : 'absent',
     inventory,
   };

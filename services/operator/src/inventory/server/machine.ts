@@ -20,7 +20,7 @@ export function talk<T>({ facts, context }: ServerTurn, conversation: (bmc: Bmc)
   return context.access.talk(bmcName, connection, conversation);
 }
 
-/** A server that was created by hand may lack its URI; it is found by UUID and kept in memory of this call only. */
+/** A server that was created by hand may lack its URI; it is found by UUID and written down. */
 export async function systemUriOf(turn: ServerTurn): Promise<string> {
   const { systemURI, systemUUID } = turn.object.spec;
   if (systemURI !== undefined && systemURI !== '') return systemURI;
@@ -30,6 +30,7 @@ export async function systemUriOf(turn: ServerTurn): Promise<string> {
     throw new StaleDecision(
       `BMC ${turn.facts.bmcName} reports no system with UUID ${systemUUID}; it reports ${systems.map(({ uuid }) => uuid ?? 'one without').join(', ') || 'none'}`,
     );
+  await patchSpec(turn, { systemURI: found.uri });
   return found.uri;
 }
 

@@ -53,11 +53,12 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
   Available: phase('Available', ['Reserved', 'Initial', 'Error'], (server) => {
     if (server.claim.standing !== 'none') return go('Reserved', 'Claimed');
     if (server.operation.kind === 'rediscover') return go('Initial', 'RediscoveryRequested');
-    if (server.probeBoot !== undefined && server.power !== 'On') return act('dropProbeBoot', 'InventoryDone');
+    const bootLeft = server.probeBoot !== undefined || server.bootReferenced;
+    if (bootLeft && server.power !== 'On') return act('dropProbeBoot', 'InventoryDone');
     return (
       obstacle(server) ??
       whenPowerIs(server, { target: 'Off', reason: 'UnclaimedServersStayOff' }) ??
-      (server.probeBoot === undefined ? undefined : act('dropProbeBoot', 'InventoryDone')) ??
+      (bootLeft ? act('dropProbeBoot', 'InventoryDone') : undefined) ??
       lookOrWait(server, 'Available', 'off and free to be claimed')
     );
   }),
@@ -135,9 +136,15 @@ function leaveAlone(server: ServerFacts): Step | undefined {
 }
 
 function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
+  if (server.foreignProbeBoot === 'taken')
+    return wait(
+      untilSomebodyActs,
+      'ProbeBootNameTaken',
+      'a ServerBootConfiguration that is not of a discovery has the name of this server in the manager namespace; delete or rename it, discovery needs the name',
+    );
   // A configuration of an earlier attempt was rendered with an earlier token and may already be known to a machine.
   const left =
-    server.foreignProbeBoot ||
+    server.foreignProbeBoot === 'stale' ||
     (server.probeBoot !== undefined && server.probeBoot.attempt !== server.discoveryAttempts + 1);
   if (left) return act('dropProbeBoot', 'EarlierAttemptLeftItsBoot');
   if (server.probeBoot === undefined || !server.probeBoot.referenced) return act('prepareProbeBoot', 'NoProbeBootYet');

@@ -14,6 +14,7 @@ import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
+import { isProbeBoot } from './boot-facts.ts';
 import { patchGuarded, type ServerTurn } from './machine.ts';
 
 /**
@@ -35,14 +36,10 @@ export async function dropProbeBoot(turn: ServerTurn): Promise<void> {
   const { object, context } = turn;
   const { client, caches, config } = context;
   const ref = { namespace: config.managerNamespace, name: object.metadata.name };
-  if (
-    object.spec.bootConfigurationRef?.name === ref.name &&
-    object.spec.bootConfigurationRef.namespace === ref.namespace
-  ) {
+  if (object.spec.bootConfigurationRef !== undefined)
     await patchGuarded(turn, { spec: { bootConfigurationRef: null, power: 'Off' } });
-  }
   const boot = caches.bootConfigurations.get(ref);
-  if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return;
+  if (boot === undefined || !isProbeBoot(boot) || boot.metadata.deletionTimestamp !== undefined) return;
   await client.delete(ServerBootConfiguration, ref, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
 }
 

@@ -100,6 +100,10 @@ export const serverReasons = {
     remedy: nothing,
   },
   NoProbeBootYet: { meaning: 'The boot configuration of the discovery is being made.', remedy: nothing },
+  ProbeBootNameTaken: {
+    meaning: 'Another ServerBootConfiguration has the name that the discovery of this server needs.',
+    remedy: 'Delete that object or create it under another name; claims are best kept out of the manager namespace.',
+  },
   ProbeBootPrepared: { meaning: 'Discovery begins.', remedy: nothing },
   ProbeBootLost: {
     meaning: 'The boot configuration of the discovery was deleted; discovery starts over.',
