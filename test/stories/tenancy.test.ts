@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
@@ -117,6 +118,30 @@ test('a claim whose server was taken away says so, and is bound again only when 
   await claim.reaches('Bound');
   await lab.server(node).says('ClaimServed');
 });
+
+for (const { policy, ends } of [
+  { policy: 'Recycle', ends: 'Available' },
+  { policy: 'Retain', ends: 'Released' },
+] as const) {
+  test(`a claim that vanished without a trace, ${policy}: its server is switched off and ${ends}`, async () => {
+    await using lab = await openLab();
+    const { node, claim, server } = await servedNode(lab);
+    await lab.patchServer(server.metadata.name, { spec: { reclaimPolicy: policy } });
+    await patchClaim(lab, claim.name, {
+      metadata: { annotations: { 'metal.ironcore.dev/operation': 'ignore' }, finalizers: [] },
+    });
+    await lab.client.delete(ServerBootConfiguration, { namespace: 'default', name: claim.name });
+    await claim.delete();
+    await claim.isGone();
+    await lab.server(node).reaches(ends);
+    assert.equal(node.power, 'Off');
+    await lab.server(node).has('WaitingForPowerOff', 'False');
+    const released = await lab
+      .server(node)
+      .until('has nothing left to boot', ({ spec }) => spec.bootConfigurationRef === undefined);
+    assert.equal(released.spec.serverClaimRef?.uid, policy === 'Retain' ? claim.uid : undefined);
+  });
+}
 
 test('cordoning a bound server leaves it bound', async () => {
   await using lab = await openLab();

@@ -2,20 +2,51 @@ import type { Fleet } from '@metal/simulator/fleet.ts';
 
 const writingVerbs = new Set(['create', 'patch', 'apply', 'delete']);
 
-/** What the bring-up has cost so far, per server: writes to the API server, requests to BMCs, processor time. */
-export async function costsOf(metricsUrl: string, fleet: Fleet, servers: number): Promise<string> {
-  const text = await (await fetch(metricsUrl)).text();
-  const writes = samples(text, 'kube_client_requests_total').filter(({ labels }) =>
-    writingVerbs.has(/verb="(\w+)"/.exec(labels)?.[1] ?? ''),
-  );
-  const [cpu] = samples(text, 'process_cpu_seconds_total');
+interface Costs {
+  readonly apiWrites: number;
+  readonly redfishRequests: number;
+  readonly cpuMs: number;
+}
+
+/** What the operator spends: writes to the API server, requests to BMCs, processor time. */
+export class CostMeter {
+  readonly #metricsUrl: string;
+  readonly #fleet: Fleet;
+  #before: Costs = { apiWrites: 0, redfishRequests: 0, cpuMs: 0 };
+
+  constructor(metricsUrl: string, fleet: Fleet) {
+    this.#metricsUrl = metricsUrl;
+    this.#fleet = fleet;
+  }
+
+  /** Spent since the last time this was asked, or since the operator started, for each of so many servers. */
+  async spentPerServer(servers: number): Promise<string> {
+    const text = await (await fetch(this.#metricsUrl)).text();
+    const now = this.#costsIn(text);
+    const perServer = (cost: keyof Costs) => ((now[cost] - this.#before[cost]) / servers).toFixed(1);
+    const line =
+      `per server: ${perServer('apiWrites')} API writes, ${perServer('redfishRequests')} Redfish requests, ` +
+      `${perServer('cpuMs')} ms of the operator's CPU; ${residentMiB(text)} MiB resident`;
+    this.#before = now;
+    return line;
+  }
+
+  #costsIn(text: string): Costs {
+    const writes = samples(text, 'kube_client_requests_total').filter(({ labels }) =>
+      writingVerbs.has(/verb="(\w+)"/.exec(labels)?.[1] ?? ''),
+    );
+    const [cpu] = samples(text, 'process_cpu_seconds_total');
+    return {
+      apiWrites: writes.reduce((sum, { value }) => sum + value, 0),
+      redfishRequests: this.#fleet.requestCount,
+      cpuMs: (cpu?.value ?? 0) * 1_000,
+    };
+  }
+}
+
+function residentMiB(text: string): number {
   const [memory] = samples(text, 'process_resident_memory_bytes');
-  const perServer = (total: number) => (total / servers).toFixed(1);
-  const apiWrites = writes.reduce((sum, { value }) => sum + value, 0);
-  return (
-    `per server: ${perServer(apiWrites)} API writes, ${perServer(fleet.requestCount)} Redfish requests, ` +
-    `${perServer((cpu?.value ?? 0) * 1_000)} ms of the operator's CPU (start included); ${Math.round((memory?.value ?? 0) / 2 ** 20)} MiB resident`
-  );
+  return Math.round((memory?.value ?? 0) / 2 ** 20);
 }
 
 function samples(text: string, name: string): { labels: string; value: number }[] {

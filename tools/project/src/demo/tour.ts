@@ -12,7 +12,7 @@ import { systemClock } from '@metal/kube/clock.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
 import { type Fleet, startFleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
-import { costsOf } from './costs.ts';
+import { CostMeter } from './costs.ts';
 import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts';
 import { Screen } from './screen.ts';
 
@@ -33,7 +33,7 @@ interface Stage {
   readonly client: KubeClient;
   readonly servers: Cache<Server>;
   readonly claims: Cache<ServerClaim>;
-  readonly metricsUrl: string;
+  readonly costs: CostMeter;
 }
 
 const rackLabel = 'metadata.metal.ironcore.dev/rack';
@@ -85,7 +85,7 @@ export class Tour implements AsyncDisposable {
   }
 
   async #discover(): Promise<void> {
-    const { client, fleet, servers, metricsUrl } = this.#stage;
+    const { client, fleet, servers, costs } = this.#stage;
     const endpoints = fleet.endpoints();
     await this.#screen.step(`${endpoints.length} servers from a MAC address to Available`, async () => {
       await Promise.all(
@@ -101,7 +101,7 @@ export class Tour implements AsyncDisposable {
         );
       });
     });
-    this.#screen.say(`             ${await costsOf(metricsUrl, fleet, endpoints.length)}`);
+    this.#screen.say(`             ${await costs.spentPerServer(endpoints.length)} (start included)`);
   }
 
   async #claim(): Promise<ServerClaim> {
@@ -127,7 +127,7 @@ export class Tour implements AsyncDisposable {
   }
 
   async #release({ metadata }: ServerClaim): Promise<void> {
-    const { client, claims, servers } = this.#stage;
+    const { client, claims, servers, costs } = this.#stage;
     const name = claims.get('default/demo')?.spec.serverRef?.name ?? '';
     await this.#screen.step('the claim is deleted, the server is switched off and Available again', async () => {
       await client.delete(ServerClaim, metadata, { uid: metadata.uid });
@@ -137,6 +137,7 @@ export class Tour implements AsyncDisposable {
         () => claims.get('default/demo') === undefined && reasonOf(servers.get(name)) === 'Available',
       );
     });
+    this.#screen.say(`             claim to release, ${await costs.spentPerServer(1)}`);
   }
 
   #until(wish: string, followed: Cache<Server> | Cache<ServerClaim>, holds: () => boolean): Promise<void> {
@@ -200,7 +201,8 @@ async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDis
   stack.defer(() => caches.stop());
   await caches.start();
   stack.use(screen.follow(servers, claims));
-  return { plane, fleet, operator, client, servers, claims, metricsUrl: `http://127.0.0.1:${metricsPort}/metrics` };
+  const costs = new CostMeter(`http://127.0.0.1:${metricsPort}/metrics`, fleet);
+  return { plane, fleet, operator, client, servers, claims, costs };
 }
 
 async function writeFlags(directory: string, kubeconfigPath: string, fleet: Fleet): Promise<string[]> {

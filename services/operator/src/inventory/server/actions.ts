@@ -17,7 +17,7 @@ import {
   resetMachine,
   unpark,
 } from './operations.ts';
-import { dropBootsOfDeleted, dropProbeBoot, prepareProbeBoot, sayFarewell } from './probe-boot.ts';
+import { dropBootsOfDeleted, clearBoot, prepareProbeBoot, sayFarewell } from './probe-boot.ts';
 import { setBootOrder, setLight } from './settings.ts';
 
 export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<void>> = {
@@ -31,7 +31,7 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   setLight,
   setBootOrder,
   prepareProbeBoot,
-  dropProbeBoot,
+  clearBoot,
   adoptClaimBoot,
   recordPower,
   verifyClaim,

@@ -46,7 +46,7 @@ export type ServerAction =
   | 'setLight'
   | 'setBootOrder'
   | 'prepareProbeBoot'
-  | 'dropProbeBoot'
+  | 'clearBoot'
   | 'adoptClaimBoot'
   | 'recordPower'
   | 'verifyClaim'

@@ -54,11 +54,11 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
     if (server.claim.standing !== 'none') return go('Reserved', 'Claimed');
     if (server.operation.kind === 'rediscover') return go('Initial', 'RediscoveryRequested');
     const bootLeft = server.probeBoot !== undefined || server.bootReferenced;
-    if (bootLeft && server.power !== 'On') return act('dropProbeBoot', 'InventoryDone');
+    if (bootLeft && server.power !== 'On') return act('clearBoot', 'InventoryDone');
     return (
       obstacle(server) ??
       whenPowerIs(server, { target: 'Off', reason: 'UnclaimedServersStayOff' }) ??
-      (bootLeft ? act('dropProbeBoot', 'InventoryDone') : undefined) ??
+      (bootLeft ? act('clearBoot', 'InventoryDone') : undefined) ??
       lookOrWait(server, 'Available', 'off and free to be claimed')
     );
   }),
@@ -83,6 +83,7 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
     return (
       obstacle(server) ??
       whenPowerIs(server, { target: 'Off', reason: 'ReleasedServersStayOff' }) ??
+      (server.bootReferenced ? act('clearBoot', 'ReleasedServersStayOff') : undefined) ??
       lookOrWait(server, 'KeptForReview', 'reclaim policy Retain: clear spec.serverClaimRef to give the server back')
     );
   }),
@@ -146,7 +147,7 @@ function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
   const left =
     server.foreignProbeBoot === 'stale' ||
     (server.probeBoot !== undefined && server.probeBoot.attempt !== server.discoveryAttempts + 1);
-  if (left) return act('dropProbeBoot', 'EarlierAttemptLeftItsBoot');
+  if (left) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
   if (server.probeBoot === undefined || !server.probeBoot.referenced) return act('prepareProbeBoot', 'NoProbeBootYet');
   return go('Discovery', 'ProbeBootPrepared');
 }

@@ -31,8 +31,8 @@ export async function prepareProbeBoot(turn: ServerTurn): Promise<void> {
   await patchGuarded(turn, { spec: { bootConfigurationRef: { name, namespace }, power: 'On' } });
 }
 
-/** Clears the server's reference before the configuration goes, so that nobody looks for something deleted. */
-export async function dropProbeBoot(turn: ServerTurn): Promise<void> {
+/** Clears the server's reference to what it boots, and only then deletes the probe boot: nobody looks for what is gone. */
+export async function clearBoot(turn: ServerTurn): Promise<void> {
   const { object, context } = turn;
   const { client, caches, config } = context;
   const ref = { namespace: config.managerNamespace, name: object.metadata.name };
