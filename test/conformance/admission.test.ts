@@ -38,7 +38,13 @@ suite('what the API server checks beyond the schemas', () => {
 
   test('a MAC address is taken once, in whatever notation', async () => {
     assert.equal((await api.create(Endpoint, 'first', { spec: { macAddress: 'aa:bb:cc:dd:ee:01' } })).message, '');
-    for (const macAddress of ['aa:bb:cc:dd:ee:01', 'AA:BB:CC:DD:EE:01', 'aa-bb-cc-dd-ee-01', 'AABBCCDDEE01']) {
+    for (const macAddress of [
+      'aa:bb:cc:dd:ee:01',
+      'AA:BB:CC:DD:EE:01',
+      'aa-bb-cc-dd-ee-01',
+      'aabb.ccdd.ee01',
+      'AABBCCDDEE01',
+    ]) {
       const refused = await api.create(Endpoint, 'twin', { spec: { macAddress } });
       assert.equal(refused.status, 422);
       assert.match(

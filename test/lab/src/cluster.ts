@@ -10,8 +10,10 @@ import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
 
 export interface ClusterOptions {
-  /** Install the product's CRDs and admission rules. */
+  /** Install the product's CRDs. */
   readonly crds?: boolean;
+  /** Install its admission rules as well. */
+  readonly admission?: boolean;
   /** Garbage collection by a real kube-controller-manager. */
   readonly controllerManager?: boolean;
 }
@@ -19,6 +21,7 @@ export interface ClusterOptions {
 /** A real API server for one test file, empty but for the product's kinds. */
 export async function openCluster({
   crds = true,
+  admission = crds,
   controllerManager = false,
 }: ClusterOptions = {}): Promise<ControlPlane> {
   const plane = await startControlPlane({ say: (line) => process.stderr.write(`${line}\n`) });
@@ -26,7 +29,7 @@ export async function openCluster({
     if (crds) {
       await using client = createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'lab' });
       await installKinds(client, kinds);
-      await installAdmissionRules(client, admissionRules);
+      if (admission) await installAdmissionRules(client, admissionRules);
     }
     // Started after the kinds: the garbage collector learns of new kinds only twice a minute.
     if (controllerManager) await plane.startControllerManager();

@@ -23,7 +23,7 @@ import { type Vendor, vendors } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
 import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { emptyCluster, openCluster } from './cluster.ts';
+import { type ClusterOptions, emptyCluster, openCluster } from './cluster.ts';
 import { restrictedKubeconfig } from './roles.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
@@ -321,7 +321,11 @@ export class Lab implements AsyncDisposable {
   }
 
   endpoint(node: Node): Subject<Endpoint> {
-    return this.#named(`Endpoint ${node.name}`, this.endpoints, node.name, () => undefined);
+    return this.endpointNamed(node.name);
+  }
+
+  endpointNamed(name: string): Subject<Endpoint> {
+    return this.#named(`Endpoint ${name}`, this.endpoints, name, () => undefined);
   }
 
   /** Creates a claim; with `on`, for that machine only. */
@@ -444,11 +448,11 @@ async function portFlags(operator: NonNullable<LabOptions['operator']>): Promise
 /**
  * Labs for one test file: they follow each other on one API server, which starts with the first and ends with the file.
  */
-export function labsOfFile(): (options?: LabOptions) => Promise<Lab> {
+export function labsOfFile(on: ClusterOptions = {}): (options?: LabOptions) => Promise<Lab> {
   let cluster: Promise<ControlPlane> | undefined;
   after(async () => (await cluster)?.[Symbol.asyncDispose]());
   return async (options = {}) => {
-    cluster ??= openCluster();
+    cluster ??= openCluster(on);
     return openLab({ ...options, cluster: await cluster });
   };
 }
