@@ -41,8 +41,10 @@ export interface LabOptions {
   macPrefixes?: (fleet: Fleet) => string;
   /** Verify BMC certificates against the fleet's CA. */
   bmcCa?: boolean;
-  /** The operator works under its generated roles instead of as an administrator. */
-  underRoles?: boolean;
+  /** Why the operator works as an administrator here, and not under its generated roles as it should. */
+  asAdministrator?: string;
+  /** A role that the operator's account is not bound to. */
+  withoutRole?: string;
   /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
   operator?: 'inside' | 'process' | 'none';
   /** Garbage collection by a real kube-controller-manager. */
@@ -380,7 +382,9 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
       }),
     );
     const kubeconfigPath =
-      options.underRoles === true ? await restrictedKubeconfig(cluster, client) : cluster.kubeconfigPath;
+      options.asAdministrator === undefined
+        ? await restrictedKubeconfig(cluster, client, options.withoutRole)
+        : cluster.kubeconfigPath;
     const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
     const lab = new Lab({ client, caches, clock, fleet, kubeconfigPath: cluster.kubeconfigPath, flags, stack });

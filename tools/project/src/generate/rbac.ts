@@ -31,6 +31,7 @@ export function generateRbac({ kinds, controllers, services }: RbacInput): Gener
   refuseUnknown(written, kinds);
   return [
     yamlFile('manager.yaml', [clusterRole('metal-operator-manager', managerRules(written, kinds)), ownNamespaceRole()]),
+    yamlFile('boot.yaml', [ignitionRole()]),
     yamlFile('metrics.yaml', metricsRoles()),
   ];
 }
@@ -49,11 +50,15 @@ function managerRules(written: readonly string[], kinds: readonly DefinedKind[])
       [...plurals].toSorted().map((plural) => `${plural}/finalizers`),
       ['update'],
     ),
-    // Ignition of a claim lies in a Secret of the claim's namespace.
-    rule('', ['secrets'], ['get']),
     rule('events.k8s.io', ['events'], ['create', 'patch']),
   ];
 }
+
+/**
+ * Ignition of a claim lies in a Secret of the claim's namespace. Only the boot service reads it, so only where that runs
+ * is the role bound: in the whole cluster, or by a RoleBinding in each namespace that has claims with ignition.
+ */
+const ignitionRole = () => clusterRole('metal-operator-ignition-reader', [rule('', ['secrets'], ['get'])]);
 
 /** What the operator keeps in its own namespace: ignition and keys of discoveries, the key of boot tokens, the lease. */
 const ownNamespaceRole = () => ({
