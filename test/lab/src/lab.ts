@@ -16,7 +16,7 @@ import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, createClock } from '@metal/kube/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
+import type { Kind, KubeObject } from '@metal/kube/kind.ts';
 import { readConfig } from '@metal/operator/config.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { type Vendor, vendors } from '@metal/simulator/profiles.ts';
@@ -63,6 +63,8 @@ export class Lab implements AsyncDisposable {
   readonly fleet: Fleet;
   readonly timeline: Timeline;
   readonly kubeconfigPath: string;
+  /** The watches of the lab itself: what `client` wrote is in them when the write returns. */
+  readonly caches: CacheSet;
   readonly servers: Cache<Server>;
   readonly claims: Cache<ServerClaim>;
   readonly bmcs: Cache<BMC>;
@@ -89,6 +91,7 @@ export class Lab implements AsyncDisposable {
     this.client = client;
     this.clock = clock;
     this.fleet = fleet;
+    this.caches = caches;
     this.kubeconfigPath = parts.kubeconfigPath;
     this.#flags = parts.flags;
     this.#stack = parts.stack;
@@ -199,6 +202,12 @@ export class Lab implements AsyncDisposable {
         body: { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
       })
       .catch(toleratePresent);
+  }
+
+  /** An object of any kind that the lab watches; of the namespace `default`, if its kind has namespaces. */
+  object(kind: Kind, name: string): Subject<KubeObject> {
+    const key = kind.scope === 'Namespaced' ? `default/${name}` : name;
+    return this.#named(`${kind.kind} ${name}`, this.caches.of(kind), key, () => undefined);
   }
 
   bmcNamed(name: string): Subject<BMC> {
