@@ -286,3 +286,41 @@ test('bad objects are refused or explained, and a good server comes up among the
     [],
   );
 });
+
+/** As long as a name may be. */
+const longestName = `${'n'.repeat(49)}.`.repeat(6).slice(0, 253).replace(/\.$/, 'n');
+
+test('a BMC whose server would need too long a name says so', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  const { macAddress, address: ip } = node.bmc;
+  await lab.client.create(Endpoint, { metadata: { name: longestName }, spec: { macAddress, ip } });
+  const bmc = lab.bmcNamed(longestName);
+  await bmc.says('Invalid');
+  assert.match(bmc.condition('Ready')?.message ?? '', /-system-0": must be no more than 253 characters/);
+});
+
+test('a reference to no claim is dropped, and an image of nobody is explained', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const { metadata } = await lab.server(node).says('Available');
+  for (const ref of [
+    { namespace: '..', name: '..' },
+    { namespace: 'default', name: '' },
+    { namespace: '☃', name: 'a/b?c=d' },
+  ]) {
+    await lab.patchServer(metadata.name, { spec: { serverClaimRef: ref } });
+    await lab.server(node).until('has dropped it', ({ spec }) => spec.serverClaimRef === undefined);
+  }
+  await lab.server(node).says('Available');
+  const odd = await lab.claim({ name: longestName, image: '☃\n'.repeat(100) });
+  await odd.reaches('Bound');
+  await lab.server(node).says('BootConfigurationFailed');
+  await odd.delete();
+  await odd.isGone();
+  await lab.claim({ image: 'registry.test/os:1' });
+  await lab.server(node).says('ClaimServed');
+});

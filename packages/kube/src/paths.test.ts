@@ -5,10 +5,11 @@ import { isNotFound } from './errors.ts';
 import { pathOf } from './paths.ts';
 
 test('a name is one segment of the path, whatever is in it', () => {
-  assert.equal(pathOf(Secret, { namespace: 'a/b', name: '../c' }), '/api/v1/namespaces/a%2Fb/secrets/..%2Fc');
+  assert.equal(pathOf(Secret, { namespace: 'ü', name: 'c?d' }), '/api/v1/namespaces/%C3%BC/secrets/c%3Fd');
 });
 
-test('a name that no object can have is not found, and never the whole collection', () => {
-  for (const name of ['', '.', '..']) assert.throws(() => pathOf(Secret, { namespace: 'a', name }), isNotFound);
+test('a name that no object can have is not found, and never the whole collection or a subresource', () => {
+  for (const name of ['', '.', '..', 'a/b', '../c', 'a%2Fb'])
+    assert.throws(() => pathOf(Secret, { namespace: 'a', name }), isNotFound);
   assert.throws(() => pathOf(Secret, { namespace: '..', name: 'c' }), isNotFound);
 });

@@ -10,13 +10,17 @@ export function collectionOf(kind: Kind, namespace: string | undefined): string 
 
 /**
  * Path of one object or its subresource.
- * @throws KubeError NotFound for names that no object can have: an empty one would mean the whole collection.
+ * @throws KubeError NotFound for names that no object can have: an empty one would mean the whole collection, and the
+ * API server takes what follows a slash, even an encoded one, for a subresource.
  */
 export function pathOf(kind: Kind, ref: ObjectRef, subresource?: string): string {
-  if (['', '.', '..'].includes(ref.name) || ref.namespace === '.' || ref.namespace === '..')
+  if (ref.name === '' || ![ref.name, ref.namespace ?? ''].every(isSegment))
     throw new KubeError({ code: 'NotFound', status: 404, message: `no ${kind.kind} can have the name "${ref.name}"` });
   return `${collectionOf(kind, ref.namespace)}/${encodeURIComponent(ref.name)}${subresource === undefined ? '' : `/${subresource}`}`;
 }
+
+/** What the API server allows as a part of a path. */
+const isSegment = (name: string): boolean => name !== '.' && name !== '..' && !/[/%]/.test(name);
 
 /** Query string of the parameters that are given. */
 export function query(parameters: Record<string, string | undefined>): string {
