@@ -215,7 +215,7 @@ const explained: (Bad & { readonly reason: string; readonly says: RegExp })[] = 
     kind: ServerClaim,
     body: claimWith({ serverRef: { name: '../servers' } }),
     reason: 'NoServerMatches',
-    says: /NotTheNamedServer/,
+    says: /server "\.\.\/servers" of spec\.serverRef does not exist/,
   },
   {
     what: 'a selector that is faulty',

@@ -129,6 +129,25 @@ test('a claim is kept away by a rule that was made a moment before, and told whi
   await claim.reaches('Bound');
 });
 
+test('a rule that evicts takes the server from its claim, unless the condition comes back in time', async () => {
+  await using lab = await openLab();
+  const [node] = await availableNodes(lab, 1);
+  await lab.report(node, 'Fans', 'True');
+  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  await lab.server(node).says('ClaimServed');
+  const fans = [{ type: 'Fans', requiredStatus: 'True' as const }];
+  await lab.rule('fans-turn', { conditions: fans, taint: { key: 'broken-fan', effect: 'Evict' } });
+  await lab.report(node, 'Fans', 'False');
+  await claim.says('Evicting');
+  await tainted(lab, node, 'broken-fan');
+  await lab.report(node, 'Fans', 'True');
+  await claim.says('NotEvicting');
+  await tainted(lab, node);
+  assert.equal(claim.phase, 'Bound');
+  // What other programs report has outlived everything that the operator wrote meanwhile.
+  assert.equal(lab.server(node).condition('Fans')?.reason, 'Reported');
+});
+
 test('a rule with a faulty selector says so and taints nobody', async () => {
   await using lab = await openLab();
   const [node] = await availableNodes(lab, 1);
