@@ -5,6 +5,7 @@ import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import type { Kind } from '@metal/kube/kind.ts';
@@ -323,4 +324,28 @@ test('a reference to no claim is dropped, and an image of nobody is explained', 
   await odd.isGone();
   await lab.claim({ image: 'registry.test/os:1' });
   await lab.server(node).says('ClaimServed');
+});
+
+test('a server in maintenance is deleted only when its annotation allows that', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const { metadata } = await lab.server(node).says('Available');
+  const swap = { namespace: 'default', name: 'swap' };
+  await lab.client.create(ServerMaintenance, {
+    metadata: swap,
+    spec: { policy: 'Enforced', serverRef: { name: metadata.name }, serverPower: 'Off' },
+  });
+  await lab.patchServer(metadata.name, { spec: { serverMaintenanceRef: swap } });
+  await lab.server(node).reaches('Maintenance');
+  await assert.rejects(
+    lab.client.delete(Server, metadata),
+    new RegExp(`cannot delete Server ${metadata.name} in state Maintenance`),
+  );
+  const annotations = { 'metal.ironcore.dev/operation': 'allow-in-progress-delete' };
+  await lab.patchServer(metadata.name, { metadata: { annotations } });
+  await lab.client.delete(BMC, { name: node.name });
+  await lab.client.delete(Server, metadata);
+  await lab.server(node).isGone();
 });
