@@ -9,6 +9,7 @@ import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.t
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import type { CacheSet } from '@metal/kube/cache.ts';
 import type { OperatorCaches } from './context.ts';
+import { macIdentityOf } from './mac-address.ts';
 
 const some = (...names: (string | undefined)[]): string[] =>
   names.filter((name) => name !== undefined && name !== '') as string[]; // the filter leaves strings only
@@ -16,7 +17,7 @@ const some = (...names: (string | undefined)[]): string[] =>
 /** Declares the watches of the operator and by what the controllers look things up. Services may share them. */
 export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
   return {
-    endpoints: caches.watch(Endpoint),
+    endpoints: caches.watch(Endpoint, { indexes: { mac: ({ spec }) => some(macIdentityOf(spec?.macAddress)) } }),
     bmcSecrets: caches.watch(BMCSecret),
     inventories: caches.watch(ServerInventory),
     readinessRules: caches.watch(ServerReadinessRule),

@@ -1,7 +1,9 @@
+import { X509Certificate } from 'node:crypto';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { type BmcEndpoint, Password } from '@metal/redfish/bmc.ts';
+import { addressFault } from './address-fault.ts';
 import type { OperatorConfig } from './config.ts';
 import type { OperatorCaches } from './context.ts';
 
@@ -78,6 +80,11 @@ function resolve(
       `protocol "${protocol.name}" is not supported; expected one of ${understoodProtocols.join(', ')}`,
     );
   }
+  const endpoint = endpointOf(host, protocol, config);
+  const fault = addressFault(endpoint);
+  if (fault !== undefined) return obstacle('AddressInvalid', fault);
+  if (!isCertificate(protocol.tls?.caBundle))
+    return obstacle('CertificateInvalid', 'protocol.tls.caBundle holds no certificate; expected PEM text');
   const secret = bmcSecrets.get(secretName);
   if (secret === undefined)
     return obstacle(
@@ -92,7 +99,7 @@ function resolve(
       `BMCSecret "${secretName}" lacks key ${username === undefined ? 'username' : 'password'}; expected username and password`,
     );
   }
-  return { connection: { endpoint: endpointOf(host, protocol, config), username, password: new Password(password) } };
+  return { connection: { endpoint, username, password: new Password(password) } };
 }
 
 function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
@@ -109,6 +116,16 @@ function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): B
       insecureSkipVerify: insecureSkipVerify ?? config.skipCertificateValidation,
     },
   };
+}
+
+/** An unreadable bundle would be taken for an empty one, and nothing would be trusted for a reason nobody sees. */
+function isCertificate(pem: string | undefined): boolean {
+  if (pem === undefined || pem.trim() === '') return true;
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** `data` wins over `stringData`, as in v0.7.0. */

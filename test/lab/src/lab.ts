@@ -16,14 +16,14 @@ import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, createClock } from '@metal/kube/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
+import type { Kind, KubeObject } from '@metal/kube/kind.ts';
 import { readConfig } from '@metal/operator/config.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { type Vendor, vendors } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
 import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { emptyCluster, openCluster } from './cluster.ts';
+import { type ClusterOptions, emptyCluster, openCluster } from './cluster.ts';
 import { restrictedKubeconfig } from './roles.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
@@ -41,8 +41,10 @@ export interface LabOptions {
   macPrefixes?: (fleet: Fleet) => string;
   /** Verify BMC certificates against the fleet's CA. */
   bmcCa?: boolean;
-  /** The operator works under its generated roles instead of as an administrator. */
-  underRoles?: boolean;
+  /** Why the operator works as an administrator here, and not under its generated roles as it should. */
+  asAdministrator?: string;
+  /** A role that the operator's account is not bound to. */
+  withoutRole?: string;
   /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
   operator?: 'inside' | 'process' | 'none';
   /** Garbage collection by a real kube-controller-manager. */
@@ -61,6 +63,8 @@ export class Lab implements AsyncDisposable {
   readonly fleet: Fleet;
   readonly timeline: Timeline;
   readonly kubeconfigPath: string;
+  /** The watches of the lab itself: what `client` wrote is in them when the write returns. */
+  readonly caches: CacheSet;
   readonly servers: Cache<Server>;
   readonly claims: Cache<ServerClaim>;
   readonly bmcs: Cache<BMC>;
@@ -87,6 +91,7 @@ export class Lab implements AsyncDisposable {
     this.client = client;
     this.clock = clock;
     this.fleet = fleet;
+    this.caches = caches;
     this.kubeconfigPath = parts.kubeconfigPath;
     this.#flags = parts.flags;
     this.#stack = parts.stack;
@@ -197,6 +202,12 @@ export class Lab implements AsyncDisposable {
         body: { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
       })
       .catch(toleratePresent);
+  }
+
+  /** An object of any kind that the lab watches; of the namespace `default`, if its kind has namespaces. */
+  object(kind: Kind, name: string): Subject<KubeObject> {
+    const key = kind.scope === 'Namespaced' ? `default/${name}` : name;
+    return this.#named(`${kind.kind} ${name}`, this.caches.of(kind), key, () => undefined);
   }
 
   bmcNamed(name: string): Subject<BMC> {
@@ -321,7 +332,11 @@ export class Lab implements AsyncDisposable {
   }
 
   endpoint(node: Node): Subject<Endpoint> {
-    return this.#named(`Endpoint ${node.name}`, this.endpoints, node.name, () => undefined);
+    return this.endpointNamed(node.name);
+  }
+
+  endpointNamed(name: string): Subject<Endpoint> {
+    return this.#named(`Endpoint ${name}`, this.endpoints, name, () => undefined);
   }
 
   /** Creates a claim; with `on`, for that machine only. */
@@ -376,7 +391,9 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
       }),
     );
     const kubeconfigPath =
-      options.underRoles === true ? await restrictedKubeconfig(cluster, client) : cluster.kubeconfigPath;
+      options.asAdministrator === undefined
+        ? await restrictedKubeconfig(cluster, client, options.withoutRole)
+        : cluster.kubeconfigPath;
     const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
     const lab = new Lab({ client, caches, clock, fleet, kubeconfigPath: cluster.kubeconfigPath, flags, stack });
@@ -444,11 +461,11 @@ async function portFlags(operator: NonNullable<LabOptions['operator']>): Promise
 /**
  * Labs for one test file: they follow each other on one API server, which starts with the first and ends with the file.
  */
-export function labsOfFile(): (options?: LabOptions) => Promise<Lab> {
+export function labsOfFile(on: ClusterOptions = {}): (options?: LabOptions) => Promise<Lab> {
   let cluster: Promise<ControlPlane> | undefined;
   after(async () => (await cluster)?.[Symbol.asyncDispose]());
   return async (options = {}) => {
-    cluster ??= openCluster();
+    cluster ??= openCluster(on);
     return openLab({ ...options, cluster: await cluster });
   };
 }

@@ -8,18 +8,30 @@ import { parseAllDocuments } from 'yaml';
 
 const folder = fileURLToPath(new URL('../../../deploy/rbac/', import.meta.url));
 const group = 'rbac.authorization.k8s.io';
-const user = 'metal-operator';
 
 interface Role {
   readonly kind: 'ClusterRole' | 'Role';
   readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
+/** What the account of an operator with all its components is bound to; the other roles are for people. */
+const bound = new Set([
+  'metal-operator-manager',
+  'metal-operator-metrics-auth',
+  'metal-operator-ignition-reader',
+  'metal-operator-user-data-reader',
+]);
+
 /** Installs the generated roles, binds the operator's to a user of its own, and gives that user's kubeconfig. */
-export async function restrictedKubeconfig(cluster: ControlPlane, client: KubeClient): Promise<string> {
+export async function restrictedKubeconfig(
+  cluster: ControlPlane,
+  client: KubeClient,
+  without?: string,
+): Promise<string> {
+  const user = without === undefined ? 'metal-operator' : `metal-operator-without-${without}`;
   for (const role of await generatedRoles()) {
     await create(client, role.kind, role.metadata.namespace, role);
-    if (!/viewer|editor|admin|reader/.test(role.metadata.name)) await bind(client, role);
+    if (bound.has(role.metadata.name) && role.metadata.name !== without) await bind(client, role, user);
   }
   return cluster.kubeconfigFor(user);
 }
@@ -33,8 +45,8 @@ async function generatedRoles(): Promise<Role[]> {
     .filter((role) => role !== null);
 }
 
-function bind(client: KubeClient, { kind, metadata: { name, namespace } }: Role): Promise<void> {
-  const metadata = { name, ...(namespace === undefined ? {} : { namespace: 'default' }) };
+function bind(client: KubeClient, { kind, metadata: { name, namespace } }: Role, user: string): Promise<void> {
+  const metadata = { name: `${name}-to-${user}`, ...(namespace === undefined ? {} : { namespace: 'default' }) };
   const binding = {
     roleRef: { apiGroup: group, kind, name },
     subjects: [{ apiGroup: group, kind: 'User', name: user }],

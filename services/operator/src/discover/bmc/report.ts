@@ -1,9 +1,8 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
+import { separatedMacAddress } from '../../mac-address.ts';
 import { condition, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import type { BmcFacts, BmcPhase } from './facts.ts';
-
-const macAddressPattern = /^([0-9A-Fa-f]{2}[:-]){5}([0-9A-Fa-f]{2})$/;
 
 export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>): StatusReport {
   const connected = outcome.phase === 'Enabled' ? { reason: 'Connected', message: 'BMC is connected' } : undefined;
@@ -14,8 +13,7 @@ export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>)
 }
 
 function addressFields(bmc: BMC, { ip, macAddress }: BmcFacts): Record<string, unknown> {
-  const printable = macAddress !== undefined && macAddressPattern.test(macAddress);
-  return { ip: ip ?? bmc.status?.ip, macAddress: printable ? macAddress : bmc.status?.macAddress };
+  return { ip: ip ?? bmc.status?.ip, macAddress: separatedMacAddress(macAddress) ?? bmc.status?.macAddress };
 }
 
 /** What was last seen stays while the BMC is away. */
