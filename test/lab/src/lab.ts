@@ -5,12 +5,14 @@ import { after } from 'node:test';
 import { type RunningSystem, startSystem } from '@metal/all-in-one/system.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { Event } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, createClock } from '@metal/kube/clock.ts';
@@ -67,6 +69,9 @@ export class Lab implements AsyncDisposable {
   readonly boots: Cache<ServerBootConfiguration>;
   readonly inventories: Cache<ServerInventory>;
   readonly rules: Cache<ServerReadinessRule>;
+  readonly users: Cache<BMCUser>;
+  readonly secrets: Cache<BMCSecret>;
+  readonly events: Cache<Event>;
   readonly #stack: AsyncDisposableStack;
   readonly #flags: readonly string[];
   #system: RunningSystem | undefined;
@@ -95,12 +100,18 @@ export class Lab implements AsyncDisposable {
     this.boots = caches.watch(ServerBootConfiguration);
     this.inventories = caches.watch(ServerInventory);
     this.rules = caches.watch(ServerReadinessRule);
+    this.users = caches.watch(BMCUser);
+    this.secrets = caches.watch(BMCSecret);
+    this.events = caches.watch(Event, {
+      indexes: { about: ({ regarding, reason }) => [`${regarding.name}/${reason}`] },
+    });
     this.timeline = new Timeline({
       servers: this.servers,
       claims: this.claims,
       bmcs: this.bmcs,
       endpoints: this.endpoints,
       boots: this.boots,
+      users: this.users,
     });
   }
 
@@ -295,6 +306,29 @@ export class Lab implements AsyncDisposable {
       phase: ({ status }) => status?.state,
       timeline: this.timeline,
     });
+  }
+
+  user(name: string): Subject<BMCUser> {
+    return this.#named(`BMCUser ${name}`, this.users, name, ({ status }) => status?.state);
+  }
+
+  secret(name: string): Subject<BMCSecret> {
+    return this.#named(`BMCSecret ${name}`, this.secrets, name, () => undefined);
+  }
+
+  /** Waits until an event with this reason was recorded about the named object. */
+  eventAbout(name: string, reason: string): Promise<Event> {
+    const find = () => this.events.by('about', `${name}/${reason}`)[0];
+    const what = `event ${reason} about ${name}`;
+    return new Subject({ what, cache: this.events, find, phase: () => undefined, timeline: this.timeline }).exists();
+  }
+
+  /** Accounts and logins of the machine's BMC, beyond what the operator sees of them. */
+  accounts({ name, bmc }: Node): { until(wish: string, holds: () => boolean): Promise<void> } {
+    return {
+      until: (wish, holds) =>
+        untilChanged(`BMC ${name}`, wish, holds, (check) => bmc.access.onChange(check), this.timeline),
+    };
   }
 
   endpoint(node: Node): Subject<Endpoint> {

@@ -40,6 +40,7 @@ export class Access {
   readonly #clock: Clock;
   readonly #limits: AccessLimits;
   readonly #sessions = new Map<string, Session>();
+  readonly #watchers = new Set<() => void>();
   #failuresInRow = 0;
   #lockedUntil = 0;
 
@@ -52,6 +53,16 @@ export class Access {
   /** The account that the BMC came with. */
   get first(): Account | undefined {
     return this.accounts.find(({ username }) => username !== '');
+  }
+
+  /** Called after a login or a change of accounts; for those that wait. */
+  onChange(watcher: () => void): Disposable {
+    this.#watchers.add(watcher);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
+  }
+
+  changed(): void {
+    for (const watcher of this.#watchers) watcher();
   }
 
   get sessions(): readonly Session[] {
@@ -97,6 +108,7 @@ export class Access {
     const session = { id: randomBytes(4).toString('hex'), username, createdAt: now, usedAt: now, client };
     const token = randomBytes(16).toString('hex');
     this.#sessions.set(token, session);
+    this.changed();
     return { session, token };
   }
 

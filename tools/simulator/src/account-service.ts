@@ -78,8 +78,10 @@ export function createAccount(bmc: SimulatedBmc, body: unknown): Reply {
     return failure(400, 'PropertyMissing', 'UserName and Password are needed');
   const id = String(Math.max(...access.accounts.map((account) => Number(account.id))) + 1);
   const enabled = member(body, 'Enabled') !== false;
-  const account = { id, username, password, role, enabled, passwordExpiration: undefined };
+  const stored = storedPassword(bmc, password);
+  const account = { id, username, password: stored, role, enabled, passwordExpiration: undefined };
   access.accounts.push(account);
+  access.changed();
   const path = `${accountsPath}/${id}`;
   return { status: 201, body: accountResource(bmc, account), headers: { location: path } };
 }
@@ -101,11 +103,12 @@ export function patchAccount(bmc: SimulatedBmc, id: string, body: Record<string,
   if (typeof role === 'string') account.role = role;
   if (typeof enabled === 'boolean') account.enabled = enabled;
   if (typeof password === 'string') {
-    account.password = password;
+    account.password = storedPassword(bmc, password);
     account.passwordExpiration = undefined;
     if (profile.passwordChangeEndsSessions) access.dropSessions(before);
   }
   if (!account.enabled) access.dropSessions(before);
+  access.changed();
   return done(profile.changedStatus);
 }
 
@@ -118,8 +121,12 @@ export function removeAccount({ access, profile }: SimulatedBmc, id: string): Re
     return failure(405, 'OperationNotAllowed', `account ${id} cannot be deleted`);
   access.accounts.splice(index, 1);
   access.dropSessions(account.username);
+  access.changed();
   return { status: 204 };
 }
+
+const storedPassword = ({ board }: SimulatedBmc, password: string): string =>
+  board.meet('manglesPasswords', '') ? password.slice(0, -1) : password;
 
 interface AccountChange {
   readonly username: unknown;

@@ -209,6 +209,11 @@ export class SimulatedBmc {
     this.board.set({ ignoresShutdown: true }, limit);
   }
 
+  /** New passwords are accepted and cut short. */
+  manglePasswords(limit?: FaultLimit): void {
+    this.board.set({ manglesPasswords: true }, limit);
+  }
+
   /** Reports another UUID; null reports none. */
   reportUuid(uuid: string | null, limit?: FaultLimit): void {
     this.board.set({ uuid }, limit);
