@@ -54,7 +54,7 @@ export class AccountMemory {
     this.#placed = password;
   }
 
-  /** What was placed has been seen to be as it should: whatever differs from now on was somebody else. */
+  /** What was placed is as it should be: whatever differs from now on was somebody else. */
   forgetPlacing(): void {
     this.#placed = undefined;
   }

@@ -99,6 +99,7 @@ async function tryLogin(turn: UserTurn): Promise<void> {
     context.access.tryLogin(name, connection, credentials, signal),
   );
   memory.tried(credentials.password, answer, context.clock.now());
+  if (answer === 'accepted') memory.forgetPlacing();
   const { username, password } = connection;
   if (answer !== 'accepted' && facts.isOwnAccount && facts.isPlaced)
     await talk(turn, (bmc) => bmc.replaceCredentials({ username, password }));

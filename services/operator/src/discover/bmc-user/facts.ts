@@ -4,12 +4,12 @@ import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { seconds } from '@metal/kube/decide.ts';
 import { controllerOf } from '@metal/kube/kind.ts';
 import type { AccountService } from '@metal/redfish/accounts.ts';
-import type { AccountMemory, LoginTrial } from '../../account-memories.ts';
+import type { AccountMemory } from '../../account-memories.ts';
 import { type Connection, connectionOf } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
 import { spread } from '../../spread.ts';
 import type { BmcUserReason } from './reasons.ts';
-import { type Rotation, rotationOf } from './rotation.ts';
+import { printTime, type Rotation, rotationOf } from './rotation.ts';
 import { type NamedSecret, namedSecretOf, obstacleInSecret } from './secret.ts';
 
 export type BmcUserPhase = 'Pending' | 'Rotating' | 'Ready' | 'Error';
@@ -53,7 +53,8 @@ export interface BmcUserFacts {
   /** The password of the BMCSecret works, and everybody who needs it has it. */
   readonly isSettled: boolean;
   readonly login: Login;
-  readonly trial: LoginTrial | undefined;
+  /** RFC 3339; of the password that works. */
+  readonly lastRotation: string | undefined;
   /** Milliseconds until a login may be tried; 0 or less when it may. */
   readonly nextTrialInMs: number;
   /** Nobody but us can know this password, or we have just put it there: no need to ask the BMC first. */
@@ -92,7 +93,9 @@ export function readBmcUserFacts(user: BMCUser, context: OperatorContext, { now 
   const login = loginOf(user, secret, memory);
   const isRecorded = isRecordedAsEffective(user, secret);
   const isEffective = isRecorded || (login === 'accepted' && isHandedOver);
-  const rotation = rotationOf(user, memory.look?.account?.passwordExpiration, now);
+  const lastRotation = lastRotationOf(user, secret, isEffective, memory);
+  const passwordExpiration = memory.look?.account?.passwordExpiration;
+  const rotation = rotationOf(user, { lastRotation, passwordExpiration, now });
   const failure = bmc && access.memory(bmc.metadata.name, connection).failure;
   const isBmcReady = bmc?.status?.state === 'Enabled' && connection !== undefined;
   const isFresh = secret !== undefined && memory.freshSecret === secret.uid;
@@ -111,7 +114,7 @@ export function readBmcUserFacts(user: BMCUser, context: OperatorContext, { now 
     secret,
     isSettled: secret !== undefined && isEffective,
     login,
-    trial: secret && memory.trialOf(secret.credentials.password),
+    lastRotation,
     nextTrialInMs: memory.rejectedAt === undefined ? 0 : memory.rejectedAt + pauseAfterRejectionMs - now,
     isFresh,
     isPlaced: secret !== undefined && memory.isPlaced(secret.credentials.password),
@@ -155,6 +158,19 @@ function loginOf({ status }: BMCUser, secret: NamedSecret | undefined, memory: A
 function isRecordedAsEffective({ status }: BMCUser, secret: NamedSecret | undefined): boolean {
   const { effectiveBMCSecretRef: effective, effectiveBMCSecretVersion: version } = status ?? {};
   return secret !== undefined && effective?.name === secret.name && (version ?? secret.version) === secret.version;
+}
+
+/** When the password that works came, also before the status says so: what is new is not due again. */
+function lastRotationOf(
+  { status }: BMCUser,
+  secret: NamedSecret | undefined,
+  isEffective: boolean,
+  memory: AccountMemory,
+): string | undefined {
+  const trial = secret && memory.trialOf(secret.credentials.password);
+  if (trial?.answer !== 'accepted' || !isEffective) return status?.lastRotation;
+  const isNews = trial.afterPlacing || status?.effectiveBMCSecretRef?.name !== secret?.name;
+  return isNews ? printTime(trial.at) : (status?.lastRotation ?? printTime(trial.at));
 }
 
 function mistakeOf(login: Login, secret: NamedSecret | undefined): Hindrance | undefined {

@@ -27,7 +27,7 @@ const calm: BmcUserFacts = {
   },
   isSettled: true,
   login: 'untested',
-  trial: undefined,
+  lastRotation: undefined,
   nextTrialInMs: 0,
   isFresh: false,
   isPlaced: false,

@@ -2,7 +2,6 @@ import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { readyCondition } from '../../ready-condition.ts';
 import type { BmcUserFacts, BmcUserPhase } from './facts.ts';
-import { printTime } from './rotation.ts';
 
 export function reportBmcUser(user: BMCUser, facts: BmcUserFacts, outcome: Outcome<BmcUserPhase>): StatusReport {
   const verified =
@@ -18,21 +17,15 @@ export function reportBmcUser(user: BMCUser, facts: BmcUserFacts, outcome: Outco
 /** What was effective stays so until another password is seen to work. */
 function secretFields(
   { status }: BMCUser,
-  { secret, isSettled, login, isPlaced, trial }: BmcUserFacts,
+  { secret, isSettled, login, lastRotation }: BmcUserFacts,
 ): Record<string, unknown> {
   const rejectedBMCSecretVersion = login === 'rejected' ? secret?.version : undefined;
-  if (secret === undefined || !isSettled) {
-    const { effectiveBMCSecretRef, effectiveBMCSecretVersion, lastRotation } = status ?? {};
-    return { effectiveBMCSecretRef, effectiveBMCSecretVersion, lastRotation, rejectedBMCSecretVersion };
-  }
-  const isNews = login === 'accepted' && (isPlaced || status?.effectiveBMCSecretRef?.name !== secret.name);
-  const seen = trial === undefined ? undefined : printTime(trial.at);
-  return {
-    effectiveBMCSecretRef: { name: secret.name },
-    effectiveBMCSecretVersion: secret.version,
-    lastRotation: isNews ? seen : (status?.lastRotation ?? seen),
-    rejectedBMCSecretVersion,
-  };
+  const { effectiveBMCSecretRef, effectiveBMCSecretVersion } = status ?? {};
+  const effective =
+    secret === undefined || !isSettled
+      ? { effectiveBMCSecretRef, effectiveBMCSecretVersion }
+      : { effectiveBMCSecretRef: { name: secret.name }, effectiveBMCSecretVersion: secret.version };
+  return { ...effective, lastRotation, rejectedBMCSecretVersion };
 }
 
 const accountFields = ({ account }: BmcUserFacts): Record<string, unknown> => ({

@@ -15,9 +15,8 @@ function rotation({ period, last, expires, operation }: Record<string, string | 
       ...(operation === undefined ? {} : { annotations: { 'metal.ironcore.dev/operation': operation } }),
     },
     spec: { userName: 'ada', roleID: 'Operator', rotationPeriod: period },
-    status: { lastRotation: last },
   };
-  return rotationOf(user, expires, now);
+  return rotationOf(user, { lastRotation: last, passwordExpiration: expires, now });
 }
 
 test('the next rotation counts from the last one, not from now', () =>

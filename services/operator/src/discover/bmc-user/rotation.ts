@@ -17,8 +17,15 @@ export interface Rotation {
 /** A shorter period would keep the BMC busy with nothing else. */
 const shortestPeriodMs = minutes(1);
 
-/** `passwordExpiration` as the BMC reports it now: an earlier report may be long over. */
-export function rotationOf(user: BMCUser, passwordExpiration: string | undefined, now: number): Rotation {
+export interface PasswordTimes {
+  /** RFC 3339. */
+  readonly lastRotation: string | undefined;
+  /** As the BMC reports it now: an earlier report may be long over. */
+  readonly passwordExpiration: string | undefined;
+  readonly now: number;
+}
+
+export function rotationOf(user: BMCUser, { now, ...times }: PasswordTimes): Rotation {
   const { rotationPeriod = '' } = user.spec;
   const isRequested = user.metadata.annotations?.[operationAnnotation] === operations.rotateCredentials;
   const periodMs = rotationPeriod === '' ? undefined : parseDuration(rotationPeriod);
@@ -26,10 +33,10 @@ export function rotationOf(user: BMCUser, passwordExpiration: string | undefined
     rotationPeriod !== '' && (periodMs === undefined || periodMs < shortestPeriodMs)
       ? mistakeIn(rotationPeriod)
       : undefined;
-  const lastRotation = timeOf(user.status?.lastRotation);
+  const lastRotation = timeOf(times.lastRotation);
   const next =
     periodMs === undefined || mistake !== undefined ? undefined : (lastRotation ?? now - periodMs) + periodMs;
-  const expiresAt = timeOf(passwordExpiration);
+  const expiresAt = timeOf(times.passwordExpiration);
   // A time before the last rotation is that of an earlier password; some firmware never takes it back.
   const isExpired = expiresAt !== undefined && expiresAt <= now && (lastRotation ?? 0) < expiresAt;
   return {
