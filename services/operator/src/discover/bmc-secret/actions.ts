@@ -18,10 +18,11 @@ async function convert({ object, facts, context }: SecretTurn): Promise<void> {
   await context.client.mergePatch(BMCSecret, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
 }
 
-async function complain({ object, facts, context, warn }: SecretTurn): Promise<void> {
-  const { complaint } = facts;
+async function complain(turn: SecretTurn): Promise<void> {
+  const { object, context } = turn;
+  const { complaint } = turn.facts;
   if (complaint === undefined) return;
-  warn(complaint.reason, complaint.message);
+  turn.warn(complaint.reason, complaint.message);
   context.notices.tell(object.metadata.uid ?? '', complaint.message);
   await Promise.resolve();
 }

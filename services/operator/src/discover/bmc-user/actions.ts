@@ -140,7 +140,7 @@ async function deleteAccount(turn: UserTurn): Promise<void> {
 
 /** The BMCSecrets that the BMC still needs must not be collected with their owner. */
 async function keepAccount(turn: UserTurn): Promise<void> {
-  const { object, facts, context, warn } = turn;
+  const { object, facts, context } = turn;
   const inUse = facts.bmc?.spec?.bmcSecretRef.name ?? '';
   const secret = context.caches.bmcSecrets.get(inUse);
   const owners = secret?.metadata.ownerReferences;
@@ -149,7 +149,7 @@ async function keepAccount(turn: UserTurn): Promise<void> {
     const patch = { metadata: { ownerReferences: others } };
     await context.client.mergePatch(BMCSecret, secret.metadata, patch, guardedBy(secret.metadata.resourceVersion));
   }
-  warn(
+  turn.warn(
     'AccountKept',
     `account "${object.spec.userName}" stays on BMC "${facts.bmc?.metadata.name ?? ''}" with BMCSecret "${inUse}": the operator itself logs in with it`,
   );
@@ -157,10 +157,10 @@ async function keepAccount(turn: UserTurn): Promise<void> {
 }
 
 async function leaveBehind(turn: UserTurn): Promise<void> {
-  const { object, facts, warn } = turn;
+  const { object, facts } = turn;
   const why = facts.obstacle?.message ?? facts.refusal?.message ?? 'the BMC did not delete it in time';
   const { userName, bmcRef } = object.spec;
-  warn(
+  turn.warn(
     'AccountLeftBehind',
     `account "${userName}" is perhaps still on BMC "${bmcRef?.name ?? ''}", delete it there by hand: ${why}`,
   );

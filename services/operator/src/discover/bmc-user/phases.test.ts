@@ -154,7 +154,7 @@ function wordsOf(decision: ReturnType<typeof judgeDeletion> | ReturnType<(typeof
       return `act ${decision.action}`;
     case 'wait':
       return `wait ${decision.reason}`;
-    default:
-      return decision.kind;
+    case 'rest':
+      return 'rest';
   }
 }
