@@ -1,3 +1,4 @@
+import { AccountMemories } from '@metal/operator/account-memories.ts';
 import { BmcAccess } from '@metal/operator/bmc-access.ts';
 import { bootTokenKeyFrom } from '@metal/operator/boot-token-key.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
@@ -6,11 +7,13 @@ import type { OperatorCaches, OperatorContext } from '@metal/operator/context.ts
 import { controllers } from '@metal/operator/controllers.ts';
 import { discoveryIgnitionOf } from '@metal/operator/discovery-ignition.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
+import { Notices } from '@metal/operator/notices.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
 import { startBoot } from '@metal/boot/boot.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
 import { runManager } from '@metal/kube/manager.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
 import { type Logger } from 'pino';
@@ -163,7 +166,9 @@ function runControllers(
     observerOf: bmcTraffic(metrics),
   });
   stack.use(access);
-  stack.use(forgetTheDeleted(caches, access));
+  const accounts = new AccountMemories();
+  const notices = new Notices();
+  stack.use(forgetTheDeleted(caches, { access, accounts, notices }));
   const scheduler = new ClaimScheduler(caches);
   stack.use(scheduler.start());
   const context: OperatorContext = {
@@ -172,6 +177,8 @@ function runControllers(
     clock,
     config,
     access,
+    accounts,
+    notices,
     scheduler,
     macPrefixes: readMacPrefixes(config.macPrefixesFile),
     discoveryIgnition: discoveryIgnitionOf({
@@ -196,13 +203,17 @@ function runControllers(
   });
 }
 
-/** A BMC or server that is gone takes its session and what is remembered of it along. */
-function forgetTheDeleted({ bmcs, servers }: OperatorCaches, access: BmcAccess): Disposable {
+/** What is gone takes its session and what is remembered of it along. */
+function forgetTheDeleted(
+  { bmcs, servers, bmcUsers, bmcSecrets }: OperatorCaches,
+  { access, accounts, notices }: Pick<OperatorContext, 'access' | 'accounts' | 'notices'>,
+): Disposable {
   const stack = new DisposableStack();
+  const uidOf = (object: KubeObject | undefined) => object?.metadata.uid ?? '';
+  stack.use(bmcUsers.onChange(({ before, after }) => after === undefined && accounts.forget(uidOf(before))));
+  stack.use(bmcSecrets.onChange(({ before, after }) => after === undefined && notices.forget(uidOf(before))));
   stack.use(bmcs.onChange(({ key, after }) => after === undefined && access.forgetBmc(key)));
-  stack.use(
-    servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(before?.metadata.uid ?? '')),
-  );
+  stack.use(servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(uidOf(before))));
   return stack;
 }
 

@@ -1,6 +1,8 @@
 import type { Clock } from '@metal/kube/clock.ts';
+import { type LoginAnswer, tryLogin } from '@metal/redfish/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
+import type { Credentials } from '@metal/redfish/session.ts';
 import type { Connection } from './connection.ts';
 import { BmcMemory, SystemMemory } from './observations.ts';
 import { Signal } from './signal.ts';
@@ -89,6 +91,23 @@ export class BmcAccess implements AsyncDisposable {
       }
       throw error;
     }
+  }
+
+  /**
+   * Tries a login with other credentials at the same address, in a short conversation of its own. A BMC that is being
+   * left alone is not bothered.
+   */
+  async tryLogin(
+    name: string,
+    connection: Connection,
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<LoginAnswer> {
+    if (this.#lines.get(name)?.bmc.breaker === 'open')
+      throw new RedfishError({ code: 'CircuitOpen', message: `BMC ${name} keeps failing and is left alone for now` });
+    const { clock, random, callDeadlineMs } = this.#options;
+    const { endpoint } = connection;
+    return tryLogin({ endpoint, credentials, clock, random, limits: { callDeadlineMs } }, { signal });
   }
 
   /** Names of all BMCs whose last look reported this system UUID, in order. */

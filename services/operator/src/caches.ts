@@ -1,5 +1,6 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -18,7 +19,15 @@ const some = (...names: (string | undefined)[]): string[] =>
 export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
   return {
     endpoints: caches.watch(Endpoint, { indexes: { mac: ({ spec }) => some(macIdentityOf(spec?.macAddress)) } }),
-    bmcSecrets: caches.watch(BMCSecret),
+    bmcSecrets: caches.watch(BMCSecret, {
+      indexes: { owner: ({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid) },
+    }),
+    bmcUsers: caches.watch(BMCUser, {
+      indexes: {
+        bmc: ({ spec }) => some(spec.bmcRef?.name),
+        secret: ({ spec }) => some(spec.bmcSecretRef?.name),
+      },
+    }),
     inventories: caches.watch(ServerInventory),
     readinessRules: caches.watch(ServerReadinessRule),
     bmcs: caches.watch(BMC, {

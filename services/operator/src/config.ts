@@ -21,6 +21,8 @@ export interface OperatorConfig {
   readonly serverResyncMs: number;
   readonly bmcResyncMs: number;
   readonly bmcCallTimeoutMs: number;
+  /** stringData of BMCSecrets is moved into data. */
+  readonly convertsBmcSecrets: boolean;
   readonly defaultScheme: 'http' | 'https';
   readonly skipCertificateValidation: boolean;
   readonly bmcCaPem: string | undefined;
@@ -124,6 +126,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     serverResyncMs: duration(values, 'server-resync-interval'),
     bmcResyncMs: duration(values, 'bmc-resync-interval'),
     bmcCallTimeoutMs: duration(values, 'bmc-call-timeout'),
+    convertsBmcSecrets: boolean(values, 'convert-bmc-secrets'),
     ...bmcTransportOf(values),
     macPrefixesFile: optional(values['mac-prefixes-file']),
     enforceFirstBoot: boolean(values, 'enforce-first-boot'),

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { type BmcEndpoint, Password } from '@metal/redfish/bmc.ts';
 import { addressFault } from './address-fault.ts';
 import type { OperatorConfig } from './config.ts';
 import type { OperatorCaches } from './context.ts';
+import { secretValue } from './secret-value.ts';
 
 /** How a BMC is reached and who we are there. */
 export interface Connection {
@@ -91,8 +91,8 @@ function resolve(
       'BMCSecretNotFound',
       `BMCSecret "${secretName}" does not exist; create it with keys username and password`,
     );
-  const username = valueOf(secret, 'username');
-  const password = valueOf(secret, 'password');
+  const username = secretValue(secret, 'username');
+  const password = secretValue(secret, 'password');
   if (username === undefined || password === undefined) {
     return obstacle(
       'BMCSecretIncomplete',
@@ -126,12 +126,6 @@ function isCertificate(pem: string | undefined): boolean {
   } catch {
     return false;
   }
-}
-
-/** `data` wins over `stringData`, as in v0.7.0. */
-function valueOf(secret: BMCSecret, key: string): string | undefined {
-  const encoded = secret.data?.[key];
-  return encoded === undefined ? secret.stringData?.[key] : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
 const obstacle = (reason: string, message: string): Resolution => ({ obstacle: { reason, message } });

@@ -1,6 +1,8 @@
 import { bootConfigurationController } from './boot/server-boot-configuration/controller.ts';
 import { claimController } from './claim/server-claim/controller.ts';
 import { bmcController } from './discover/bmc/controller.ts';
+import { bmcSecretController } from './discover/bmc-secret/controller.ts';
+import { bmcUserController } from './discover/bmc-user/controller.ts';
 import { endpointController } from './discover/endpoint/controller.ts';
 import { readinessRuleController } from './inventory/readiness-rule/controller.ts';
 import { readinessTaintsController } from './inventory/readiness-taints/controller.ts';
@@ -10,6 +12,8 @@ import { serverController } from './inventory/server/controller.ts';
 export const controllers = [
   endpointController,
   bmcController,
+  bmcSecretController,
+  bmcUserController,
   serverController,
   claimController,
   bootConfigurationController,

@@ -152,6 +152,12 @@ export const ownOptions = [
   ),
   option('bmc-resync-interval', 'duration', '5m', 'How often a BMC at rest is read, with jitter'),
   option('bmc-call-timeout', 'duration', '20s', 'Deadline of one BMC request'),
+  option(
+    'convert-bmc-secrets',
+    'boolean',
+    'true',
+    'Move stringData of BMCSecrets into data; false leaves it in clear text, as v0.7.0 did',
+  ),
   option('discovery-attempts', 'integer', '5', 'Discovery attempts before a server goes to Error'),
   option('power-attempts', 'integer', '5', 'Requests for one power change before a server goes to Error'),
   option(

@@ -5,6 +5,7 @@ import { after } from 'node:test';
 import { type RunningSystem, startSystem } from '@metal/all-in-one/system.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -73,6 +74,8 @@ export class Lab implements AsyncDisposable {
   readonly inventories: Cache<ServerInventory>;
   readonly events: Cache<Event>;
   readonly rules: Cache<ServerReadinessRule>;
+  readonly users: Cache<BMCUser>;
+  readonly secrets: Cache<BMCSecret>;
   readonly #stack: AsyncDisposableStack;
   readonly #flags: readonly string[];
   #system: RunningSystem | undefined;
@@ -101,14 +104,19 @@ export class Lab implements AsyncDisposable {
     this.endpoints = caches.watch(Endpoint);
     this.boots = caches.watch(ServerBootConfiguration);
     this.inventories = caches.watch(ServerInventory);
-    this.events = caches.watch(Event);
     this.rules = caches.watch(ServerReadinessRule);
+    this.users = caches.watch(BMCUser);
+    this.secrets = caches.watch(BMCSecret);
+    this.events = caches.watch(Event, {
+      indexes: { about: ({ regarding, reason }) => [`${regarding.name}/${reason}`] },
+    });
     this.timeline = new Timeline({
       servers: this.servers,
       claims: this.claims,
       bmcs: this.bmcs,
       endpoints: this.endpoints,
       boots: this.boots,
+      users: this.users,
     });
   }
 
@@ -225,14 +233,13 @@ export class Lab implements AsyncDisposable {
     });
   }
 
-  /** The first event with this reason, and these words in its note, about the object. */
-  tells(about: KubeObject, reason: string, words = ''): Promise<Event> {
-    const isIt = (event: Event) =>
-      event.reason === reason && event.regarding.uid === about.metadata.uid && event.note.includes(words);
+  /** The first event with this reason, and these words in its note, about the object or the one of that name. */
+  tells(about: KubeObject | string, reason: string, words = ''): Promise<Event> {
+    const name = typeof about === 'string' ? about : about.metadata.name;
     return new Subject({
-      what: `events of ${about.metadata.name}`,
+      what: `events of ${name}`,
       cache: this.events,
-      find: () => [...this.events.all()].find(isIt),
+      find: () => this.events.by('about', `${name}/${reason}`).find(({ note }) => note.includes(words)),
       phase: () => undefined,
       timeline: this.timeline,
     }).until(`tells ${reason} ${words}`.trimEnd(), () => true);
@@ -329,6 +336,22 @@ export class Lab implements AsyncDisposable {
       phase: ({ status }) => status?.state,
       timeline: this.timeline,
     });
+  }
+
+  user(name: string): Subject<BMCUser> {
+    return this.#named(`BMCUser ${name}`, this.users, name, ({ status }) => status?.state);
+  }
+
+  secret(name: string): Subject<BMCSecret> {
+    return this.#named(`BMCSecret ${name}`, this.secrets, name, () => undefined);
+  }
+
+  /** Accounts and logins of the machine's BMC, beyond what the operator sees of them. */
+  accounts({ name, bmc }: Node): { until(wish: string, holds: () => boolean): Promise<void> } {
+    return {
+      until: (wish, holds) =>
+        untilChanged(`BMC ${name}`, wish, holds, (check) => bmc.access.onChange(check), this.timeline),
+    };
   }
 
   endpoint(node: Node): Subject<Endpoint> {
