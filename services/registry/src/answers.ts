@@ -1,7 +1,7 @@
 import { KubeError } from '@metal/kube/errors.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { RateLimit } from './rate-limit.ts';
+import type { RateLimit } from '@metal/http/rate-limit.ts';
 import { Refusal } from './refusal.ts';
 
 /** What a refused request costs more than a good one: guessing runs a client dry sooner. */
