@@ -12,6 +12,7 @@ import { CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { runManager } from '@metal/kube/manager.ts';
+import { type MetadataCaches, startMetadata, watchMetadataKinds } from '@metal/metadata/metadata.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
 import { type Logger } from 'pino';
 import { Registry as MetricsRegistry } from 'prom-client';
@@ -32,6 +33,8 @@ export interface RunningSystem extends AsyncDisposable {
   readonly registryUrl: string | undefined;
   /** Where machines boot from; undefined without the boot service. */
   readonly bootUrl: string | undefined;
+  /** Where machines ask for their metadata; undefined without the metadata service. */
+  readonly metadataUrl: string | undefined;
   readonly metrics: MetricsRegistry;
   readonly client: KubeClient;
   /** Settles when the system has stopped; rejects when it had to. */
@@ -54,7 +57,8 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
       createKubeClient({ kubeconfigPath: config.kubeconfigPath, defaultFieldManager: 'metal-operator', metrics }),
     );
     const cacheSet = new CacheSet({ client, clock, log, metrics });
-    const caches = watchOperatorKinds(cacheSet);
+    const metadataCaches = watchMetadataKinds(cacheSet);
+    const caches = servesMetadataOnly(config) ? undefined : watchOperatorKinds(cacheSet);
     const stop = new AbortController();
     stack.defer(() => cacheSet.stop());
     await cacheSet.start(stop.signal);
@@ -62,23 +66,21 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
     const shared: Shared = {
       ...options,
       client,
-      caches,
       metrics,
       signal: stop.signal,
       bootTokenKey: bootTokenKeyFrom(client, config.managerNamespace),
     };
-    const registryUrl = await has(config, 'registry', () => startRegistryPart(shared, stack));
-    const bootUrl = await has(config, 'boot', () => startBootPart(shared, registryUrl ?? config.registryUrl, stack));
-    const running = config.components.has('controllers')
-      ? runControllers(shared, cacheSet, registryUrl ?? config.registryUrl, stack)
-      : undefined;
+    const metadataUrl = await has(config, 'metadata', () => startMetadataPart(shared, metadataCaches, stack));
+    const { registryUrl, bootUrl, running } =
+      caches === undefined ? nothingElse : await startOthers({ ...shared, caches }, cacheSet, stack);
     const stopped =
       running ?? new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
     // A failure is reported through `stopped`; disposing must not throw it a second time.
     stack.defer(() => stopped.catch(() => undefined));
     stack.defer(() => stop.abort(new Error('stopping')));
     const owned = stack.move();
-    return { registryUrl, bootUrl, metrics, client, stopped, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    const dispose = () => owned.disposeAsync();
+    return { registryUrl, bootUrl, metadataUrl, metrics, client, stopped, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
@@ -87,10 +89,61 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
 
 interface Shared extends SystemOptions {
   readonly client: KubeClient;
-  readonly caches: OperatorCaches;
   readonly metrics: MetricsRegistry;
   readonly signal: AbortSignal;
   readonly bootTokenKey: () => Promise<Uint8Array>;
+}
+
+interface SharedWithCaches extends Shared {
+  readonly caches: OperatorCaches;
+}
+
+/** A process that faces every machine and reads as little as it can: its role does not cover the other watches. */
+const servesMetadataOnly = ({ components }: OperatorConfig): boolean =>
+  components.size === 1 && components.has('metadata');
+
+/** What runs beside the metadata service. */
+interface OtherParts {
+  readonly registryUrl: string | undefined;
+  readonly bootUrl: string | undefined;
+  /** Settles when the controllers have stopped. */
+  readonly running: Promise<void> | undefined;
+}
+
+const nothingElse: OtherParts = { registryUrl: undefined, bootUrl: undefined, running: undefined };
+
+async function startOthers(
+  shared: SharedWithCaches,
+  cacheSet: CacheSet,
+  stack: AsyncDisposableStack,
+): Promise<OtherParts> {
+  const { config } = shared;
+  const registryUrl = await has(config, 'registry', () => startRegistryPart(shared, stack));
+  const bootUrl = await has(config, 'boot', () => startBootPart(shared, registryUrl ?? config.registryUrl, stack));
+  const running = config.components.has('controllers')
+    ? runControllers(shared, cacheSet, registryUrl ?? config.registryUrl, stack)
+    : undefined;
+  return { registryUrl, bootUrl, running };
+}
+
+async function startMetadataPart(
+  { config, client, clock, log, metrics, bootTokenKey }: Shared,
+  caches: MetadataCaches,
+  stack: AsyncDisposableStack,
+): Promise<string> {
+  const service = await startMetadata({
+    listen: { port: config.metadataPort },
+    auth: config.metadataAuth,
+    client,
+    caches,
+    bootTokenKey,
+    staticMetadata: config.staticMetadata,
+    clock,
+    log: log.child({ part: 'metadata' }),
+    metrics,
+  });
+  stack.use(service);
+  return service.url;
 }
 
 async function has<T>(
@@ -101,7 +154,7 @@ async function has<T>(
   return components.has(part) ? start() : undefined;
 }
 
-async function startRegistryPart(shared: Shared, stack: AsyncDisposableStack): Promise<string> {
+async function startRegistryPart(shared: SharedWithCaches, stack: AsyncDisposableStack): Promise<string> {
   const { config, caches, client, clock, log, metrics, bootTokenKey } = shared;
   const service = await startRegistry({
     listen: { port: config.registryPort },
@@ -119,7 +172,11 @@ async function startRegistryPart(shared: Shared, stack: AsyncDisposableStack): P
   return withActualPort(config.registryUrl, config.registryPort, service.port);
 }
 
-async function startBootPart(shared: Shared, registryUrl: string, stack: AsyncDisposableStack): Promise<string> {
+async function startBootPart(
+  shared: SharedWithCaches,
+  registryUrl: string,
+  stack: AsyncDisposableStack,
+): Promise<string> {
   const { config, caches, client, clock, log, metrics, bootTokenKey, signal } = shared;
   const service = await startBoot({
     listen: { port: config.bootPort },
@@ -150,7 +207,7 @@ function withActualPort(url: string, asked: number, actual: number): string {
 }
 
 function runControllers(
-  shared: Shared,
+  shared: SharedWithCaches,
   cacheSet: CacheSet,
   registryUrl: string,
   stack: AsyncDisposableStack,

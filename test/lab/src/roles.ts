@@ -19,9 +19,32 @@ interface Role {
 export async function restrictedKubeconfig(cluster: ControlPlane, client: KubeClient): Promise<string> {
   for (const role of await generatedRoles()) {
     await create(client, role.kind, role.metadata.namespace, role);
-    if (!/viewer|editor|admin|reader/.test(role.metadata.name)) await bind(client, role);
+    if (!/viewer|editor|admin|reader|metadata/.test(role.metadata.name)) await bind(client, role);
   }
   return cluster.kubeconfigFor(user);
+}
+
+const metadataUser = 'metal-operator-metadata';
+
+/** The kubeconfig of a metadata service that runs on its own: it sees servers, and no Secret. */
+export async function metadataKubeconfig(cluster: ControlPlane, client: KubeClient): Promise<string> {
+  for (const role of await generatedRoles()) {
+    await create(client, role.kind, role.metadata.namespace, role);
+    if (role.metadata.name === metadataUser) await bind(client, role, metadataUser);
+  }
+  return cluster.kubeconfigFor(metadataUser);
+}
+
+/** What the owner of a namespace does to let machines have the user data of its claims. */
+export async function allowUserData(client: KubeClient, namespace: string): Promise<void> {
+  const subjects = [{ apiGroup: group, kind: 'User', name: metadataUser }];
+  const roleRef = { apiGroup: group, kind: 'ClusterRole', name: 'metal-operator-user-data-reader' };
+  const metadata = { name: 'user-data', namespace };
+  await client.raw({
+    method: 'POST',
+    path: `/apis/${group}/v1/namespaces/${namespace}/rolebindings`,
+    body: { apiVersion: `${group}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects },
+  });
 }
 
 async function generatedRoles(): Promise<Role[]> {
@@ -33,11 +56,11 @@ async function generatedRoles(): Promise<Role[]> {
     .filter((role) => role !== null);
 }
 
-function bind(client: KubeClient, { kind, metadata: { name, namespace } }: Role): Promise<void> {
+function bind(client: KubeClient, { kind, metadata: { name, namespace } }: Role, to = user): Promise<void> {
   const metadata = { name, ...(namespace === undefined ? {} : { namespace: 'default' }) };
   const binding = {
     roleRef: { apiGroup: group, kind, name },
-    subjects: [{ apiGroup: group, kind: 'User', name: user }],
+    subjects: [{ apiGroup: group, kind: 'User', name: to }],
     metadata,
   };
   return create(client, `${kind}Binding`, namespace, binding);

@@ -5,6 +5,7 @@ import { kinds } from '@metal/api/kinds.ts';
 import { crdFiles } from './generate/crds.ts';
 import { bringUpToDate, findStale, type GeneratedFolder } from './generate/generated-folder.ts';
 import { kindPages } from './generate/kind-pages.ts';
+import { metadataRbac } from './generate/metadata-rbac.ts';
 import { convenienceRoles, generateRbac } from './generate/rbac.ts';
 import { serviceWriters } from './generate/service-writers.ts';
 import { stateDiagrams } from './generate/state-diagrams.ts';
@@ -23,7 +24,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 function everything(): GeneratedFolder[] {
   return [
     { path: 'deploy/crds', files: crdFiles(kinds) },
-    { path: 'deploy/rbac', files: generateRbac({ kinds, controllers, services: serviceWriters }) },
+    { path: 'deploy/rbac', files: [...generateRbac({ kinds, controllers, services: serviceWriters }), metadataRbac()] },
     { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
