@@ -6,8 +6,11 @@ import type { OperatorCaches, OperatorContext } from '@metal/operator/context.ts
 import { controllers } from '@metal/operator/controllers.ts';
 import { discoveryIgnitionOf } from '@metal/operator/discovery-ignition.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
+import { PromptLooks } from '@metal/operator/prompt-looks.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
+import { Signal } from '@metal/operator/signal.ts';
 import { startBoot } from '@metal/boot/boot.ts';
+import { startEventReceiver } from '@metal/events/event-receiver.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -35,6 +38,8 @@ export interface RunningSystem extends AsyncDisposable {
   readonly bootUrl: string | undefined;
   /** Where machines ask for their metadata; undefined without the metadata service. */
   readonly metadataUrl: string | undefined;
+  /** Where BMCs send events to; undefined without the event receiver. */
+  readonly eventUrl: string | undefined;
   readonly metrics: MetricsRegistry;
   readonly client: KubeClient;
   /** Settles when the system has stopped; rejects when it had to. */
@@ -71,7 +76,7 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
       bootTokenKey: bootTokenKeyFrom(client, config.managerNamespace),
     };
     const metadataUrl = await has(config, 'metadata', () => startMetadataPart(shared, metadataCaches, stack));
-    const { registryUrl, bootUrl, running } =
+    const { registryUrl, bootUrl, eventUrl, running } =
       caches === undefined ? nothingElse : await startOthers({ ...shared, caches }, cacheSet, stack);
     const stopped =
       running ?? new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -80,7 +85,8 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
     stack.defer(() => stop.abort(new Error('stopping')));
     const owned = stack.move();
     const dispose = () => owned.disposeAsync();
-    return { registryUrl, bootUrl, metadataUrl, metrics, client, stopped, [Symbol.asyncDispose]: dispose };
+    const urls = { registryUrl, bootUrl, metadataUrl, eventUrl };
+    return { ...urls, metrics, client, stopped, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
@@ -106,11 +112,17 @@ const servesMetadataOnly = ({ components }: OperatorConfig): boolean =>
 interface OtherParts {
   readonly registryUrl: string | undefined;
   readonly bootUrl: string | undefined;
+  readonly eventUrl: string | undefined;
   /** Settles when the controllers have stopped. */
   readonly running: Promise<void> | undefined;
 }
 
-const nothingElse: OtherParts = { registryUrl: undefined, bootUrl: undefined, running: undefined };
+const nothingElse: OtherParts = {
+  registryUrl: undefined,
+  bootUrl: undefined,
+  eventUrl: undefined,
+  running: undefined,
+};
 
 async function startOthers(
   shared: SharedWithCaches,
@@ -120,10 +132,33 @@ async function startOthers(
   const { config } = shared;
   const registryUrl = await has(config, 'registry', () => startRegistryPart(shared, stack));
   const bootUrl = await has(config, 'boot', () => startBootPart(shared, registryUrl ?? config.registryUrl, stack));
-  const running = config.components.has('controllers')
-    ? runControllers(shared, cacheSet, registryUrl ?? config.registryUrl, stack)
-    : undefined;
-  return { registryUrl, bootUrl, running };
+  if (!config.components.has('controllers')) return { registryUrl, bootUrl, eventUrl: undefined, running: undefined };
+  const bmcSpoke = new Signal();
+  const eventUrl =
+    config.eventUrl === undefined ? undefined : await startEventsPart(shared, config.eventUrl, bmcSpoke, stack);
+  const urls = { registryUrl: registryUrl ?? config.registryUrl, eventUrl };
+  return { registryUrl, bootUrl, eventUrl, running: runControllers({ ...shared, bmcSpoke, ...urls }, cacheSet, stack) };
+}
+
+/** Belongs to the controllers: it tells them when to look. */
+async function startEventsPart(
+  { config, caches, clock, log, metrics, bootTokenKey }: SharedWithCaches,
+  publicUrl: string,
+  bmcSpoke: Signal,
+  stack: AsyncDisposableStack,
+): Promise<string> {
+  const service = await startEventReceiver({
+    listen: { port: config.eventPort },
+    auth: config.eventAuth,
+    bmcs: caches.bmcs,
+    eventTokenKey: bootTokenKey,
+    onEvent: (bmcName) => bmcSpoke.emit(bmcName),
+    clock,
+    log: log.child({ part: 'events' }),
+    metrics,
+  });
+  stack.use(service);
+  return withActualPort(publicUrl, config.eventPort, service.port);
 }
 
 async function startMetadataPart(
@@ -206,13 +241,15 @@ function withActualPort(url: string, asked: number, actual: number): string {
   return adjusted.toString().replace(/\/$/, '');
 }
 
-function runControllers(
-  shared: SharedWithCaches,
-  cacheSet: CacheSet,
-  registryUrl: string,
-  stack: AsyncDisposableStack,
-): Promise<void> {
-  const { config, caches, client, clock, log, metrics, signal } = shared;
+interface ControllersOptions extends SharedWithCaches {
+  readonly registryUrl: string;
+  readonly eventUrl: string | undefined;
+  /** The named BMC pushed something worth a look. */
+  readonly bmcSpoke: Signal;
+}
+
+function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: AsyncDisposableStack): Promise<void> {
+  const { config, caches, client, clock, log, metrics, signal, registryUrl, eventUrl } = shared;
   const access = new BmcAccess({
     clock,
     random: shared.random,
@@ -221,6 +258,8 @@ function runControllers(
   });
   stack.use(access);
   stack.use(forgetTheDeleted(caches, access));
+  const looks = stack.use(new PromptLooks({ access, caches, clock }));
+  stack.use(shared.bmcSpoke.on((name) => looks.heardFrom(name)));
   const scheduler = new ClaimScheduler(caches);
   stack.use(scheduler.start());
   const context: OperatorContext = {
@@ -236,6 +275,7 @@ function runControllers(
       probeImage: config.probeImage,
       registryUrl,
     }),
+    eventUrl,
     bootTokenKey: shared.bootTokenKey,
   };
   return runManager({
