@@ -29,7 +29,8 @@ function rack() {
     }
   };
   const bmcs = new Store<BMC>();
-  for (const name of ['a', 'b']) bmcs.absorb({ apiVersion, kind: 'BMC', metadata: { name, uid: name }, spec: undefined });
+  const spec = { bmcSecretRef: { name: 'x' }, protocol: { name: 'Redfish', port: 443 } } as const;
+  for (const name of ['a', 'b']) bmcs.absorb({ apiVersion, kind: 'BMC', metadata: { name, uid: name }, spec });
   const servers = new Store<Server>();
   servers.addIndexes({ bmc: ({ spec }) => [spec.bmcRef?.name ?? ''] });
   for (const name of ['a-1', 'a-2', 'b-1']) {

@@ -65,7 +65,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     name: 'metal_registry_requests_total',
     help: 'Requests to the registry by route and status',
   });
-  answerRefusals(http, { limit, log });
+  answerRefusals(http, { auth, limit, log });
   takeReports(http, { auth, client, admission, store, inventories, clock, log });
   try {
     const { port, url } = stack.use(await listenOn(http, { ...options, farewellMs }));
