@@ -34,7 +34,7 @@ export interface MetadataOptions {
   clock: Clock;
   log: Logger;
   metrics?: MetricsRegistry | undefined;
-  /** Per client address. */
+  /** Per client address; IPv6 clients count by /64, so that a rack may well be one. */
   rateLimit?: { burst: number; perSecond: number } | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function startMetadata(options: MetadataOptions): Promise<RunningMe
     const events = createEventRecorder({ client, clock, log, controller: 'metadata-service' });
     const identity = new Identity({ auth, servers: caches.servers, tokens, events, clock, log });
     const userData = new UserDataReader({ client, events, log });
-    const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 500, perSecond: 20 }) });
+    const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });
     const http = application({
       bodyLimit: 16_384,
       requestTimeout: 30_000,
