@@ -308,6 +308,16 @@ test('an address that two servers have serves neither, and their people are told
   assert.equal((await ask(addresses.shared, '/v1/server-name')).status, 404);
 });
 
+test('an address given by hand that is none is named to the people who gave it', async () => {
+  const free = await lab.server(nodes.free).exists();
+  const key = 'metal.ironcore.dev/metadata-addresses';
+  await annotate(free, { [key]: `${addresses.free}, node-7.example, fe80::7` });
+  const { note } = await eventAbout(free, 'MetadataAddressesUnusable');
+  assert.match(note, /names node-7\.example, fe80::7: expected IP addresses/);
+  assert.equal((await ask(addresses.free, '/v1/server-name')).text, free.metadata.name, 'the others count');
+  await annotate(free, { [key]: addresses.free });
+});
+
 test('what the probe saw stands for a server until its annotation says otherwise', async () => {
   const { status, metadata } = await lab.server(nodes.free).exists();
   const seen = (status?.networkInterfaces ?? []).flatMap(({ ips }) => ips ?? []);
@@ -393,8 +403,8 @@ test('a claim made anew under the same name gives its user data only after it is
   const ref = { namespace: 'tenant-one', name: 'mistyped' };
   // Somebody holds the server still and removes the claim by force, finalizer and all.
   await annotate(server, { 'metal.ironcore.dev/operation': 'ignore' });
-  await lab.client.mergePatch(ServerClaim, ref, { metadata: { finalizers: null } });
   await lab.client.delete(ServerClaim, ref);
+  await lab.client.mergePatch(ServerClaim, ref, { metadata: { finalizers: null } });
   const gone = await ask(addresses.free, '/v1/user-data');
   assert.deepEqual([gone.status, gone.text], [404, 'no user data: the claim of this server is gone']);
   const again = await lab.client.create(ServerClaim, {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { metadataAddressesAnnotation } from '@metal/api/wire/contract.ts';
-import { addressesOf, canonicalAddress } from './addresses.ts';
+import { addressesOf, canonicalAddress, unusableAddresses } from './addresses.ts';
 
 const spellings: [string, string | undefined][] = [
   ['192.0.2.1', '192.0.2.1'],
@@ -58,6 +58,14 @@ test('addresses given by hand take the place of those that discovery saw', () =>
   ]);
   assert.deepEqual(addressesOf(serverWith(['10.0.0.5'], '')), [], 'an empty list leaves the token alone');
   assert.deepEqual(addressesOf(serverWith([], '127.0.0.2,fe80::1,0.0.0.0')), ['127.0.0.2']);
+});
+
+test('what is given by hand and stands for nothing is named', () => {
+  assert.deepEqual(unusableAddresses(serverWith(['fe80::1'], '10.9.9.1, nonsense,fe80::1,, 127.0.0.2')), [
+    'nonsense',
+    'fe80::1',
+  ]);
+  assert.deepEqual(unusableAddresses(serverWith(['fe80::1'])), []);
 });
 
 test('a server that only has the deprecated single address is known by it', () => {

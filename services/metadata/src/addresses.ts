@@ -38,6 +38,18 @@ export function addressesOf({ metadata, status }: Server): string[] {
   return canonical(seen).filter((address) => !isIn(meaningless, address) && !isIn(loopback, address));
 }
 
+/** What the annotation of a server names and cannot stand for it, so that somebody can be told. */
+export function unusableAddresses({ metadata }: Server): string[] {
+  const given = metadata.annotations?.[metadataAddressesAnnotation]?.split(',') ?? [];
+  return given
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .filter((text) => {
+      const address = canonicalAddress(text);
+      return address === undefined || isIn(meaningless, address);
+    });
+}
+
 const canonical = (texts: readonly string[]): string[] => [
   ...new Set(texts.map(canonicalAddress).filter((address) => address !== undefined)),
 ];

@@ -10,6 +10,7 @@ import type { Clock } from '@metal/kube/clock.ts';
 import { createEventRecorder } from '@metal/kube/events.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
+import { warnOfAddresses } from './address-warnings.ts';
 import { addressesOf } from './addresses.ts';
 import { Identity } from './identity.ts';
 import { serveMetadata } from './routes.ts';
@@ -57,6 +58,7 @@ export async function startMetadata(options: MetadataOptions): Promise<RunningMe
   try {
     const tokens = stack.use(new LazyBootTokens(caches.bootConfigurations, bootTokenKey));
     const events = createEventRecorder({ client, clock, log, controller: 'metadata-service' });
+    stack.use(warnOfAddresses(caches.servers, events));
     const identity = new Identity({ auth, servers: caches.servers, tokens, events, clock, log });
     const userData = new UserDataReader({ client, events, log });
     const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });

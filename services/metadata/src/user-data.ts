@@ -37,7 +37,8 @@ export class UserDataReader {
     if (status?.state !== 'Reserved') return { reason: `this server is ${status?.state ?? 'Initial'}, not Reserved` };
     const claim = await this.#orRefuse(metadata.name, () => this.#options.client.find(ServerClaim, ref));
     if (claim === undefined) return { reason: 'the claim of this server is gone' };
-    if (ref.uid === undefined || claim.metadata.uid !== ref.uid)
+    if (ref.uid === undefined) return { reason: 'the server does not say by UID which claim holds it' };
+    if (claim.metadata.uid !== ref.uid)
       return { reason: 'this server is held by an earlier claim of the same name; it is given back first' };
     const { name } = claim.spec.userDataRef ?? {};
     if (name === undefined || name === '') return { reason: 'the claim refers to no user data' };
