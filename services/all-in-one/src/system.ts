@@ -249,7 +249,9 @@ interface ControllersOptions extends SharedWithCaches {
 }
 
 function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: AsyncDisposableStack): Promise<void> {
-  const { config, caches, client, clock, log, metrics, signal, registryUrl, eventUrl } = shared;
+  const { caches, client, clock, log, metrics, signal, registryUrl, eventUrl } = shared;
+  // BMCs are told the port that became of 0.
+  const config = { ...shared.config, eventUrl };
   const access = new BmcAccess({
     clock,
     random: shared.random,
@@ -275,7 +277,6 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
       probeImage: config.probeImage,
       registryUrl,
     }),
-    eventUrl,
     bootTokenKey: shared.bootTokenKey,
   };
   return runManager({

@@ -36,7 +36,7 @@ export interface OperatorConfig {
   readonly bootPort: number;
   readonly bootUrl: string;
   readonly bootImagesFile: string | undefined;
-  /** Where BMCs send events to, without the path; undefined when there is no receiver. */
+  /** Where BMCs send their events; undefined switches events off. */
   readonly eventUrl: string | undefined;
   readonly eventPort: number;
   readonly eventAuth: 'token' | 'none';
@@ -231,6 +231,7 @@ function bootUrlOf(values: Values, environment: NodeJS.ProcessEnv, registryUrl: 
   return host === '' ? '' : `http://${host}:${values['boot-port']}`;
 }
 
+/** Events are an addition: without an address nobody is told any, and nothing else suffers. */
 function eventUrlOf(values: Values, environment: NodeJS.ProcessEnv): string | undefined {
   if (values['event-url'] !== '') return url(values, 'event-url');
   const host = environment.EVENT_ADDRESS ?? '';

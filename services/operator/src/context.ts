@@ -39,8 +39,6 @@ export interface OperatorContext {
   readonly access: BmcAccess;
   readonly scheduler: ClaimScheduler;
   readonly discoveryIgnition: DiscoveryIgnition;
-  /** Where BMCs send events to, without the path; undefined when nobody listens. */
-  readonly eventUrl: string | undefined;
   /** Key that boot tokens and event tokens are derived from; created in the manager namespace on first use. */
   readonly bootTokenKey: () => Promise<Uint8Array>;
 }

@@ -85,7 +85,7 @@ export const compatibleOptions = [
     'event-url',
     'string',
     '',
-    'URL under which BMCs reach the event receiver; empty: <event-protocol>://$EVENT_ADDRESS:<event-port>, or no receiver',
+    'URL under which BMCs reach the event receiver; empty: <event-protocol>://$EVENT_ADDRESS:<event-port>, or no events',
   ),
   option('event-port', 'integer', '10001', 'Port of the event receiver; 0 takes a free one'),
   option('event-protocol', 'string', 'http', 'Scheme of the composed event URL'),
@@ -146,7 +146,7 @@ export const ownOptions = [
     'event-auth',
     'string',
     'token',
-    'token: the address that a BMC sends events to holds a token of its own; none: accept whoever names a BMC, as v0.7.0 did',
+    'token: BMCs send events to a destination that nobody else can guess; none: to that of v0.7.0',
   ),
   option('metadata-port', 'integer', '10002', 'Port of the metadata service; 0 takes a free one'),
   option(
