@@ -62,7 +62,7 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
       createKubeClient({ kubeconfigPath: config.kubeconfigPath, defaultFieldManager: 'metal-operator', metrics }),
     );
     const cacheSet = new CacheSet({ client, clock, log, metrics });
-    const metadataCaches = watchMetadataKinds(cacheSet);
+    const metadataCaches = config.components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;
     const caches = servesMetadataOnly(config) ? undefined : watchOperatorKinds(cacheSet);
     const stop = new AbortController();
     stack.defer(() => cacheSet.stop());
@@ -75,7 +75,7 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
       signal: stop.signal,
       bootTokenKey: bootTokenKeyFrom(client, config.managerNamespace),
     };
-    const metadataUrl = await has(config, 'metadata', () => startMetadataPart(shared, metadataCaches, stack));
+    const metadataUrl = metadataCaches && (await startMetadataPart(shared, metadataCaches, stack));
     const { registryUrl, bootUrl, eventUrl, running } =
       caches === undefined ? nothingElse : await startOthers({ ...shared, caches }, cacheSet, stack);
     const stopped =
