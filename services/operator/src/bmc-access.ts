@@ -44,6 +44,8 @@ export class BmcAccess implements AsyncDisposable {
   readonly #systems = new Map<string, SystemMemory>();
   /** Something was learned about the named BMC. */
   readonly learned = new Signal();
+  /** The machine of the named Server is to be looked at before its time. */
+  readonly stale = new Signal();
 
   constructor(options: BmcAccessOptions) {
     this.#options = options;

@@ -45,6 +45,6 @@ export interface OperatorContext {
   readonly notices: Notices;
   readonly scheduler: ClaimScheduler;
   readonly discoveryIgnition: DiscoveryIgnition;
-  /** Key that boot tokens are derived from; created in the manager namespace on first use. */
+  /** Key that boot tokens and event tokens are derived from; created in the manager namespace on first use. */
   readonly bootTokenKey: () => Promise<Uint8Array>;
 }

@@ -4,7 +4,8 @@
  */
 export interface Option {
   readonly name: string;
-  readonly type: 'string' | 'boolean' | 'duration' | 'integer';
+  /** pairs: `key=value`, and may be given several times. */
+  readonly type: 'string' | 'boolean' | 'duration' | 'integer' | 'pairs';
   readonly default: string;
   readonly help: string;
 }
@@ -80,8 +81,13 @@ export const compatibleOptions = [
   ),
   option('registry-protocol', 'string', 'http', 'Scheme of the composed registry URL'),
   option('registry-port', 'integer', '10000', 'Port the registry listens on; 0 takes a free one'),
-  option('event-url', 'string', '', 'URL under which BMCs reach the event receiver'),
-  option('event-port', 'integer', '10001', 'Port of the event receiver'),
+  option(
+    'event-url',
+    'string',
+    '',
+    'URL under which BMCs reach the event receiver; empty: <event-protocol>://$EVENT_ADDRESS:<event-port>, or no events',
+  ),
+  option('event-port', 'integer', '10001', 'Port of the event receiver; 0 takes a free one'),
   option('event-protocol', 'string', 'http', 'Scheme of the composed event URL'),
   option('probe-image', 'string', '', 'Container image of the probe, for ignition templates that pull it (required)'),
   option('probe-os-image', 'string', '', 'Image that discovery boots (required)'),
@@ -128,7 +134,7 @@ export const ownOptions = [
     'components',
     'string',
     'controllers,registry,boot',
-    'What this process runs; leave out boot and an external boot operator sets boot configurations Ready',
+    'What this process runs, of controllers, registry, boot, metadata; leave out boot and an external boot operator sets boot configurations Ready',
   ),
   option(
     'registry-auth',
@@ -136,6 +142,20 @@ export const ownOptions = [
     'token',
     'token: reports need the token of their boot; none: accept anybody, for probes of v0.7.0',
   ),
+  option(
+    'event-auth',
+    'string',
+    'token',
+    'token: BMCs send events to a destination that nobody else can guess; none: to that of v0.7.0',
+  ),
+  option('metadata-port', 'integer', '10002', 'Port of the metadata service; 0 takes a free one'),
+  option(
+    'metadata-auth',
+    'string',
+    'address',
+    'address: a machine is known by its address or by the token of its boot; token: by its token only',
+  ),
+  option('static-metadata', 'pairs', '', 'key=value that every machine is shown; may be given several times'),
   option('boot-port', 'integer', '8082', 'Port of the boot service; 0 takes a free one'),
   option(
     'boot-url',
@@ -171,9 +191,12 @@ export const ownOptions = [
 export const options: readonly Option[] = [...compatibleOptions, ...ownOptions];
 export type OptionName = (typeof compatibleOptions)[number]['name'] | (typeof ownOptions)[number]['name'];
 
+/** Names of v0.7.0 that mean an option of ours. */
+export const formerNames: Readonly<Record<string, OptionName>> = { 'metaldata-port': 'metadata-port' };
+
 /**
  * Accepted, and without effect in this version: either what they tune does not exist here by design (reports are pushed,
- * validation is in the CRDs), or its turn has not come (BMC resets, events, DNS, day-two work). Whoever sets one is told.
+ * validation is in the CRDs), or its turn has not come (BMC resets, DNS, day-two work). Whoever sets one is told.
  */
 export const inertOptions: ReadonlySet<string> = new Set<OptionName>([
   'resource-polling-interval',
@@ -188,9 +211,6 @@ export const inertOptions: ReadonlySet<string> = new Set<OptionName>([
   'maintenance-resync-interval',
   'bios-setting-timeout',
   'default-failed-auto-retry-count',
-  'event-url',
-  'event-port',
-  'event-protocol',
   'dns-record-template-path',
   'webhook-port',
   'webhook-cert-path',

@@ -64,6 +64,7 @@ export class Lab implements AsyncDisposable {
   readonly fleet: Fleet;
   readonly timeline: Timeline;
   readonly kubeconfigPath: string;
+  readonly cluster: ControlPlane;
   /** The watches of the lab itself: what `client` wrote is in them when the write returns. */
   readonly caches: CacheSet;
   readonly servers: Cache<Server>;
@@ -86,7 +87,7 @@ export class Lab implements AsyncDisposable {
     caches: CacheSet;
     clock: Clock;
     fleet: Fleet;
-    kubeconfigPath: string;
+    cluster: ControlPlane;
     flags: readonly string[];
     stack: AsyncDisposableStack;
   }) {
@@ -94,8 +95,9 @@ export class Lab implements AsyncDisposable {
     this.client = client;
     this.clock = clock;
     this.fleet = fleet;
+    this.cluster = parts.cluster;
     this.caches = caches;
-    this.kubeconfigPath = parts.kubeconfigPath;
+    this.kubeconfigPath = parts.cluster.kubeconfigPath;
     this.#flags = parts.flags;
     this.#stack = parts.stack;
     this.servers = caches.watch(Server, { indexes: { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] } });
@@ -419,7 +421,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
         : cluster.kubeconfigPath;
     const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
-    const lab = new Lab({ client, caches, clock, fleet, kubeconfigPath: cluster.kubeconfigPath, flags, stack });
+    const lab = new Lab({ client, caches, clock, fleet, cluster, flags, stack });
     stack.defer(() => caches.stop());
     await caches.start(new AbortController().signal);
     lab.timeline.start();
@@ -471,7 +473,8 @@ async function flagsOf(
 
 /** A process that is killed and started again must be found where machines were told it is. */
 async function portFlags(operator: NonNullable<LabOptions['operator']>): Promise<string[]> {
-  if (operator === 'inside') return ['--registry-url=http://127.0.0.1', '--registry-port=0', '--boot-port=0'];
+  if (operator === 'inside')
+    return ['--registry-url=http://127.0.0.1', '--registry-port=0', '--boot-port=0', '--metadata-port=0'];
   const [registry, boot] = [await freePort(), await freePort()];
   return [
     `--registry-url=http://127.0.0.1:${registry}`,

@@ -36,6 +36,29 @@ export async function restrictedKubeconfig(
   return cluster.kubeconfigFor(user);
 }
 
+const metadataUser = 'metal-operator-metadata';
+
+/** The kubeconfig of a metadata service that runs on its own: it sees servers, and no Secret. */
+export async function metadataKubeconfig(cluster: ControlPlane, client: KubeClient): Promise<string> {
+  for (const role of await generatedRoles()) {
+    await create(client, role.kind, role.metadata.namespace, role);
+    if (role.metadata.name === metadataUser) await bind(client, role, metadataUser);
+  }
+  return cluster.kubeconfigFor(metadataUser);
+}
+
+/** What the owner of a namespace does to let machines have the user data of its claims. */
+export async function allowUserData(client: KubeClient, namespace: string): Promise<void> {
+  const subjects = [{ apiGroup: group, kind: 'User', name: metadataUser }];
+  const roleRef = { apiGroup: group, kind: 'ClusterRole', name: 'metal-operator-user-data-reader' };
+  const metadata = { name: 'user-data', namespace };
+  await client.raw({
+    method: 'POST',
+    path: `/apis/${group}/v1/namespaces/${namespace}/rolebindings`,
+    body: { apiVersion: `${group}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects },
+  });
+}
+
 async function generatedRoles(): Promise<Role[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));

@@ -7,6 +7,7 @@ import { admissionFiles } from './generate/admission.ts';
 import { crdFiles } from './generate/crds.ts';
 import { bringUpToDate, findStale, type GeneratedFolder } from './generate/generated-folder.ts';
 import { kindPages } from './generate/kind-pages.ts';
+import { metadataRbac } from './generate/metadata-rbac.ts';
 import { convenienceRoles, generateRbac } from './generate/rbac.ts';
 import { serviceWriters } from './generate/service-writers.ts';
 import { stateDiagrams } from './generate/state-diagrams.ts';
@@ -26,7 +27,7 @@ function everything(): GeneratedFolder[] {
   return [
     { path: 'deploy/crds', files: crdFiles(kinds) },
     { path: 'deploy/admission', files: admissionFiles(admissionRules) },
-    { path: 'deploy/rbac', files: generateRbac({ kinds, controllers, services: serviceWriters }) },
+    { path: 'deploy/rbac', files: [...generateRbac({ kinds, controllers, services: serviceWriters }), metadataRbac()] },
     { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
