@@ -3,9 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { controllers } from '@metal/operator/controllers.ts';
 import { kinds } from '@metal/api/kinds.ts';
 import { crdFiles } from './generate/crds.ts';
+import { errorChapters } from './generate/error-chapters.ts';
+import { errorPage } from './generate/error-page.ts';
 import { bringUpToDate, findStale, type GeneratedFolder } from './generate/generated-folder.ts';
 import { kindPages } from './generate/kind-pages.ts';
 import { convenienceRoles, generateRbac } from './generate/rbac.ts';
+import { reasonPage } from './generate/reason-page.ts';
 import { serviceWriters } from './generate/service-writers.ts';
 import { stateDiagrams } from './generate/state-diagrams.ts';
 
@@ -19,7 +22,7 @@ Writes everything that is derived from the code: CRDs, RBAC roles, reference pag
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Folders that hold generated files and nothing else. To add one, add a line. */
+/** Folders that hold generated files. To add one, add a line. */
 function everything(): GeneratedFolder[] {
   return [
     { path: 'deploy/crds', files: crdFiles(kinds) },
@@ -27,6 +30,8 @@ function everything(): GeneratedFolder[] {
     { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
+    { path: 'docs', files: [errorPage(errorChapters)], isShared: true },
+    { path: 'docs/operate', files: [reasonPage(controllers)], isShared: true },
   ];
 }
 

@@ -6,6 +6,7 @@ import { isPaused } from '../../paused.ts';
 import { endpointActions } from './actions.ts';
 import { readEndpointFacts } from './facts.ts';
 import { endpointPhases } from './phases.ts';
+import { endpointReasons } from './reasons.ts';
 import { reportEndpoint } from './report.ts';
 
 export const endpointController = phaseController({
@@ -14,6 +15,7 @@ export const endpointController = phaseController({
   phaseOf: () => 'Present',
   facts: readEndpointFacts,
   table: endpointPhases,
+  reasons: endpointReasons,
   actions: endpointActions,
   report: reportEndpoint,
   paused: isPaused,
