@@ -24,13 +24,9 @@ test('kubectl get shows for every kind what an object waits for', async () => {
 
   const show = async (...words: string[]) => tableOf(await kubectl(lab.kubeconfigPath, ['get', ...words]));
   const endpoints = await show('endpoints.metal.ironcore.dev');
-  assert.deepEqual(
-    endpoints.map(({ NAME, READY, REASON }) => [NAME, READY, REASON]).toSorted(),
-    [
-      [node.name, 'True', 'BMCCreated'],
-      ['stranger', 'False', 'UnknownMACPrefix'],
-    ].toSorted(),
-  );
+  const said = new Map(endpoints.map(({ NAME, READY, REASON }) => [NAME, `${READY} ${REASON}`]));
+  assert.equal(said.get(node.name), 'True BMCCreated');
+  assert.equal(said.get('stranger'), 'False UnknownMACPrefix');
   const [bmc] = await show('bmc');
   assert.deepEqual([bmc?.STATE, bmc?.REASON], ['Enabled', 'Connected']);
   const [server] = await show('server');

@@ -15,7 +15,7 @@ import { runManager } from '@metal/kube/manager.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
 import { type Logger } from 'pino';
 import { Registry as MetricsRegistry } from 'prom-client';
-import { bmcTraffic } from './bmc-traffic.ts';
+import { exportFleet } from './metrics/metrics.ts';
 
 export interface SystemOptions {
   readonly config: OperatorConfig;
@@ -156,16 +156,12 @@ function runControllers(
   stack: AsyncDisposableStack,
 ): Promise<void> {
   const { config, caches, client, clock, log, metrics, signal } = shared;
-  const access = new BmcAccess({
-    clock,
-    random: shared.random,
-    callDeadlineMs: config.bmcCallTimeoutMs,
-    observerOf: bmcTraffic(metrics),
-  });
-  stack.use(access);
-  stack.use(forgetTheDeleted(caches, access));
   const scheduler = new ClaimScheduler(caches);
   stack.use(scheduler.start());
+  const { observerOf } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
+  const access = new BmcAccess({ clock, random: shared.random, callDeadlineMs: config.bmcCallTimeoutMs, observerOf });
+  stack.use(access);
+  stack.use(forgetTheDeleted(caches, access));
   const context: OperatorContext = {
     client,
     caches,

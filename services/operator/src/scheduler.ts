@@ -23,6 +23,8 @@ export class ClaimScheduler {
   #passIsDue = false;
   /** The named claim got a promise. */
   readonly promised = new Signal();
+  /** The server promised to the named claim was somebody else's by the time it was to be bound. */
+  readonly contested = new Signal();
 
   constructor(caches: SchedulerCaches) {
     this.#caches = caches;
