@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { dashboardQueries } from '@metal/lab/queries.ts';
 import { findPromtool } from '@metal/project/promtool.ts';
 import { parse, stringify } from 'yaml';
 import * as z from 'zod';
 
 const run = promisify(execFile);
+const say = (line: string) => void process.stderr.write(`${line}\n`);
 const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 const alert = z.object({
@@ -30,12 +32,24 @@ const { metadata, spec } = ruleFile.parse(parse(await readFile(file('deploy/prom
 const rules = spec.groups.flatMap((group) => group.rules);
 
 test('the alert rules fire when they are to, and only then', async () => {
-  const promtool = await findPromtool({ environment: process.env, say: (line) => process.stderr.write(`${line}\n`) });
+  const promtool = await findPromtool({ environment: process.env, say });
   await using folder = await mkdtempDisposable(join(tmpdir(), 'metal-alerts-'));
   await writeFile(join(folder.path, 'rules.yaml'), stringify(spec));
   await copyFile(file('deploy/prometheus/alerts.test.yaml'), join(folder.path, 'alerts.test.yaml'));
   await run(promtool, ['check', 'rules', 'rules.yaml'], { cwd: folder.path });
   await run(promtool, ['test', 'rules', 'alerts.test.yaml'], { cwd: folder.path });
+});
+
+test('Prometheus understands every query of the dashboard', async () => {
+  const promtool = await findPromtool({ environment: process.env, say });
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'metal-dashboard-'));
+  const rules = (await dashboardQueries()).map(({ of, expression }, index) => ({
+    record: `query:${index}`,
+    expr: expression,
+    labels: { of },
+  }));
+  await writeFile(join(folder.path, 'queries.yaml'), stringify({ groups: [{ name: 'dashboard', rules }] }));
+  await run(promtool, ['check', 'rules', 'queries.yaml'], { cwd: folder.path });
 });
 
 test('rule, group and alerts have the names of v0.7.0, and every alert has a case', async () => {

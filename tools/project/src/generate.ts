@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { controllers } from '@metal/operator/controllers.ts';
 import { kinds } from '@metal/api/kinds.ts';
 import { crdFiles } from './generate/crds.ts';
+import { dashboard } from './generate/dashboard.ts';
 import { errorChapters } from './generate/error-chapters.ts';
 import { errorPage } from './generate/error-page.ts';
 import { bringUpToDate, findStale, type GeneratedFolder } from './generate/generated-folder.ts';
@@ -28,6 +29,7 @@ function everything(): GeneratedFolder[] {
     { path: 'deploy/crds', files: crdFiles(kinds) },
     { path: 'deploy/rbac', files: generateRbac({ kinds, controllers, services: serviceWriters }) },
     { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
+    { path: 'deploy/grafana', files: [dashboard()] },
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
     { path: 'docs', files: [errorPage(errorChapters)], isShared: true },

@@ -155,7 +155,7 @@ test('only claims without a server tell since when they wait', async () => {
   claims.absorb(claim());
   const waiting = 'metal_claim_unbound_since_timestamp_seconds';
   assert.deepEqual(await samples(waiting), [`claim=claim,claim_namespace=default ${Date.parse(at(0)) / 1_000}`]);
-  assert.deepEqual(await samples('metal_claims'), ['phase=Unbound 1', 'phase=Bound 0']);
+  assert.deepEqual(await samples('metal_claims'), ['phase=Unbound 1', 'phase=Bound 0', 'phase=Lost 0']);
   claims.absorb(claim('Bound'));
   assert.deepEqual(await samples(waiting), []);
 });

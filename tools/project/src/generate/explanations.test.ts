@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { controllers } from '@metal/operator/controllers.ts';
 import { errorChapters } from './error-chapters.ts';
 import { errorPage } from './error-page.ts';
@@ -17,12 +21,35 @@ const entries = [
 for (const { name, word, meaning, remedy } of entries) {
   test(`${name}: ${word} is explained in full sentences`, () => {
     assert.match(word, /^[A-Z][A-Za-z0-9]+$/);
+    assert.ok(meaning.includes(' '), `"${meaning}" says too little`);
     for (const sentence of [meaning, remedy]) {
-      assert.match(sentence, /^[A-Z].*[^.]\.$/, sentence);
-      assert.ok(sentence.split(' ').length >= 4, `"${sentence}" says too little`);
+      assert.match(sentence, /^(?:[A-Z]|spec\.|status\.).*[^.][.?]$/, sentence);
     }
   });
 }
+
+test('every reason that a report makes up is explained beside it', async () => {
+  const root = fileURLToPath(new URL('../../../../services/operator/src', import.meta.url));
+  const explained = new Set(controllers.flatMap(({ reasons }) => Object.keys(reasons)));
+  const unexplained: string[] = [];
+  for (const path of await readdir(root, { recursive: true })) {
+    if (!path.endsWith('/report.ts') || !existsSync(join(root, dirname(path), 'reasons.ts'))) continue;
+    const words = (await readFile(join(root, path), 'utf8')).matchAll(/reason: '(\w+)'/g);
+    for (const [, word = ''] of words) if (!explained.has(word)) unexplained.push(`${path}: ${word}`);
+  }
+  assert.deepEqual(unexplained, []);
+});
+
+test('a word that two controllers give for one kind means the same', () => {
+  const meanings = new Map<string, string>();
+  for (const { kind, reasons } of controllers) {
+    for (const [word, { meaning }] of Object.entries(reasons)) {
+      const key = `${kind.kind} ${word}`;
+      assert.equal(meanings.get(key) ?? meaning, meaning, key);
+      meanings.set(key, meaning);
+    }
+  }
+});
 
 test('the page of reasons has a chapter per kind, and controllers of one kind share it', () => {
   const entry = (meaning: string) => ({ meaning, remedy: 'Nothing.' });
