@@ -1,13 +1,28 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { findBinaries } from '@metal/controlplane/binaries.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import type { Condition, KubeObject } from '@metal/kube/kind.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
 
 const openLab = labsOfFile();
 const run = promisify(execFile);
+
+type Explained = KubeObject & { status?: { conditions?: readonly Condition[] } };
+/** Conditions that controllers give; boot service and registry have contract words of their own. */
+const ours = new Set([
+  'Ready',
+  'Discovered',
+  'BMCReachable',
+  'PoweringOn',
+  'WaitingForPowerOff',
+  'SystemsAccepted',
+  'ImageCurrent',
+]);
 
 test('kubectl get shows for every kind what an object waits for', async () => {
   await using lab = await openLab({ flags: ['--components=controllers,registry'] });
@@ -53,3 +68,48 @@ function tableOf(text: string): Record<string, string>[] {
     ),
   );
 }
+
+test('every reason that objects give on their way is explained on the page of its kind, and comes with a message', async () => {
+  await using lab = await openLab({ flags: ['--server-resync-interval=10s'] });
+  const met = new Map<string, string>();
+  for (const cache of [lab.endpoints, lab.bmcs, lab.servers, lab.claims, lab.boots]) {
+    // What is read of the objects here, all of these kinds have.
+    (cache as Cache<Explained>).onChange(({ after }) => {
+      for (const { type, reason, message } of after?.status?.conditions ?? [])
+        if (ours.has(type)) met.set(`${after?.kind ?? ''} ${reason}`, message);
+    });
+  }
+  const [node] = await lab.rack({ dell: 1 });
+  const odd = await lab.fleet.add({ vendor: 'hpe', password: 'another-one' });
+  assert.ok(node);
+  await lab.plugIn(node, odd);
+  await lab.bmc(odd).says('AuthenticationFailed');
+  await lab.patchSecret(odd.name, { password: 'another-one' });
+  await lab.server(node).says('Available');
+  const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
+  await claim.reaches('Bound');
+  await lab.server(node).says('ClaimServed');
+  const second = await lab.claim({ image: 'registry.test/unknown:1' });
+  await lab.server(odd).says('BootConfigurationFailed');
+  await second.delete();
+  await claim.delete();
+  await claim.isGone();
+  await lab.server(node).says('Available');
+
+  const page = await readFile(new URL('../../docs/operate/reasons.md', import.meta.url), 'utf8');
+  const errors = await readFile(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+  const chapters = new Map(page.split('\n## ').map((text) => [text.slice(0, text.indexOf('\n')), text]));
+  const unexplained = [...met.keys()].filter((key) => {
+    const [kind = '', reason = ''] = key.split(' ');
+    // Kinds whose controllers have no catalogue yet have no chapter.
+    const chapter = chapters.get(kind);
+    return chapter !== undefined && !chapter.includes(`| \`${reason}\` |`) && !errors.includes(`| \`${reason}\` |`);
+  });
+  assert.deepEqual(unexplained, []);
+  assert.deepEqual(
+    [...met].filter(([, message]) => message.trim() === '').map(([key]) => key),
+    [],
+    'no condition is without a message',
+  );
+  assert.ok(met.size > 15, [...met.keys()].join(', '));
+});
