@@ -5,6 +5,7 @@ import { keyOf } from '@metal/kube/kind.ts';
 import { notFree, refusalOf, rulesAgainst } from './claimability.ts';
 import type { OperatorCaches } from './context.ts';
 import { selectorFault } from './label-selector.ts';
+import type { Refusal } from './refusals.ts';
 import { Signal } from './signal.ts';
 
 type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRules'>;
@@ -61,7 +62,7 @@ export class ClaimScheduler {
   explain(claim: ServerClaim): string {
     const counts = new Map<string, number>();
     for (const server of this.#caches.servers.all()) {
-      const refusal = refusalOf(server, claim, this.#rules) ?? 'PromisedToAnOlderClaim';
+      const refusal: Refusal = refusalOf(server, claim, this.#rules) ?? 'PromisedToAnOlderClaim';
       counts.set(refusal, (counts.get(refusal) ?? 0) + 1);
     }
     if (counts.size === 0) return `${preface(claim)}there are no servers`;

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { controllers } from '@metal/operator/controllers.ts';
+import { refusals } from '@metal/operator/refusals.ts';
 import { kinds } from '@metal/api/kinds.ts';
 import { crdFiles } from './generate/crds.ts';
 import { dashboard } from './generate/dashboard.ts';
@@ -33,7 +34,7 @@ function everything(): GeneratedFolder[] {
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
     { path: 'docs', files: [errorPage(errorChapters)], isShared: true },
-    { path: 'docs/operate', files: [reasonPage(controllers)], isShared: true },
+    { path: 'docs/operate', files: [reasonPage(controllers, refusals)], isShared: true },
   ];
 }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { controllers } from '@metal/operator/controllers.ts';
+import { refusals } from '@metal/operator/refusals.ts';
 import { errorChapters } from './error-chapters.ts';
 import { errorPage } from './error-page.ts';
 import { reasonPage } from './reason-page.ts';
@@ -13,6 +14,7 @@ const entries = [
   ...controllers.flatMap(({ name, reasons }) =>
     Object.entries(reasons).map(([word, entry]) => ({ name, word, ...entry })),
   ),
+  ...Object.entries(refusals).map(([word, entry]) => ({ name: 'refusal', word, ...entry })),
   ...errorChapters.flatMap(({ title, catalogue }) =>
     Object.entries(catalogue).map(([word, entry]) => ({ name: title, word, ...entry })),
   ),
@@ -28,13 +30,13 @@ for (const { name, word, meaning, remedy } of entries) {
   });
 }
 
-test('every reason that a report makes up is explained beside it', async () => {
+test('reasons that reports, facts and events make up are explained, too', async () => {
   const root = fileURLToPath(new URL('../../../../services/operator/src', import.meta.url));
   const explained = new Set(controllers.flatMap(({ reasons }) => Object.keys(reasons)));
   const unexplained: string[] = [];
   for (const path of await readdir(root, { recursive: true })) {
-    if (!path.endsWith('/report.ts') || !existsSync(join(root, dirname(path), 'reasons.ts'))) continue;
-    const words = (await readFile(join(root, path), 'utf8')).matchAll(/reason: '(\w+)'/g);
+    if (!/(?<!\.test)\.ts$/.test(path) || !existsSync(join(root, dirname(path), 'reasons.ts'))) continue;
+    const words = (await readFile(join(root, path), 'utf8')).matchAll(/(?:\breason: |\bwarn\()'(\w+)'/g);
     for (const [, word = ''] of words) if (!explained.has(word)) unexplained.push(`${path}: ${word}`);
   }
   assert.deepEqual(unexplained, []);
@@ -53,12 +55,15 @@ test('a word that two controllers give for one kind means the same', () => {
 
 test('the page of reasons has a chapter per kind, and controllers of one kind share it', () => {
   const entry = (meaning: string) => ({ meaning, remedy: 'Nothing.' });
-  const { text } = reasonPage([
-    { kind: { kind: 'Server' }, reasons: { B: entry('second') } },
-    { kind: { kind: 'Server' }, reasons: { A: entry('one | two') } },
-    { kind: { kind: 'BMC' }, reasons: {} },
-  ]);
-  assert.deepEqual(text.match(/^## .*/gm), ['## Server']);
+  const { text } = reasonPage(
+    [
+      { kind: { kind: 'Server' }, reasons: { B: entry('second') } },
+      { kind: { kind: 'Server' }, reasons: { A: entry('one | two') } },
+      { kind: { kind: 'BMC' }, reasons: {} },
+    ],
+    { Busy: entry('third') },
+  );
+  assert.deepEqual(text.match(/^## .*/gm), ['## Server', '## Words in the message of NoServerMatches']);
   assert.match(text, /\| `A` \| one \\\| two \| Nothing\. \|\n\| `B` \|/);
 });
 

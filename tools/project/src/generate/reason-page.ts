@@ -23,21 +23,31 @@ kubectl get events --field-selector reason=NoServerMatches
 A reason that is not listed for its kind is an error code: see [errors](../errors.md).
 `;
 
+const aboutRefusals = `
+## Words in the message of NoServerMatches
+
+The message counts why each server was refused, as in \`looked at 8 servers: 5 ClaimedByAnother, 3 LabelsDoNotMatch\`.
+
+`;
+
 /** One page with every reason that a controller gives, by kind; the alert rules link to its entries. */
-export function reasonPage(explaining: readonly Explaining[]): GeneratedFile {
+export function reasonPage(explaining: readonly Explaining[], refusals: ReasonCatalogue): GeneratedFile {
   const kinds = [...new Set(explaining.map(({ kind }) => kind.kind))];
   const chapters = kinds.map((kind) =>
     chapter(kind, Object.assign({}, ...reasonsOf(kind, explaining)) as ReasonCatalogue),
   );
-  return { name: 'reasons.md', text: [header, introduction, ...chapters].join('') };
+  return { name: 'reasons.md', text: [header, introduction, ...chapters, aboutRefusals, tableOf(refusals)].join('') };
 }
 
 const reasonsOf = (kind: string, explaining: readonly Explaining[]): ReasonCatalogue[] =>
   explaining.filter((one) => one.kind.kind === kind).map(({ reasons }) => reasons);
 
 function chapter(kind: string, reasons: ReasonCatalogue): string {
+  return Object.keys(reasons).length === 0 ? '' : `\n## ${kind}\n\n${tableOf(reasons)}`;
+}
+
+function tableOf(reasons: ReasonCatalogue): string {
   const rows = Object.entries(reasons).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  if (rows.length === 0) return '';
   const cells = rows.map(([reason, { meaning, remedy }]) => [code(reason), meaning, remedy]);
-  return `\n## ${kind}\n\n${table(['Reason', 'What it means', 'What to do'], cells)}`;
+  return table(['Reason', 'What it means', 'What to do'], cells);
 }
