@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
@@ -42,6 +43,11 @@ test('a process exports every metric that dashboard and alert rules ask for, and
   assert.deepEqual(missing, []);
   const silent = queries.filter((query) => metricsIn(query).length === 0 && !query.expression.includes('up{'));
   assert.deepEqual(silent, [], 'every query asks for something');
+
+  const families = [...text.matchAll(/^# TYPE (metal_\w+) /gm)].map((match) => match[1]);
+  const page = await readFile(new URL('../../docs/operate/monitoring.md', import.meta.url), 'utf8');
+  const documented = page.split('## Alerts')[0]?.match(/\bmetal_\w+\b/g) ?? [];
+  assert.deepEqual(new Set(documented), new Set(families), 'the page names every metric of the fleet, and no other');
 
   const [held, free] = nodes.map((each) => lab.server(each).now?.metadata.name ?? '');
   for (const [name, state] of [

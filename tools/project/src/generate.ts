@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { controllers } from '@metal/operator/controllers.ts';
 import { refusals } from '@metal/operator/refusals.ts';
 import { kinds } from '@metal/api/kinds.ts';
+import { explaining } from './generate/explaining.ts';
 import { crdFiles } from './generate/crds.ts';
 import { dashboard } from './generate/dashboard.ts';
 import { errorChapters } from './generate/error-chapters.ts';
@@ -34,7 +35,7 @@ function everything(): GeneratedFolder[] {
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
     { path: 'docs', files: [errorPage(errorChapters)], isShared: true },
-    { path: 'docs/operate', files: [reasonPage(controllers, refusals)], isShared: true },
+    { path: 'docs/operate', files: [reasonPage(explaining, refusals)], isShared: true },
   ];
 }
 

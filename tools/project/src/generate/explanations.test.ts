@@ -5,13 +5,14 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { controllers } from '@metal/operator/controllers.ts';
+import { explaining } from './explaining.ts';
 import { refusals } from '@metal/operator/refusals.ts';
 import { errorChapters } from './error-chapters.ts';
 import { errorPage } from './error-page.ts';
 import { reasonPage } from './reason-page.ts';
 
 const entries = [
-  ...controllers.flatMap(({ name, reasons }) =>
+  ...explaining.flatMap(({ name, reasons }) =>
     Object.entries(reasons).map(([word, entry]) => ({ name, word, ...entry })),
   ),
   ...Object.entries(refusals).map(([word, entry]) => ({ name: 'refusal', word, ...entry })),
@@ -44,7 +45,7 @@ test('reasons that reports, facts and events make up are explained, too', async 
 
 test('a word that two controllers give for one kind means the same', () => {
   const meanings = new Map<string, string>();
-  for (const { kind, reasons } of controllers) {
+  for (const { kind, reasons } of explaining) {
     for (const [word, { meaning }] of Object.entries(reasons)) {
       const key = `${kind.kind} ${word}`;
       assert.equal(meanings.get(key) ?? meaning, meaning, key);
@@ -57,9 +58,9 @@ test('the page of reasons has a chapter per kind, and controllers of one kind sh
   const entry = (meaning: string) => ({ meaning, remedy: 'Nothing.' });
   const { text } = reasonPage(
     [
-      { kind: { kind: 'Server' }, reasons: { B: entry('second') } },
-      { kind: { kind: 'Server' }, reasons: { A: entry('one | two') } },
-      { kind: { kind: 'BMC' }, reasons: {} },
+      { name: 'x', kind: { kind: 'Server' }, reasons: { B: entry('second') } },
+      { name: 'x', kind: { kind: 'Server' }, reasons: { A: entry('one | two') } },
+      { name: 'x', kind: { kind: 'BMC' }, reasons: {} },
     ],
     { Busy: entry('third') },
   );

@@ -4,6 +4,7 @@ import { code, header, table } from './markdown.ts';
 
 /** Whoever explains objects of a kind. */
 export interface Explaining {
+  readonly name: string;
   readonly kind: { readonly kind: string };
   readonly reasons: ReasonCatalogue;
 }
