@@ -27,6 +27,8 @@ export interface Outcome<Phase extends string> {
     readonly kind: 'rest' | 'wait' | 'act';
     readonly reason?: string | undefined;
     readonly message?: string | undefined;
+    /** What the reason means by the controller's catalogue; for decisions that say no more than their reason. */
+    readonly meaning?: string | undefined;
     readonly delayMs?: number | undefined;
   };
   readonly error?: Error | undefined;

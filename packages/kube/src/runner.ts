@@ -273,7 +273,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     return {
       phase: stand.phase,
       phaseSince: new Date(stand.since).toISOString().replace(/\.\d+Z$/, 'Z'),
-      decision,
+      decision: { ...decision, meaning: this.#definition.reasons?.[decision.reason ?? '']?.meaning },
       ...failure,
     };
   }

@@ -45,7 +45,7 @@ async function metricsServer(
   metrics: Registry,
   guard: MetricsGuard,
 ): Promise<FastifyInstance> {
-  const { certificateFor } = await import('./metrics-certificate.ts');
+  const { certificateFor } = await import('./metrics/certificate.ts');
   const server = secure ? fastify({ https: await certificateFor(certificateFile, keyFile) }) : fastify();
   const serve = async () => metrics.metrics();
   // Both servers have the same routes; fastify types them by their transport.

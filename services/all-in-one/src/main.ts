@@ -4,7 +4,7 @@ import { readConfig } from '@metal/operator/config.ts';
 import { collectDefaultMetrics } from 'prom-client';
 import { createLog } from './log.ts';
 import { startEndpoints } from './endpoints.ts';
-import { metricsGuardOf } from './metrics-guard.ts';
+import { metricsGuardOf } from './metrics/guard.ts';
 import { startSystem } from './system.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { OperatorError } from '@metal/kube/errors.ts';

@@ -10,7 +10,7 @@ export interface Explanation {
 
 /**
  * The one condition that explains an object. True with what it rests on when `ready` is given; otherwise False with
- * the reason of the decision it stands at. An error that stopped the turn wins over both.
+ * the reason of the decision it stands at, and at least what that means. An error that stopped the turn wins over both.
  */
 export function readyCondition(
   object: KubeObject,
@@ -19,7 +19,8 @@ export function readyCondition(
 ): ReportedCondition {
   if (outcome.error !== undefined) return condition(object, 'Ready', 'False', explainError(outcome));
   if (ready !== undefined) return condition(object, 'Ready', 'True', ready);
-  const { reason = 'Working', message = '' } = outcome.decision;
+  const { reason = 'Working', meaning = 'the object is being worked on' } = outcome.decision;
+  const message = outcome.decision.message ?? meaning;
   return condition(object, 'Ready', 'False', { reason, message });
 }
 

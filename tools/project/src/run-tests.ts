@@ -7,6 +7,7 @@ import { ControlPlaneError } from '@metal/controlplane/errors.ts';
 import { Command } from 'commander';
 import { ImportGraph } from './import-graph.ts';
 import { type Leftovers, markRun } from './leftovers.ts';
+import { findPromtool } from './promtool.ts';
 import { sourceFiles } from './source-files.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -33,7 +34,9 @@ async function main(words: string[], { only, list }: Flags): Promise<void> {
   if (files.length === 0) throw new Error(`no test file's path contains ${words.join(' or ')}`);
   if (list) return void process.stdout.write(`${files.map(({ path }) => path).join('\n')}\n`);
   // Built once and with progress, rather than inside the first test that waits for it.
-  if (files.some(({ slow }) => slow)) await findBinaries({ say: (line) => process.stdout.write(`${line}\n`) });
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  if (files.some(({ slow }) => slow)) await findBinaries({ say });
+  if (files.some(({ needsPromtool }) => needsPromtool)) await findPromtool({ environment: process.env, say });
   await using run = await markRun(process.env);
   const code = await runNode(
     files.map(({ path }) => path),
@@ -48,6 +51,7 @@ interface TestFile {
   readonly path: string;
   /** Starts a control plane. */
   readonly slow: boolean;
+  readonly needsPromtool: boolean;
 }
 
 /** Tables first, so that mistakes show early. */
@@ -55,7 +59,11 @@ function testFiles(words: readonly string[]): TestFile[] {
   const imports = new ImportGraph(root);
   return sourceFiles(root)
     .filter((path) => path.endsWith('.test.ts') && (words.length === 0 || words.some((word) => path.includes(word))))
-    .map((path) => ({ path, slow: imports.reaches(path, 'tools/controlplane/src/binaries.ts') }))
+    .map((path) => ({
+      path,
+      slow: imports.reaches(path, 'tools/controlplane/src/binaries.ts'),
+      needsPromtool: imports.reaches(path, 'tools/project/src/promtool.ts'),
+    }))
     .toSorted((one, other) => Number(one.slow) - Number(other.slow));
 }
 

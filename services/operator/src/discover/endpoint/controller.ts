@@ -8,6 +8,7 @@ import { isPaused } from '../../paused.ts';
 import { endpointActions } from './actions.ts';
 import { readEndpointFacts } from './facts.ts';
 import { endpointPhases } from './phases.ts';
+import { endpointReasons } from './reasons.ts';
 import { reportEndpoint } from './report.ts';
 
 export const endpointController = phaseController({
@@ -16,6 +17,7 @@ export const endpointController = phaseController({
   phaseOf: () => 'Present',
   facts: readEndpointFacts,
   table: endpointPhases,
+  reasons: endpointReasons,
   actions: endpointActions,
   report: reportEndpoint,
   paused: isPaused,
