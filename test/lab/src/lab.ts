@@ -44,8 +44,8 @@ export interface LabOptions {
   bmcCa?: boolean;
   /** Why the operator works as an administrator here, and not under its generated roles as it should. */
   asAdministrator?: string;
-  /** A role that the operator's account is not bound to. */
-  withoutRole?: string;
+  /** Roles that the operator's account is not bound to. */
+  withoutRoles?: readonly string[];
   /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
   operator?: 'inside' | 'process' | 'none';
   /** Garbage collection by a real kube-controller-manager. */
@@ -417,7 +417,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     );
     const kubeconfigPath =
       options.asAdministrator === undefined
-        ? await restrictedKubeconfig(cluster, client, options.withoutRole)
+        ? await restrictedKubeconfig(cluster, client, options.withoutRoles)
         : cluster.kubeconfigPath;
     const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
