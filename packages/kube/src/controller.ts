@@ -23,6 +23,8 @@ export interface Outcome<Phase extends string> {
   readonly phase: Phase;
   /** RFC 3339. */
   readonly phaseSince: string;
+  /** When the turn came to its decision; RFC 3339. Without it the phase has only just begun. */
+  readonly at?: string | undefined;
   readonly decision: {
     readonly kind: 'rest' | 'wait' | 'act';
     readonly reason?: string | undefined;

@@ -26,7 +26,7 @@ for (const { name, word, meaning, remedy } of entries) {
     assert.match(word, /^[A-Z][A-Za-z0-9]+$/);
     assert.ok(meaning.includes(' '), `"${meaning}" says too little`);
     for (const sentence of [meaning, remedy]) {
-      assert.match(sentence, /^(?:[A-Z]|spec\.|status\.).*[^.][.?]$/, sentence);
+      assert.match(sentence, /^(?:[A-Z]|[a-z]+[A-Z.]).*[^.][.?]$/, sentence);
     }
   });
 }

@@ -8,8 +8,6 @@ export interface BootConfigurationFacts {
   readonly state: string;
   readonly serverExists: boolean;
   readonly serverName: string;
-  /** RFC 3339. */
-  readonly createdAt: string;
   readonly ageMs: number;
 }
 
@@ -22,7 +20,6 @@ export function readBootConfigurationFacts(
     state: boot.status?.state ?? '',
     serverName: boot.spec.serverRef.name,
     serverExists: caches.servers.get(boot.spec.serverRef.name) !== undefined,
-    createdAt: boot.metadata.creationTimestamp ?? '',
     ageMs: now - Date.parse(boot.metadata.creationTimestamp ?? ''),
   };
 }

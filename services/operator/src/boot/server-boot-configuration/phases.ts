@@ -20,7 +20,7 @@ export const bootPhases: PhaseTable<BootPhase, BootConfigurationFacts, BootActio
     return wait(
       minutes(10),
       'WaitingForBootService',
-      `no boot service has answered since ${boot.createdAt}; is one running (--components=boot), or an external boot operator? The server is not powered on before one says Ready`,
+      'no boot service has answered; is one running (--components=boot), or an external boot operator? The server is not powered on before one says Ready',
     );
   }),
   Answered: row([], () => rest),
