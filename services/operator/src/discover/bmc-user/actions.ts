@@ -8,7 +8,7 @@ import { deleteAccount as deleteAccountAt, putAccount as putAccountAt } from '@m
 import { readAccounts, readAccountService } from '@metal/redfish/accounts.ts';
 import type { Bmc } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
-import { generatePassword } from '@metal/redfish/password-rules.ts';
+import { generatePassword, type PasswordWish } from '@metal/redfish/password-rules.ts';
 import { traitsOf } from '@metal/redfish/traits.ts';
 import type { AccountMemory } from '../../account-memories.ts';
 import type { Connection } from '../../connection.ts';
@@ -60,13 +60,22 @@ async function prepareSecret(turn: UserTurn): Promise<void> {
     immutable: true,
     data: {
       username: base64(object.spec.userName),
-      password: base64(generatePassword({ bounds, specials }).reveal()),
+      password: encodedPassword({ bounds, specials }),
     },
   });
   const taken = facts.rotation.isRequested ? { metadata: { annotations: { [operationAnnotation]: null } } } : {};
   const patch = { ...taken, spec: { bmcSecretRef: { name: secret.metadata.name } } };
   await context.client.mergePatch(BMCUser, { name }, patch, guardedBy(resourceVersion));
   memoryOf(turn).freshSecret = secret.metadata.uid;
+}
+
+/**
+ * Without + and / in its base64: the API server (1.36) reads bytes in rules as URL-safe base64, and refuses every later
+ * change of an immutable BMCSecret that has them, labels and owners included.
+ */
+function encodedPassword(wish: PasswordWish): string {
+  const encoded = base64(generatePassword(wish).reveal());
+  return /[+/]/.test(encoded) ? encodedPassword(wish) : encoded;
 }
 
 /** From the first byte on nobody knows which password the BMC has, so what is known is forgotten before it is sent. */
