@@ -19,17 +19,12 @@ async function main(): Promise<void> {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
   });
-  await using system = await startSystem({
-    config,
-    clock: systemClock,
-    random: Math.random,
-    log,
-    identity: `${hostname()}_${randomUUID()}`,
-  });
+  const identity = `${hostname()}_${randomUUID()}`;
+  await using system = await startSystem({ config, clock: systemClock, random: Math.random, log, identity });
   collectDefaultMetrics({ register: system.metrics });
   await using _endpoints = await startEndpoints(config, system.metrics, metricsGuardOf(system.client));
   const { registryUrl, bootUrl, metadataUrl, eventUrl } = system;
-  log.info({ components: [...config.components], registryUrl, bootUrl, metadataUrl, eventUrl }, 'running');
+  log.info({ components: [...config.components], registryUrl, bootUrl, metadataUrl, eventUrl, identity }, 'running');
   const reason = await Promise.race([stopAsked, system.stopped.then(() => 'stopped')]);
   log.info({ reason }, 'stopping: running turns finish first');
 }
