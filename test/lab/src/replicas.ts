@@ -10,12 +10,12 @@ interface Replica {
   readonly served: Disposable;
 }
 
-/** Short, so that a story sees several changes of leadership; each time is longer than the next, as ever. */
+/** Short, so that a story sees several changes of leadership, and long enough for a machine with other work to do. */
 export const electionFlags = [
   '--leader-elect',
-  '--leader-election-lease-duration=2s',
-  '--leader-election-renew-deadline=1500ms',
-  '--leader-election-retry-period=300ms',
+  '--leader-election-lease-duration=5s',
+  '--leader-election-renew-deadline=4s',
+  '--leader-election-retry-period=500ms',
 ];
 
 /** Operator processes that elect a leader and serve machines together, as a Deployment behind a Service. */
@@ -39,7 +39,9 @@ export class Replicas implements AsyncDisposable {
     const process = await this.#lab.startOperatorProcess([...ports, ...this.#flags]);
     const backend = { boot: `http://127.0.0.1:${boot}`, registry: `http://127.0.0.1:${registry}` };
     const served = this.#service.add({ boot: process.bootUrl, registry: process.registryUrl }, backend);
-    this.#replicas.add({ process, served });
+    const replica = { process, served };
+    this.#replicas.add(replica);
+    void process.ended.then((code) => this.#endedByItself(replica, code));
     return process;
   }
 
@@ -47,8 +49,7 @@ export class Replicas implements AsyncDisposable {
   async failOver(): Promise<void> {
     const leader = await this.#leader();
     this.#lab.timeline.note(`replica ${leader.process.identity} is killed`);
-    this.#replicas.delete(leader);
-    leader.served[Symbol.dispose]();
+    this.#forget(leader);
     await leader.process.kill();
     await this.start();
     const next = await this.#leader();
@@ -57,7 +58,22 @@ export class Replicas implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#replicas].map(({ process }) => process.kill()));
+    const last = [...this.#replicas];
+    for (const replica of last) this.#forget(replica);
+    await Promise.all(last.map(({ process }) => process.kill()));
+  }
+
+  #forget(replica: Replica): void {
+    this.#replicas.delete(replica);
+    replica.served[Symbol.dispose]();
+  }
+
+  /** One that lost its lease ends, and is started again as the kubelet would. */
+  #endedByItself(replica: Replica, code: number | null): void {
+    if (!this.#replicas.has(replica)) return;
+    this.#lab.timeline.note(`replica ${replica.process.identity} ended with ${code}: ${replica.process.log.at(-1)}`);
+    this.#forget(replica);
+    this.start().catch((error: unknown) => this.#lab.timeline.note(`no replica in its place: ${String(error)}`));
   }
 
   /** Waits until the lease names a replica that lives. */
