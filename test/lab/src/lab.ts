@@ -131,6 +131,7 @@ export class Lab implements AsyncDisposable {
       const count = wanted[vendor] ?? 0;
       for (let index = 0; index < count; index += 1) nodes.push(await this.fleet.add({ vendor }));
     }
+    for (const node of nodes) this.timeline.follow(node);
     return nodes;
   }
 
