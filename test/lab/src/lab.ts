@@ -384,6 +384,25 @@ export class Lab implements AsyncDisposable {
     return new ClaimHandle(this.client, claim, subject);
   }
 
+  /** Calls after every change of an object that a story looks at. */
+  onChange(listener: () => void): Disposable {
+    const stack = new DisposableStack();
+    const { servers, claims, bmcs, endpoints, boots, inventories } = this;
+    for (const cache of [servers, claims, bmcs, endpoints, boots, inventories]) stack.use(cache.onChange(listener));
+    return stack;
+  }
+
+  /** Resolves when nothing has changed for so long. */
+  async quiet(forMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let timer = this.clock.setTimeout(forMs, resolve);
+    using _watch = this.onChange(() => {
+      timer[Symbol.dispose]();
+      timer = this.clock.setTimeout(forMs, resolve);
+    });
+    await promise;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
