@@ -78,13 +78,21 @@ function withoutChance(value: unknown, node: Node): unknown {
   );
 }
 
-/** That no power change is under way is said only by who saw one. */
-const saidOnlyAfterwards = new Set(['PoweringOn=False', 'WaitingForPowerOff=False']);
+/**
+ * Said only by who was there: that a power change is over, by who saw it begin; that a boot was prepared, by who saw it
+ * wait; that the script was fetched, by a boot service that lived until it had something better to write down.
+ */
+const saidOnlyByWitnesses = new Set([
+  'PoweringOn=False/NotPoweringOn',
+  'WaitingForPowerOff=False/PowerOffConfirmed',
+  'Ready=True/Prepared',
+  'IPXEScriptFetched=True/IPXEScriptDelivered',
+]);
 
 function conditionsOf(conditions: unknown): string[] {
   // Every kind has conditions of the one shape.
   return (conditions as Condition[])
-    .filter(({ type, status }) => !saidOnlyAfterwards.has(`${type}=${status}`))
     .map(({ type, status, reason }) => `${type}=${status}/${reason}`)
+    .filter((told) => !saidOnlyByWitnesses.has(told))
     .toSorted();
 }
