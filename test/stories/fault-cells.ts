@@ -1,3 +1,5 @@
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { Lab } from '@metal/lab/lab.ts';
 import type { Faults } from '@metal/simulator/faults.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
@@ -17,10 +19,14 @@ export type PhaseWord = (typeof phases)[number];
 type Expectation = readonly string[] | undefined;
 
 export interface FaultEntry {
-  readonly begin: (node: Node) => void | Promise<void>;
+  readonly begin: (node: Node, phase: PhaseWord) => void | Promise<void>;
   readonly says: Readonly<Record<PhaseWord, Expectation>>;
   /** Goes on although the fault stays: the operator has a way around it. */
   readonly overcome?: true;
+  /** Met only when the machine changes its power next, which may be a whole discovery later. */
+  readonly metLater?: true;
+  /** What a person has to do besides, where asking again by itself would be wrong or is not done. */
+  readonly person?: (lab: Lab, node: Node, phase: PhaseWord) => Promise<void>;
 }
 
 const everywhere = (...reasons: string[]): Record<PhaseWord, Expectation> => ({
@@ -54,13 +60,23 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   dripMs: { begin: ({ bmc }) => bmc.drip(30_000), says: everywhere('TimedOut') },
   truncates: { begin: ({ bmc }) => bmc.truncate(), says: everywhere('BadAnswer') },
   talksRubbish: { begin: ({ bmc }) => bmc.talkRubbish(), says: everywhere('BadAnswer') },
-  untrusted: { begin: ({ bmc }) => bmc.showUntrustedCertificate(), says: everywhere('TlsUntrusted') },
+  untrusted: {
+    begin: ({ bmc }) => bmc.showUntrustedCertificate(),
+    says: everywhere('TlsUntrusted'),
+    // A certificate that was refused is looked at again when the BMC object changes.
+    person: async (lab, { name, bmc }) =>
+      void (await lab.patchBmc(name, { spec: { protocol: { tls: { fingerprint: bmc.fingerprint } } } })),
+  },
   uuid: {
-    begin: ({ bmc }) => bmc.reportUuid('11111111-2222-4333-8444-555555555555'),
-    says: { ...everywhere('StaleDecision'), 'before its BMC is known': undefined },
+    // A stranger from the start would be a Server of its own; a system without UUID is none.
+    begin: ({ bmc }, phase) => bmc.reportUuid(phase === 'before its BMC is known' ? null : anotherUuid),
+    says: { ...everywhere('StaleDecision'), 'before its BMC is known': ['SystemWithoutUUID'] },
   },
   ignoresOverride: {
     begin: ({ bmc }) => bmc.ignoreOverride(),
+    metLater: true,
+    // A tenant's machine that is on and shows no boot is not restarted without being asked.
+    person: async (lab, node, phase) => (phase === 'Reserved and off' ? switchAgain(lab, node) : undefined),
     says: only({
       'before its BMC is known': ['WaitingForProbe'],
       'in Initial': ['WaitingForProbe'],
@@ -69,6 +85,7 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   },
   powerNeverChanges: {
     begin: ({ bmc }) => bmc.freezePower(),
+    metLater: true,
     says: only({
       'before its BMC is known': ['WaitingForPowerOn'],
       'in Initial': ['WaitingForPowerOff'],
@@ -79,12 +96,35 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   },
   ignoresShutdown: {
     begin: ({ bmc }) => bmc.ignoreShutdown(),
+    metLater: true,
     overcome: true,
     says: only({
-      'before its BMC is known': ['WaitingForPowerOff'],
-      'in Initial': ['WaitingForPowerOff'],
-      'in Discovery': ['WaitingForPowerOff'],
-      'on release': ['WaitingForPowerOff'],
+      'before its BMC is known': ['WaitingForPowerOff', 'ShutdownIgnored'],
+      'in Initial': ['WaitingForPowerOff', 'ShutdownIgnored'],
+      'in Discovery': ['WaitingForPowerOff', 'ShutdownIgnored'],
+      'on release': ['WaitingForPowerOff', 'ShutdownIgnored'],
     }),
   },
 };
+
+/** What goes wrong with a BMC without any fault of the simulator. */
+export const wrongPassword: FaultEntry = {
+  begin: ({ bmc }) => {
+    bmc.password = anotherPassword;
+    bmc.dropSessions();
+  },
+  says: everywhere('AuthenticationFailed'),
+  // A password that was refused is not sent again: that could lock the account.
+  person: (lab, { name }) => lab.patchSecret(name, { password: anotherPassword }),
+};
+
+const anotherUuid = '11111111-2222-4333-8444-555555555555';
+const anotherPassword = 'changed-at-the-bmc';
+
+async function switchAgain(lab: Lab, node: Node): Promise<void> {
+  const { spec } = await lab.server(node).exists();
+  const claim = { namespace: 'default', name: spec.serverClaimRef?.name ?? '' };
+  await lab.client.mergePatch(ServerClaim, claim, { spec: { power: 'Off' } });
+  await lab.machine(node).until('is off', () => node.power === 'Off');
+  await lab.client.mergePatch(ServerClaim, claim, { spec: { power: 'On' } });
+}
