@@ -72,6 +72,8 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
     begin: ({ bmc }, phase) => bmc.reportUuid(phase === 'before its BMC is known' ? null : anotherUuid),
     says: { ...everywhere('StaleDecision'), 'before its BMC is known': ['SystemWithoutUUID'] },
   },
+  // Accounts are written only for BMCUsers.
+  manglesPasswords: { begin: ({ bmc }) => bmc.set({ manglesPasswords: true }), says: only({}) },
   ignoresOverride: {
     begin: ({ bmc }) => bmc.ignoreOverride(),
     metLater: true,
