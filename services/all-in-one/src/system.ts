@@ -202,12 +202,10 @@ function forgetTheDeleted(
   return stack;
 }
 
-/** Name and times of v0.7.0, so that the two never work at once in one cluster. */
+/** The name of v0.7.0, so that the two never work at once in one cluster. */
 const leaderElectionOf = (config: OperatorConfig, identity: string) => ({
   namespace: config.managerNamespace,
   leaseName: 'f26702e4.ironcore.dev',
   identity,
-  leaseMs: 15_000,
-  renewMs: 10_000,
-  retryMs: 2_000,
+  ...config.lease,
 });
