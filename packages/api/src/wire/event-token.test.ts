@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import { mintBootToken } from './boot-token.ts';
+import { isEventToken, mintEventToken } from './event-token.ts';
+
+const key = new Uint8Array(32).fill(7);
+
+test('an event token is the start of an HMAC over the UID of the BMC', () => {
+  const whole = createHmac('sha256', key).update('metal-event-token/v1/uid-1').digest('base64url');
+  assert.equal(mintEventToken(key, 'uid-1'), whole.slice(0, 32));
+});
+
+test('an event token is good for its own BMC only, and never as a boot token', () => {
+  const token = mintEventToken(key, 'uid-1');
+  assert.equal(isEventToken(key, 'uid-1', token), true);
+  assert.equal(isEventToken(key, 'uid-2', token), false);
+  assert.equal(isEventToken(new Uint8Array(32).fill(8), 'uid-1', token), false);
+  assert.notEqual(mintBootToken(key, 'uid-1'), token);
+});
+
+for (const candidate of ['', 'x', 'ü'.repeat(16), '\u0000'.repeat(32)]) {
+  test(`${JSON.stringify(candidate)} is no event token`, () =>
+    assert.equal(isEventToken(key, 'uid-1', candidate), false));
+}
+
+test('neither a short key nor an empty UID makes an event token', () => {
+  assert.throws(() => mintEventToken(new Uint8Array(16), 'uid-1'), RangeError);
+  assert.throws(() => mintEventToken(key, ''), RangeError);
+  assert.throws(() => isEventToken(key, '', 'x'), RangeError);
+});
