@@ -28,6 +28,8 @@ export interface Faults {
   uuid: string | null | undefined;
   /** Shows a certificate that the fleet's CA has not signed. */
   untrusted: boolean;
+  /** The event service is switched off. */
+  eventsDisabled: boolean;
 }
 
 /** How long a fault lasts. Without any limit: until `heal`. */
@@ -53,6 +55,7 @@ export const noFaults: Readonly<Faults> = {
   talksRubbish: false,
   uuid: undefined,
   untrusted: false,
+  eventsDisabled: false,
 };
 
 interface Active {

@@ -293,7 +293,7 @@ function eventService(
       '@odata.type': '#EventService.v1_10_2.EventService',
       Id: 'EventService',
       Name: 'Event Service',
-      ServiceEnabled: true,
+      ServiceEnabled: !bmc.faults.eventsDisabled,
       EventFormatTypes: ['Event', 'MetricReport'],
       Subscriptions: at(`${path}/Subscriptions`),
     };
