@@ -67,7 +67,12 @@ const outcomes: [title: string, options: DeskShellOptions, wish: Wish, message: 
     { password: 'no' },
     /rejected user name or password/,
   ],
-  ['a shell that goes away while the command runs has restarted', { run: (_channel, hangUp) => hangUp() }, {}, undefined],
+  [
+    'a shell that goes away while the command runs has restarted',
+    { run: (_channel, hangUp) => hangUp() },
+    {},
+    undefined,
+  ],
   [
     'a command that fails is told with what it said',
     {
@@ -80,7 +85,12 @@ const outcomes: [title: string, options: DeskShellOptions, wish: Wish, message: 
     {},
     /exit code 2: unknown command/,
   ],
-  ['a command that never ends is given up', { run: () => undefined }, { deadlineMs: 300 }, /did not finish within 0.3 s/],
+  [
+    'a command that never ends is given up',
+    { run: () => undefined },
+    { deadlineMs: 300 },
+    /did not finish within 0.3 s/,
+  ],
 ];
 
 for (const [title, options, wish, message] of outcomes) {

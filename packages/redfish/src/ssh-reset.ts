@@ -8,10 +8,7 @@ const resetCommands: Readonly<Record<string, string>> = {
 };
 
 /** Restarts a management controller through its shell. @throws SshError for a manufacturer without a known command. */
-export async function resetOverSsh(
-  manufacturer: string,
-  access: Omit<SshCommand, 'command'>,
-): Promise<SshOutcome> {
+export async function resetOverSsh(manufacturer: string, access: Omit<SshCommand, 'command'>): Promise<SshOutcome> {
   const command = resetCommands[manufacturer];
   if (command !== undefined) return runOverSsh({ ...access, command });
   throw new SshError(

@@ -22,7 +22,10 @@ export class DeskShell implements AsyncDisposable {
     if (key instanceof Error) throw key;
     this.fingerprint = fingerprintOf(key.getPublicSSH());
     this.#server = new ssh.Server({ hostKeys: [hostKey] }, (connection) => {
-      const judge = (given: string | undefined, attempt: { accept(): void; reject(methods: [typeof method]): void }) => {
+      const judge = (
+        given: string | undefined,
+        attempt: { accept(): void; reject(methods: [typeof method]): void },
+      ) => {
         this.logins.push(method);
         if (given === password) attempt.accept();
         else attempt.reject([method]);

@@ -42,6 +42,8 @@ export class BmcAccess implements AsyncDisposable {
   readonly #systems = new Map<string, SystemMemory>();
   /** Something was learned about the named BMC. */
   readonly learned = new Signal();
+  /** The named BMC was looked at and answered. */
+  readonly seen = new Signal();
 
   constructor(options: BmcAccessOptions) {
     this.#options = options;
@@ -84,11 +86,16 @@ export class BmcAccess implements AsyncDisposable {
       return await conversation(this.line(name, connection));
     } catch (error) {
       if (error instanceof RedfishError && failuresOfTheBmc.has(error.code)) {
-        this.memory(name, connection).failed(error, this.#options.clock.now(), this.#options.random());
+        this.failed(name, connection, error);
         this.learned.emit(name);
       }
       throw error;
     }
+  }
+
+  /** Remembers that the BMC failed, and when it is worth trying again. */
+  failed(name: string, connection: Connection, error: RedfishError): void {
+    this.memory(name, connection).failed(error, this.#options.clock.now(), this.#options.random());
   }
 
   /** Names of all BMCs whose last look reported this system UUID, in order. */

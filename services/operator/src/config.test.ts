@@ -11,6 +11,7 @@ test('every manager flag of v0.7.0 is accepted', () => {
   const samples = { string: 'x', boolean: 'true', duration: '1m', integer: '1' };
   const special: Record<string, string> = {
     'registry-url': 'http://192.0.2.1',
+    'event-url': 'http://192.0.2.1',
     protocol: 'https',
     'zap-encoder': 'json',
     'registry-protocol': 'http',
@@ -76,7 +77,12 @@ test('discovery does not start without the images it boots', () => {
 
 test('an option that does nothing yet is named when somebody sets it', () => {
   assert.deepEqual(read().withoutEffect, []);
-  assert.deepEqual(read(['--dns-record-template-path=/etc/dns.yaml', '--event-port=10001']).withoutEffect, [
-    'dns-record-template-path',
-  ]);
+  assert.deepEqual(read(['--enable-http2', '--webhook-port=9443']).withoutEffect, ['enable-http2']);
+});
+
+test('events go where the URL or the address says, and nowhere without either', () => {
+  assert.equal(read().eventUrl, undefined);
+  assert.equal(read(['--event-url=https://events.test/']).eventUrl, 'https://events.test');
+  const flags = ['--components=registry', '--event-port=7', '--event-protocol=https'];
+  assert.equal(readConfig(flags, { EVENT_ADDRESS: '192.0.2.7' }).eventUrl, 'https://192.0.2.7:7');
 });

@@ -21,10 +21,20 @@ export interface OperatorConfig {
   readonly serverResyncMs: number;
   readonly bmcResyncMs: number;
   readonly bmcCallTimeoutMs: number;
+  /** 0: BMCs that fail are never reset by themselves. */
+  readonly bmcFailureResetDelayMs: number;
+  readonly bmcResetResyncMs: number;
+  readonly bmcResetWaitingMs: number;
+  readonly sshResetTimeoutMs: number;
   readonly defaultScheme: 'http' | 'https';
   readonly skipCertificateValidation: boolean;
   readonly bmcCaPem: string | undefined;
   readonly macPrefixesFile: string | undefined;
+  readonly dnsRecordTemplatePath: string | undefined;
+  /** Where BMCs send their events; undefined switches events off. */
+  readonly eventUrl: string | undefined;
+  readonly eventPort: number;
+  readonly eventAuth: 'token' | 'none';
   readonly enforceFirstBoot: boolean;
   readonly enforcePowerOff: boolean;
   readonly probeImage: string;
@@ -124,8 +134,16 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     serverResyncMs: duration(values, 'server-resync-interval'),
     bmcResyncMs: duration(values, 'bmc-resync-interval'),
     bmcCallTimeoutMs: duration(values, 'bmc-call-timeout'),
+    bmcFailureResetDelayMs: duration(values, 'bmc-failure-reset-delay'),
+    bmcResetResyncMs: duration(values, 'bmc-reset-resync-interval'),
+    bmcResetWaitingMs: duration(values, 'bmc-reset-waiting-interval'),
+    sshResetTimeoutMs: duration(values, 'ssh-reset-timeout'),
     ...bmcTransportOf(values),
     macPrefixesFile: optional(values['mac-prefixes-file']),
+    dnsRecordTemplatePath: optional(values['dns-record-template-path']),
+    eventUrl: eventUrlOf(values, environment),
+    eventPort: port(values, 'event-port'),
+    eventAuth: oneOf(values, 'event-auth', ['token', 'none']),
     enforceFirstBoot: boolean(values, 'enforce-first-boot'),
     enforcePowerOff: boolean(values, 'enforce-power-off'),
     probeImage: requiredFor(components, values, 'probe-image'),
@@ -194,6 +212,13 @@ function registryUrlOf(values: Values, environment: NodeJS.ProcessEnv, component
   throw new ConfigError(
     'the registry has no address: give --registry-url, or set REGISTRY_ADDRESS to the host that machines reach',
   );
+}
+
+/** Events are an addition: without an address nobody is told any, and nothing else suffers. */
+function eventUrlOf(values: Values, environment: NodeJS.ProcessEnv): string | undefined {
+  if (values['event-url'] !== '') return url(values, 'event-url');
+  const host = environment.EVENT_ADDRESS ?? '';
+  return host === '' ? undefined : `${values['event-protocol']}://${host}:${values['event-port']}`;
 }
 
 function bootUrlOf(values: Values, environment: NodeJS.ProcessEnv, registryUrl: string): string {

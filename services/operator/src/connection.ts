@@ -14,7 +14,14 @@ export interface Connection {
 
 /** Why a BMC cannot even be tried, in the words of a condition. */
 export interface Obstacle {
-  readonly reason: string;
+  readonly reason:
+    | 'SpecMissing'
+    | 'NoBMC'
+    | 'AddressMissing'
+    | 'EndpointNotFound'
+    | 'UnsupportedProtocol'
+    | 'BMCSecretNotFound'
+    | 'BMCSecretIncomplete';
   readonly message: string;
 }
 
@@ -31,14 +38,38 @@ export function connectionOf(bmc: BMC, sources: Sources, config: OperatorConfig)
   if (spec === undefined) return obstacle('SpecMissing', 'the BMC has no spec; give protocol, bmcSecretRef and access');
   const address = addressOf(bmc, sources);
   if (address.ip === undefined) return { obstacle: address.obstacle };
-  return resolve(address.ip, spec.protocol, spec.bmcSecretRef.name, sources, config);
+  return resolve(address.ip, spec.protocol, spec.bmcSecretRef, sources, config);
 }
 
 /** The same for a server that carries its BMC inline. */
 export function inlineConnectionOf(server: Server, sources: Sources, config: OperatorConfig): Resolution {
   const inline = server.spec?.bmc;
   if (inline === undefined) return obstacle('NoBMC', 'neither spec.bmcRef nor spec.bmc is set; set one of them');
-  return resolve(inline.address, inline.protocol, inline.bmcSecretRef.name, sources, config);
+  return resolve(inline.address, inline.protocol, inline.bmcSecretRef, sources, config);
+}
+
+/** Credentials alone, for what is reached by other means than Redfish. */
+export function credentialsIn(
+  { name }: { readonly name: string },
+  { bmcSecrets }: Pick<Sources, 'bmcSecrets'>,
+): { username: string; password: Password } | { obstacle: Obstacle } {
+  const secret = bmcSecrets.get(name);
+  if (secret === undefined)
+    return {
+      obstacle: {
+        reason: 'BMCSecretNotFound',
+        message: `BMCSecret "${name}" does not exist; create it with keys username and password`,
+      },
+    };
+  const username = valueOf(secret, 'username');
+  const password = valueOf(secret, 'password');
+  if (username !== undefined && password !== undefined) return { username, password: new Password(password) };
+  return {
+    obstacle: {
+      reason: 'BMCSecretIncomplete',
+      message: `BMCSecret "${name}" lacks key ${username === undefined ? 'username' : 'password'}; expected username and password`,
+    },
+  };
 }
 
 /** MAC and IP address of the BMC, as far as the objects tell. */
@@ -47,7 +78,7 @@ export function addressOf(
   { endpoints }: Pick<Sources, 'endpoints'>,
 ): { ip?: string | undefined; macAddress?: string | undefined; obstacle: Obstacle } {
   const { access, endpointRef } = bmc.spec ?? {};
-  const noAddress = {
+  const noAddress: Obstacle = {
     reason: 'AddressMissing',
     message: 'neither spec.access.ip nor the referenced Endpoint gives an IP address; set one',
   };
@@ -68,8 +99,8 @@ export function addressOf(
 function resolve(
   host: string,
   protocol: Protocol,
-  secretName: string,
-  { bmcSecrets }: Sources,
+  bmcSecretRef: { readonly name: string },
+  sources: Sources,
   config: OperatorConfig,
 ): Resolution {
   if (!understoodProtocols.includes(protocol.name)) {
@@ -78,21 +109,9 @@ function resolve(
       `protocol "${protocol.name}" is not supported; expected one of ${understoodProtocols.join(', ')}`,
     );
   }
-  const secret = bmcSecrets.get(secretName);
-  if (secret === undefined)
-    return obstacle(
-      'BMCSecretNotFound',
-      `BMCSecret "${secretName}" does not exist; create it with keys username and password`,
-    );
-  const username = valueOf(secret, 'username');
-  const password = valueOf(secret, 'password');
-  if (username === undefined || password === undefined) {
-    return obstacle(
-      'BMCSecretIncomplete',
-      `BMCSecret "${secretName}" lacks key ${username === undefined ? 'username' : 'password'}; expected username and password`,
-    );
-  }
-  return { connection: { endpoint: endpointOf(host, protocol, config), username, password: new Password(password) } };
+  const credentials = credentialsIn(bmcSecretRef, sources);
+  if ('obstacle' in credentials) return credentials;
+  return { connection: { endpoint: endpointOf(host, protocol, config), ...credentials } };
 }
 
 function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
@@ -117,5 +136,5 @@ function valueOf(secret: BMCSecret, key: string): string | undefined {
   return encoded === undefined ? secret.stringData?.[key] : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
-const obstacle = (reason: string, message: string): Resolution => ({ obstacle: { reason, message } });
+const obstacle = (reason: Obstacle['reason'], message: string): Resolution => ({ obstacle: { reason, message } });
 const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

@@ -80,7 +80,12 @@ export const compatibleOptions = [
   ),
   option('registry-protocol', 'string', 'http', 'Scheme of the composed registry URL'),
   option('registry-port', 'integer', '10000', 'Port the registry listens on; 0 takes a free one'),
-  option('event-url', 'string', '', 'URL under which BMCs reach the event receiver'),
+  option(
+    'event-url',
+    'string',
+    '',
+    'URL under which BMCs reach the event receiver; empty: <event-protocol>://$EVENT_ADDRESS:<event-port>, or no events',
+  ),
   option('event-port', 'integer', '10001', 'Port of the event receiver'),
   option('event-protocol', 'string', 'http', 'Scheme of the composed event URL'),
   option('probe-image', 'string', '', 'Container image of the probe, for ignition templates that pull it (required)'),
@@ -95,7 +100,12 @@ export const compatibleOptions = [
   option('protocol', 'string', '', 'Default scheme of BMCs: http or https; empty: https, or http with --insecure'),
   option('skip-cert-validation', 'boolean', 'false', 'Do not verify BMC certificates'),
   option('mac-prefixes-file', 'string', '', 'MAC prefix database (YAML or JSON)'),
-  option('dns-record-template-path', 'string', '', 'Template of the DNS record object made for each BMC'),
+  option(
+    'dns-record-template-path',
+    'string',
+    '',
+    'File that is the template of the DNS record object made for each BMC; empty: none are made',
+  ),
   option('enforce-first-boot', 'boolean', 'false', 'Power off servers that are found running, to discover them'),
   option(
     'enforce-power-off',
@@ -150,6 +160,12 @@ export const ownOptions = [
     '',
     'Certificates (PEM) that BMC certificates are verified against, instead of the system ones',
   ),
+  option(
+    'event-auth',
+    'string',
+    'token',
+    'token: BMCs send events to a destination that nobody else can guess; none: to that of v0.7.0',
+  ),
   option('bmc-resync-interval', 'duration', '5m', 'How often a BMC at rest is read, with jitter'),
   option('bmc-call-timeout', 'duration', '20s', 'Deadline of one BMC request'),
   option('discovery-attempts', 'integer', '5', 'Discovery attempts before a server goes to Error'),
@@ -167,7 +183,7 @@ export type OptionName = (typeof compatibleOptions)[number]['name'] | (typeof ow
 
 /**
  * Accepted, and without effect in this version: either what they tune does not exist here by design (reports are pushed,
- * validation is in the CRDs), or its turn has not come (BMC resets, events, DNS, day-two work). Whoever sets one is told.
+ * validation is in the CRDs), or its turn has not come (day-two work). Whoever sets one is told.
  */
 export const inertOptions: ReadonlySet<string> = new Set<OptionName>([
   'resource-polling-interval',
@@ -175,17 +191,9 @@ export const inertOptions: ReadonlySet<string> = new Set<OptionName>([
   'registry-resync-interval',
   'registry-client-timeout',
   'registry-data-max-age',
-  'bmc-failure-reset-delay',
-  'bmc-reset-resync-interval',
-  'bmc-reset-waiting-interval',
-  'ssh-reset-timeout',
   'maintenance-resync-interval',
   'bios-setting-timeout',
   'default-failed-auto-retry-count',
-  'event-url',
-  'event-port',
-  'event-protocol',
-  'dns-record-template-path',
   'webhook-port',
   'webhook-cert-path',
   'webhook-cert-name',

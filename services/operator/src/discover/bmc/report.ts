@@ -2,20 +2,38 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { condition, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import type { BmcFacts, BmcPhase } from './facts.ts';
-
-const macAddressPattern = /^([0-9A-Fa-f]{2}[:-]){5}([0-9A-Fa-f]{2})$/;
+import { isResetting, lastResetTimeOf, resetCondition, resetFieldOf } from './reset-report.ts';
 
 export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>): StatusReport {
   const connected = outcome.phase === 'Enabled' ? { reason: 'Connected', message: 'BMC is connected' } : undefined;
   return {
-    fields: { ...addressFields(bmc, facts), ...managerFields(bmc, facts), state: outcome.phase },
-    conditions: [readyCondition(bmc, outcome, connected), ...systemsCondition(bmc, facts)],
+    fields: {
+      ...addressFields(bmc, facts),
+      ...managerFields(bmc, facts),
+      lastResetTime: lastResetTimeOf(bmc, facts),
+      reset: resetFieldOf(facts, outcome),
+      sshHostKeyFingerprint: facts.sshHostKey ?? bmc.status?.sshHostKeyFingerprint,
+      // v0.7.0 shows a BMC that resets as Pending; what waits for a BMC knows no other word.
+      state: isResetting(outcome.phase) ? 'Pending' : outcome.phase,
+    },
+    conditions: [
+      readyCondition(bmc, outcome, connected),
+      ...resetCondition(bmc, facts, outcome),
+      ...systemsCondition(bmc, facts),
+    ],
   };
 }
 
 function addressFields(bmc: BMC, { ip, macAddress }: BmcFacts): Record<string, unknown> {
-  const printable = macAddress !== undefined && macAddressPattern.test(macAddress);
-  return { ip: ip ?? bmc.status?.ip, macAddress: printable ? macAddress : bmc.status?.macAddress };
+  const normalised = macAddress === undefined ? undefined : colonFormOf(macAddress);
+  return { ip: ip ?? bmc.status?.ip, macAddress: normalised ?? bmc.status?.macAddress };
+}
+
+/** The status takes six octets with separators; people may leave them out. Undefined for what is no MAC address. */
+function colonFormOf(macAddress: string): string | undefined {
+  if (/^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$/.test(macAddress)) return macAddress;
+  const digits = macAddress.replaceAll(/[^0-9A-Fa-f]/g, '');
+  return digits.length === 12 ? digits.match(/../g)?.join(':') : undefined;
 }
 
 /** What was last seen stays while the BMC is away. */
@@ -28,14 +46,16 @@ function managerFields({ status }: BMC, { observation }: BmcFacts): Record<strin
     serialNumber: manager?.serialNumber ?? status?.serialNumber,
     firmwareVersion: manager?.firmwareVersion ?? status?.firmwareVersion,
     powerState: manager === undefined ? status?.powerState : manager.powerState,
-    lastResetTime: manager?.lastResetTime ?? status?.lastResetTime,
   };
 }
 
 function systemsCondition(bmc: BMC, { observation, systems }: BmcFacts): ReportedCondition[] {
   if (observation === undefined) return [];
   const [first] = systems.refused;
+  const wasSaid = bmc.status?.conditions?.some(({ type }) => type === 'SystemsAccepted') === true;
   const count = observation.systems.length;
+  // What is as it should be is worth a condition only where it once was not.
+  if (first === undefined && !wasSaid) return [];
   if (first === undefined) {
     return [
       condition(bmc, 'SystemsAccepted', 'True', {

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { Event } from '@metal/kube/builtin.ts';
+import { minutes } from '@metal/kube/decide.ts';
+import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import type { Subject } from '@metal/lab/subject.ts';
+
+const openLab = labsOfFile();
+
+const operation = 'metal.ironcore.dev/operation';
+const ask = (lab: Lab, name: string, value: string) =>
+  lab.patchBmc(name, { metadata: { annotations: { [operation]: value } } });
+const operationOf = ({ metadata }: BMC): string | undefined => metadata.annotations?.[operation];
+const conditionTypes = (bmc: BMC): string[] => (bmc.status?.conditions ?? []).map(({ type }) => type);
+
+function saysOf(bmc: BMC, type: string): string {
+  const found = bmc.status?.conditions?.find((condition) => condition.type === type);
+  return found === undefined ? '' : `${found.status} ${found.reason}: ${found.message}`;
+}
+
+const reasonIs = (subject: Subject<BMC>, type: string, said: string): Promise<BMC> =>
+  subject.until(`${type} is ${said}`, (bmc) => saysOf(bmc, type).startsWith(said));
+
+/** Resets quickly: two seconds of quiet, then a look every two seconds. */
+const hasty = ['--bmc-reset-waiting-interval=2s', '--bmc-reset-resync-interval=2s'];
+
+test('a BMC that answers 503 is not ready, and is ready again when it recovers', async () => {
+  await using lab = await openLab({ flags: ['--bmc-resync-interval=10s'] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const connected = await lab.bmc(node).reaches('Enabled');
+  assert.equal(saysOf(connected, 'Ready'), 'True Connected: BMC is connected');
+  node.bmc.answer(503);
+  const failing = await reasonIs(lab.bmc(node), 'Ready', 'False ConnectionFailed: BMC service unavailable');
+  assert.deepEqual(conditionTypes(failing), ['Ready'], 'nothing else is said before a reset');
+  await node.bmc.heal();
+  const recovered = await reasonIs(lab.bmc(node), 'Ready', 'True Connected');
+  assert.deepEqual(conditionTypes(recovered), ['Ready']);
+});
+
+test('a graceful restart is recorded, sent once, awaited and told', async () => {
+  await using lab = await openLab({ flags: hasty });
+  const [node] = await lab.rack({ hpe: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.bmc(node).reaches('Enabled');
+  await ask(lab, node.name, 'graceful-restart-bmc');
+  const resetting = await lab.bmc(node).has('Reset', 'True');
+  assert.equal(
+    saysOf(resetting, 'Reset'),
+    'True UserRequested: BMC reset initiated by user. Waiting for it to come back online.',
+  );
+  assert.equal(resetting.status?.state, 'Pending');
+  const complete = await reasonIs(lab.bmc(node), 'Reset', 'False ResetComplete: BMC reset is complete');
+  assert.equal(operationOf(complete), undefined);
+  await lab.bmc(node).reaches('Enabled');
+  assert.deepEqual(node.bmc.resets, [''], 'one reset, in the words of this vendor');
+  assert.equal(lab.bmc(node).now?.status?.reset, undefined);
+  assert.ok(lab.bmc(node).now?.status?.lastResetTime);
+});
+
+test('what a BMC cannot do is taken off it with a warning, and restarts nothing', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  const powerBefore = [...node.powerLog];
+  await ask(lab, node.name, 'graceful-restart-server');
+  await lab.bmc(node).until('has lost the annotation', (bmc) => operationOf(bmc) === undefined);
+  assert.deepEqual([node.bmc.resets, node.powerLog], [[], powerBefore]);
+  const { items } = await lab.client.list(Event);
+  const warning = items.find(({ reason, regarding }) => reason === 'UnsupportedOperation' && regarding.kind === 'BMC');
+  assert.equal(warning?.note, 'Unsupported operation annotation "graceful-restart-server"');
+  assert.equal(warning?.type, 'Warning');
+});
+
+for (const value of ['ignore', 'ignore-child']) {
+  test(`the operation ${value} stays on a BMC`, async () => {
+    await using lab = await openLab();
+    const [node] = await lab.rack({ generic: 1 });
+    assert.ok(node);
+    await lab.plugIn(node);
+    await lab.bmc(node).reaches('Enabled');
+    await ask(lab, node.name, value);
+    await lab.server(node).says('Available');
+    assert.equal(lab.bmc(node).now?.metadata.annotations?.[operation], value);
+  });
+}
+
+test('a BMC whose Redfish answers nothing but 503 is reset over SSH, once', async () => {
+  await using lab = await openLab({ flags: [...hasty, '--bmc-resync-interval=10s'], fleet: { shells: true } });
+  const [node] = await lab.rack({ dell: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.bmc(node).reaches('Enabled');
+  node.bmc.answer(503);
+  await ask(lab, node.name, 'graceful-restart-bmc');
+  const resetBySsh = await lab
+    .bmc(node)
+    .until('was reset over SSH', ({ status }) => status?.reset?.method === 'SSH' && status.reset.sentAt !== undefined);
+  assert.match(saysOf(resetBySsh, 'Reset'), /^True UserRequested/);
+  await lab.clock.sleep(minutes(1));
+  const stillAway = lab.bmc(node).now;
+  assert.ok(stillAway);
+  assert.match(saysOf(stillAway, 'Reset'), /^True UserRequested/, 'it stays True while the BMC is away');
+  assert.match(saysOf(stillAway, 'Ready'), /^False WaitingForReset: .*last seen: BMC service unavailable/);
+  assert.deepEqual(node.bmc.shell.commands, ['racreset']);
+  assert.equal(node.bmc.shell.logins, 1);
+  assert.equal(stillAway.status?.lastResetTime, stillAway.status?.reset?.sentAt);
+  assert.equal(stillAway.status?.sshHostKeyFingerprint, node.bmc.shell.hostKeyFingerprint);
+
+  await node.bmc.heal();
+  await reasonIs(lab.bmc(node), 'Reset', 'False ResetComplete');
+  await lab.bmc(node).reaches('Enabled');
+  assert.ok(lab.bmc(node).now?.status?.lastResetTime, 'the time of the reset is kept');
+  assert.deepEqual(node.bmc.shell.commands, ['racreset'], 'exactly one');
+});
+
+test('an SSH reset that fails says why', async () => {
+  await using lab = await openLab({ flags: hasty, fleet: { shells: true } });
+  const [node] = await lab.rack({ lenovo: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.bmc(node).reaches('Enabled');
+  node.bmc.shell.exitCode = 9;
+  await ask(lab, node.name, 'force-ssh-reset-bmc');
+  const failed = await reasonIs(lab.bmc(node), 'Reset', 'False InternalServerError: SSH reset failed: ');
+  assert.match(saysOf(failed, 'Reset'), /exit code 9: resetsp: failed/);
+  assert.equal(operationOf(failed), undefined);
+  await lab.bmc(node).reaches('Enabled');
+  assert.deepEqual(node.bmc.shell.commands, ['resetsp'], 'it is not repeated');
+});
+
+test('a shell that shows another host key than before is sent nothing', async () => {
+  await using lab = await openLab({ flags: hasty, fleet: { shells: true } });
+  const [node] = await lab.rack({ dell: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.bmc(node).reaches('Enabled');
+  await lab.patchBmc(node.name, { spec: { ssh: { hostKeyFingerprint: `SHA256:${'A'.repeat(43)}` } } });
+  await ask(lab, node.name, 'force-ssh-reset-bmc');
+  await reasonIs(lab.bmc(node), 'Reset', 'False HostKeyMismatch: SSH reset failed: ');
+  assert.equal(node.bmc.shell.logins, 0);
+});
+
+test('a BMC that keeps failing is reset by itself, and again after a pause that grows', async () => {
+  await using lab = await openLab({
+    flags: [...hasty, '--bmc-resync-interval=10s', '--bmc-failure-reset-delay=20s'],
+    fleet: { shells: true },
+  });
+  const [node] = await lab.rack({ hpe: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.bmc(node).reaches('Enabled');
+  node.bmc.answer(500);
+  const resetting = await lab.bmc(node).has('Reset', 'True');
+  assert.equal(
+    saysOf(resetting, 'Reset'),
+    'True AutoResetting: BMC reset initiated automatically after repeated connection failures. Waiting for it to come back online.',
+  );
+  await lab.bmc(node).until('was reset again', ({ status }) => (status?.reset?.attempts ?? 0) >= 3);
+  assert.ok(node.bmc.shell.commands.length >= 1 && node.bmc.shell.commands.length <= 2);
+  await node.bmc.heal();
+  await reasonIs(lab.bmc(node), 'Reset', 'False ResetComplete');
+});
+
+test('wrong credentials never cause a reset', async () => {
+  await using lab = await openLab({
+    flags: [...hasty, '--bmc-failure-reset-delay=10s'],
+    fleet: { shells: true },
+    speed: 50,
+  });
+  const node = await lab.fleet.add({ vendor: 'dell', password: 'another-one' });
+  await lab.plugIn(node);
+  await lab.bmc(node).says('AuthenticationFailed');
+  await lab.clock.sleep(minutes(2));
+  assert.deepEqual([node.bmc.resets, node.bmc.shell.commands], [[], []]);
+  assert.equal(lab.bmc(node).condition('Reset'), undefined);
+});
