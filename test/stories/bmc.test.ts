@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Event } from '@metal/kube/builtin.ts';
 import { minutes } from '@metal/kube/decide.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
@@ -179,4 +180,98 @@ test('wrong credentials never cause a reset', async () => {
   await lab.clock.sleep(minutes(2));
   assert.deepEqual([node.bmc.resets, node.bmc.shell.commands], [[], []]);
   assert.equal(lab.bmc(node).condition('Reset'), undefined);
+});
+
+const eventUrl = 'http://192.0.2.99:10001';
+const withEvents = [`--event-url=${eventUrl}`, '--bmc-resync-interval=5s'];
+const linksOf = ({ status }: BMC): (string | undefined)[] => [
+  status?.eventsSubscriptionLink,
+  status?.metricsReportSubscriptionLink,
+];
+const isSubscribed = (bmc: BMC): boolean => linksOf(bmc).every((link) => link !== undefined);
+
+for (const vendor of ['dell', 'hpe', 'gigabyte'] as const) {
+  test(`a BMC (${vendor}) is subscribed for alerts and metric reports, at a destination of its own`, async () => {
+    await using lab = await openLab({ flags: withEvents });
+    const [node] = await lab.rack({ [vendor]: 1 });
+    assert.ok(node);
+    await lab.plugIn(node);
+    const bmc = await lab.bmc(node).until('is subscribed', isSubscribed);
+    await lab.bmc(node).has('EventsSubscribed', 'True');
+    const wanted = [...node.bmc.subscriptions].map(([id, { Destination, EventFormatType, Context }]) => {
+      const destination = String(Destination).replace(/\/[\w-]{32}\//, '/TOKEN/');
+      return `${id} ${destination} ${String(EventFormatType)} ${String(Context)}`;
+    });
+    assert.deepEqual(wanted, [
+      `1 ${eventUrl}/serverevents/alerts/TOKEN/${node.name} Event metal-operator`,
+      `2 ${eventUrl}/serverevents/metricsreport/TOKEN/${node.name} MetricReport metal-operator`,
+    ]);
+    assert.deepEqual(
+      linksOf(bmc).map((link) => link?.replace(/.*\/EventService/, '')),
+      ['/Subscriptions/1', '/Subscriptions/2'],
+    );
+  });
+}
+
+test('a BMC that was reset to factory settings is subscribed again', async () => {
+  await using lab = await openLab({ flags: withEvents });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.bmc(node).until('is subscribed', isSubscribed);
+  node.bmc.factoryReset();
+  await lab.bmc(node).until('is subscribed anew', (bmc) => linksOf(bmc)[1]?.endsWith('/4') === true);
+  assert.equal(node.bmc.subscriptions.size, 2);
+});
+
+test('a BMC whose event service is off says so, and its server is discovered all the same', async () => {
+  await using lab = await openLab({ flags: withEvents });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  node.bmc.set({ eventsDisabled: true });
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  await reasonIs(lab.bmc(node), 'EventsSubscribed', 'False EventServiceDisabled');
+  assert.match(saysOf(await lab.bmc(node).exists(), 'Ready'), /^True Connected/);
+  await node.bmc.heal();
+  await lab.bmc(node).has('EventsSubscribed', 'True');
+});
+
+test('a BMC object that is deleted takes its subscriptions back', async () => {
+  await using lab = await openLab({ flags: withEvents });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.bmc(node).until('is subscribed', isSubscribed);
+  await lab.client.delete(Endpoint, { name: node.name });
+  await lab.client.delete(BMC, { name: node.name });
+  await lab.bmc(node).isGone();
+  assert.equal(node.bmc.subscriptions.size, 0);
+});
+
+test('the deletion of a BMC object does not need the BMC, and says what is left behind', async () => {
+  await using lab = await openLab({ flags: withEvents });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.bmc(node).until('is subscribed', isSubscribed);
+  await node.bmc.refuse();
+  await lab.client.delete(Endpoint, { name: node.name });
+  await lab.client.delete(BMC, { name: node.name });
+  await lab.bmc(node).isGone();
+  const { items } = await lab.client.list(Event);
+  const left = items.find(({ reason, regarding }) => reason === 'SubscriptionsLeftBehind' && regarding.kind === 'BMC');
+  assert.match(left?.note ?? '', /Subscriptions\/1 and .*Subscriptions\/2/);
+});
+
+test('without a token the destinations are those of v0.7.0', async () => {
+  await using lab = await openLab({ flags: [...withEvents, '--event-auth=none'] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.bmc(node).until('is subscribed', isSubscribed);
+  assert.deepEqual(
+    [...node.bmc.subscriptions.values()].map(({ Destination }) => Destination),
+    [`${eventUrl}/serverevents/alerts/${node.name}`, `${eventUrl}/serverevents/metricsreport/${node.name}`],
+  );
 });

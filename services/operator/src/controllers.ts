@@ -1,6 +1,7 @@
 import { bootConfigurationController } from './boot/server-boot-configuration/controller.ts';
 import { claimController } from './claim/server-claim/controller.ts';
 import { bmcController } from './discover/bmc/controller.ts';
+import { bmcEventsController } from './discover/bmc-events/controller.ts';
 import { endpointController } from './discover/endpoint/controller.ts';
 import { readinessRuleController } from './inventory/readiness-rule/controller.ts';
 import { readinessTaintsController } from './inventory/readiness-taints/controller.ts';
@@ -10,6 +11,7 @@ import { serverController } from './inventory/server/controller.ts';
 export const controllers = [
   endpointController,
   bmcController,
+  bmcEventsController,
   serverController,
   claimController,
   bootConfigurationController,

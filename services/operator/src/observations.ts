@@ -32,6 +32,17 @@ export type ResetFailureReason =
   | 'HostKeyMismatch'
   | 'ResetRefused';
 
+/** What was last found or made of the event subscriptions of a BMC. */
+export interface EventsOutcome {
+  readonly at: number;
+  /** Paths of the subscriptions that are there. */
+  readonly links: { readonly events?: string | undefined; readonly metrics?: string | undefined };
+  readonly problem?: { readonly reason: EventsProblem; readonly message: string } | undefined;
+  /** The subscriptions are left behind: the BMC cannot be asked to drop them. */
+  readonly isGivenUp?: boolean;
+}
+export type EventsProblem = 'EventServiceMissing' | 'EventServiceDisabled' | 'SubscriptionFailed';
+
 const longestRetryMs = 120_000;
 
 /** What this process last saw of a BMC. Lost on restart, and then simply looked up again. */
@@ -42,6 +53,7 @@ export class BmcMemory {
   /** When the BMC controller last tried to look, whatever came of it. */
   triedAt: number | undefined;
   resetOutcome: ResetOutcome | undefined;
+  events: EventsOutcome | undefined;
   /** Fingerprint of the SSH host key that was last shown and accepted. */
   sshHostKey: string | undefined;
 

@@ -1,6 +1,7 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { bmcFinalizer } from '@metal/api/wire/contract.ts';
 import type { Turn } from '@metal/kube/controller.ts';
 import { ownedBy } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
@@ -29,7 +30,7 @@ async function createBmc({ object, facts, context }: EndpointTurn): Promise<void
   const { name } = object.metadata;
   const device = deviceOf(facts);
   await context.client.create(BMC, {
-    metadata: { name, ownerReferences: [ownedBy(object)] },
+    metadata: { name, ownerReferences: [ownedBy(object)], finalizers: [bmcFinalizer] },
     spec: {
       endpointRef: { name },
       bmcSecretRef: { name },
