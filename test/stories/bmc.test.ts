@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import { Event } from '@metal/kube/builtin.ts';
+import { ConfigMap, Event } from '@metal/kube/builtin.ts';
+import { CacheSet } from '@metal/kube/cache.ts';
 import { minutes } from '@metal/kube/decide.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
-import type { Subject } from '@metal/lab/subject.ts';
+import { type Subject, untilChanged } from '@metal/lab/subject.ts';
+import { pino } from 'pino';
 
 const openLab = labsOfFile();
 
@@ -274,4 +279,75 @@ test('without a token the destinations are those of v0.7.0', async () => {
     [...node.bmc.subscriptions.values()].map(({ Destination }) => Destination),
     [`${eventUrl}/serverevents/alerts/${node.name}`, `${eventUrl}/serverevents/metricsreport/${node.name}`],
   );
+});
+
+async function withTemplate(text: string): Promise<AsyncDisposable & { readonly flag: string }> {
+  const directory = await mkdtemp(join(tmpdir(), 'metal-dns-'));
+  const path = join(directory, 'dns.yaml');
+  await writeFile(path, text);
+  return {
+    flag: `--dns-record-template-path=${path}`,
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true }),
+  };
+}
+
+const recordTemplate = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Name }}-dns
+data:
+  ip: "{{ .IP }}"
+  hostname: {{ .Hostname | default .Name | quote }}
+`;
+
+test('a BMC gets the DNS record of the template, which follows it and belongs to it', async () => {
+  await using template = await withTemplate(recordTemplate);
+  await using lab = await openLab({ flags: [template.flag] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.bmc(node).has('DNSRecordApplied', 'True');
+  const place = { namespace: 'default', name: `${node.name}-dns` };
+  const record = await lab.client.get(ConfigMap, place);
+  assert.deepEqual(record.data, { ip: node.bmc.address, hostname: node.name });
+  const [owner] = record.metadata.ownerReferences ?? [];
+  assert.deepEqual([owner?.kind, owner?.name, owner?.controller], ['BMC', node.name, true]);
+
+  await lab.patchBmc(node.name, { spec: { hostname: 'bmc.test' } });
+  const follow = new CacheSet({ client: lab.client, clock: lab.clock, log: pino({ level: 'silent' }) });
+  const records = follow.watch(ConfigMap);
+  await follow.start(new AbortController().signal);
+  const followed = () => records.get(`default/${node.name}-dns`)?.data?.hostname === 'bmc.test';
+  await untilChanged('the record', 'follows the BMC', followed, (check) => records.onChange(check), lab.timeline);
+  await follow.stop();
+  await lab.client.delete(ConfigMap, place);
+});
+
+test('a DNS record that cannot be made says so, and the server is discovered all the same', async () => {
+  await using template = await withTemplate(recordTemplate.replace('.Hostname', '.Nonsense'));
+  await using lab = await openLab({ flags: [template.flag] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  await reasonIs(lab.bmc(node), 'DNSRecordApplied', 'False TemplateFailed: DNS record template, line 7: ');
+  assert.match(saysOf(await lab.bmc(node).exists(), 'Ready'), /^True Connected/);
+});
+
+test('a DNS record of a kind that is not installed is tried again', async () => {
+  await using template = await withTemplate(recordTemplate.replace('v1', 'dns.ironcore.dev/v1alpha1'));
+  await using lab = await openLab({ flags: [template.flag] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await reasonIs(lab.bmc(node), 'DNSRecordApplied', 'False RecordRefused');
+});
+
+test('a template that is not understood keeps the operator from starting', async () => {
+  await using template = await withTemplate('a: b\n{{ define "x" }}\n');
+  await using lab = await openLab({ flags: [template.flag], operator: 'none' });
+  await assert.rejects(lab.startOperator(), {
+    code: 'InvalidConfiguration',
+    message: /--dns-record-template-path: .*, line 2: \{\{ define "x" \}\}: "define" is not supported/,
+  });
 });

@@ -5,6 +5,7 @@ import type { Component, OperatorConfig } from '@metal/operator/config.ts';
 import type { OperatorCaches, OperatorContext } from '@metal/operator/context.ts';
 import { controllers } from '@metal/operator/controllers.ts';
 import { discoveryIgnitionOf } from '@metal/operator/discovery-ignition.ts';
+import { dnsRecordsOf } from '@metal/operator/dns-records.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
 import { startBoot } from '@metal/boot/boot.ts';
@@ -163,7 +164,11 @@ function runControllers(
     observerOf: bmcTraffic(metrics),
   });
   stack.use(access);
+  const dnsRecords = dnsRecordsOf(config.dnsRecordTemplatePath, { namespace: config.managerNamespace, client });
   stack.use(forgetTheDeleted(caches, access));
+  stack.use(
+    caches.bmcs.onChange(({ before, after }) => after === undefined && dnsRecords?.forget(before?.metadata.uid ?? '')),
+  );
   const scheduler = new ClaimScheduler(caches);
   stack.use(scheduler.start());
   const context: OperatorContext = {
@@ -179,6 +184,7 @@ function runControllers(
       probeImage: config.probeImage,
       registryUrl,
     }),
+    dnsRecords,
     bootTokenKey: shared.bootTokenKey,
   };
   return runManager({

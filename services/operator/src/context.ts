@@ -13,6 +13,7 @@ import type { Clock } from '@metal/kube/clock.ts';
 import type { BmcAccess } from './bmc-access.ts';
 import type { OperatorConfig } from './config.ts';
 import type { DiscoveryIgnition } from './discovery-ignition.ts';
+import type { DnsRecords } from './dns-records.ts';
 import type { MacPrefixes } from './mac-prefixes.ts';
 import type { ClaimScheduler } from './scheduler.ts';
 
@@ -39,6 +40,8 @@ export interface OperatorContext {
   readonly access: BmcAccess;
   readonly scheduler: ClaimScheduler;
   readonly discoveryIgnition: DiscoveryIgnition;
+  /** Undefined where the site wants none. */
+  readonly dnsRecords: DnsRecords | undefined;
   /** Key that boot tokens are derived from; created in the manager namespace on first use. */
   readonly bootTokenKey: () => Promise<Uint8Array>;
 }

@@ -1,6 +1,7 @@
 import { bootConfigurationController } from './boot/server-boot-configuration/controller.ts';
 import { claimController } from './claim/server-claim/controller.ts';
 import { bmcController } from './discover/bmc/controller.ts';
+import { bmcDnsController } from './discover/bmc-dns/controller.ts';
 import { bmcEventsController } from './discover/bmc-events/controller.ts';
 import { endpointController } from './discover/endpoint/controller.ts';
 import { readinessRuleController } from './inventory/readiness-rule/controller.ts';
@@ -12,6 +13,7 @@ export const controllers = [
   endpointController,
   bmcController,
   bmcEventsController,
+  bmcDnsController,
   serverController,
   claimController,
   bootConfigurationController,
