@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ConfigMap, Event } from '@metal/kube/builtin.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
 import { minutes } from '@metal/kube/decide.ts';
@@ -350,4 +352,76 @@ test('a template that is not understood keeps the operator from starting', async
     code: 'InvalidConfiguration',
     message: /--dns-record-template-path: .*, line 2: \{\{ define "x" \}\}: "define" is not supported/,
   });
+});
+
+test('a BMC becomes a Server with its identity, its labels and its owner', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ lenovo: 1 });
+  assert.ok(node);
+  await lab.client.create(BMCSecret, {
+    metadata: { name: 'inline' },
+    stringData: { username: node.bmc.username, password: node.bmc.password },
+  });
+  await lab.client.create(BMC, {
+    metadata: { name: 'inline', labels: { rack: 'r1', row: '7' } },
+    spec: {
+      access: { ip: node.bmc.address, macAddress: node.bmc.macAddress.replaceAll(':', '') },
+      bmcSecretRef: { name: 'inline' },
+      protocol: { name: 'Redfish', port: node.bmc.port, scheme: 'http' },
+    },
+  });
+  const server = await lab.server(node).exists();
+  assert.equal(server.metadata.name, 'inline-system-0');
+  assert.equal(server.spec.systemUUID, node.uuid.toLowerCase());
+  assert.equal(server.spec.systemURI, `/redfish/v1/Systems/${node.machine.systemId}`);
+  assert.equal(server.spec.bmcRef?.name, 'inline');
+  assert.deepEqual(server.metadata.labels, { rack: 'r1', row: '7' });
+  const [owner] = server.metadata.ownerReferences ?? [];
+  assert.deepEqual([owner?.kind, owner?.name, owner?.controller], ['BMC', 'inline', true]);
+  const bmc = await lab.bmcNamed('inline').reaches('Enabled');
+  assert.partialDeepStrictEqual(bmc.status, {
+    ip: node.bmc.address,
+    macAddress: node.bmc.macAddress,
+    manufacturer: 'Lenovo',
+    powerState: 'On',
+  });
+
+  await lab.patchServer('inline-system-0', { metadata: { labels: { mine: 'stays' } } });
+  await lab.patchBmc('inline', { metadata: { labels: { rack: 'r2', row: null, new: 'x' } } });
+  const follows = ({ metadata: { labels = {} } }: Server) => labels.rack === 'r2' && labels.new === 'x';
+  const labelled = await lab.server(node).until('has the labels of its BMC', follows);
+  assert.deepEqual(labelled.metadata.labels, { rack: 'r2', new: 'x', mine: 'stays' }, 'a label that went is gone');
+});
+
+test('an Endpoint becomes a BMCSecret and a BMC that it owns, with the console of the database', async () => {
+  await using lab = await openLab({ fleet: { shells: true } });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const bmc = await lab.bmc(node).until('knows its manager', ({ spec }) => spec?.bmcUUID !== undefined);
+  const secret = await lab.client.get(BMCSecret, { name: node.name });
+  const endpoint = await lab.endpoint(node).exists();
+  for (const { metadata } of [bmc, secret]) {
+    const [owner] = metadata.ownerReferences ?? [];
+    assert.deepEqual([owner?.uid, owner?.controller], [endpoint.metadata.uid, true]);
+  }
+  const textOf = (key: string) => Buffer.from(secret.data?.[key] ?? '', 'base64').toString();
+  assert.deepEqual([textOf('username'), textOf('password')], [node.bmc.username, node.bmc.password]);
+  assert.deepEqual(bmc.spec?.consoleProtocol, { name: 'SSH', port: node.bmc.shell.port });
+  assert.equal(bmc.spec?.bmcUUID, node.bmc.managerUuid);
+});
+
+test('a machine without UUID gets one that is derived, and its Server says so', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  node.bmc.set({ uuid: null });
+  await lab.plugIn(node);
+  const derivedFrom = 'metal.ironcore.dev/identity-derived-from';
+  const name = `${node.name}-system-0`;
+  const subject = lab.serverNamed(name);
+  const server = await subject.exists();
+  assert.match(server.spec.systemUUID, /^[0-9a-f]{8}-[0-9a-f]{4}-5/);
+  assert.equal(server.metadata.annotations?.[derivedFrom], 'manufacturer and serial number');
+  await subject.until('is worked on', ({ status }) => status?.manufacturer === 'Contoso');
 });

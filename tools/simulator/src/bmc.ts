@@ -284,6 +284,7 @@ export class SimulatedBmc {
 
   /** What the system says its UUID is. */
   uuidOf(machine: Machine): string | null {
+    if (this.faults.anonymous) return null;
     const told = this.board.meet('uuid', `${root}/Systems/${machine.systemId}`);
     return told === undefined ? machine.hardware.uuid : told;
   }

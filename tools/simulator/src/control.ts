@@ -20,6 +20,7 @@ const wish = z
     talksRubbish: z.boolean(),
     uuid: z.string().nullable(),
     untrusted: z.boolean(),
+    anonymous: z.boolean(),
     eventsDisabled: z.boolean(),
     dropSessions: z.boolean(),
     dropConnections: z.boolean(),

@@ -28,6 +28,8 @@ export interface Faults {
   uuid: string | null | undefined;
   /** Shows a certificate that the fleet's CA has not signed. */
   untrusted: boolean;
+  /** Nothing tells its systems apart: no UUID, no serial number, no UUID of the service. */
+  anonymous: boolean;
   /** The event service is switched off. */
   eventsDisabled: boolean;
 }
@@ -55,6 +57,7 @@ export const noFaults: Readonly<Faults> = {
   talksRubbish: false,
   uuid: undefined,
   untrusted: false,
+  anonymous: false,
   eventsDisabled: false,
 };
 

@@ -28,7 +28,7 @@ export function resourceAt(bmc: SimulatedBmc, path: string): Resource | undefine
   }
 }
 
-function serviceRoot({ profile, managerUuid, sessionsOffered }: SimulatedBmc): Resource {
+function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: SimulatedBmc): Resource {
   const under = (name: string) => at(`${root}/${name}`);
   const sessions = { SessionService: under('SessionService'), Links: { Sessions: under('SessionService/Sessions') } };
   return {
@@ -37,7 +37,7 @@ function serviceRoot({ profile, managerUuid, sessionsOffered }: SimulatedBmc): R
     Id: 'RootService',
     Name: 'Root Service',
     RedfishVersion: '1.17.0',
-    UUID: managerUuid,
+    ...(faults.anonymous ? {} : { UUID: managerUuid }),
     Vendor: profile.manufacturer,
     Product: profile.bmcModel,
     Systems: under('Systems'),
@@ -85,7 +85,7 @@ function systemResource(bmc: SimulatedBmc, machine: Machine, path: string): Reso
     ...(uuid === null ? {} : { UUID: uuid.toUpperCase() }),
     Manufacturer: profile.manufacturer,
     Model: profile.model,
-    SerialNumber: hardware.serialNumber,
+    ...(bmc.faults.anonymous ? {} : { SerialNumber: hardware.serialNumber }),
     SKU: hardware.sku,
     AssetTag: machine.assetTag,
     BiosVersion: profile.biosVersion,

@@ -61,11 +61,12 @@ async function recordManager({ object, facts, context }: BmcTurn): Promise<void>
 }
 
 async function createServers({ object, facts, context }: BmcTurn): Promise<void> {
-  for (const { name, systemUUID, systemURI } of facts.systems.create) {
+  for (const { name, systemUUID, systemURI, annotations } of facts.systems.create) {
     await context.client.create(Server, {
       metadata: {
         name,
         labels: { ...object.metadata.labels },
+        annotations: { ...annotations },
         finalizers: [serverFinalizer],
         ownerReferences: [ownedBy(object)],
       },
@@ -75,9 +76,9 @@ async function createServers({ object, facts, context }: BmcTurn): Promise<void>
 }
 
 async function updateServers({ facts, context }: BmcTurn): Promise<void> {
-  for (const { server, systemURI, labels } of facts.systems.update) {
+  for (const { server, systemURI, labels, annotations } of facts.systems.update) {
     const { name, resourceVersion } = server.metadata;
-    const patch = { metadata: { labels }, spec: { systemURI } };
+    const patch = { metadata: { labels, annotations }, spec: { systemURI } };
     await context.client.mergePatch(Server, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
   }
 }

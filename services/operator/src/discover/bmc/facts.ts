@@ -87,6 +87,7 @@ function systemsPlanOf(bmc: BMC, { observation }: BmcMemory, { caches, access }:
     bmc,
     systems: observation?.systems ?? [],
     serversByUuid: (uuid) => caches.servers.by('uuid', uuid),
+    ownServers: caches.servers.by('bmc', bmc.metadata.name),
     isNameTaken: (name) => caches.servers.get(name) !== undefined,
     reporters: (uuid) => access.reporters(uuid),
   });

@@ -47,7 +47,7 @@ const failure = (retryInMs: number, needsHuman = false): BmcFacts['failure'] => 
   retryInMs,
 });
 const obstacle = { reason: 'BMCSecretNotFound', message: 'create it' } as const;
-const system = { name: 'bmc-system-0', systemUUID: 'u', systemURI: '/redfish/v1/Systems/1' };
+const system = { name: 'bmc-system-0', systemUUID: 'u', systemURI: '/redfish/v1/Systems/1', annotations: {} };
 
 const lines: [title: string, phase: BmcPhase, facts: Partial<BmcFacts>, decided: string][] = [
   ['a BMC that was never seen is looked at', 'Pending', { observation: undefined }, 'act observe'],
