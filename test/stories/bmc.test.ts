@@ -12,6 +12,7 @@ import { CacheSet } from '@metal/kube/cache.ts';
 import { minutes } from '@metal/kube/decide.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
 import { type Subject, untilChanged } from '@metal/lab/subject.ts';
+import type { Fleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 
 const openLab = labsOfFile();
@@ -424,4 +425,46 @@ test('a machine without UUID gets one that is derived, and its Server says so', 
   assert.match(server.spec.systemUUID, /^[0-9a-f]{8}-[0-9a-f]{4}-5/);
   assert.equal(server.metadata.annotations?.[derivedFrom], 'manufacturer and serial number');
   await subject.until('is worked on', ({ status }) => status?.manufacturer === 'Contoso');
+});
+
+/** The database of the fleet, with wrong credentials in front of the right ones. */
+const withWrongFirst =
+  (...passwords: string[]) =>
+  (fleet: Fleet): string => {
+    const wrong = passwords.map((password) => `      - username: "root"\n        password: "${password}"\n`).join('');
+    return fleet
+      .macPrefixFile()
+      .replaceAll('    defaultCredentials:\n', `    defaultCredentials:\n${wrong}`)
+      .replaceAll('type: SSH', 'type: ssh');
+  };
+
+test('default credentials are tried in order, and the first that works becomes the BMCSecret', async () => {
+  await using lab = await openLab({ macPrefixes: withWrongFirst('calvin', 'ADMIN'), speed: 100 });
+  const [node] = await lab.rack({ dell: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const trying = await lab.endpoint(node).says('TryingDefaultCredentials');
+  assert.match(trying.status?.conditions?.[0]?.message ?? '', /rejected 1 of 3 default credentials/);
+  const bmc = await lab.bmc(node).reaches('Enabled');
+  assert.equal(bmc.spec?.consoleProtocol?.name, 'SSH', 'the type of the console is written in any case');
+  const { data } = await lab.client.get(BMCSecret, { name: node.name });
+  assert.equal(Buffer.from(data?.password ?? '', 'base64').toString(), node.bmc.password);
+  const endpoint = await lab.endpoint(node).says('BMCCreated');
+  assert.equal(endpoint.status?.rejectedDefaultCredentials, undefined);
+  assert.equal(node.bmc.access.failedLogins, 2);
+  assert.equal(node.bmc.access.isLocked, false);
+});
+
+test('when every default credential is rejected a person is asked, and the account is not locked', async () => {
+  await using lab = await openLab({ macPrefixes: withWrongFirst('calvin'), speed: 50 });
+  const node = await lab.fleet.add({ vendor: 'hpe', password: 'another-one' });
+  await lab.plugIn(node);
+  await lab.endpoint(node).says('DefaultCredentialsRejected');
+  assert.equal(lab.bmc(node).now, undefined);
+  await lab.clock.sleep(minutes(2));
+  assert.equal(node.bmc.access.failedLogins, 2);
+
+  const { username, password } = node.bmc;
+  await lab.client.create(BMCSecret, { metadata: { name: node.name }, stringData: { username, password } });
+  await lab.bmc(node).reaches('Enabled');
 });

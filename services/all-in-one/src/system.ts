@@ -203,11 +203,14 @@ function runControllers(
 }
 
 /** A BMC or server that is gone takes its session and what is remembered of it along. */
-function forgetTheDeleted({ bmcs, servers }: OperatorCaches, access: BmcAccess): Disposable {
+function forgetTheDeleted({ bmcs, servers, endpoints }: OperatorCaches, access: BmcAccess): Disposable {
   const stack = new DisposableStack();
   stack.use(bmcs.onChange(({ key, after }) => after === undefined && access.forgetBmc(key)));
   stack.use(
     servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(before?.metadata.uid ?? '')),
+  );
+  stack.use(
+    endpoints.onChange(({ before, after }) => after === undefined && access.forgetLogins(before?.metadata.uid ?? '')),
   );
   return stack;
 }

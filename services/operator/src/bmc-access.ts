@@ -1,7 +1,9 @@
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import type { Connection } from './connection.ts';
+import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
 import { BmcMemory, SystemMemory } from './observations.ts';
 import { Signal } from './signal.ts';
 
@@ -40,6 +42,7 @@ export class BmcAccess implements AsyncDisposable {
   readonly #lines = new Map<string, Line>();
   readonly #bmcs = new Map<string, BmcMemory>();
   readonly #systems = new Map<string, SystemMemory>();
+  readonly #logins = new Map<string, LoginAttempts>();
   /** Something was learned about the named BMC. */
   readonly learned = new Signal();
   /** The named BMC was looked at and answered. */
@@ -66,6 +69,25 @@ export class BmcAccess implements AsyncDisposable {
     const memory = new BmcMemory(connection);
     this.#bmcs.set(name, memory);
     return memory;
+  }
+
+  /** How far the default credentials of an Endpoint were tried; what another process recorded counts, too. */
+  logins({ metadata, status }: Endpoint, now: number): LoginAttempts {
+    const uid = metadata.uid ?? '';
+    const known = this.#logins.get(uid);
+    if (known !== undefined) return known;
+    const lastAt = Date.parse(status?.lastLoginAttemptTime ?? '1970-01-01T00:00:00Z');
+    const recorded = attemptsRecorded(status?.rejectedDefaultCredentials, lastAt, now);
+    this.#logins.set(uid, recorded);
+    return recorded;
+  }
+
+  rememberLogins({ metadata }: Endpoint, attempts: LoginAttempts): void {
+    this.#logins.set(metadata.uid ?? '', attempts);
+  }
+
+  forgetLogins(endpointUid: string): void {
+    this.#logins.delete(endpointUid);
   }
 
   /** What is remembered of a machine, by the UID of its Server object. */

@@ -114,7 +114,8 @@ function resolve(
   return { connection: { endpoint: endpointOf(host, protocol, config), ...credentials } };
 }
 
-function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
+/** Where a BMC listens, with what the operator trusts by default. */
+export function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
   const scheme = protocol.scheme === 'http' || protocol.scheme === 'https' ? protocol.scheme : config.defaultScheme;
   const { caBundle, fingerprint, insecureSkipVerify } = protocol.tls ?? {};
   const ca = [config.bmcCaPem, caBundle].filter((pem) => pem !== undefined).join('\n');

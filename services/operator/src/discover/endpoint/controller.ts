@@ -6,6 +6,7 @@ import { isPaused } from '../../paused.ts';
 import { endpointActions } from './actions.ts';
 import { readEndpointFacts } from './facts.ts';
 import { endpointPhases } from './phases.ts';
+import { endpointReasons } from './reasons.ts';
 import { reportEndpoint } from './report.ts';
 
 export const endpointController = phaseController({
@@ -16,6 +17,7 @@ export const endpointController = phaseController({
   table: endpointPhases,
   actions: endpointActions,
   report: reportEndpoint,
+  reasons: endpointReasons,
   paused: isPaused,
   wokenBy: [
     {

@@ -5,12 +5,20 @@ import type { EndpointFacts, EndpointPhase } from './facts.ts';
 
 export function reportEndpoint(
   endpoint: Endpoint,
-  _facts: EndpointFacts,
+  { logins, secret }: EndpointFacts,
   outcome: Outcome<EndpointPhase>,
 ): StatusReport {
   const ready = { reason: 'BMCCreated', message: `BMC ${endpoint.metadata.name} represents this address` };
   return {
-    fields: {},
+    // What was rejected matters only while the right one is looked for.
+    fields: secret === 'absent' && logins.rejected > 0 ? loginFields(logins) : noLoginFields,
     conditions: [readyCondition(endpoint, outcome, outcome.decision.kind === 'rest' ? ready : undefined)],
   };
 }
+
+const noLoginFields = { rejectedDefaultCredentials: undefined, lastLoginAttemptTime: undefined };
+
+const loginFields = ({ rejected, lastAt }: EndpointFacts['logins']) => ({
+  rejectedDefaultCredentials: rejected,
+  lastLoginAttemptTime: new Date(lastAt).toISOString().replace(/\.\d+Z$/, 'Z'),
+});
