@@ -1,4 +1,7 @@
 import { KubeClient } from '@metal/kube/client.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { type AdmissionRule, installAdmissionRules } from '@metal/kube/admission.ts';
+import { systemClock } from '@metal/kube/clock.ts';
 import type { Kind } from '@metal/kube/kind.ts';
 import { Transport } from '@metal/kube/transport.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
@@ -34,7 +37,27 @@ export class Api implements AsyncDisposable {
     return this.#send('PATCH', `${pathOf(kind)}/${name}${subresource}`, patch, 'application/merge-patch+json');
   }
 
-  async #send(method: 'POST' | 'PATCH', path: string, body: object, contentType: string): Promise<Answer> {
+  delete(kind: Kind, name: string): Promise<Answer> {
+    return this.#send('DELETE', `${pathOf(kind)}/${name}`, {}, 'application/json');
+  }
+
+  /**
+   * Resolves when admission rules are acted on: the API server begins to a second or two after they were installed, and
+   * tells nobody when. A rule of its own asks for nothing but this answer.
+   */
+  async admissionRulesWork(): Promise<void> {
+    await installAdmissionRules(this.client, [canary]);
+    const { apiVersion, kind: kindName } = canary.kind;
+    const object = { apiVersion, kind: kindName, metadata: { name: 'canary' } };
+    for (let attempt = 0; attempt < canaryAttempts; attempt += 1) {
+      const answer = await this.#send('POST', `${pathOf(canary.kind)}?dryRun=All`, object, 'application/json');
+      if (answer.message.includes('the canary sings')) return;
+      await systemClock.sleep(100);
+    }
+    throw new Error(`the API server did not act on an admission rule within ${canaryAttempts / 10} s`);
+  }
+
+  async #send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: object, contentType: string): Promise<Answer> {
     const response = await this.#transport.send({ method, path, body: JSON.stringify(body), contentType });
     // The API server answers every request with one JSON object.
     const object = (await response.body.json()) as Record<string, unknown>;
@@ -51,6 +74,15 @@ export class Api implements AsyncDisposable {
     await this.#stack.disposeAsync();
   }
 }
+
+const canaryAttempts = 100;
+const canary: AdmissionRule = {
+  name: 'canary',
+  kind: Endpoint,
+  operations: ['CREATE'],
+  action: 'Deny',
+  checks: [{ holds: `object.metadata.name != 'canary'`, message: `'the canary sings'` }],
+};
 
 function pathOf({ apiVersion, plural, scope }: Kind): string {
   return `/apis/${apiVersion}${scope === 'Namespaced' ? '/namespaces/default' : ''}/${plural}`;

@@ -62,13 +62,25 @@ export const exceptions: readonly { kinds: readonly string[]; path: string; keyw
   {
     kinds: ['Endpoint'],
     path: 'spec.macAddress',
-    keyword: 'pattern',
+    keyword: 'maxLength',
+    reason: 'no MAC address is that long; the API server wants a bound for the rule',
+  },
+  {
+    kinds: ['Endpoint'],
+    path: 'spec.macAddress',
+    keyword: 'rules',
     reason: 'with anything else v0.7.0 made a BMC whose status it then could not write; empty is still taken',
   },
   {
     kinds: ['BMC'],
     path: 'spec.access.macAddress',
-    keyword: 'pattern',
+    keyword: 'maxLength',
+    reason: 'no MAC address is that long; the API server wants a bound for the rule',
+  },
+  {
+    kinds: ['BMC'],
+    path: 'spec.access.macAddress',
+    keyword: 'rules',
     reason: 'with anything else v0.7.0 could not write the status of the BMC; empty is still taken',
   },
   {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { systemClock } from '@metal/kube/clock.ts';
-import { Bmc, Password } from '@metal/redfish/bmc.ts';
+import { deleteAccount, putAccount, readAccounts, readAccountService, tryLogin } from '@metal/redfish/accounts.ts';
+import { Bmc, type BmcOptions, Password } from '@metal/redfish/bmc.ts';
 import { bootFromDiskOnce, clearBootOverride, networkBootOnce, setBootOrder } from '@metal/redfish/boot-override.ts';
 import { readInventory } from '@metal/redfish/inventory.ts';
 import { setLocatorLed } from '@metal/redfish/led.ts';
 import { findManager, resetManager } from '@metal/redfish/managers.ts';
+import { generatePassword } from '@metal/redfish/password-rules.ts';
 import { resetSystem } from '@metal/redfish/power.ts';
 import { readSystem, readSystems } from '@metal/redfish/systems.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
@@ -27,14 +29,15 @@ async function meet(vendor: Vendor, { https = false, password }: { https?: boole
   return { fleet, node, bmc, uri, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-function talkTo(fleet: Fleet, { bmc }: Node, password = bmc.password): Bmc {
-  const { address: host, port, username } = bmc;
+function talkTo(fleet: Fleet, node: Node, password = node.bmc.password): Bmc {
+  const { username } = node.bmc;
+  return new Bmc(conversationWith(fleet, node, { username, password: new Password(password) }));
+}
+
+function conversationWith(fleet: Fleet, { bmc }: Node, credentials: BmcOptions['credentials']): BmcOptions {
+  const { address: host, port } = bmc;
   const scheme = fleet.caPem === undefined ? 'http' : 'https';
-  return new Bmc({
-    endpoint: { scheme, host, port, tls: { caPem: fleet.caPem } },
-    credentials: { username, password: new Password(password) },
-    clock: systemClock,
-  });
+  return { endpoint: { scheme, host, port, tls: { caPem: fleet.caPem } }, credentials, clock: systemClock };
 }
 
 for (const vendor of vendors) {
@@ -160,6 +163,30 @@ for (const vendor of vendors) {
         assert.equal((await readSystem(bmc, uri)).indicatorLED, light);
         assert.equal(await setLocatorLed(bmc, uri, light), 'unchanged');
       }
+    });
+
+    test('an account is made, logs in, gets another role and password, and goes', async () => {
+      await using met = await meet(vendor);
+      const { bmc, node, fleet } = met;
+      await readSystems(bmc);
+      const { passwords } = await readAccountService(bmc);
+      const wish = () => generatePassword({ bounds: passwords, specials: bmc.traits.passwordSpecials });
+      const log = (password: Password) => tryLogin(conversationWith(fleet, node, { username: 'second', password }));
+      const [first, second] = [wish(), wish()];
+      assert.equal(first.reveal().length, Math.min(profile.maxPasswordLength ?? 32, 32));
+      await putAccount(bmc, { userName: 'second', roleId: 'ReadOnly', password: first });
+      assert.equal(await log(first), 'accepted');
+      await putAccount(bmc, { userName: 'second', roleId: 'Operator', password: second });
+      assert.equal(await log(second), 'accepted');
+      assert.equal(await log(first), 'rejected');
+      assert.equal(node.bmc.access.failedLogins, 1);
+      const account = (await readAccounts(bmc, await readAccountService(bmc))).find(
+        ({ userName }) => userName === 'second',
+      );
+      assert.equal(account?.roleId, 'Operator');
+      assert.equal(await deleteAccount(bmc, { userName: 'second', id: account?.id }), 'deleted');
+      assert.equal(await deleteAccount(bmc, { userName: 'second' }), 'missing');
+      assert.equal(await log(second), 'rejected');
     });
 
     test('the BMC itself is restarted', async () => {

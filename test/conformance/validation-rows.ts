@@ -66,8 +66,16 @@ const badAddresses = [
   ' ::1',
   '%eth0',
 ];
-const goodMacs = ['aa:bb:cc:dd:ee:ff', 'AA:BB:CC:DD:EE:FF', 'aA-Bb-cC-dD-eE-fF', '0123456789aB', ''];
-const badMacs = ['aa:bb:cc:dd:ee', 'aa:bb:cc:dd:ee:fg', 'aa:bb:cc:dd:ee:ff:00', 'aabb.ccdd.eeff', 'x'];
+const goodMacs = ['aa:bb:cc:dd:ee:ff', 'AA:BB:CC:DD:EE:00', 'aA-Bb-cC-dD-eE-01', '0123456789aB', 'aabb.ccdd.EE02', ''];
+const badMacs = [
+  'aa:bb:cc:dd:ee',
+  'aa:bb:cc:dd:ee:fg',
+  'aa:bb:cc:dd:ee:ff:00',
+  'aa.bb.cc.dd.ee.ff',
+  'aabb.ccdd.eeff.',
+  'ａa:bb:cc:dd:ee:ff',
+  'x',
+];
 
 const addresses: Row[] = [
   ...goodAddresses.map((ip) => ({
@@ -90,7 +98,7 @@ const addresses: Row[] = [
     title: `Endpoint refuses "${macAddress}" as a MAC address`,
     kind: Endpoint,
     object: endpoint({ macAddress }),
-    refused: 'spec.macAddress',
+    refused: 'expected a MAC address such as',
   })),
   {
     title: 'BMC refuses access with text that is no address',

@@ -190,8 +190,8 @@ test('wrong credentials never cause a reset', async () => {
   assert.equal(lab.bmc(node).condition('Reset'), undefined);
 });
 
-const eventUrl = 'http://192.0.2.99:10001';
-const withEvents = [`--event-url=${eventUrl}`, '--bmc-resync-interval=5s'];
+const withEvents = ['--event-url=http://127.0.0.1', '--event-port=0', '--bmc-resync-interval=5s'];
+const eventUrlOf = ({ system }: Lab): string => system.eventUrl ?? '';
 const linksOf = ({ status }: BMC): (string | undefined)[] => [
   status?.eventsSubscriptionLink,
   status?.metricsReportSubscriptionLink,
@@ -211,8 +211,8 @@ for (const vendor of ['dell', 'hpe', 'gigabyte'] as const) {
       return `${id} ${destination} ${String(EventFormatType)} ${String(Context)}`;
     });
     assert.deepEqual(wanted, [
-      `1 ${eventUrl}/serverevents/alerts/TOKEN/${node.name} Event metal-operator`,
-      `2 ${eventUrl}/serverevents/metricsreport/TOKEN/${node.name} MetricReport metal-operator`,
+      `1 ${eventUrlOf(lab)}/serverevents/alerts/TOKEN/${node.name} Event metal-operator`,
+      `2 ${eventUrlOf(lab)}/serverevents/metricsreport/TOKEN/${node.name} MetricReport metal-operator`,
     ]);
     assert.deepEqual(
       linksOf(bmc).map((link) => link?.replace(/.*\/EventService/, '')),
@@ -280,7 +280,10 @@ test('without a token the destinations are those of v0.7.0', async () => {
   await lab.bmc(node).until('is subscribed', isSubscribed);
   assert.deepEqual(
     [...node.bmc.subscriptions.values()].map(({ Destination }) => Destination),
-    [`${eventUrl}/serverevents/alerts/${node.name}`, `${eventUrl}/serverevents/metricsreport/${node.name}`],
+    [
+      `${eventUrlOf(lab)}/serverevents/alerts/${node.name}`,
+      `${eventUrlOf(lab)}/serverevents/metricsreport/${node.name}`,
+    ],
   );
 });
 
@@ -467,4 +470,18 @@ test('when every default credential is rejected a person is asked, and the accou
   const { username, password } = node.bmc;
   await lab.client.create(BMCSecret, { metadata: { name: node.name }, stringData: { username, password } });
   await lab.bmc(node).reaches('Enabled');
+});
+
+test('what a BMC sends to its subscriptions is taken, and what another sends there is not', async () => {
+  await using lab = await openLab({ flags: withEvents });
+  const [node, other] = await lab.rack({ generic: 2 });
+  assert.ok(node && other);
+  await lab.plugIn(node, other);
+  await lab.bmc(node).until('is subscribed', isSubscribed);
+  await lab.bmc(other).until('is subscribed', isSubscribed);
+  const event = { severity: 'Warning', messageId: 'Fan.1.0.Slow', message: 'a fan is slow' } as const;
+  assert.deepEqual(await node.bmc.sendEvent(event), [200, 200]);
+  const [[, stolen] = []] = [...other.bmc.subscriptions];
+  node.bmc.addSubscription({ ...stolen, Destination: String(stolen?.Destination).replace(other.name, node.name) });
+  assert.notEqual((await node.bmc.sendEvent(event)).at(-1), 200, 'the token of one BMC is not good for another');
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
+import { parse } from 'yaml';
 
 const openLab = labsOfFile();
 
@@ -129,6 +131,25 @@ test('a claim is kept away by a rule that was made a moment before, and told whi
   await claim.reaches('Bound');
 });
 
+test('a rule that evicts takes the server from its claim, unless the condition comes back in time', async () => {
+  await using lab = await openLab();
+  const [node] = await availableNodes(lab, 1);
+  await lab.report(node, 'Fans', 'True');
+  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  await lab.server(node).says('ClaimServed');
+  const fans = [{ type: 'Fans', requiredStatus: 'True' as const }];
+  await lab.rule('fans-turn', { conditions: fans, taint: { key: 'broken-fan', effect: 'Evict' } });
+  await lab.report(node, 'Fans', 'False');
+  await claim.says('Evicting');
+  await tainted(lab, node, 'broken-fan');
+  await lab.report(node, 'Fans', 'True');
+  await claim.says('NotEvicting');
+  await tainted(lab, node);
+  assert.equal(claim.phase, 'Bound');
+  // What other programs report has outlived everything that the operator wrote meanwhile.
+  assert.equal(lab.server(node).condition('Fans')?.reason, 'Reported');
+});
+
 test('a rule with a faulty selector says so and taints nobody', async () => {
   await using lab = await openLab();
   const [node] = await availableNodes(lab, 1);
@@ -145,4 +166,18 @@ test('a rule with a faulty selector says so and taints nobody', async () => {
   assert.deepEqual(taintsOf(lab, node), []);
   await lab.client.delete(ServerReadinessRule, { name: 'faulty' });
   await rule.isGone();
+});
+
+test('the example of the manual works as it is', async () => {
+  await using lab = await openLab();
+  const [node] = await availableNodes(lab, 1);
+  const manual = await readFile(new URL('../../docs/operate/readiness.md', import.meta.url), 'utf8');
+  const [, example = ''] = /```yaml\n(.*?)```/s.exec(manual) ?? [];
+  const body: unknown = parse(example);
+  assert.ok(typeof body === 'object' && body !== null);
+  const path = `/apis/${ServerReadinessRule.apiVersion}/${ServerReadinessRule.plural}`;
+  await lab.client.raw({ method: 'POST', path, body });
+  await tainted(lab, node, 'not-burned-in');
+  await lab.report(node, 'BurnIn', 'True');
+  await tainted(lab, node);
 });

@@ -407,6 +407,64 @@ test('a registry with a certificate is reached by probes that trust its authorit
   assert.equal((await runProbe({ ...options, fetch: fetchTrusting(authority.certificatePem) })).status, 201);
 });
 
+test('what an earlier attempt said of its boot counts for nothing later', async () => {
+  const first = await room.discovering('attempts');
+  const call = ({ token, uuid }: BootingServer) =>
+    send('POST', '/bootstate', { token, body: JSON.stringify({ systemUUID: uuid, booted: true }) });
+  assert.equal((await call(first)).status, 200);
+  const second = await room.bootsAgain('attempts', first.uuid, 'attempts-2');
+  assert.equal((await call(first)).code, 'BootNotCurrent');
+  const stateOf = async ({ boot }: BootingServer) =>
+    (await room.client.get(ServerBootConfiguration, boot.metadata)).status?.conditions?.[0];
+  assert.equal(await stateOf(second), undefined);
+  assert.equal((await call(second)).status, 200);
+  assert.equal((await stateOf(second))?.observedGeneration, 1);
+
+  await room.client.mergePatch(ServerBootConfiguration, second.boot.metadata, { spec: { image: 'another' } });
+  assert.equal((await call(second)).status, 200);
+  assert.equal((await stateOf(second))?.observedGeneration, 2, 'what boots after a change says so itself');
+});
+
+test('refusals of a registry without tokens are the words of v0.7.0', async () => {
+  await using open = await startRegistry(optionsFor({ auth: 'none' }));
+  const server = await room.booting('old-words');
+  const unbooted = await room.booting('never-booted', { current: false });
+  const uuid = '00000000-0000-0000-0000-00000000DEAD';
+  const states = (systemUUID: string, booted = true) => JSON.stringify({ systemUUID, booted });
+  const rows: [string, string, string | undefined, number, string | undefined][] = [
+    ['GET', '/register', undefined, 405, 'Only POST method is allowed'],
+    ['PUT', '/register', '{}', 405, 'Only POST method is allowed'],
+    ['DELETE', '/bootstate', undefined, 405, 'Only POST method is allowed'],
+    ['POST', `/systems/${server.uuid}`, '{}', 405, 'Only GET method is allowed'],
+    ['GET', `/delete/${server.uuid}`, undefined, 405, 'Only DELETE method is allowed'],
+    ['POST', '/register', 'no json', 400, undefined],
+    ['POST', '/bootstate', 'no json', 400, undefined],
+    ['POST', '/bootstate', states(uuid), 404, `No servers found for system UUID ${uuid}`],
+    ['POST', '/bootstate', states(unbooted.uuid), 404, undefined],
+    ['POST', '/bootstate', states(uuid, false), 200, ''],
+    ['GET', `/systems/${server.uuid}`, undefined, 404, undefined],
+    ['GET', '/systems/a/b', undefined, 404, undefined],
+    ['DELETE', `/delete/${server.uuid}`, undefined, 404, undefined],
+    ['DELETE', `/delete/${uuid}`, undefined, 404, undefined],
+  ];
+  for (const [method, path, body, status, text] of rows) {
+    const response = await fetch(`${open.url}${path}`, { method, ...(body === undefined ? {} : { body }) });
+    const answer = await response.text();
+    assert.equal(response.status, status, `${method} ${path}: ${answer}`);
+    if (status !== 200) assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8');
+    if (text !== undefined) assert.equal(answer, text);
+  }
+});
+
+test('two Servers with one UUID are none to a registry without tokens', async () => {
+  await using open = await startRegistry(optionsFor({ auth: 'none' }));
+  const { uuid } = await room.booting('twin');
+  await room.client.create(Server, { metadata: { name: 'twin-2' }, spec: { systemUUID: uuid } });
+  const body = JSON.stringify({ systemUUID: uuid.toUpperCase(), booted: true });
+  const { status, message } = await send('POST', '/bootstate', { at: open, body });
+  assert.deepEqual([status, message], [404, `No servers found for system UUID ${uuid.toUpperCase()}`]);
+});
+
 test('probes of v0.7.0 are served when no token is asked for', async () => {
   await using open = await startRegistry(optionsFor({ auth: 'none' }));
   const server = await room.discovering('open');
@@ -428,6 +486,7 @@ test('probes of v0.7.0 are served when no token is asked for', async () => {
   assert.equal((await stored('open'))?.spec.report.cpu[0]?.id, 3);
 
   const systems = await fetch(`${open.url}/systems/${server.uuid.toUpperCase()}`);
+  assert.match(systems.headers.get('content-type') ?? '', /^application\/json/);
   assert.equal(((await systems.json()) as { cpu: { id: number }[] }).cpu[0]?.id, 3); // the report stored above
   assert.equal((await send('DELETE', `/delete/${server.uuid}`, { at: open })).status, 200);
   assert.equal(await stored('open'), undefined);

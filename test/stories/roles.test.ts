@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { Namespace, Secret } from '@metal/kube/builtin.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
 
 const openLab = labsOfFile();
 
 test('the generated roles are enough for the whole main path', async () => {
   await using lab = await openLab({
-    underRoles: true,
     operator: 'none',
     speed: 1,
     flags: ['--leader-elect'],
@@ -26,4 +27,30 @@ test('the generated roles are enough for the whole main path', async () => {
     operator.log.filter((line) => /forbidden|cannot (get|list|watch|create|patch|delete)/i.test(line)),
     [],
   );
+});
+
+test('a boot service that may not read Secrets of tenants says which role is missing, and boots what needs none', async () => {
+  await using lab = await openLab({ withoutRole: 'metal-operator-ignition-reader' });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  await lab.client.create(Namespace, { metadata: { name: 'tenant' } });
+  await lab.client.create(Secret, {
+    metadata: { name: 'first-boot', namespace: 'tenant' },
+    data: { ignition: Buffer.from('{}').toString('base64') },
+  });
+  await lab.client.create(ServerClaim, {
+    metadata: { name: 'with-ignition', namespace: 'tenant' },
+    spec: { power: 'On', image: 'registry.test/os:1', ignitionSecretRef: { name: 'first-boot' } },
+  });
+  await lab.server(node).says('BootConfigurationFailed');
+  assert.match(
+    lab.server(node).condition('Ready')?.message ?? '',
+    /bind the ClusterRole metal-operator-ignition-reader there/,
+  );
+  await lab.client.delete(ServerClaim, { namespace: 'tenant', name: 'with-ignition' });
+  await lab.server(node).says('Available');
+  await lab.claim({ image: 'registry.test/os:1' });
+  await lab.server(node).says('ClaimServed');
 });

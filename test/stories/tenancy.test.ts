@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
@@ -142,6 +143,33 @@ for (const { policy, ends } of [
     assert.equal(released.spec.serverClaimRef?.uid, policy === 'Retain' ? claim.uid : undefined);
   });
 }
+
+test('a server and its claim that come back from a backup with other UIDs stay together, and the machine runs on', async () => {
+  await using lab = await openLab();
+  const { node, claim, server } = await servedNode(lab);
+  const held = claim.subject.now ?? assert.fail('the claim is there');
+  const ignored = { metadata: { annotations: { 'metal.ironcore.dev/operation': 'ignore' }, finalizers: [] } };
+  await patchClaim(lab, claim.name, ignored);
+  await lab.patchServer(server.metadata.name, ignored);
+  await lab.patchBmc(node.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'ignore' } } });
+  const { spec } = lab.server(node).now ?? assert.fail('the server is there');
+  await lab.client.delete(ServerBootConfiguration, held.metadata);
+  await lab.client.delete(ServerClaim, held.metadata);
+  await lab.client.delete(Server, server.metadata);
+  await claim.isGone();
+  await lab.server(node).isGone();
+
+  // What a backup brings back: specs, without status.
+  const restored = await lab.client.create(ServerClaim, {
+    metadata: { name: claim.name, namespace: 'default' },
+    spec: held.spec,
+  });
+  await lab.client.create(Server, { metadata: { name: server.metadata.name }, spec });
+  const back = await lab.server(node).reaches('Reserved');
+  assert.equal(back.spec.serverClaimRef?.uid, restored.metadata.uid);
+  await claim.reaches('Bound');
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'nothing was done to the machine');
+});
 
 test('cordoning a bound server leaves it bound', async () => {
   await using lab = await openLab();

@@ -81,3 +81,23 @@ export const CustomResourceDefinition = builtin<CustomResourceDefinition>(
   'customresourcedefinitions',
   'Cluster',
 );
+
+export interface ValidatingAdmissionPolicy extends KubeObject {
+  spec: Record<string, unknown>;
+}
+export const ValidatingAdmissionPolicy = builtin<ValidatingAdmissionPolicy>(
+  'admissionregistration.k8s.io/v1',
+  'ValidatingAdmissionPolicy',
+  'validatingadmissionpolicies',
+  'Cluster',
+);
+
+export interface ValidatingAdmissionPolicyBinding extends KubeObject {
+  spec: Record<string, unknown>;
+}
+export const ValidatingAdmissionPolicyBinding = builtin<ValidatingAdmissionPolicyBinding>(
+  'admissionregistration.k8s.io/v1',
+  'ValidatingAdmissionPolicyBinding',
+  'validatingadmissionpolicybindings',
+  'Cluster',
+);

@@ -111,7 +111,7 @@ export class KubeClient implements AsyncDisposable {
     return { [Symbol.dispose]: () => void this.#absorbers.delete(absorber) };
   }
 
-  get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options: CallOptions = {}): Promise<T> {
+  async get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options: CallOptions = {}): Promise<T> {
     return this.#json(kind, 'get', { method: 'GET', path: pathOf(kind, ref), signal: options.signal });
   }
 

@@ -77,7 +77,7 @@ export interface PhaseControllerDefinition<
   readonly wokenBy?: readonly Wake<Context>[];
   /** Pushes that are no objects. */
   readonly wakes?: (context: Context, wake: (key: string) => void) => Disposable;
-  /** `resource` or `resource/subresource`, for the generated RBAC role. */
+  /** `resource`, `patch:resource` if it is neither created nor deleted, or `resource/subresource`; becomes the role. */
   readonly writes: readonly string[];
   /** Turns judged at once; one that waits for the network does not count. */
   readonly concurrency?: (context: Context) => number;

@@ -1,3 +1,4 @@
+import { KubeError } from './errors.ts';
 import type { Kind, ObjectRef } from './kind.ts';
 
 /** Path of a kind's collection; without a namespace, of all namespaces. */
@@ -7,10 +8,19 @@ export function collectionOf(kind: Kind, namespace: string | undefined): string 
   return `${root}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}`;
 }
 
-/** Path of one object or its subresource. */
+/**
+ * Path of one object or its subresource.
+ * @throws KubeError NotFound for names that no object can have: an empty one would mean the whole collection, and the
+ * API server takes what follows a slash, even an encoded one, for a subresource.
+ */
 export function pathOf(kind: Kind, ref: ObjectRef, subresource?: string): string {
+  if (ref.name === '' || ![ref.name, ref.namespace ?? ''].every(isSegment))
+    throw new KubeError({ code: 'NotFound', status: 404, message: `no ${kind.kind} can have the name "${ref.name}"` });
   return `${collectionOf(kind, ref.namespace)}/${encodeURIComponent(ref.name)}${subresource === undefined ? '' : `/${subresource}`}`;
 }
+
+/** What the API server allows as a part of a path. */
+const isSegment = (name: string): boolean => name !== '.' && name !== '..' && !/[/%]/.test(name);
 
 /** Query string of the parameters that are given. */
 export function query(parameters: Record<string, string | undefined>): string {

@@ -138,3 +138,20 @@ export const ethernetInterface = z.object({
   LinkStatus: text,
   SpeedMbps: wholeNumber,
 });
+
+export const accountService = z.object({
+  MinPasswordLength: wholeNumber,
+  MaxPasswordLength: wholeNumber,
+  AccountLockoutThreshold: wholeNumber,
+  Accounts: link,
+});
+
+export const account = z.object({
+  '@odata.id': uri,
+  Id: text,
+  UserName: text,
+  RoleId: text,
+  Enabled: flag,
+  Locked: flag,
+  PasswordExpiration: text,
+});

@@ -11,6 +11,7 @@ export const serviceRoot = z.object({
   Managers: link,
   SessionService: link,
   EventService: link,
+  AccountService: link,
   Links: part({ Sessions: link }),
   ProtocolFeaturesSupported: part({
     ExpandQuery: part({ NoLinks: flag, Levels: flag, MaxLevels: amount, ExpandAll: flag }),

@@ -9,6 +9,8 @@ export interface Traits {
   overrideMode(current: Boot): { BootSourceOverrideMode?: 'UEFI' };
   /** Members of an event subscription that the BMC rejects. */
   readonly rejectedInSubscription: readonly string[];
+  /** Special characters that a password may hold; every other printable one is refused or mangled by some release. */
+  readonly passwordSpecials: string;
 }
 
 const standard: Traits = {
@@ -16,12 +18,13 @@ const standard: Traits = {
   overrideMode: ({ BootSourceOverrideMode: mode }) =>
     mode === undefined || mode === 'UEFI' ? {} : { BootSourceOverrideMode: 'UEFI' },
   rejectedInSubscription: [],
+  passwordSpecials: '!@#$%&*()_-+=[]{}/?~|',
 };
 
 const departures: Readonly<Record<string, Partial<Traits>>> = {
-  'Dell Inc.': {},
-  HPE: { rejectedInSubscription: ['DeliveryRetryPolicy'] },
-  Lenovo: {},
+  'Dell Inc.': { passwordSpecials: '!#$%&*()-.?@[]^_`{}|~+=' },
+  HPE: { rejectedInSubscription: ['DeliveryRetryPolicy'], passwordSpecials: '~`!@#$%^&*()_-+={[}]|.?/' },
+  Lenovo: { passwordSpecials: ';@!$%-+=[]{}|/?~_' },
   // Newer boards ignore the override unless the mode is spelled out, even when it is UEFI already.
   Supermicro: {
     overrideMode: ({ BootSourceOverrideMode: mode }) => (mode === undefined ? {} : { BootSourceOverrideMode: 'UEFI' }),

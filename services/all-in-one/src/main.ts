@@ -28,7 +28,8 @@ async function main(): Promise<void> {
   });
   collectDefaultMetrics({ register: system.metrics });
   await using _endpoints = await startEndpoints(config, system.metrics, metricsGuardOf(system.client));
-  log.info({ components: [...config.components], registryUrl: system.registryUrl, bootUrl: system.bootUrl }, 'running');
+  const { registryUrl, bootUrl, metadataUrl, eventUrl } = system;
+  log.info({ components: [...config.components], registryUrl, bootUrl, metadataUrl, eventUrl }, 'running');
   const reason = await Promise.race([stopAsked, system.stopped.then(() => 'stopped')]);
   log.info({ reason }, 'stopping: running turns finish first');
 }

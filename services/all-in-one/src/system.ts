@@ -1,3 +1,4 @@
+import { AccountMemories } from '@metal/operator/account-memories.ts';
 import { BmcAccess } from '@metal/operator/bmc-access.ts';
 import { bootTokenKeyFrom } from '@metal/operator/boot-token-key.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
@@ -7,25 +8,26 @@ import { controllers } from '@metal/operator/controllers.ts';
 import { discoveryIgnitionOf } from '@metal/operator/discovery-ignition.ts';
 import { dnsRecordsOf } from '@metal/operator/dns-records.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
+import { Notices } from '@metal/operator/notices.ts';
+import { PromptLooks } from '@metal/operator/prompt-looks.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
-import { startBoot } from '@metal/boot/boot.ts';
+import { Signal } from '@metal/operator/signal.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
 import { runManager } from '@metal/kube/manager.ts';
-import { startRegistry } from '@metal/registry/registry.ts';
-import { type Logger } from 'pino';
+import { watchMetadataKinds } from '@metal/metadata/metadata.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
 import { bmcTraffic } from './bmc-traffic.ts';
-
-export interface SystemOptions {
-  readonly config: OperatorConfig;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  /** Who holds the lease; unique per process. */
-  readonly identity: string;
-}
+import {
+  type Shared,
+  type SharedWithCaches,
+  startBootPart,
+  startEventsPart,
+  startMetadataPart,
+  startRegistryPart,
+  type SystemOptions,
+} from './service-parts.ts';
 
 /** One process of the product, with the parts that its configuration names. */
 export interface RunningSystem extends AsyncDisposable {
@@ -33,6 +35,10 @@ export interface RunningSystem extends AsyncDisposable {
   readonly registryUrl: string | undefined;
   /** Where machines boot from; undefined without the boot service. */
   readonly bootUrl: string | undefined;
+  /** Where machines ask for their metadata; undefined without the metadata service. */
+  readonly metadataUrl: string | undefined;
+  /** Where BMCs send events to; undefined without the event receiver. */
+  readonly eventUrl: string | undefined;
   readonly metrics: MetricsRegistry;
   readonly client: KubeClient;
   /** Settles when the system has stopped; rejects when it had to. */
@@ -55,7 +61,8 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
       createKubeClient({ kubeconfigPath: config.kubeconfigPath, defaultFieldManager: 'metal-operator', metrics }),
     );
     const cacheSet = new CacheSet({ client, clock, log, metrics });
-    const caches = watchOperatorKinds(cacheSet);
+    const metadataCaches = config.components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;
+    const caches = servesMetadataOnly(config) ? undefined : watchOperatorKinds(cacheSet);
     const stop = new AbortController();
     stack.defer(() => cacheSet.stop());
     await cacheSet.start(stop.signal);
@@ -63,35 +70,62 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
     const shared: Shared = {
       ...options,
       client,
-      caches,
       metrics,
       signal: stop.signal,
       bootTokenKey: bootTokenKeyFrom(client, config.managerNamespace),
     };
-    const registryUrl = await has(config, 'registry', () => startRegistryPart(shared, stack));
-    const bootUrl = await has(config, 'boot', () => startBootPart(shared, registryUrl ?? config.registryUrl, stack));
-    const running = config.components.has('controllers')
-      ? runControllers(shared, cacheSet, registryUrl ?? config.registryUrl, stack)
-      : undefined;
+    const metadataUrl = metadataCaches && (await startMetadataPart(shared, metadataCaches, stack));
+    const { registryUrl, bootUrl, eventUrl, running } =
+      caches === undefined ? nothingElse : await startOthers({ ...shared, caches }, cacheSet, stack);
     const stopped =
       running ?? new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
     // A failure is reported through `stopped`; disposing must not throw it a second time.
     stack.defer(() => stopped.catch(() => undefined));
     stack.defer(() => stop.abort(new Error('stopping')));
     const owned = stack.move();
-    return { registryUrl, bootUrl, metrics, client, stopped, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    const dispose = () => owned.disposeAsync();
+    const urls = { registryUrl, bootUrl, metadataUrl, eventUrl };
+    return { ...urls, metrics, client, stopped, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
   }
 }
 
-interface Shared extends SystemOptions {
-  readonly client: KubeClient;
-  readonly caches: OperatorCaches;
-  readonly metrics: MetricsRegistry;
-  readonly signal: AbortSignal;
-  readonly bootTokenKey: () => Promise<Uint8Array>;
+/** A process that faces every machine and reads as little as it can: its role does not cover the other watches. */
+const servesMetadataOnly = ({ components }: OperatorConfig): boolean =>
+  components.size === 1 && components.has('metadata');
+
+/** What runs beside the metadata service. */
+interface OtherParts {
+  readonly registryUrl: string | undefined;
+  readonly bootUrl: string | undefined;
+  readonly eventUrl: string | undefined;
+  /** Settles when the controllers have stopped. */
+  readonly running: Promise<void> | undefined;
+}
+
+const nothingElse: OtherParts = {
+  registryUrl: undefined,
+  bootUrl: undefined,
+  eventUrl: undefined,
+  running: undefined,
+};
+
+async function startOthers(
+  shared: SharedWithCaches,
+  cacheSet: CacheSet,
+  stack: AsyncDisposableStack,
+): Promise<OtherParts> {
+  const { config } = shared;
+  const registryUrl = await has(config, 'registry', () => startRegistryPart(shared, stack));
+  const bootUrl = await has(config, 'boot', () => startBootPart(shared, registryUrl ?? config.registryUrl, stack));
+  if (!config.components.has('controllers')) return { registryUrl, bootUrl, eventUrl: undefined, running: undefined };
+  const bmcSpoke = new Signal();
+  const eventUrl =
+    config.eventUrl === undefined ? undefined : await startEventsPart(shared, config.eventUrl, bmcSpoke, stack);
+  const urls = { registryUrl: registryUrl ?? config.registryUrl, eventUrl };
+  return { registryUrl, bootUrl, eventUrl, running: runControllers({ ...shared, bmcSpoke, ...urls }, cacheSet, stack) };
 }
 
 async function has<T>(
@@ -102,61 +136,17 @@ async function has<T>(
   return components.has(part) ? start() : undefined;
 }
 
-async function startRegistryPart(shared: Shared, stack: AsyncDisposableStack): Promise<string> {
-  const { config, caches, client, clock, log, metrics, bootTokenKey } = shared;
-  const service = await startRegistry({
-    listen: { port: config.registryPort },
-    auth: config.registryAuth,
-    client,
-    servers: caches.servers,
-    bootConfigurations: caches.bootConfigurations,
-    inventories: caches.inventories,
-    bootTokenKey,
-    clock,
-    log: log.child({ part: 'registry' }),
-    metrics,
-  });
-  stack.use(service);
-  return withActualPort(config.registryUrl, config.registryPort, service.port);
+interface ControllersOptions extends SharedWithCaches {
+  readonly registryUrl: string;
+  readonly eventUrl: string | undefined;
+  /** The named BMC pushed something worth a look. */
+  readonly bmcSpoke: Signal;
 }
 
-async function startBootPart(shared: Shared, registryUrl: string, stack: AsyncDisposableStack): Promise<string> {
-  const { config, caches, client, clock, log, metrics, bootTokenKey, signal } = shared;
-  const service = await startBoot({
-    listen: { port: config.bootPort },
-    auth: config.registryAuth,
-    client,
-    servers: caches.servers,
-    bootConfigurations: caches.bootConfigurations,
-    bootTokenKey,
-    publicUrl: config.bootPort === 0 ? undefined : config.bootUrl,
-    publicHost: new URL(config.bootUrl).hostname,
-    registryUrl,
-    imagesFile: config.bootImagesFile,
-    clock,
-    log: log.child({ part: 'boot' }),
-    metrics,
-    signal,
-  });
-  stack.use(service);
-  return withActualPort(config.bootUrl, config.bootPort, service.port);
-}
-
-/** A port of 0 lets the system choose; the URL that is handed out then names the chosen one. */
-function withActualPort(url: string, asked: number, actual: number): string {
-  if (asked !== 0) return url;
-  const adjusted = new URL(url);
-  adjusted.port = String(actual);
-  return adjusted.toString().replace(/\/$/, '');
-}
-
-function runControllers(
-  shared: Shared,
-  cacheSet: CacheSet,
-  registryUrl: string,
-  stack: AsyncDisposableStack,
-): Promise<void> {
-  const { config, caches, client, clock, log, metrics, signal } = shared;
+function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: AsyncDisposableStack): Promise<void> {
+  const { caches, client, clock, log, metrics, signal, registryUrl, eventUrl } = shared;
+  // BMCs are told the port that became of 0.
+  const config = { ...shared.config, eventUrl };
   const access = new BmcAccess({
     clock,
     random: shared.random,
@@ -165,10 +155,14 @@ function runControllers(
   });
   stack.use(access);
   const dnsRecords = dnsRecordsOf(config.dnsRecordTemplatePath, { namespace: config.managerNamespace, client });
-  stack.use(forgetTheDeleted(caches, access));
   stack.use(
     caches.bmcs.onChange(({ before, after }) => after === undefined && dnsRecords?.forget(before?.metadata.uid ?? '')),
   );
+  const accounts = new AccountMemories();
+  const notices = new Notices();
+  stack.use(forgetTheDeleted(caches, { access, accounts, notices }));
+  const looks = stack.use(new PromptLooks({ access, caches, clock }));
+  stack.use(shared.bmcSpoke.on((name) => looks.heardFrom(name)));
   const scheduler = new ClaimScheduler(caches);
   stack.use(scheduler.start());
   const context: OperatorContext = {
@@ -177,6 +171,8 @@ function runControllers(
     clock,
     config,
     access,
+    accounts,
+    notices,
     scheduler,
     macPrefixes: readMacPrefixes(config.macPrefixesFile),
     discoveryIgnition: discoveryIgnitionOf({
@@ -202,16 +198,18 @@ function runControllers(
   });
 }
 
-/** A BMC or server that is gone takes its session and what is remembered of it along. */
-function forgetTheDeleted({ bmcs, servers, endpoints }: OperatorCaches, access: BmcAccess): Disposable {
+/** What is gone takes its session and what is remembered of it along. */
+function forgetTheDeleted(
+  { bmcs, servers, endpoints, bmcUsers, bmcSecrets }: OperatorCaches,
+  { access, accounts, notices }: Pick<OperatorContext, 'access' | 'accounts' | 'notices'>,
+): Disposable {
   const stack = new DisposableStack();
+  const uidOf = (object: KubeObject | undefined) => object?.metadata.uid ?? '';
+  stack.use(bmcUsers.onChange(({ before, after }) => after === undefined && accounts.forget(uidOf(before))));
+  stack.use(bmcSecrets.onChange(({ before, after }) => after === undefined && notices.forget(uidOf(before))));
   stack.use(bmcs.onChange(({ key, after }) => after === undefined && access.forgetBmc(key)));
-  stack.use(
-    servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(before?.metadata.uid ?? '')),
-  );
-  stack.use(
-    endpoints.onChange(({ before, after }) => after === undefined && access.forgetLogins(before?.metadata.uid ?? '')),
-  );
+  stack.use(servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(uidOf(before))));
+  stack.use(endpoints.onChange(({ before, after }) => after === undefined && access.forgetLogins(uidOf(before))));
   return stack;
 }
 

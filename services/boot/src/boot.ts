@@ -1,13 +1,13 @@
-import { networkInterfaces } from 'node:os';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { countRequests } from '@metal/http/count-requests.ts';
+import { application, type Listening, listenOn } from '@metal/http/listen.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { createEventRecorder } from '@metal/kube/events.ts';
-import { fastify } from 'fastify';
 import type { Logger } from 'pino';
-import { Counter, type Registry as MetricsRegistry } from 'prom-client';
+import type { Registry as MetricsRegistry } from 'prom-client';
 import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { EvidenceLog } from './evidence-log.ts';
 import { BootImages } from './images.ts';
@@ -63,15 +63,16 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log }));
   let url = options.publicUrl ?? '';
 
-  const http = fastify({
-    logger: false,
+  const http = application({
     bodyLimit: 16_384,
     connectionTimeout: idleTimeoutMs,
     requestTimeout: 30_000,
     routerOptions: { maxParamLength: 200 },
   });
-  const count = counterIn(options.metrics);
-  http.addHook('onResponse', async (request, reply) => count(request.routeOptions.url ?? 'unknown', reply.statusCode));
+  countRequests(http, options.metrics, {
+    name: 'metal_boot_requests_total',
+    help: 'Requests to the boot service by route and status',
+  });
   serveBoots(http, {
     auth,
     client,
@@ -83,19 +84,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     bootTokenKey: options.bootTokenKey,
     publicUrl: () => url,
   });
-  stack.defer(async () => {
-    // Downloads may finish, but not keep us for ever; a machine that is cut off tries again.
-    using _impatience = clock.setTimeout(farewellMs, () => http.server.closeAllConnections());
-    await http.close();
-  });
-  try {
-    await http.listen({ host: options.listen.host ?? everyAddress(), port: options.listen.port });
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
-  }
-  const address = http.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.listen.port;
+  const port = await startListening(stack, () => listenOn(http, { listen: options.listen, clock, farewellMs }));
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');
   const events = createEventRecorder({ client, clock, log, controller: 'boot-service' });
   stack.use(new Preparation({ client, bootConfigurations, images, events, clock, log }));
@@ -113,19 +102,13 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   return { port, url, [Symbol.asyncDispose]: stop };
 }
 
-/** Both families where the machine has both. */
-function everyAddress(): string {
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return all.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0';
-}
-
-function counterIn(metrics: MetricsRegistry | undefined): (route: string, status: number) => void {
-  if (metrics === undefined) return () => {};
-  const counter = new Counter({
-    name: 'metal_boot_requests_total',
-    help: 'Requests to the boot service by route and status',
-    labelNames: ['route', 'status'],
-    registers: [metrics],
-  });
-  return (route, status) => counter.inc({ route, status: String(status) });
+/** A port that is taken leaves nothing behind. */
+async function startListening(stack: AsyncDisposableStack, listen: () => Promise<Listening>): Promise<number> {
+  try {
+    // Downloads may finish, but not keep us for ever; a machine that is cut off tries again.
+    return stack.use(await listen()).port;
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
 }

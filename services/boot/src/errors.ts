@@ -6,6 +6,7 @@ export type BootErrorCode =
   | 'ArtefactMissing'
   | 'ArtefactUnreachable'
   | 'IgnitionMissing'
+  | 'IgnitionForbidden'
   | 'IgnitionInvalid';
 
 const retryOf: Record<BootErrorCode, RetryClass> = {
@@ -14,6 +15,7 @@ const retryOf: Record<BootErrorCode, RetryClass> = {
   ArtefactMissing: 'later',
   ArtefactUnreachable: 'later',
   IgnitionMissing: 'later',
+  IgnitionForbidden: 'later',
   IgnitionInvalid: 'later',
 };
 

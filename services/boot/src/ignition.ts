@@ -1,6 +1,7 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
+import { KubeError } from '@metal/kube/errors.ts';
 import { ignitionFromButane } from './butane.ts';
 import { BootError } from './errors.ts';
 
@@ -34,7 +35,7 @@ export class Ignition {
 /**
  * Reads the ignition that a boot configuration refers to; undefined when it refers to none. Butane (`format: fcos`) is
  * translated, anything else handed on as it is.
- * @throws BootError when the secret or its key is missing, or the text is not understood.
+ * @throws BootError when the secret may not be read, it or its key is missing, or the text is not understood.
  */
 export async function readIgnition(
   { spec, metadata }: ServerBootConfiguration,
@@ -43,7 +44,7 @@ export async function readIgnition(
 ): Promise<Ignition | undefined> {
   const name = spec.ignitionSecretRef?.name;
   if (name === undefined || name === '') return undefined;
-  const secret = await client.find(Secret, { name, namespace: metadata.namespace }, { signal });
+  const secret = await findSecret(name, metadata.namespace, client, signal);
   if (secret === undefined)
     throw new BootError(
       'IgnitionMissing',
@@ -60,4 +61,22 @@ export async function readIgnition(
   )
     return new Ignition(bytes, 'application/octet-stream');
   return new Ignition(Buffer.from(ignitionFromButane(bytes.toString('utf8'))), 'application/json');
+}
+
+async function findSecret(
+  name: string,
+  namespace: string | undefined,
+  client: KubeClient,
+  signal?: AbortSignal,
+): Promise<Secret | undefined> {
+  try {
+    return await client.find(Secret, { name, namespace }, { signal });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error;
+    throw new BootError(
+      'IgnitionForbidden',
+      `Secret "${name}" of spec.ignitionSecretRef may not be read in namespace "${namespace ?? ''}"; bind the ClusterRole metal-operator-ignition-reader there to the account of the boot service`,
+      error,
+    );
+  }
 }

@@ -157,8 +157,7 @@ const ignitionValidation = 'IgnitionValidation';
 /** None when all is well: both conditions exist only as complaints. */
 function conditionsOf(boot: ServerBootConfiguration, { error }: Verdict, now: number): Condition[] {
   if (error === undefined) return [];
-  const type =
-    error.code === 'IgnitionMissing' || error.code === 'IgnitionInvalid' ? ignitionValidation : imageValidation;
+  const type = error.code.startsWith('Ignition') ? ignitionValidation : imageValidation;
   const earlier = boot.status?.conditions?.find((condition) => condition.type === type && condition.status === 'False');
   const lastTransitionTime = earlier?.lastTransitionTime ?? new Date(now).toISOString();
   return [

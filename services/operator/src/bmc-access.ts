@@ -1,7 +1,9 @@
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Clock } from '@metal/kube/clock.ts';
+import { type LoginAnswer, tryLogin } from '@metal/redfish/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
+import type { Credentials } from '@metal/redfish/session.ts';
 import type { Connection } from './connection.ts';
 import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
 import { BmcMemory, SystemMemory } from './observations.ts';
@@ -47,6 +49,8 @@ export class BmcAccess implements AsyncDisposable {
   readonly learned = new Signal();
   /** The named BMC was looked at and answered. */
   readonly seen = new Signal();
+  /** The machine of the named Server is to be looked at before its time. */
+  readonly stale = new Signal();
 
   constructor(options: BmcAccessOptions) {
     this.#options = options;
@@ -118,6 +122,23 @@ export class BmcAccess implements AsyncDisposable {
   /** Remembers that the BMC failed, and when it is worth trying again. */
   failed(name: string, connection: Connection, error: RedfishError): void {
     this.memory(name, connection).failed(error, this.#options.clock.now(), this.#options.random());
+  }
+
+  /**
+   * Tries a login with other credentials at the same address, in a short conversation of its own. A BMC that is being
+   * left alone is not bothered.
+   */
+  async tryLogin(
+    name: string,
+    connection: Connection,
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<LoginAnswer> {
+    if (this.#lines.get(name)?.bmc.breaker === 'open')
+      throw new RedfishError({ code: 'CircuitOpen', message: `BMC ${name} keeps failing and is left alone for now` });
+    const { clock, random, callDeadlineMs } = this.#options;
+    const { endpoint } = connection;
+    return tryLogin({ endpoint, credentials, clock, random, limits: { callDeadlineMs } }, { signal });
   }
 
   /** Names of all BMCs whose last look reported this system UUID, in order. */

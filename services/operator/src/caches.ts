@@ -1,5 +1,6 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -9,6 +10,7 @@ import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.t
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import type { CacheSet } from '@metal/kube/cache.ts';
 import type { OperatorCaches } from './context.ts';
+import { macIdentityOf } from './mac-address.ts';
 
 const some = (...names: (string | undefined)[]): string[] =>
   names.filter((name) => name !== undefined && name !== '') as string[]; // the filter leaves strings only
@@ -16,8 +18,16 @@ const some = (...names: (string | undefined)[]): string[] =>
 /** Declares the watches of the operator and by what the controllers look things up. Services may share them. */
 export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
   return {
-    endpoints: caches.watch(Endpoint),
-    bmcSecrets: caches.watch(BMCSecret),
+    endpoints: caches.watch(Endpoint, { indexes: { mac: ({ spec }) => some(macIdentityOf(spec?.macAddress)) } }),
+    bmcSecrets: caches.watch(BMCSecret, {
+      indexes: { owner: ({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid) },
+    }),
+    bmcUsers: caches.watch(BMCUser, {
+      indexes: {
+        bmc: ({ spec }) => some(spec.bmcRef?.name),
+        secret: ({ spec }) => some(spec.bmcSecretRef?.name),
+      },
+    }),
     inventories: caches.watch(ServerInventory),
     readinessRules: caches.watch(ServerReadinessRule),
     bmcs: caches.watch(BMC, {

@@ -8,7 +8,7 @@ const read = (flags: string[] = [], environment: NodeJS.ProcessEnv = {}) =>
   readConfig([...required, ...flags], environment);
 
 test('every manager flag of v0.7.0 is accepted', () => {
-  const samples = { string: 'x', boolean: 'true', duration: '1m', integer: '1' };
+  const samples = { string: 'x', boolean: 'true', duration: '1m', integer: '1', pairs: 'a=b' };
   const special: Record<string, string> = {
     'registry-url': 'http://192.0.2.1',
     'event-url': 'http://192.0.2.1',
@@ -59,8 +59,14 @@ for (const [flags, message] of [
   [['--registry-port=70000'], /--registry-port: 70000 is no port/],
   [['--server-max-concurrent-reconciles=-1'], /is no whole number of 0 or more/],
   [['--protocol=ftp'], /--protocol: "ftp" is none of http, https/],
-  [['--components=controllers,kitchen'], /--components: "kitchen" is none of controllers, registry, boot/],
+  [['--components=controllers,kitchen'], /--components: "kitchen" is none of controllers, registry, boot, metadata/],
   [['--registry-auth=maybe'], /--registry-auth: "maybe" is none of token, none/],
+  [['--event-auth=maybe'], /--event-auth: "maybe" is none of token, none/],
+  [['--metadata-auth=maybe'], /--metadata-auth: "maybe" is none of address, token/],
+  [['--static-metadata=zone'], /--static-metadata: "zone" is no pair; expected key=value/],
+  [['--static-metadata==1'], /--static-metadata: "=1" is no pair/],
+  [['--static-metadata', 'user-data=1'], /--static-metadata: "user-data" is given by the server itself/],
+  [['--static-metadata=a=1', '--static-metadata=server-name=1'], /"server-name" is given by the server itself/],
   [['--leader-elect=perhaps'], /--leader-elect: "perhaps" is neither true nor false/],
   [['--registry-url=nowhere'], /--registry-url: "nowhere" is no URL/],
   [['--bmc-ca-file=/nonexistent.pem'], /--bmc-ca-file: cannot read \/nonexistent\.pem/],
@@ -73,6 +79,34 @@ for (const [flags, message] of [
 test('discovery does not start without the images it boots', () => {
   assert.throws(() => readConfig(['--registry-url=http://192.0.2.1'], {}), /--probe-image is required/);
   assert.doesNotThrow(() => readConfig(['--components=registry'], {}), 'a registry alone boots nothing');
+});
+
+test('static metadata is given pair by pair, and the last one of a key counts', () => {
+  assert.deepEqual(read().staticMetadata, {});
+  assert.deepEqual(
+    read(['--static-metadata=zone=a', '--static-metadata', 'url=http://x/?a=b', '--static-metadata=zone='])
+      .staticMetadata,
+    {
+      zone: '',
+      url: 'http://x/?a=b',
+    },
+  );
+});
+
+test('the metadata service takes the port flag of v0.7.0', () => {
+  assert.equal(read().metadataPort, 10_002);
+  assert.equal(read(['--metaldata-port=10003']).metadataPort, 10_003);
+  assert.equal(read(['-metaldata-port', '10004']).metadataPort, 10_004);
+  assert.doesNotThrow(() => readConfig(['--components=metadata'], {}), 'it boots nothing and needs no registry');
+});
+
+test('there is an event receiver when BMCs have a way to it', () => {
+  assert.equal(read().eventUrl, undefined);
+  assert.equal(read(['--event-url=http://192.0.2.5:10001/']).eventUrl, 'http://192.0.2.5:10001');
+  assert.equal(
+    read(['--event-protocol=https', '--event-port=10009'], { EVENT_ADDRESS: '192.0.2.5' }).eventUrl,
+    'https://192.0.2.5:10009',
+  );
 });
 
 test('an option that does nothing yet is named when somebody sets it', () => {

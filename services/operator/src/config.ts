@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseDuration } from '@metal/api/common/duration.ts';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from './errors.ts';
-import { inertOptions, type Option, type OptionName, options } from './options.ts';
+import { formerNames, inertOptions, type Option, type OptionName, options } from './options.ts';
 
 /** What a run of the operator is told from outside. The only reader of flags and environment. */
 export interface OperatorConfig {
@@ -26,15 +26,13 @@ export interface OperatorConfig {
   readonly bmcResetResyncMs: number;
   readonly bmcResetWaitingMs: number;
   readonly sshResetTimeoutMs: number;
+  /** stringData of BMCSecrets is moved into data. */
+  readonly convertsBmcSecrets: boolean;
   readonly defaultScheme: 'http' | 'https';
   readonly skipCertificateValidation: boolean;
   readonly bmcCaPem: string | undefined;
   readonly macPrefixesFile: string | undefined;
   readonly dnsRecordTemplatePath: string | undefined;
-  /** Where BMCs send their events; undefined switches events off. */
-  readonly eventUrl: string | undefined;
-  readonly eventPort: number;
-  readonly eventAuth: 'token' | 'none';
   readonly enforceFirstBoot: boolean;
   readonly enforcePowerOff: boolean;
   readonly probeImage: string;
@@ -46,6 +44,13 @@ export interface OperatorConfig {
   readonly bootPort: number;
   readonly bootUrl: string;
   readonly bootImagesFile: string | undefined;
+  /** Where BMCs send their events; undefined switches events off. */
+  readonly eventUrl: string | undefined;
+  readonly eventPort: number;
+  readonly eventAuth: 'token' | 'none';
+  readonly metadataPort: number;
+  readonly metadataAuth: 'address' | 'token';
+  readonly staticMetadata: Readonly<Record<string, string>>;
   readonly metrics: { address: string | undefined; secure: boolean; certificateFile?: string; keyFile?: string };
   readonly healthAddress: string | undefined;
   readonly log: { format: 'json' | 'console'; level: string };
@@ -53,7 +58,7 @@ export interface OperatorConfig {
   readonly withoutEffect: readonly string[];
 }
 
-const knownComponents = ['controllers', 'registry', 'boot'] as const;
+const knownComponents = ['controllers', 'registry', 'boot', 'metadata'] as const;
 export type Component = (typeof knownComponents)[number];
 
 type Values = Record<OptionName, string>;
@@ -100,9 +105,19 @@ export function commandOf(): Command {
     .configureHelp({ helpWidth: 120, showGlobalOptions: true });
   for (const { name, type, default: fallback, help } of options) {
     const note = inertOptions.has(name) ? ' (no effect in this version)' : '';
-    command.option(`--${name} <${type === 'boolean' ? 'true|false' : type}>`, `${help}${note}`, fallback);
+    const flag = `--${name} <${placeholders[type] ?? type}>`;
+    if (type === 'pairs') command.option(flag, `${help}${note}`, oneMoreLine, fallback);
+    else command.option(flag, `${help}${note}`, fallback);
   }
   return command;
+}
+
+const placeholders: Partial<Record<Option['type'], string>> = { boolean: 'true|false', pairs: 'key=value' };
+
+/** Pairs are kept as lines until they are parsed. */
+function oneMoreLine(pair: string, before: string): string {
+  if (/[\r\n]/.test(pair)) throw new ConfigError('a pair is one line; found a line break in it');
+  return `${before}${pair}\n`;
 }
 
 const attributeOf = (name: string): string => name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
@@ -111,8 +126,14 @@ function normaliseArguments(argv: readonly string[]): string[] {
   const booleans = new Set(options.filter(({ type }) => type === 'boolean').map(({ name }: Option) => name));
   return argv.map((argument) => {
     const long = /^-[a-z0-9-]{2,}/.test(argument) && !argument.startsWith('--') ? `-${argument}` : argument;
-    return long.startsWith('--') && booleans.has(long.slice(2)) ? `${long}=true` : long;
+    return underPresentName(long.startsWith('--') && booleans.has(long.slice(2)) ? `${long}=true` : long);
   });
+}
+
+function underPresentName(argument: string): string {
+  const [, name, rest = ''] = /^--([a-z-]+)(=.*)?$/s.exec(argument) ?? [];
+  const present = name === undefined ? undefined : formerNames[name];
+  return present === undefined ? argument : `--${present}${rest}`;
 }
 
 function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfig {
@@ -138,12 +159,10 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     bmcResetResyncMs: duration(values, 'bmc-reset-resync-interval'),
     bmcResetWaitingMs: duration(values, 'bmc-reset-waiting-interval'),
     sshResetTimeoutMs: duration(values, 'ssh-reset-timeout'),
+    convertsBmcSecrets: boolean(values, 'convert-bmc-secrets'),
     ...bmcTransportOf(values),
     macPrefixesFile: optional(values['mac-prefixes-file']),
     dnsRecordTemplatePath: optional(values['dns-record-template-path']),
-    eventUrl: eventUrlOf(values, environment),
-    eventPort: port(values, 'event-port'),
-    eventAuth: oneOf(values, 'event-auth', ['token', 'none']),
     enforceFirstBoot: boolean(values, 'enforce-first-boot'),
     enforcePowerOff: boolean(values, 'enforce-power-off'),
     probeImage: requiredFor(components, values, 'probe-image'),
@@ -155,6 +174,12 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     bootPort: port(values, 'boot-port'),
     bootUrl: bootUrlOf(values, environment, registryUrl),
     bootImagesFile: optional(values['boot-images']),
+    eventUrl: eventUrlOf(values, environment),
+    eventPort: port(values, 'event-port'),
+    eventAuth: oneOf(values, 'event-auth', ['token', 'none']),
+    metadataPort: port(values, 'metadata-port'),
+    metadataAuth: oneOf(values, 'metadata-auth', ['address', 'token']),
+    staticMetadata: staticMetadataOf(values['static-metadata']),
     metrics: metricsOf(values),
     healthAddress: address(values['health-probe-bind-address']),
     log: { format: logFormatOf(values), level: logLevelOf(values['zap-log-level']) },
@@ -214,6 +239,12 @@ function registryUrlOf(values: Values, environment: NodeJS.ProcessEnv, component
   );
 }
 
+function bootUrlOf(values: Values, environment: NodeJS.ProcessEnv, registryUrl: string): string {
+  if (values['boot-url'] !== '') return url(values, 'boot-url');
+  const host = environment.BOOT_ADDRESS ?? (registryUrl === '' ? '' : new URL(registryUrl).hostname);
+  return host === '' ? '' : `http://${host}:${values['boot-port']}`;
+}
+
 /** Events are an addition: without an address nobody is told any, and nothing else suffers. */
 function eventUrlOf(values: Values, environment: NodeJS.ProcessEnv): string | undefined {
   if (values['event-url'] !== '') return url(values, 'event-url');
@@ -221,10 +252,20 @@ function eventUrlOf(values: Values, environment: NodeJS.ProcessEnv): string | un
   return host === '' ? undefined : `${values['event-protocol']}://${host}:${values['event-port']}`;
 }
 
-function bootUrlOf(values: Values, environment: NodeJS.ProcessEnv, registryUrl: string): string {
-  if (values['boot-url'] !== '') return url(values, 'boot-url');
-  const host = environment.BOOT_ADDRESS ?? (registryUrl === '' ? '' : new URL(registryUrl).hostname);
-  return host === '' ? '' : `http://${host}:${values['boot-port']}`;
+/** What the metadata service itself says under these names cannot be said beforehand. */
+const reservedMetadata = new Set(['server-name', 'user-data']);
+
+function staticMetadataOf(lines: string): Record<string, string> {
+  const pairs = lines.split('\n').filter((line) => line !== '');
+  return Object.fromEntries(pairs.map((pair) => staticPairOf(pair)));
+}
+
+function staticPairOf(pair: string): [string, string] {
+  const [, key = '', value = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
+  if (key === '') throw new ConfigError(`--static-metadata: "${pair}" is no pair; expected key=value`);
+  if (reservedMetadata.has(key))
+    throw new ConfigError(`--static-metadata: "${key}" is given by the server itself; choose another key`);
+  return [key, value];
 }
 
 function url(values: Values, name: OptionName): string {

@@ -1,9 +1,11 @@
+import { X509Certificate } from 'node:crypto';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { type BmcEndpoint, Password } from '@metal/redfish/bmc.ts';
+import { addressFault } from './address-fault.ts';
 import type { OperatorConfig } from './config.ts';
 import type { OperatorCaches } from './context.ts';
+import { secretValue } from './secret-value.ts';
 
 /** How a BMC is reached and who we are there. */
 export interface Connection {
@@ -18,6 +20,8 @@ export interface Obstacle {
     | 'SpecMissing'
     | 'NoBMC'
     | 'AddressMissing'
+    | 'AddressInvalid'
+    | 'CertificateInvalid'
     | 'EndpointNotFound'
     | 'UnsupportedProtocol'
     | 'BMCSecretNotFound'
@@ -61,8 +65,8 @@ export function credentialsIn(
         message: `BMCSecret "${name}" does not exist; create it with keys username and password`,
       },
     };
-  const username = valueOf(secret, 'username');
-  const password = valueOf(secret, 'password');
+  const username = secretValue(secret, 'username');
+  const password = secretValue(secret, 'password');
   if (username !== undefined && password !== undefined) return { username, password: new Password(password) };
   return {
     obstacle: {
@@ -109,9 +113,14 @@ function resolve(
       `protocol "${protocol.name}" is not supported; expected one of ${understoodProtocols.join(', ')}`,
     );
   }
+  const endpoint = endpointOf(host, protocol, config);
+  const fault = addressFault(endpoint);
+  if (fault !== undefined) return obstacle('AddressInvalid', fault);
+  if (!isCertificate(protocol.tls?.caBundle))
+    return obstacle('CertificateInvalid', 'protocol.tls.caBundle holds no certificate; expected PEM text');
   const credentials = credentialsIn(bmcSecretRef, sources);
   if ('obstacle' in credentials) return credentials;
-  return { connection: { endpoint: endpointOf(host, protocol, config), ...credentials } };
+  return { connection: { endpoint, ...credentials } };
 }
 
 /** Where a BMC listens, with what the operator trusts by default. */
@@ -131,10 +140,14 @@ export function endpointOf(host: string, protocol: Protocol, config: OperatorCon
   };
 }
 
-/** `data` wins over `stringData`, as in v0.7.0. */
-function valueOf(secret: BMCSecret, key: string): string | undefined {
-  const encoded = secret.data?.[key];
-  return encoded === undefined ? secret.stringData?.[key] : Buffer.from(encoded, 'base64').toString('utf8');
+/** An unreadable bundle would be taken for an empty one, and nothing would be trusted for a reason nobody sees. */
+function isCertificate(pem: string | undefined): boolean {
+  if (pem === undefined || pem.trim() === '') return true;
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 const obstacle = (reason: Obstacle['reason'], message: string): Resolution => ({ obstacle: { reason, message } });

@@ -1,5 +1,6 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -10,11 +11,13 @@ import type { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.t
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
+import type { AccountMemories } from './account-memories.ts';
 import type { BmcAccess } from './bmc-access.ts';
 import type { OperatorConfig } from './config.ts';
 import type { DiscoveryIgnition } from './discovery-ignition.ts';
 import type { DnsRecords } from './dns-records.ts';
 import type { MacPrefixes } from './mac-prefixes.ts';
+import type { Notices } from './notices.ts';
 import type { ClaimScheduler } from './scheduler.ts';
 
 /** What the controllers read from. Each cache is one watch, shared by everybody in the process. */
@@ -22,6 +25,7 @@ export interface OperatorCaches {
   readonly endpoints: Cache<Endpoint>;
   readonly bmcs: Cache<BMC>;
   readonly bmcSecrets: Cache<BMCSecret>;
+  readonly bmcUsers: Cache<BMCUser>;
   readonly servers: Cache<Server>;
   readonly inventories: Cache<ServerInventory>;
   readonly claims: Cache<ServerClaim>;
@@ -38,10 +42,12 @@ export interface OperatorContext {
   readonly config: OperatorConfig;
   readonly macPrefixes: MacPrefixes;
   readonly access: BmcAccess;
+  readonly accounts: AccountMemories;
+  readonly notices: Notices;
   readonly scheduler: ClaimScheduler;
   readonly discoveryIgnition: DiscoveryIgnition;
   /** Undefined where the site wants none. */
   readonly dnsRecords: DnsRecords | undefined;
-  /** Key that boot tokens are derived from; created in the manager namespace on first use. */
+  /** Key that boot tokens and event tokens are derived from; created in the manager namespace on first use. */
   readonly bootTokenKey: () => Promise<Uint8Array>;
 }

@@ -3,6 +3,8 @@ import { claimController } from './claim/server-claim/controller.ts';
 import { bmcController } from './discover/bmc/controller.ts';
 import { bmcDnsController } from './discover/bmc-dns/controller.ts';
 import { bmcEventsController } from './discover/bmc-events/controller.ts';
+import { bmcSecretController } from './discover/bmc-secret/controller.ts';
+import { bmcUserController } from './discover/bmc-user/controller.ts';
 import { endpointController } from './discover/endpoint/controller.ts';
 import { readinessRuleController } from './inventory/readiness-rule/controller.ts';
 import { readinessTaintsController } from './inventory/readiness-taints/controller.ts';
@@ -14,6 +16,8 @@ export const controllers = [
   bmcController,
   bmcEventsController,
   bmcDnsController,
+  bmcSecretController,
+  bmcUserController,
   serverController,
   claimController,
   bootConfigurationController,

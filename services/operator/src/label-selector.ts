@@ -4,12 +4,12 @@ export type LabelSelector = NonNullable<ServerClaim['spec']['serverSelector']>;
 type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
 
 /** metav1.LabelSelector; an empty selector matches everything, a faulty one nothing. */
-export function matches(
-  { matchLabels, matchExpressions }: LabelSelector,
-  labels: Readonly<Record<string, string>>,
-): boolean {
+export function matches(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+  const { matchLabels, matchExpressions } = selector;
   const equal = Object.entries(matchLabels ?? {}).every(([key, value]) => labels[key] === value);
-  return equal && (matchExpressions ?? []).every((expression) => holds(expression, labels));
+  const all = equal && (matchExpressions ?? []).every((expression) => holds(expression, labels));
+  // Looked at last, because most selectors are fine and most labels do not match.
+  return all && selectorFault(selector) === undefined;
 }
 
 function holds({ key, operator, values }: Requirement, labels: Readonly<Record<string, string>>): boolean {

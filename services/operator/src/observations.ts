@@ -75,6 +75,11 @@ export class BmcMemory {
     this.failure = { error: told, count, since: this.failure?.since ?? now, retryAt: now + pauseMs };
   }
 
+  /** What was seen is out of date: the next look is due. */
+  distrust(): void {
+    if (this.observation !== undefined) this.observation = { ...this.observation, at: 0 };
+  }
+
   reports(lowerCaseUuid: string): boolean {
     return this.observation?.systems.some(({ uuid }) => uuid?.toLowerCase() === lowerCaseUuid) ?? false;
   }
@@ -128,6 +133,11 @@ export class SystemMemory {
     if (this.transition === undefined) return;
     const reached = value.powerState === this.transition.target;
     this.transition = reached ? undefined : { ...this.transition, looks: this.transition.looks + 1 };
+  }
+
+  /** What was seen is out of date: the next look is due. */
+  distrust(): void {
+    if (this.state !== undefined) this.state = { ...this.state, at: 0 };
   }
 
   asked(target: 'On' | 'Off', forced: boolean, now: number): void {

@@ -4,7 +4,8 @@
  */
 export interface Option {
   readonly name: string;
-  readonly type: 'string' | 'boolean' | 'duration' | 'integer';
+  /** pairs: `key=value`, and may be given several times. */
+  readonly type: 'string' | 'boolean' | 'duration' | 'integer' | 'pairs';
   readonly default: string;
   readonly help: string;
 }
@@ -86,7 +87,7 @@ export const compatibleOptions = [
     '',
     'URL under which BMCs reach the event receiver; empty: <event-protocol>://$EVENT_ADDRESS:<event-port>, or no events',
   ),
-  option('event-port', 'integer', '10001', 'Port of the event receiver'),
+  option('event-port', 'integer', '10001', 'Port of the event receiver; 0 takes a free one'),
   option('event-protocol', 'string', 'http', 'Scheme of the composed event URL'),
   option('probe-image', 'string', '', 'Container image of the probe, for ignition templates that pull it (required)'),
   option('probe-os-image', 'string', '', 'Image that discovery boots (required)'),
@@ -138,7 +139,7 @@ export const ownOptions = [
     'components',
     'string',
     'controllers,registry,boot',
-    'What this process runs; leave out boot and an external boot operator sets boot configurations Ready',
+    'What this process runs, of controllers, registry, boot, metadata; leave out boot and an external boot operator sets boot configurations Ready',
   ),
   option(
     'registry-auth',
@@ -146,6 +147,14 @@ export const ownOptions = [
     'token',
     'token: reports need the token of their boot; none: accept anybody, for probes of v0.7.0',
   ),
+  option('metadata-port', 'integer', '10002', 'Port of the metadata service; 0 takes a free one'),
+  option(
+    'metadata-auth',
+    'string',
+    'address',
+    'address: a machine is known by its address or by the token of its boot; token: by its token only',
+  ),
+  option('static-metadata', 'pairs', '', 'key=value that every machine is shown; may be given several times'),
   option('boot-port', 'integer', '8082', 'Port of the boot service; 0 takes a free one'),
   option(
     'boot-url',
@@ -168,6 +177,12 @@ export const ownOptions = [
   ),
   option('bmc-resync-interval', 'duration', '5m', 'How often a BMC at rest is read, with jitter'),
   option('bmc-call-timeout', 'duration', '20s', 'Deadline of one BMC request'),
+  option(
+    'convert-bmc-secrets',
+    'boolean',
+    'true',
+    'Move stringData of BMCSecrets into data; false leaves it in clear text, as v0.7.0 did',
+  ),
   option('discovery-attempts', 'integer', '5', 'Discovery attempts before a server goes to Error'),
   option('power-attempts', 'integer', '5', 'Requests for one power change before a server goes to Error'),
   option(
@@ -180,6 +195,9 @@ export const ownOptions = [
 
 export const options: readonly Option[] = [...compatibleOptions, ...ownOptions];
 export type OptionName = (typeof compatibleOptions)[number]['name'] | (typeof ownOptions)[number]['name'];
+
+/** Names of v0.7.0 that mean an option of ours. */
+export const formerNames: Readonly<Record<string, OptionName>> = { 'metaldata-port': 'metadata-port' };
 
 /**
  * Accepted, and without effect in this version: either what they tune does not exist here by design (reports are pushed,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { bootstrapCompletedAnnotationPrefix } from '@metal/api/wire/contract.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
-import { matches, selectorFault } from './label-selector.ts';
+import { matches } from './label-selector.ts';
 
 /**
  * What readiness rules say about a server, from its labels, conditions and annotations alone: the same answer for the
@@ -15,9 +15,8 @@ export function isSubject({ metadata }: Server, rule: ServerReadinessRule): bool
   return selects(rule, metadata.labels ?? {});
 }
 
-export function selects({ spec }: ServerReadinessRule, labels: Readonly<Record<string, string>>): boolean {
-  return selectorFault(spec.serverSelector) === undefined && matches(spec.serverSelector, labels);
-}
+export const selects = ({ spec }: ServerReadinessRule, labels: Readonly<Record<string, string>>): boolean =>
+  matches(spec.serverSelector, labels);
 
 /** The rule holds the server back now: its taint belongs on the server. */
 export const isHeldBack = (server: Server, rule: ServerReadinessRule): boolean =>

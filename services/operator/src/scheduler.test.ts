@@ -122,6 +122,10 @@ test('selectors follow the rules of Kubernetes', () => {
     ['Exists', undefined, true],
     ['DoesNotExist', undefined, false],
     ['Nonsense', undefined, false],
+    ['In', undefined, false],
+    ['NotIn', [], false],
+    ['NotIn', ['no label value'], false],
+    ['Exists', ['r1'], false],
   ] as const) {
     const expression = { key: 'rack', operator, ...(values === undefined ? {} : { values: [...values] }) };
     assert.equal(matches({ matchExpressions: [expression] }, labels), expected, `${operator} ${values?.join() ?? ''}`);
@@ -162,6 +166,55 @@ test('a claim that has its server gets no second promise, although its status do
   tell.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
   await nextPass();
   assert.equal(scheduler.promiseOf(claim('second'))?.metadata.name, 'two');
+});
+
+test('a claim for one server is told about that server, and any claim about its own faults', () => {
+  const { scheduler, started, ...tell } = openScheduler();
+  using _started = started;
+  tell.server(server('one', { unclaimable: true }));
+  const explanations: [wish: Partial<ServerClaim['spec']>, says: string][] = [
+    [{ serverRef: { name: 'one' } }, 'server "one" of spec.serverRef: Cordoned'],
+    [{ serverRef: { name: 'two' } }, 'server "two" of spec.serverRef does not exist'],
+    [{ serverSelector: {} }, 'looked at 1 servers: 1 Cordoned'],
+    [{}, 'neither serverRef nor serverSelector is set, so any server will do; looked at 1 servers: 1 Cordoned'],
+    [
+      { serverSelector: { matchExpressions: [{ key: 'rack', operator: 'In' }] } },
+      'spec.serverSelector selects nothing (matchExpressions: In for rack needs values); create the claim anew; looked at 1 servers: 1 LabelsDoNotMatch',
+    ],
+  ];
+  for (const [wish, says] of explanations) assert.equal(scheduler.explain(claim('c', wish)), says);
+});
+
+test('a rule that comes or goes, and a condition that changes, start a new pass', async () => {
+  const { scheduler, started, ...tell } = openScheduler();
+  using _started = started;
+  const rule: ServerReadinessRule = {
+    apiVersion,
+    kind: 'ServerReadinessRule',
+    metadata: { name: 'burned-in' },
+    spec: {
+      conditions: [{ type: 'BurnIn', requiredStatus: 'True' }],
+      enforcementMode: 'Continuous',
+      taint: { key: 'k', effect: 'NoBind' },
+      serverSelector: {},
+    },
+  };
+  tell.rule(rule);
+  tell.server(server('one'));
+  tell.claim(claim('first'));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first')), undefined);
+  const burnIn = { type: 'BurnIn', reason: 'Done', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const free = { state: 'Available', powerState: 'Off' } as const;
+  tell.server(server('one', {}, {}, { ...free, conditions: [{ ...burnIn, status: 'True' }] }));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'one');
+  tell.server(server('one', {}, {}, { ...free, conditions: [{ ...burnIn, status: 'False' }] }));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first')), undefined);
+  tell.rule({ ...rule, metadata: { ...rule.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'one');
 });
 
 test('a withdrawn promise goes to the next in line', async () => {

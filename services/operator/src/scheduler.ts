@@ -57,9 +57,12 @@ export class ClaimScheduler {
 
   /** Counts why the fleet is no match for the claim: `3 ClaimedByAnother, 2 LabelsDoNotMatch`. */
   explain(claim: ServerClaim): string {
+    const rules = this.#rules;
+    const named = claim.spec.serverRef?.name ?? '';
+    if (named !== '') return this.#explainNamed(named, claim);
     const counts = new Map<string, number>();
     for (const server of this.#caches.servers.all()) {
-      const refusal = refusalOf(server, claim, this.#rules) ?? 'PromisedToAnOlderClaim';
+      const refusal = refusalOf(server, claim, rules) ?? 'PromisedToAnOlderClaim';
       counts.set(refusal, (counts.get(refusal) ?? 0) + 1);
     }
     if (counts.size === 0) return `${preface(claim)}there are no servers`;
@@ -67,6 +70,14 @@ export class ClaimScheduler {
       .toSorted(([a], [b]) => a.localeCompare(b))
       .map(([refusal, count]) => `${count} ${refusal}`);
     return `${preface(claim)}looked at ${this.#caches.servers.size} servers: ${parts.join(', ')}`;
+  }
+
+  /** A claim for one server is told about that server, not about the fleet. */
+  #explainNamed(name: string, claim: ServerClaim): string {
+    const server = this.#caches.servers.get(name);
+    if (server === undefined) return `${preface(claim)}server "${name}" of spec.serverRef does not exist`;
+    const refusal = refusalOf(server, claim, this.#rules) ?? 'PromisedToAnOlderClaim';
+    return `${preface(claim)}server "${name}" of spec.serverRef: ${refusal}`;
   }
 
   /** What of a server matters for being chosen; changes elsewhere do not start a pass. */

@@ -184,6 +184,17 @@ test('a machine that shows nothing at all still makes a report, stamped with the
   );
 });
 
+test('a report is stamped with the time of its look, also when the LLDP daemon fails', async () => {
+  await using root = await rootWith(port('eth0', true));
+  const daemonFails: RunProgram = () => Promise.reject(new Error('lldpctl: unable to connect to lldpd'));
+  const stamps = [];
+  for (const now of [0, 30_000, 60_000]) {
+    const at = { now: () => Date.UTC(2026, 0, 2) + now, sleep: () => Promise.resolve() };
+    stamps.push((await collect(optionsFor(root.path, { clock: at, run: daemonFails }))).timestamp);
+  }
+  assert.deepEqual(stamps, ['2026-01-02T00:00:00Z', '2026-01-02T00:00:30Z', '2026-01-02T00:01:00Z']);
+});
+
 test('the machine this runs on can be reported', async () => {
   const report = await collect({
     clock,

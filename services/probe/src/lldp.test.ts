@@ -104,3 +104,25 @@ test('a single management address and a single capability need no list', () => {
   assert.equal(neighbour?.mgmtIp, '10.1.1.1');
   assert.deepEqual(neighbour?.capabilities, ['Bridge']);
 });
+
+test('what a switch leaves out is empty, and takes nothing else along', () => {
+  const partial: [unknown, object][] = [
+    [{ chassis: { leaf1: { id: { type: 'mac', value: 'aa' } } } }, { systemName: 'leaf1', chassisId: 'aa' }],
+    [
+      { chassis: { leaf1: {} }, port: { id: { value: 'p1' } }, vlan: [] },
+      { systemName: 'leaf1', portId: 'p1' },
+    ],
+    [
+      {
+        chassis: { leaf1: { 'mgmt-ip': [], capability: [{ enabled: true }, { type: 'Router' }] } },
+        port: { descr: 'swp1' },
+      },
+      { systemName: 'leaf1', portDescription: 'swp1' },
+    ],
+  ];
+  for (const [port, expected] of partial)
+    assert.deepEqual(neighbourIn({ lldp: { interface: [{ eth0: port }] } }), { ...none, ...expected });
+  assert.deepEqual(lldpFrom({ lldp: { interface: { eth0: { port: { id: { value: 'p1' } } } } } }), [
+    { name: 'eth0', neighbors: [] },
+  ]);
+});

@@ -44,12 +44,14 @@ export class Admission {
   /** The server with that UUID, provided that the token was minted for the boot it is doing now. */
   senderOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Sender {
     const found = this.#options.servers.by('uuid', systemUUID.toLowerCase());
+    if (this.#options.auth === 'none') {
+      const only = requireOnly(found, systemUUID);
+      return { server: only, boot: this.#currentBootOf(only) };
+    }
     const named = found.find((server) => server.metadata.name === boot?.spec.serverRef.name);
     const [server] = named === undefined ? found : [named];
     if (server === undefined)
       throw new Refusal('ServerUnknown', `no Server has the system UUID ${systemUUID.toLowerCase()}`);
-    if (this.#options.auth === 'none')
-      return { server: requireOnly(found, systemUUID), boot: this.#currentBootOf(server) };
     if (named === undefined) throw new Refusal('TokenOfAnotherServer', 'the token was given to another server');
     if (!isCurrent(server, boot))
       throw new Refusal('BootNotCurrent', 'the token belongs to an earlier boot of this server');
@@ -83,13 +85,11 @@ export function requireDiscoveryBoot(boot: ServerBootConfiguration | undefined):
 export const isDiscoveryBoot = ({ metadata }: ServerBootConfiguration): boolean =>
   metadata.annotations?.[typeAnnotation] === internalBootType;
 
+/** The words of v0.7.0, also where several Servers have the UUID. */
 function requireOnly(found: readonly Server[], systemUUID: string): Server {
   const [server] = found;
   if (server !== undefined && found.length === 1) return server;
-  throw new Refusal(
-    'ServerUnknown',
-    `${found.length} Servers have the system UUID ${systemUUID.toLowerCase()}; expected one`,
-  );
+  throw new Refusal('ServerUnknown', `No servers found for system UUID ${systemUUID.slice(0, 200)}`);
 }
 
 function isCurrent({ spec }: Server, boot: ServerBootConfiguration | undefined): boolean {

@@ -1,7 +1,7 @@
 import { KubeError } from '@metal/kube/errors.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { RateLimit } from './rate-limit.ts';
+import type { RateLimit } from '@metal/http/rate-limit.ts';
 import { Refusal } from './refusal.ts';
 
 /** What a refused request costs more than a good one: guessing runs a client dry sooner. */
@@ -10,7 +10,7 @@ const refusalCost = 9;
 /** Turns floods away, and everything that goes wrong into a short answer. */
 export function answerRefusals(
   http: Pick<FastifyInstance, 'addHook' | 'setErrorHandler' | 'setNotFoundHandler'>,
-  { limit, log }: { limit: RateLimit; log: Logger },
+  { auth, limit, log }: { auth: 'token' | 'none'; limit: RateLimit; log: Logger },
 ): void {
   http.addHook('onRequest', async (request) => {
     const waitSeconds = limit.take(request.ip);
@@ -31,7 +31,10 @@ export function answerRefusals(
     if (answer.retryAfterSeconds !== undefined) reply.header('retry-after', answer.retryAfterSeconds);
     // The rest of a refused body is not worth reading.
     if (request.method === 'POST') reply.header('connection', 'close');
-    return reply.code(answer.status).send({ code: answer.code, message: answer.message });
+    const { status, code, message } = answer;
+    // v0.7.0 answered in plain words, and its clients put them into their logs.
+    if (auth === 'none') return reply.code(status).type('text/plain; charset=utf-8').send(message);
+    return reply.code(status).send({ code, message });
   }
 
   /** Floods are counted in metrics, not in lines. */

@@ -5,7 +5,10 @@ import { isConflict } from '@metal/kube/errors.ts';
 
 const type = 'BootStateReceived';
 
-/** Records that the booted system has called home. Once recorded, nothing more is written. */
+/**
+ * Records that the booted system has called home. Once recorded, nothing more is written, until the boot configuration
+ * is changed: what booted then has said nothing yet.
+ */
 export async function recordBootState(
   boot: ServerBootConfiguration,
   { client, clock }: { client: KubeClient; clock: Clock },
@@ -24,7 +27,7 @@ export async function recordBootState(
     await client.apply(
       ServerBootConfiguration,
       { metadata: { name, namespace }, status: { conditions: [condition] } },
-      { fieldManager: 'metal-operator/registry', subresource: 'status' },
+      { fieldManager: 'metal-operator/registry', subresource: 'status', force: isOutdated(boot) },
     );
   } catch (error) {
     // The boot service has heard it as well and owns the condition now: the same news, told twice.
@@ -32,5 +35,13 @@ export async function recordBootState(
   }
 }
 
-const hasBooted = ({ status }: ServerBootConfiguration): boolean =>
-  status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+const bootedOf = ({ status }: ServerBootConfiguration) =>
+  status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
+
+const hasBooted = (boot: ServerBootConfiguration): boolean => bootedOf(boot) !== undefined && !isOutdated(boot);
+
+/** It was said of the boot configuration as it was before a change. */
+function isOutdated(boot: ServerBootConfiguration): boolean {
+  const of = bootedOf(boot)?.observedGeneration;
+  return of !== undefined && of !== boot.metadata.generation;
+}

@@ -1,17 +1,17 @@
-import { networkInterfaces } from 'node:os';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { countRequests } from '@metal/http/count-requests.ts';
+import { application, type Listening, listenOn } from '@metal/http/listen.ts';
+import { RateLimit } from '@metal/http/rate-limit.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import { fastify } from 'fastify';
 import type { Logger } from 'pino';
-import { Counter, type Registry as MetricsRegistry } from 'prom-client';
+import type { Registry as MetricsRegistry } from 'prom-client';
 import { Admission } from './admission.ts';
 import { answerRefusals } from './answers.ts';
 import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
-import { RateLimit } from './rate-limit.ts';
 import { ReportStore } from './report-store.ts';
 import { takeReports } from './routes.ts';
 
@@ -36,11 +36,7 @@ export interface RegistryOptions {
   tls?: { certificatePem: string; keyPem: string } | undefined;
 }
 
-export interface RunningRegistry extends AsyncDisposable {
-  readonly port: number;
-  /** Base URL on this machine. */
-  readonly url: string;
-}
+export type RunningRegistry = Listening;
 
 /** How long requests under way may take when the registry stops. */
 const farewellMs = 3_000;
@@ -57,51 +53,27 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   const admission = new Admission({ auth, servers, bootConfigurations, tokens, clock });
   const store = new ReportStore({ auth, client, inventories, clock });
   const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });
-  const count = counterIn(options.metrics);
-  const http = fastify({
-    logger: false,
-    bodyLimit: options.maxBodyBytes ?? 1_048_576,
-    requestTimeout: 30_000,
-    routerOptions: { maxParamLength: 200 },
-    ...(options.tls && { https: { cert: options.tls.certificatePem, key: options.tls.keyPem } }),
+  const http = application(
+    {
+      bodyLimit: options.maxBodyBytes ?? 1_048_576,
+      requestTimeout: 30_000,
+      routerOptions: { maxParamLength: 200 },
+    },
+    options.tls,
+  );
+  countRequests(http, options.metrics, {
+    name: 'metal_registry_requests_total',
+    help: 'Requests to the registry by route and status',
   });
-  http.addHook('onResponse', async (request, reply) => count(request.routeOptions.url ?? 'unknown', reply.statusCode));
-  answerRefusals(http, { limit, log });
+  answerRefusals(http, { auth, limit, log });
   takeReports(http, { auth, client, admission, store, inventories, clock, log });
-  stack.defer(async () => {
-    using _impatience = clock.setTimeout(farewellMs, () => http.server.closeAllConnections());
-    await http.close();
-  });
   try {
-    await http.listen({ host: options.listen.host ?? everyAddress(), port: options.listen.port });
+    const { port, url } = stack.use(await listenOn(http, { ...options, farewellMs }));
+    log.info({ port, auth }, 'registry listens');
+    const running = stack.move();
+    return { port, url, [Symbol.asyncDispose]: () => running.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
   }
-  const address = http.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.listen.port;
-  const running = stack.move();
-  log.info({ port, auth }, 'registry listens');
-  return {
-    port,
-    url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
-}
-
-/** Both families where the machine has both. */
-function everyAddress(): string {
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return all.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0';
-}
-
-function counterIn(metrics: MetricsRegistry | undefined): (route: string, status: number) => void {
-  if (metrics === undefined) return () => {};
-  const counter = new Counter({
-    name: 'metal_registry_requests_total',
-    help: 'Requests to the registry by route and status',
-    labelNames: ['route', 'status'],
-    registers: [metrics],
-  });
-  return (route, status) => counter.inc({ route, status: String(status) });
 }

@@ -38,7 +38,7 @@ export function takeReports(http: Application, options: RoutesOptions): void {
   takePosts(http, options);
   openReports(http, options);
   for (const [url, method] of Object.entries(methods)) {
-    const others = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter((other) => other !== method);
+    const others = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const).filter((other) => other !== method);
     const refuse = () => Promise.reject(new Refusal('MethodUnknown', `Only ${method} method is allowed`));
     http.route({ method: others, url, handler: refuse });
   }

@@ -5,6 +5,7 @@ import { after } from 'node:test';
 import { type RunningSystem, startSystem } from '@metal/all-in-one/system.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -16,14 +17,14 @@ import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, createClock } from '@metal/kube/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
+import type { Kind, KubeObject } from '@metal/kube/kind.ts';
 import { readConfig } from '@metal/operator/config.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { type Vendor, vendors } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
 import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { emptyCluster, openCluster } from './cluster.ts';
+import { type ClusterOptions, emptyCluster, openCluster } from './cluster.ts';
 import { restrictedKubeconfig } from './roles.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
@@ -41,8 +42,10 @@ export interface LabOptions {
   macPrefixes?: (fleet: Fleet) => string;
   /** Verify BMC certificates against the fleet's CA. */
   bmcCa?: boolean;
-  /** The operator works under its generated roles instead of as an administrator. */
-  underRoles?: boolean;
+  /** Why the operator works as an administrator here, and not under its generated roles as it should. */
+  asAdministrator?: string;
+  /** A role that the operator's account is not bound to. */
+  withoutRole?: string;
   /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
   operator?: 'inside' | 'process' | 'none';
   /** Garbage collection by a real kube-controller-manager. */
@@ -61,6 +64,9 @@ export class Lab implements AsyncDisposable {
   readonly fleet: Fleet;
   readonly timeline: Timeline;
   readonly kubeconfigPath: string;
+  readonly cluster: ControlPlane;
+  /** The watches of the lab itself: what `client` wrote is in them when the write returns. */
+  readonly caches: CacheSet;
   readonly servers: Cache<Server>;
   readonly claims: Cache<ServerClaim>;
   readonly bmcs: Cache<BMC>;
@@ -69,6 +75,8 @@ export class Lab implements AsyncDisposable {
   readonly inventories: Cache<ServerInventory>;
   readonly events: Cache<Event>;
   readonly rules: Cache<ServerReadinessRule>;
+  readonly users: Cache<BMCUser>;
+  readonly secrets: Cache<BMCSecret>;
   readonly #stack: AsyncDisposableStack;
   readonly #flags: readonly string[];
   #system: RunningSystem | undefined;
@@ -79,7 +87,7 @@ export class Lab implements AsyncDisposable {
     caches: CacheSet;
     clock: Clock;
     fleet: Fleet;
-    kubeconfigPath: string;
+    cluster: ControlPlane;
     flags: readonly string[];
     stack: AsyncDisposableStack;
   }) {
@@ -87,7 +95,9 @@ export class Lab implements AsyncDisposable {
     this.client = client;
     this.clock = clock;
     this.fleet = fleet;
-    this.kubeconfigPath = parts.kubeconfigPath;
+    this.cluster = parts.cluster;
+    this.caches = caches;
+    this.kubeconfigPath = parts.cluster.kubeconfigPath;
     this.#flags = parts.flags;
     this.#stack = parts.stack;
     this.servers = caches.watch(Server, { indexes: { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] } });
@@ -96,14 +106,19 @@ export class Lab implements AsyncDisposable {
     this.endpoints = caches.watch(Endpoint);
     this.boots = caches.watch(ServerBootConfiguration);
     this.inventories = caches.watch(ServerInventory);
-    this.events = caches.watch(Event);
     this.rules = caches.watch(ServerReadinessRule);
+    this.users = caches.watch(BMCUser);
+    this.secrets = caches.watch(BMCSecret);
+    this.events = caches.watch(Event, {
+      indexes: { about: ({ regarding, reason }) => [`${regarding.name}/${reason}`] },
+    });
     this.timeline = new Timeline({
       servers: this.servers,
       claims: this.claims,
       bmcs: this.bmcs,
       endpoints: this.endpoints,
       boots: this.boots,
+      users: this.users,
     });
   }
 
@@ -199,6 +214,12 @@ export class Lab implements AsyncDisposable {
       .catch(toleratePresent);
   }
 
+  /** An object of any kind that the lab watches; of the namespace `default`, if its kind has namespaces. */
+  object(kind: Kind, name: string): Subject<KubeObject> {
+    const key = kind.scope === 'Namespaced' ? `default/${name}` : name;
+    return this.#named(`${kind.kind} ${name}`, this.caches.of(kind), key, () => undefined);
+  }
+
   bmcNamed(name: string): Subject<BMC> {
     return this.#named(`BMC ${name}`, this.bmcs, name, ({ status }) => status?.state);
   }
@@ -218,14 +239,13 @@ export class Lab implements AsyncDisposable {
     });
   }
 
-  /** The first event with this reason, and these words in its note, about the object. */
-  tells(about: KubeObject, reason: string, words = ''): Promise<Event> {
-    const isIt = (event: Event) =>
-      event.reason === reason && event.regarding.uid === about.metadata.uid && event.note.includes(words);
+  /** The first event with this reason, and these words in its note, about the object or the one of that name. */
+  tells(about: KubeObject | string, reason: string, words = ''): Promise<Event> {
+    const name = typeof about === 'string' ? about : about.metadata.name;
     return new Subject({
-      what: `events of ${about.metadata.name}`,
+      what: `events of ${name}`,
       cache: this.events,
-      find: () => [...this.events.all()].find(isIt),
+      find: () => this.events.by('about', `${name}/${reason}`).find(({ note }) => note.includes(words)),
       phase: () => undefined,
       timeline: this.timeline,
     }).until(`tells ${reason} ${words}`.trimEnd(), () => true);
@@ -324,8 +344,28 @@ export class Lab implements AsyncDisposable {
     });
   }
 
+  user(name: string): Subject<BMCUser> {
+    return this.#named(`BMCUser ${name}`, this.users, name, ({ status }) => status?.state);
+  }
+
+  secret(name: string): Subject<BMCSecret> {
+    return this.#named(`BMCSecret ${name}`, this.secrets, name, () => undefined);
+  }
+
+  /** Accounts and logins of the machine's BMC, beyond what the operator sees of them. */
+  accounts({ name, bmc }: Node): { until(wish: string, holds: () => boolean): Promise<void> } {
+    return {
+      until: (wish, holds) =>
+        untilChanged(`BMC ${name}`, wish, holds, (check) => bmc.access.onChange(check), this.timeline),
+    };
+  }
+
   endpoint(node: Node): Subject<Endpoint> {
-    return this.#named(`Endpoint ${node.name}`, this.endpoints, node.name, () => undefined);
+    return this.endpointNamed(node.name);
+  }
+
+  endpointNamed(name: string): Subject<Endpoint> {
+    return this.#named(`Endpoint ${name}`, this.endpoints, name, () => undefined);
   }
 
   /** Creates a claim; with `on`, for that machine only. */
@@ -380,10 +420,12 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
       }),
     );
     const kubeconfigPath =
-      options.underRoles === true ? await restrictedKubeconfig(cluster, client) : cluster.kubeconfigPath;
+      options.asAdministrator === undefined
+        ? await restrictedKubeconfig(cluster, client, options.withoutRole)
+        : cluster.kubeconfigPath;
     const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
-    const lab = new Lab({ client, caches, clock, fleet, kubeconfigPath: cluster.kubeconfigPath, flags, stack });
+    const lab = new Lab({ client, caches, clock, fleet, cluster, flags, stack });
     stack.defer(() => caches.stop());
     await caches.start(new AbortController().signal);
     lab.timeline.start();
@@ -435,7 +477,8 @@ async function flagsOf(
 
 /** A process that is killed and started again must be found where machines were told it is. */
 async function portFlags(operator: NonNullable<LabOptions['operator']>): Promise<string[]> {
-  if (operator === 'inside') return ['--registry-url=http://127.0.0.1', '--registry-port=0', '--boot-port=0'];
+  if (operator === 'inside')
+    return ['--registry-url=http://127.0.0.1', '--registry-port=0', '--boot-port=0', '--metadata-port=0'];
   const [registry, boot] = [await freePort(), await freePort()];
   return [
     `--registry-url=http://127.0.0.1:${registry}`,
@@ -448,11 +491,11 @@ async function portFlags(operator: NonNullable<LabOptions['operator']>): Promise
 /**
  * Labs for one test file: they follow each other on one API server, which starts with the first and ends with the file.
  */
-export function labsOfFile(): (options?: LabOptions) => Promise<Lab> {
+export function labsOfFile(on: ClusterOptions = {}): (options?: LabOptions) => Promise<Lab> {
   let cluster: Promise<ControlPlane> | undefined;
   after(async () => (await cluster)?.[Symbol.asyncDispose]());
   return async (options = {}) => {
-    cluster ??= openCluster();
+    cluster ??= openCluster(on);
     return openLab({ ...options, cluster: await cluster });
   };
 }

@@ -8,20 +8,55 @@ import { parseAllDocuments } from 'yaml';
 
 const folder = fileURLToPath(new URL('../../../deploy/rbac/', import.meta.url));
 const group = 'rbac.authorization.k8s.io';
-const user = 'metal-operator';
 
 interface Role {
   readonly kind: 'ClusterRole' | 'Role';
   readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
+/** What the account of an operator with all its components is bound to; the other roles are for people. */
+const bound = new Set([
+  'metal-operator-manager',
+  'metal-operator-metrics-auth',
+  'metal-operator-ignition-reader',
+  'metal-operator-user-data-reader',
+]);
+
 /** Installs the generated roles, binds the operator's to a user of its own, and gives that user's kubeconfig. */
-export async function restrictedKubeconfig(cluster: ControlPlane, client: KubeClient): Promise<string> {
+export async function restrictedKubeconfig(
+  cluster: ControlPlane,
+  client: KubeClient,
+  without?: string,
+): Promise<string> {
+  const user = without === undefined ? 'metal-operator' : `metal-operator-without-${without}`;
   for (const role of await generatedRoles()) {
     await create(client, role.kind, role.metadata.namespace, role);
-    if (!/viewer|editor|admin|reader/.test(role.metadata.name)) await bind(client, role);
+    if (bound.has(role.metadata.name) && role.metadata.name !== without) await bind(client, role, user);
   }
   return cluster.kubeconfigFor(user);
+}
+
+const metadataUser = 'metal-operator-metadata';
+
+/** The kubeconfig of a metadata service that runs on its own: it sees servers, and no Secret. */
+export async function metadataKubeconfig(cluster: ControlPlane, client: KubeClient): Promise<string> {
+  for (const role of await generatedRoles()) {
+    await create(client, role.kind, role.metadata.namespace, role);
+    if (role.metadata.name === metadataUser) await bind(client, role, metadataUser);
+  }
+  return cluster.kubeconfigFor(metadataUser);
+}
+
+/** What the owner of a namespace does to let machines have the user data of its claims. */
+export async function allowUserData(client: KubeClient, namespace: string): Promise<void> {
+  const subjects = [{ apiGroup: group, kind: 'User', name: metadataUser }];
+  const roleRef = { apiGroup: group, kind: 'ClusterRole', name: 'metal-operator-user-data-reader' };
+  const metadata = { name: 'user-data', namespace };
+  await client.raw({
+    method: 'POST',
+    path: `/apis/${group}/v1/namespaces/${namespace}/rolebindings`,
+    body: { apiVersion: `${group}/v1`, kind: 'RoleBinding', metadata, roleRef, subjects },
+  });
 }
 
 async function generatedRoles(): Promise<Role[]> {
@@ -33,8 +68,8 @@ async function generatedRoles(): Promise<Role[]> {
     .filter((role) => role !== null);
 }
 
-function bind(client: KubeClient, { kind, metadata: { name, namespace } }: Role): Promise<void> {
-  const metadata = { name, ...(namespace === undefined ? {} : { namespace: 'default' }) };
+function bind(client: KubeClient, { kind, metadata: { name, namespace } }: Role, user: string): Promise<void> {
+  const metadata = { name: `${name}-to-${user}`, ...(namespace === undefined ? {} : { namespace: 'default' }) };
   const binding = {
     roleRef: { apiGroup: group, kind, name },
     subjects: [{ apiGroup: group, kind: 'User', name: user }],

@@ -1,17 +1,20 @@
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { controllers } from '@metal/operator/controllers.ts';
+import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
+import { admissionFiles } from './generate/admission.ts';
 import { crdFiles } from './generate/crds.ts';
 import { bringUpToDate, findStale, type GeneratedFolder } from './generate/generated-folder.ts';
 import { kindPages } from './generate/kind-pages.ts';
+import { metadataRbac } from './generate/metadata-rbac.ts';
 import { convenienceRoles, generateRbac } from './generate/rbac.ts';
 import { serviceWriters } from './generate/service-writers.ts';
 import { stateDiagrams } from './generate/state-diagrams.ts';
 
 const help = `Usage: npm run generate [-- --check]
 
-Writes everything that is derived from the code: CRDs, RBAC roles, reference pages, state diagrams.
+Writes everything that is derived from the code: CRDs, admission policies, RBAC roles, reference pages, state diagrams.
 
   --check   Write nothing; exit 1 and list the files that differ from what would be written.
   --help    Show this text.
@@ -23,7 +26,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 function everything(): GeneratedFolder[] {
   return [
     { path: 'deploy/crds', files: crdFiles(kinds) },
-    { path: 'deploy/rbac', files: generateRbac({ kinds, controllers, services: serviceWriters }) },
+    { path: 'deploy/admission', files: admissionFiles(admissionRules) },
+    { path: 'deploy/rbac', files: [...generateRbac({ kinds, controllers, services: serviceWriters }), metadataRbac()] },
     { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },

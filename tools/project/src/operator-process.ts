@@ -12,6 +12,7 @@ const mostLines = 10_000;
 export interface OperatorProcess extends AsyncDisposable {
   readonly bootUrl: string;
   readonly registryUrl: string;
+  readonly metadataUrl: string;
   /** What it said, the latest part. */
   readonly log: readonly string[];
   /** Its exit code, when it has ended. */
@@ -27,7 +28,7 @@ export async function startOperatorProcess({ flags }: { flags: readonly string[]
   const child = spawn(command, [...flags, '--zap-encoder=json'], { stdio: ['ignore', 'ignore', 'pipe'] });
   const log: string[] = [];
   const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : null));
-  const running = Promise.withResolvers<{ bootUrl: string; registryUrl: string }>();
+  const running = Promise.withResolvers<Omit<z.output<typeof readiness>, 'msg'>>();
   createInterface({ input: child.stderr }).on('line', (line) => {
     log.push(line);
     if (log.length > mostLines) log.splice(0, mostLines / 2);
@@ -66,6 +67,7 @@ const readiness = z.object({
   msg: z.literal('running'),
   bootUrl: z.string().default(''),
   registryUrl: z.string().default(''),
+  metadataUrl: z.string().default(''),
 });
 
 function parse(line: string): unknown {

@@ -3,10 +3,13 @@ import type { Clock } from './clock.ts';
 
 export interface Account {
   readonly id: string;
+  /** Empty for a slot that nobody uses. */
   username: string;
   password: string;
   role: string;
   enabled: boolean;
+  /** RFC 3339; reported as it is. */
+  passwordExpiration: string | undefined;
 }
 
 export interface Session {
@@ -25,6 +28,8 @@ export interface AccessLimits {
   /** So many wrong passwords in a row lock the account. */
   readonly lockAfterFailures: number;
   readonly lockForMs: number;
+  /** So many accounts, used or not; undefined where accounts come and go. */
+  readonly accountSlots: number | undefined;
 }
 
 /** Accounts, sessions and the lock of one BMC. */
@@ -35,13 +40,29 @@ export class Access {
   readonly #clock: Clock;
   readonly #limits: AccessLimits;
   readonly #sessions = new Map<string, Session>();
+  readonly #watchers = new Set<() => void>();
   #failuresInRow = 0;
   #lockedUntil = 0;
 
   constructor(clock: Clock, limits: AccessLimits, first: Pick<Account, 'username' | 'password'>) {
     this.#clock = clock;
     this.#limits = limits;
-    this.accounts = [{ ...first, id: '1', role: 'Administrator', enabled: true }];
+    this.accounts = accountsWith(first, limits.accountSlots);
+  }
+
+  /** The account that the BMC came with. */
+  get first(): Account | undefined {
+    return this.accounts.find(({ username }) => username !== '');
+  }
+
+  /** Called after a login or a change of accounts; for those that wait. */
+  onChange(watcher: () => void): Disposable {
+    this.#watchers.add(watcher);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
+  }
+
+  changed(): void {
+    for (const watcher of this.#watchers) watcher();
   }
 
   get sessions(): readonly Session[] {
@@ -55,7 +76,9 @@ export class Access {
 
   /** The account, or why not. A locked BMC does not even look at the password. */
   admit(username: unknown, password: unknown): Account | undefined {
-    const account = this.accounts.find((candidate) => candidate.enabled && candidate.username === username);
+    const account = this.accounts.find(
+      (candidate) => candidate.enabled && candidate.username === username && username !== '',
+    );
     if (!this.isLocked && account !== undefined && account.password === password) {
       this.#failuresInRow = 0;
       return account;
@@ -85,6 +108,7 @@ export class Access {
     const session = { id: randomBytes(4).toString('hex'), username, createdAt: now, usedAt: now, client };
     const token = randomBytes(16).toString('hex');
     this.#sessions.set(token, session);
+    this.changed();
     return { session, token };
   }
 
@@ -105,12 +129,28 @@ export class Access {
     return false;
   }
 
-  dropSessions(): void {
-    this.#sessions.clear();
+  /** Of one user, or of all. */
+  dropSessions(ofUser?: string): void {
+    for (const [token, { username }] of this.#sessions)
+      if (ofUser === undefined || username === ofUser) this.#sessions.delete(token);
   }
 
   #expire(): void {
     const oldest = this.#clock.now() - this.#limits.sessionIdleMs;
     for (const [token, { usedAt }] of this.#sessions) if (usedAt < oldest) this.#sessions.delete(token);
   }
+}
+
+/** Where accounts are slots the first is reserved and the second is the one that the BMC comes with. */
+function accountsWith(
+  { username, password }: Pick<Account, 'username' | 'password'>,
+  slots: number | undefined,
+): Account[] {
+  const ids = Array.from({ length: slots ?? 1 }, (_, index) => String(index + 1));
+  const firstId = slots === undefined ? '1' : '2';
+  return ids.map((id) =>
+    id === firstId
+      ? { id, username, password, role: 'Administrator', enabled: true, passwordExpiration: undefined }
+      : { id, username: '', password: '', role: 'None', enabled: false, passwordExpiration: undefined },
+  );
 }

@@ -367,3 +367,51 @@ test('who talks to a BMC is written down', async () => {
   );
   assert.equal(node.bmc.traffic.mostInFlight, 1);
 });
+
+test('a new account can log in, is counted when its password is wrong, and is gone when it is deleted', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add({ vendor: 'generic' });
+  const body = { UserName: 'second', Password: 'long-enough-1', RoleId: 'Operator' };
+  const made = await clientOf(node).send('POST', '/AccountService/Accounts', body);
+  const basic = (password: string) =>
+    sender(node.bmc.url, { authorization: `Basic ${Buffer.from(`second:${password}`).toString('base64')}` });
+  assert.equal((await basic('long-enough-1').get('/Systems')).status, 200);
+  assert.equal((await basic('wrong').get('/Systems')).status, 401);
+  assert.equal(node.bmc.access.failedLogins, 1);
+  await clientOf(node).send('DELETE', made.headers.get('location') ?? '');
+  assert.equal((await basic('long-enough-1').get('/Systems')).status, 401);
+});
+
+test('empty slots are seen and let nobody in', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add({ vendor: 'dell' });
+  const client = clientOf(node);
+  assert.equal(members(await client.get('/AccountService/Accounts')).length, 16);
+  assert.equal((await client.get('/AccountService/Accounts/3')).body.UserName, '');
+  const nobody = sender(node.bmc.url, { authorization: `Basic ${Buffer.from(':').toString('base64')}` });
+  assert.equal((await nobody.get('/Systems')).status, 401);
+});
+
+test('a role is refused without a password where the vendor wants both', async () => {
+  await using fleet = await startFleet();
+  const client = clientOf(await fleet.add({ vendor: 'gigabyte' }));
+  const account = '/AccountService/Accounts/1';
+  assert.equal((await client.send('PATCH', account, { RoleId: 'Operator' })).status, 400);
+  assert.equal((await client.send('PATCH', account, { RoleId: 'Operator', Password: 'long-enough-1' })).status, 200);
+});
+
+test('passwords keep the bounds that the service tells, and no longer expire once they are changed', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add({ vendor: 'supermicro' });
+  const client = clientOf(node);
+  const service = (await client.get('/AccountService')).body;
+  assert.deepEqual([service.MinPasswordLength, service.MaxPasswordLength], [8, 20]);
+  const account = '/AccountService/Accounts/1';
+  assert.equal((await client.send('PATCH', account, { Password: 'x'.repeat(21) })).status, 400);
+  const [first] = node.bmc.access.accounts;
+  assert.ok(first);
+  first.passwordExpiration = '2026-01-01T00:00:00Z';
+  assert.equal((await client.get(account)).body.PasswordExpiration, '2026-01-01T00:00:00Z');
+  assert.equal((await client.send('PATCH', account, { Password: 'x'.repeat(20) })).status, 200);
+  assert.equal((await clientOf(node).get(account)).body.PasswordExpiration, undefined);
+});

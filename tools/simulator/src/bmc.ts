@@ -98,16 +98,16 @@ export class SimulatedBmc {
   }
 
   get username(): string {
-    return this.access.accounts[0]?.username ?? '';
+    return this.access.first?.username ?? '';
   }
 
   get password(): string {
-    return this.access.accounts[0]?.password ?? '';
+    return this.access.first?.password ?? '';
   }
 
   /** Somebody changed the password at the BMC. Sessions live on. */
   set password(password: string) {
-    const [account] = this.access.accounts;
+    const account = this.access.first;
     if (account !== undefined) account.password = password;
   }
 
@@ -227,6 +227,11 @@ export class SimulatedBmc {
 
   ignoreShutdown(limit?: FaultLimit): void {
     this.board.set({ ignoresShutdown: true }, limit);
+  }
+
+  /** New passwords are accepted and cut short. */
+  manglePasswords(limit?: FaultLimit): void {
+    this.board.set({ manglesPasswords: true }, limit);
   }
 
   /** Reports another UUID; null reports none. */

@@ -16,6 +16,7 @@ const wish = z
     ignoresOverride: z.boolean(),
     powerNeverChanges: z.boolean(),
     ignoresShutdown: z.boolean(),
+    manglesPasswords: z.boolean(),
     truncates: z.boolean(),
     talksRubbish: z.boolean(),
     uuid: z.string().nullable(),

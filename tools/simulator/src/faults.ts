@@ -20,6 +20,8 @@ export interface Faults {
   powerNeverChanges: boolean;
   /** The machine ignores a graceful shutdown. */
   ignoresShutdown: boolean;
+  /** New passwords are accepted and stored without their last character. */
+  manglesPasswords: boolean;
   /** Bodies end in the middle. */
   truncates: boolean;
   /** Answers with a web page. */
@@ -53,6 +55,7 @@ export const noFaults: Readonly<Faults> = {
   ignoresOverride: false,
   powerNeverChanges: false,
   ignoresShutdown: false,
+  manglesPasswords: false,
   truncates: false,
   talksRubbish: false,
   uuid: undefined,

@@ -23,6 +23,13 @@ export interface VendorProfile {
   readonly lockForMs: number;
   /** Account slots that cannot be created or deleted, only filled; undefined where accounts can be created. */
   readonly accountSlots: number | undefined;
+  /** Bounds of a password, as the account service tells them; undefined where it says nothing. */
+  readonly minPasswordLength: number | undefined;
+  readonly maxPasswordLength: number | undefined;
+  /** A role is changed only together with the password. */
+  readonly roleNeedsPassword: boolean;
+  /** Whoever changes a password is logged out, and so is everybody else with that account. */
+  readonly passwordChangeEndsSessions: boolean;
   /** Connections stay open for further requests. */
   readonly keepAlive: boolean;
   /** Boot mode the system reports; undefined where it reports none and refuses one. */
@@ -82,6 +89,10 @@ const generic: VendorProfile = {
   lockAfterFailures: 5,
   lockForMs: 60_000,
   accountSlots: undefined,
+  minPasswordLength: 8,
+  maxPasswordLength: 30,
+  roleNeedsPassword: false,
+  passwordChangeEndsSessions: false,
   keepAlive: true,
   bootMode: 'UEFI',
   wantsModeSpelledOut: false,
@@ -114,6 +125,7 @@ const dell: VendorProfile = {
   macPrefix: 'D0946A',
   sessionCap: 8,
   accountSlots: 16,
+  maxPasswordLength: 40,
   bootBySettings: true,
   uselessResetStatus: 409,
   changedStatus: 200,
@@ -134,6 +146,8 @@ const supermicro: VendorProfile = {
   macPrefix: '3CECEF',
   expand: false,
   sessionCap: 6,
+  maxPasswordLength: 20,
+  passwordChangeEndsSessions: true,
   wantsModeSpelledOut: true,
   led: 'IndicatorLED',
   changedStatus: 200,
@@ -155,6 +169,7 @@ export const profiles = {
     storageId: 'DE00A000',
     macPrefix: '9440C9',
     sessionCap: 10,
+    maxPasswordLength: 39,
     led: 'IndicatorLED',
     managerResetTypes: false,
     resetTypes: ['On', 'ForceOff', 'GracefulShutdown', 'ForceRestart', 'Nmi', 'PushPowerButton', 'GracefulRestart'],
@@ -195,6 +210,8 @@ export const profiles = {
     expand: false,
     locatesSubscriptions: false,
     sessionCap: undefined,
+    maxPasswordLength: 16,
+    roleNeedsPassword: true,
     led: 'IndicatorLED',
     changedStatus: 200,
   },
@@ -216,6 +233,8 @@ export const profiles = {
     firmwareVersion: '03.90',
     biosVersion: '3.4',
     macPrefix: 'AC1F6B',
+    minPasswordLength: undefined,
+    maxPasswordLength: undefined,
     bootMode: undefined,
     wantsModeSpelledOut: false,
     bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'BiosSetup'],

@@ -1,3 +1,4 @@
+import { accountService } from './account-service.ts';
 import type { SimulatedBmc } from './bmc.ts';
 import { at, collection, root, settingsAt } from './links.ts';
 import type { Machine } from './machine.ts';
@@ -225,59 +226,6 @@ export const sessionResource = (path: string, id: string, username: string): Res
   Name: 'User Session',
   UserName: username,
 });
-
-function accountService(
-  bmc: SimulatedBmc,
-  path: string,
-  kind: string | undefined,
-  rest: readonly string[],
-): Resource | undefined {
-  const [id] = rest;
-  if (rest.length > 1) return undefined;
-  if (kind === undefined)
-    return {
-      '@odata.id': path,
-      '@odata.type': '#AccountService.v1_15_0.AccountService',
-      Id: 'AccountService',
-      Name: 'Account Service',
-      ServiceEnabled: true,
-      MinPasswordLength: 8,
-      MaxPasswordLength: 30,
-      AccountLockoutThreshold: bmc.profile.lockAfterFailures,
-      AccountLockoutDuration: Math.round(bmc.profile.lockForMs / 1_000),
-      Accounts: at(`${path}/Accounts`),
-      Roles: at(`${path}/Roles`),
-    };
-  if (kind === 'Roles') return id === undefined ? collection(path, roles, 'Role') : roleResource(path, id);
-  if (kind !== 'Accounts') return undefined;
-  if (id === undefined)
-    return collection(
-      path,
-      bmc.access.accounts.map((account) => account.id),
-      'ManagerAccount',
-    );
-  const account = bmc.access.accounts.find((candidate) => candidate.id === id);
-  return (
-    account && {
-      '@odata.id': path,
-      '@odata.type': '#ManagerAccount.v1_12_0.ManagerAccount',
-      Id: id,
-      Name: 'User Account',
-      UserName: account.username,
-      Password: null,
-      RoleId: account.role,
-      Enabled: account.enabled,
-      Locked: bmc.access.isLocked,
-    }
-  );
-}
-
-export const roles: readonly string[] = ['Administrator', 'Operator', 'ReadOnly'];
-
-const roleResource = (path: string, id: string): Resource | undefined =>
-  roles.includes(id)
-    ? { '@odata.id': path, '@odata.type': '#Role.v1_3_3.Role', Id: id, RoleId: id, Name: 'Role' }
-    : undefined;
 
 function eventService(
   bmc: SimulatedBmc,

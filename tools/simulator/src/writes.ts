@@ -1,8 +1,9 @@
+import { accountsPath, createAccount, patchAccount, removeAccount } from './account-service.ts';
 import type { SimulatedBmc } from './bmc.ts';
 import { root, at } from './links.ts';
 import { bootOptions, type Machine } from './machine.ts';
 import { done, failure, member, missing, type Reply } from './replies.ts';
-import { managerResetTypes, resourceAt, roles, sessionResource } from './resources.ts';
+import { managerResetTypes, resourceAt, sessionResource } from './resources.ts';
 
 /** A change asked for by a client that was admitted. */
 export interface Write {
@@ -147,23 +148,6 @@ function patchBios(bmc: SimulatedBmc, machine: Machine, body: Record<string, unk
   return done(bmc.profile.changedStatus);
 }
 
-function patchAccount(bmc: SimulatedBmc, id: string, body: Record<string, unknown>): Reply {
-  const account = bmc.access.accounts.find((candidate) => candidate.id === id);
-  if (account === undefined) return missing(id);
-  const { UserName: username, Password: password, RoleId: role, Enabled: enabled } = body;
-  if (role !== undefined && !isOneOf(roles, role)) return notInList('RoleId', role);
-  if (password !== undefined && !isPassword(password))
-    return failure(400, 'PropertyValueTypeError', 'Password must have 8 to 30 characters');
-  if (typeof username === 'string') account.username = username;
-  if (typeof password === 'string') account.password = password;
-  if (typeof role === 'string') account.role = role;
-  if (typeof enabled === 'boolean') account.enabled = enabled;
-  return done(bmc.profile.changedStatus);
-}
-
-const isPassword = (password: unknown): password is string =>
-  typeof password === 'string' && password.length >= 8 && password.length <= 30;
-
 export function post(bmc: SimulatedBmc, write: Write): Reply {
   const { path, body } = write;
   const machine = bmc.machines.find(
@@ -171,7 +155,7 @@ export function post(bmc: SimulatedBmc, write: Write): Reply {
   );
   if (machine !== undefined) return resetSystem(bmc, machine, member(body, 'ResetType'), path);
   if (path === `${root}/Managers/${bmc.profile.managerId}/Actions/Manager.Reset`) return resetManager(bmc, body);
-  if (path === `${root}/AccountService/Accounts`) return createAccount(bmc, body);
+  if (path === accountsPath) return createAccount(bmc, body);
   if (path === `${root}/EventService/Subscriptions`) return subscribe(bmc, body);
   return resourceAt(bmc, path) === undefined
     ? missing(path)
@@ -221,29 +205,6 @@ function resetManager(bmc: SimulatedBmc, body: unknown): Reply {
   return { ...done(bmc.profile.changedStatus), afterwards: () => bmc.restart() };
 }
 
-function createAccount(bmc: SimulatedBmc, body: unknown): Reply {
-  const { access, profile } = bmc;
-  if (profile.accountSlots !== undefined)
-    return failure(405, 'OperationNotAllowed', 'accounts are slots here; change an empty one');
-  const username = member(body, 'UserName');
-  const password = member(body, 'Password');
-  const role = member(body, 'RoleId') ?? 'ReadOnly';
-  if (!isOneOf(roles, role)) return notInList('RoleId', role);
-  if (typeof username !== 'string' || !isPassword(password))
-    return failure(400, 'PropertyMissing', 'UserName and Password (8 to 30 characters) are needed');
-  if (access.accounts.some((account) => account.username === username))
-    return failure(400, 'ResourceAlreadyExists', `an account ${username} exists already`);
-  const id = String(Math.max(...access.accounts.map((account) => Number(account.id))) + 1);
-  access.accounts.push({
-    id,
-    username,
-    password,
-    role,
-    enabled: member(body, 'Enabled') !== false,
-  });
-  return created(bmc, `${root}/AccountService/Accounts/${id}`);
-}
-
 function subscribe(bmc: SimulatedBmc, body: unknown): Reply {
   if (bmc.faults.eventsDisabled) return failure(503, 'ServiceTemporarilyUnavailable', 'the event service is disabled');
   if (!isObject(body) || typeof body.Destination !== 'string')
@@ -289,12 +250,8 @@ export function remove(bmc: SimulatedBmc, { path }: Write): Reply {
   if (rest.length > 0 || id === '') return failure(405, 'OperationNotAllowed', `${path} cannot be deleted`);
   if (area === 'SessionService' && kind === 'Sessions') bmc.access.closeSession(id);
   else if (area === 'EventService' && kind === 'Subscriptions') bmc.subscriptions.delete(id);
-  else if (area === 'AccountService' && kind === 'Accounts' && bmc.profile.accountSlots === undefined && id !== '1') {
-    bmc.access.accounts.splice(
-      bmc.access.accounts.findIndex((account) => account.id === id),
-      1,
-    );
-  } else return failure(405, 'OperationNotAllowed', `${path} cannot be deleted`);
+  else if (area === 'AccountService' && kind === 'Accounts') return removeAccount(bmc, id);
+  else return failure(405, 'OperationNotAllowed', `${path} cannot be deleted`);
   return { status: 204 };
 }
 

@@ -41,8 +41,16 @@ export const ipAddress = () =>
     'expected an IPv4 or IPv6 address such as 192.0.2.10 or 2001:db8::10',
   );
 
-/** Six octets in hex, with `:`, `-` or no separator, in any case. Empty is the same as absent: templates write that. */
-export const macAddress = () => z.string().regex(/^(([0-9A-Fa-f]{2}[:-]?){5}[0-9A-Fa-f]{2})?$/);
+/**
+ * Six octets in hex, in any of the usual notations and in any case. Empty is the same as absent: templates write that.
+ * A rule instead of a pattern, because a rule can say what is expected.
+ */
+export const macAddress = () =>
+  rule(
+    z.string().max(32),
+    "self.matches('^(([0-9A-Fa-f]{2}[:-]?){5}[0-9A-Fa-f]{2}|([0-9A-Fa-f]{4}[.]){2}[0-9A-Fa-f]{4})?$')",
+    'expected a MAC address such as aa:bb:cc:dd:ee:ff, aa-bb-cc-dd-ee-ff, aabb.ccdd.eeff or aabbccddeeff',
+  );
 
 /** A wish that may be left empty. Anything but these words had no effect in v0.7.0. */
 export const powerWish = () => z.enum(['On', 'Off', '']);

@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, defaulted, group, localRef, time, version } from '../common/fields.ts';
+import { age, conditions, defaulted, group, localRef, time, version } from '../common/fields.ts';
 
 const spec = z.object({
   userName: z.string().describe('Name of the account.'),
@@ -17,6 +17,21 @@ const status = z.object({
   lastRotation: time().optional().describe('When the password was last changed.'),
   passwordExpiration: time().optional().describe('When the BMC lets the password expire.'),
   id: z.string().optional().describe('Redfish id of the account.'),
+  state: z
+    .enum(['Pending', 'Rotating', 'Ready', 'Error'])
+    .optional()
+    .describe(
+      'Pending until the account can be worked on, Rotating while a password is brought in, Ready while it works, Error when only a person can help.',
+    ),
+  effectiveBMCSecretVersion: z
+    .string()
+    .optional()
+    .describe('UID and version of that BMCSecret when its password was last seen to work.'),
+  rejectedBMCSecretVersion: z
+    .string()
+    .optional()
+    .describe('UID and version of a BMCSecret that the BMC took and then rejected; it is not tried again.'),
+  conditions: conditions(),
 });
 
 /** An account on a BMC. */

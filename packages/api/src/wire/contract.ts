@@ -75,6 +75,11 @@ export const bootstrapCompletedAnnotationPrefix = 'readiness.metal.ironcore.dev/
 export const readinessTaintsAnnotation = 'readiness.metal.ironcore.dev/taints';
 /** On a Server, annotation or label, followed by a key: shown to the running machine under that key. */
 export const metadataPrefix = 'metadata.metal.ironcore.dev/';
+/**
+ * On a Server: the addresses its metadata is served to, separated by commas, instead of those that discovery saw. For
+ * machines whose operating system has other addresses than the probe had.
+ */
+export const metadataAddressesAnnotation = 'metal.ironcore.dev/metadata-addresses';
 export const maintenanceReasonAnnotation = 'metal.ironcore.dev/maintenance-reason';
 /** The annotation that the Reason column of ServerMaintenance shows. */
 export const maintenanceColumnReasonAnnotation = 'metal.ironcore.dev/reason';

@@ -9,6 +9,8 @@ import { freePort } from '@metal/controlplane/free-port.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { systemClock } from '@metal/kube/clock.ts';
+import { admissionRules } from '@metal/api/admission.ts';
+import { installAdmissionRules } from '@metal/kube/admission.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
 import { type Fleet, startFleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
@@ -182,7 +184,10 @@ async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDis
   );
   stack.use(plane);
   const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'demo' }));
-  await screen.step(`${kinds.length} kinds`, () => installKinds(client, kinds));
+  await screen.step(`${kinds.length} kinds`, async () => {
+    await installKinds(client, kinds);
+    await installAdmissionRules(client, admissionRules);
+  });
   const fleet = await screen.step(`${options.servers} simulated servers of five vendors`, () =>
     startFleet({ count: options.servers, latencyMs: 20 }),
   );

@@ -22,17 +22,20 @@ test('readers of YAML 1.1 and 1.2 see the same CRDs', () => {
 test('the manager may write what its controllers and services say, and nothing else', () => {
   const files = generateRbac({
     kinds,
-    controllers: [{ name: 'a', writes: ['servers', 'servers/status', 'secrets'] }],
+    controllers: [
+      { name: 'a', writes: ['servers', 'servers/status', 'secrets'] },
+      { name: 'c', writes: ['patch:servers', 'patch:serverclaims'] },
+    ],
     services: [{ name: 'b', writes: ['servers/status', 'bmcs/status'] }],
   });
   const manager = files.find(({ name }) => name === 'manager.yaml');
   const [role] = readAs('1.2', manager?.text ?? '');
   const rules: { resources: string[]; verbs: string[] }[] = role.rules;
   const writing = rules.filter(({ verbs }) => verbs.includes('patch')).map(({ resources }) => resources);
-  assert.deepEqual(writing, [['servers'], ['bmcs/status', 'servers/status'], ['events']]);
-  assert.deepEqual(
-    rules.filter(({ resources }) => resources.includes('secrets')).map(({ verbs }) => verbs),
-    [['get']],
+  assert.deepEqual(writing, [['servers'], ['serverclaims'], ['bmcs/status', 'servers/status'], ['events']]);
+  assert.ok(
+    !rules.some(({ resources }) => resources.includes('secrets')),
+    'no Secret outside the namespace of its own',
   );
 });
 

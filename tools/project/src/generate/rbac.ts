@@ -2,7 +2,10 @@ import type { DefinedKind } from '@metal/kube/define-kind.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { yamlFile } from './yaml-file.ts';
 
-/** Somebody who writes: a controller or a service. `servers`, `servers/status`, `secrets`, … */
+/**
+ * Somebody who writes: a controller or a service. `servers` is created, patched and deleted, `patch:servers` only patched;
+ * `servers/status`, `secrets`, …
+ */
 export interface Writer {
   readonly name: string;
   readonly writes: readonly string[];
@@ -20,6 +23,9 @@ interface PolicyRule {
   readonly verbs: readonly string[];
 }
 
+const patchOnly = 'patch:';
+const resourceOf = (written: string): string => written.replace(patchOnly, '');
+
 const metalGroup = 'metal.ironcore.dev';
 const namespace = 'metal-operator-system';
 const readVerbs = ['get', 'list', 'watch'];
@@ -31,6 +37,7 @@ export function generateRbac({ kinds, controllers, services }: RbacInput): Gener
   refuseUnknown(written, kinds);
   return [
     yamlFile('manager.yaml', [clusterRole('metal-operator-manager', managerRules(written, kinds)), ownNamespaceRole()]),
+    yamlFile('boot.yaml', [ignitionRole()]),
     yamlFile('metrics.yaml', metricsRoles()),
   ];
 }
@@ -38,10 +45,15 @@ export function generateRbac({ kinds, controllers, services }: RbacInput): Gener
 function managerRules(written: readonly string[], kinds: readonly DefinedKind[]): PolicyRule[] {
   const plurals = new Set(kinds.map(({ plural }) => plural));
   const objects = written.filter((resource) => plurals.has(resource));
+  const patched = written
+    .filter((resource) => resource.startsWith(patchOnly))
+    .map(resourceOf)
+    .filter((resource) => !objects.includes(resource));
   const statuses = written.filter((resource) => resource.endsWith('/status'));
   return [
     rule(metalGroup, [...plurals].toSorted(), readVerbs),
     rule(metalGroup, objects, ['create', 'delete', 'patch']),
+    ...(patched.length === 0 ? [] : [rule(metalGroup, patched, ['patch'])]),
     rule(metalGroup, statuses, ['patch']),
     // Setting blockOwnerDeletion in an owner reference needs this, where that is checked.
     rule(
@@ -49,11 +61,15 @@ function managerRules(written: readonly string[], kinds: readonly DefinedKind[])
       [...plurals].toSorted().map((plural) => `${plural}/finalizers`),
       ['update'],
     ),
-    // Ignition of a claim lies in a Secret of the claim's namespace.
-    rule('', ['secrets'], ['get']),
     rule('events.k8s.io', ['events'], ['create', 'patch']),
   ];
 }
+
+/**
+ * Ignition of a claim lies in a Secret of the claim's namespace. Only the boot service reads it, so only where that runs
+ * is the role bound: in the whole cluster, or by a RoleBinding in each namespace that has claims with ignition.
+ */
+const ignitionRole = () => clusterRole('metal-operator-ignition-reader', [rule('', ['secrets'], ['get'])]);
 
 /** What the operator keeps in its own namespace: ignition and keys of discoveries, the key of boot tokens, the lease. */
 const ownNamespaceRole = () => ({
@@ -103,7 +119,7 @@ const clusterRole = (name: string, rules: readonly object[]) => ({
 /** A misspelt resource would only show as a Forbidden in a running cluster. */
 function refuseUnknown(written: readonly string[], kinds: readonly DefinedKind[]): void {
   const known = new Set(['secrets', ...kinds.flatMap(({ plural }) => [plural, `${plural}/status`])]);
-  const unknown = written.filter((resource) => !known.has(resource));
+  const unknown = written.filter((resource) => !known.has(resourceOf(resource)));
   if (unknown.length === 0) return;
   throw new TypeError(
     `no role can be made for ${unknown.join(', ')}: expected secrets, or a plural of a kind with or without /status`,

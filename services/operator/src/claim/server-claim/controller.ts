@@ -30,7 +30,7 @@ export const claimController = phaseController({
     { kind: ServerBootConfiguration, find: claimsOfBoot },
   ],
   wakes: ({ scheduler }: OperatorContext, wake) => scheduler.promised.on(wake),
-  writes: ['serverclaims', 'serverclaims/status', 'servers', 'serverbootconfigurations'],
+  writes: ['patch:serverclaims', 'serverclaims/status', 'patch:servers', 'serverbootconfigurations'],
   concurrency: ({ config }: OperatorContext) => config.claimConcurrency,
 });
 

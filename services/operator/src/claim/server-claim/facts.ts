@@ -71,7 +71,8 @@ function bootStanding(
   if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return 'absent';
   if (!boot.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)) return 'foreign';
   const asked = metadata.annotations?.[reprovisionAnnotation];
-  if (asked !== boot.metadata.annotations?.[reprovisionAnnotation]) return 'superseded';
+  // Only a later request counts: a mark that somebody removed or restored must not boot a machine anew.
+  if (asked !== undefined && asked > (boot.metadata.annotations?.[reprovisionAnnotation] ?? '')) return 'superseded';
   if ((boot.metadata.annotations?.[bootPolicyAnnotation] ?? 'networkOnce') !== (spec.bootPolicy ?? 'networkOnce'))
     return 'unmarked';
   return isCurrent(boot, spec) ? 'present' : 'outdated';

@@ -11,6 +11,11 @@ const obstacleReasons = {
     meaning: 'No IP address of the BMC is known.',
     remedy: 'Set spec.access.ip, or the IP of the Endpoint.',
   },
+  AddressInvalid: {
+    meaning: 'Address or port of the BMC cannot be connected to.',
+    remedy: 'Correct them; see the message.',
+  },
+  CertificateInvalid: { meaning: 'The CA bundle of the BMC cannot be read.', remedy: 'Correct protocol.tls.caBundle.' },
   EndpointNotFound: {
     meaning: 'The Endpoint of spec.endpointRef does not exist.',
     remedy: 'Create it, or replace spec.endpointRef by spec.access.',

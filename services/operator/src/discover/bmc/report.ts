@@ -1,5 +1,6 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
+import { separatedMacAddress } from '../../mac-address.ts';
 import { condition, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import type { BmcFacts, BmcPhase } from './facts.ts';
 import { isResetting, lastResetTimeOf, resetCondition, resetFieldOf } from './reset-report.ts';
@@ -25,15 +26,7 @@ export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>)
 }
 
 function addressFields(bmc: BMC, { ip, macAddress }: BmcFacts): Record<string, unknown> {
-  const normalised = macAddress === undefined ? undefined : colonFormOf(macAddress);
-  return { ip: ip ?? bmc.status?.ip, macAddress: normalised ?? bmc.status?.macAddress };
-}
-
-/** The status takes six octets with separators; people may leave them out. Undefined for what is no MAC address. */
-function colonFormOf(macAddress: string): string | undefined {
-  if (/^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$/.test(macAddress)) return macAddress;
-  const digits = macAddress.replaceAll(/[^0-9A-Fa-f]/g, '');
-  return digits.length === 12 ? digits.match(/../g)?.join(':') : undefined;
+  return { ip: ip ?? bmc.status?.ip, macAddress: separatedMacAddress(macAddress) ?? bmc.status?.macAddress };
 }
 
 /** What was last seen stays while the BMC is away. */

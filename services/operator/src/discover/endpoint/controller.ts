@@ -2,6 +2,8 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { phaseController } from '@metal/kube/controller.ts';
+import type { OperatorContext } from '../../context.ts';
+import { macIdentityOf } from '../../mac-address.ts';
 import { isPaused } from '../../paused.ts';
 import { endpointActions } from './actions.ts';
 import { readEndpointFacts } from './facts.ts';
@@ -20,6 +22,7 @@ export const endpointController = phaseController({
   reasons: endpointReasons,
   paused: isPaused,
   wokenBy: [
+    { kind: Endpoint, find: twinsOfEndpoint },
     {
       kind: BMC,
       find: (bmc: BMC) => [bmc.metadata.name],
@@ -33,3 +36,9 @@ export const endpointController = phaseController({
   ],
   writes: ['endpoints/status', 'bmcs', 'bmcsecrets'],
 });
+
+/** One that comes, goes or changes its MAC address may leave another as the oldest of its twins. */
+function twinsOfEndpoint({ metadata, spec }: Endpoint, { caches }: OperatorContext): string[] {
+  const twins = caches.endpoints.by('mac', macIdentityOf(spec?.macAddress) ?? '');
+  return twins.map((twin) => twin.metadata.name).filter((name) => name !== metadata.name);
+}

@@ -2,6 +2,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { OperatorContext } from '../../context.ts';
 import { type LoginAttempts, pauseBeforeAttempt } from '../../login-attempts.ts';
+import { macIdentityOf, type Twins, twinsOf } from '../../mac-address.ts';
 import { type MacPrefix } from '../../mac-prefixes.ts';
 
 export type EndpointPhase = 'Present';
@@ -10,6 +11,8 @@ export type EndpointAction = 'tryCredential' | 'createSecret' | 'createBmc';
 export interface EndpointFacts {
   readonly macAddress: string;
   readonly ip: string;
+  /** Other endpoints with this MAC address. */
+  readonly twins: Twins;
   readonly databaseSize: number;
   /** The device this address belongs to, if the database knows it. */
   readonly device: MacPrefix | undefined;
@@ -32,6 +35,11 @@ export function readEndpointFacts(
   return {
     macAddress,
     ip: endpoint.spec?.ip ?? '',
+    twins: twinsOf(
+      endpoint,
+      caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''),
+      (candidate) => caches.bmcs.by('endpoint', candidate.metadata.name).length > 0,
+    ),
     databaseSize: macPrefixes.count,
     device: macPrefixes.find(macAddress),
     secret: caches.bmcSecrets.get(name) === undefined ? 'absent' : 'present',

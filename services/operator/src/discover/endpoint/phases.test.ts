@@ -23,6 +23,7 @@ const fresh: EndpointFacts = {
   secret: 'absent',
   bmc: 'absent',
   logins: noAttempts,
+  twins: { before: [], after: [] },
   nextLoginInMs: 0,
 };
 const failure = { error: new RedfishError({ code: 'Unreachable', message: 'away' }), count: 1 };
@@ -43,6 +44,7 @@ const lines: [title: string, facts: Partial<EndpointFacts>, decided: string][] =
     'createBmc',
   ],
   ['a BMC of the same name that is not its own is told', { bmc: 'foreign' }, 'NameTaken'],
+  ['of twins only the first is acted on', { twins: { before: ['other'], after: [] } }, 'DuplicateMACAddress'],
   ['of several credentials the first is tried', { device: several }, 'tryCredential'],
   ['… then, after a pause, the next', { device: several, logins: { ...noAttempts, rejected: 1 } }, 'tryCredential'],
   [

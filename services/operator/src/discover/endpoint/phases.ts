@@ -45,6 +45,7 @@ function findCredential({
 function obstacleOf({
   macAddress,
   ip,
+  twins,
   device,
   bmc,
   secret,
@@ -52,6 +53,12 @@ function obstacleOf({
 }: EndpointFacts): [reason: EndpointReason, message: string] | undefined {
   if (macAddress === '')
     return ['MACAddressMissing', 'spec.macAddress is empty; set it, or create a BMC object with spec.access instead'];
+  const [first] = twins.before;
+  if (first !== undefined)
+    return [
+      'DuplicateMACAddress',
+      `Endpoint ${first} has ${macAddress} already; nothing is done for this one; correct or delete one of the two`,
+    ];
   if (device === undefined) {
     return [
       'UnknownMACPrefix',

@@ -39,6 +39,11 @@ export const endpointReasons = {
     meaning: 'The entry of the MAC prefix database has no default credentials.',
     remedy: 'Add one, or create a BMCSecret with the name of the Endpoint.',
   },
+  DuplicateMACAddress: {
+    meaning: 'Several Endpoints have this MAC address; only the first of them is acted on.',
+    remedy: 'Correct or delete the others.',
+  },
+  Unique: { meaning: 'No other Endpoint has this MAC address.', remedy: 'Nothing.' },
   NameTaken: {
     meaning: 'A BMC of this name exists that does not belong to the Endpoint.',
     remedy: 'Rename or delete one of the two.',

@@ -19,5 +19,5 @@ export const readinessRuleController = phaseController({
   actions: {},
   report: reportRule,
   wakes: wakeWithServers,
-  writes: ['serverreadinessrules', 'serverreadinessrules/status'],
+  writes: ['patch:serverreadinessrules', 'serverreadinessrules/status'],
 });

@@ -17,7 +17,7 @@ export const readinessTaintsController = phaseController({
   reasons: taintsReasons,
   actions: taintsActions,
   wokenBy: [{ kind: ServerReadinessRule, find: serversToChange }],
-  writes: ['servers'],
+  writes: ['patch:servers'],
 });
 
 /** The servers that a changed set of rules leaves with the wrong taints. */

@@ -2,10 +2,9 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { networkBootOnce } from '@metal/redfish/boot-override.ts';
 import { readInventory as readHardware } from '@metal/redfish/inventory.ts';
 import { resetSystem } from '@metal/redfish/power.ts';
-import { readSystem } from '@metal/redfish/systems.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { ServerAction } from './facts.ts';
-import { memoryOf, patchSpec, type ServerTurn, systemUriOf, talk, verifyIdentity } from './machine.ts';
+import { memoryOf, observe, patchSpec, type ServerTurn, systemUriOf, talk } from './machine.ts';
 import {
   consumeOperation,
   deferPark,
@@ -35,6 +34,7 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   adoptClaimBoot,
   recordPower,
   verifyClaim,
+  adoptRestoredClaim,
   dropClaimRef: (turn) => patchSpec(turn, { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' }),
   dropMaintenanceRef: (turn) => patchSpec(turn, { serverMaintenanceRef: null }),
   park,
@@ -48,13 +48,6 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   dropBootsOfDeleted,
   sayFarewell,
 };
-
-async function observe(turn: ServerTurn): Promise<void> {
-  const uri = await systemUriOf(turn);
-  const state = await talk(turn, (bmc) => readSystem(bmc, uri));
-  verifyIdentity(turn, state.uuid);
-  memoryOf(turn).saw(state, turn.context.clock.now());
-}
 
 async function readInventory(turn: ServerTurn): Promise<void> {
   const uri = await systemUriOf(turn);
@@ -113,4 +106,16 @@ async function verifyClaim(turn: ServerTurn): Promise<void> {
     throw new StaleDecision(`claim ${facts.claim.name} exists; waiting until it is seen`);
   }
   memoryOf(turn).claimKnownGone = `${facts.claim.name}/${facts.claim.uid}`;
+}
+
+/** After a restore from a backup everything has a new UID. The claim that names this server keeps it. */
+async function adoptRestoredClaim(turn: ServerTurn): Promise<void> {
+  const ref = turn.object.spec.serverClaimRef;
+  if (ref === undefined) throw new StaleDecision('the claim reference changed');
+  const claim = await turn.context.client.get(ServerClaim, { namespace: ref.namespace, name: ref.name });
+  if (claim.spec.serverRef?.name !== turn.object.metadata.name || claim.metadata.deletionTimestamp !== undefined)
+    throw new StaleDecision(
+      `claim ${turn.facts.claim.standing === 'none' ? '' : turn.facts.claim.name} names another server`,
+    );
+  await patchSpec(turn, { serverClaimRef: { ...ref, uid: claim.metadata.uid } });
 }

@@ -9,7 +9,9 @@ export type BootPolicy = 'networkOnce' | 'networkAlways' | 'safeStop';
 /** `missing` is what the cache says; only `gone` has been confirmed by the API itself. */
 export type ClaimFacts =
   | { readonly standing: 'none' }
-  | { readonly standing: 'missing' | 'gone' | 'leaving'; readonly uid: string; readonly name: string }
+  | { readonly standing: 'gone' | 'leaving'; readonly uid: string; readonly name: string }
+  /** restored: a claim of that name and another UID names this server, as after a restore from a backup. */
+  | { readonly standing: 'missing'; readonly uid: string; readonly name: string; readonly restored: boolean }
   | HeldClaim;
 
 export interface HeldClaim {
@@ -36,8 +38,9 @@ export function claimFacts(server: Server, memory: SystemMemory, caches: Operato
   const uid = ref.uid ?? claim?.metadata.uid ?? '';
   const name = `${ref.namespace}/${ref.name}`;
   if (claim === undefined || claim.metadata.uid !== uid) {
+    const restored = claim !== undefined && claim.spec.serverRef?.name === server.metadata.name;
     const confirmed = memory.claimKnownGone === `${name}/${uid}`;
-    return { standing: confirmed ? 'gone' : 'missing', uid, name };
+    return confirmed ? { standing: 'gone', uid, name } : { standing: 'missing', uid, name, restored };
   }
   if (claim.metadata.deletionTimestamp !== undefined) return { standing: 'leaving', uid, name };
   return { standing: 'held', uid, name, ...heldClaimFacts(server, claim, memory, caches, now) };

@@ -53,6 +53,7 @@ export const serverController = phaseController({
       find: (claim: ServerClaim) => [claim.spec.serverRef?.name ?? ''].filter((name) => name !== ''),
     },
   ],
+  wakes: ({ access }: OperatorContext, wake) => access.stale.on(wake),
   writes: ['servers', 'servers/status', 'serverbootconfigurations', 'secrets', 'biossettings'],
   concurrency: ({ config }: OperatorContext) => config.serverConcurrency,
 });

@@ -50,6 +50,7 @@ export type ServerAction =
   | 'adoptClaimBoot'
   | 'recordPower'
   | 'verifyClaim'
+  | 'adoptRestoredClaim'
   | 'dropClaimRef'
   | 'dropMaintenanceRef'
   | 'park'

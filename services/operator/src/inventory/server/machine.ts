@@ -1,7 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Turn } from '@metal/kube/controller.ts';
 import type { Bmc } from '@metal/redfish/bmc.ts';
-import { readSystems } from '@metal/redfish/systems.ts';
+import { readSystem, readSystems } from '@metal/redfish/systems.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { SystemMemory } from '../../observations.ts';
@@ -34,8 +34,16 @@ export async function systemUriOf(turn: ServerTurn): Promise<string> {
   return found.uri;
 }
 
+/** One look at the machine, and at who it is. */
+export async function observe(turn: ServerTurn): Promise<void> {
+  const uri = await systemUriOf(turn);
+  const state = await talk(turn, (bmc) => readSystem(bmc, uri));
+  verifyIdentity(turn, state.uuid);
+  memoryOf(turn).saw(state, turn.context.clock.now());
+}
+
 /** The URI may have come to name another machine (a blade was moved). Nothing is done to a machine that is not ours. */
-export function verifyIdentity({ object }: ServerTurn, seenUuid: string | undefined): void {
+function verifyIdentity({ object }: ServerTurn, seenUuid: string | undefined): void {
   const expected = object.spec.systemUUID.toLowerCase();
   if (seenUuid?.toLowerCase() === expected) return;
   throw new StaleDecision(

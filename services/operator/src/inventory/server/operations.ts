@@ -1,8 +1,8 @@
 import { operationAnnotation, operationUnderWayAnnotation, parkedAnnotation } from '@metal/api/wire/contract.ts';
-import { RedfishError } from '@metal/redfish/errors.ts';
+import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
 import { resetSystem, type ResetType } from '@metal/redfish/power.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
-import { memoryOf, patchGuarded, type ServerTurn, systemUriOf, talk } from './machine.ts';
+import { memoryOf, observe, patchGuarded, type ServerTurn, systemUriOf, talk } from './machine.ts';
 
 const consumed = { metadata: { annotations: { [operationAnnotation]: null } } };
 
@@ -76,6 +76,8 @@ export async function resetMachine(turn: ServerTurn): Promise<void> {
   const { word, type } = operation;
   const memory = memoryOf(turn);
   const uri = await systemUriOf(turn);
+  // Is it still this machine, and does its BMC answer? Until here nothing has been taken up.
+  await observe(turn);
   memory.operation = word;
   try {
     await patchGuarded(turn, {
@@ -86,6 +88,9 @@ export async function resetMachine(turn: ServerTurn): Promise<void> {
     memory.operation = undefined;
   }
 }
+
+/** Failures before anything was sent. */
+const neverSent: ReadonlySet<RedfishErrorCode> = new Set(['CircuitOpen', 'TlsUntrusted', 'AuthenticationFailed']);
 
 async function ask(turn: ServerTurn, uri: string, type: ResetType, word: string): Promise<void> {
   try {
@@ -98,7 +103,7 @@ async function ask(turn: ServerTurn, uri: string, type: ResetType, word: string)
     if (error.code === 'NotSupported') {
       await unmark(turn, {});
       turn.tell({ type: 'Warning', reason: 'UnsupportedOperation', action: clearing, note: error.message });
-    } else if (error.status === undefined) {
+    } else if (error.status === undefined && !neverSent.has(error.code)) {
       await unmark(turn, {});
       tellUncertain(turn, word, error.message);
     } else {

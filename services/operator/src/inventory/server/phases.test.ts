@@ -67,6 +67,18 @@ const lines: Line[] = [
   ['a running server is looked at now and then', 'Initial', { power: 'On', nextLookInMs: 0 }, 'act observe'],
   ['Error waits for a person', 'Error', { discoveryAttempts: 5 }, 'wait DiscoveryFailed'],
   ['a claimed server is never discovered', 'Initial', { claim: held }, 'go Reserved'],
+  [
+    'a server and a claim from a backup find each other',
+    'Initial',
+    { claim: { standing: 'missing', uid: 'claim-1', name: 'team/one', restored: true } },
+    'act adoptRestoredClaim',
+  ],
+  [
+    'a server in use is never given to a namesake of its claim',
+    'Reserved',
+    { claim: { standing: 'missing', uid: 'claim-1', name: 'team/one', restored: true }, power: 'On' },
+    'act verifyClaim',
+  ],
 
   [
     'discovery waits for the boot service',
@@ -207,7 +219,7 @@ const lines: Line[] = [
   [
     'a claim that is not in sight is looked for first',
     'Reserved',
-    { claim: { standing: 'missing', uid: 'claim-1', name: 'team/one' }, power: 'On' },
+    { claim: { standing: 'missing', uid: 'claim-1', name: 'team/one', restored: false }, power: 'On' },
     'act verifyClaim',
   ],
   [

@@ -10,6 +10,8 @@ const untilSomebodyActs = minutes(60);
 /** The life of a server. Rows only judge: facts.ts does all reading, actions.ts all doing. */
 export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, ServerReason> = {
   Initial: phase('Initial', ['Discovery', 'Reserved', 'Error'], (server) => {
+    if (server.claim.standing === 'missing' && server.claim.restored)
+      return act('adoptRestoredClaim', 'RestoredClaimRecognised', `claim ${server.claim.name} names this server`);
     if (server.claim.standing !== 'none')
       return go('Reserved', 'ClaimedServerKept', 'a claimed server is never discovered anew');
     if (server.discoveryAttempts >= server.maxDiscoveryAttempts && server.failure !== undefined)
@@ -164,7 +166,7 @@ function waitForProbe(server: ServerFacts, evidence: string, restMs: number): St
 function maintain(server: ServerFacts): Step<'Error'> {
   const { wantsPower, boot, name } = server.maintenance;
   const served = lookOrWait(server, 'MaintenanceServed', `ServerMaintenance ${name} has the server`);
-  if (wantsPower === undefined) return served;
+  if (wantsPower === undefined) return obstacle(server) ?? served;
   if (wantsPower === 'On' && boot !== undefined && boot.state !== 'Ready')
     return wait(
       untilSomebodyActs,

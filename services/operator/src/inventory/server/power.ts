@@ -16,7 +16,7 @@ export interface PowerWish {
 }
 
 /** Power is never changed on what was true at the last resync: the look before the deed is this young. */
-const freshForMs = seconds(10);
+export const freshForMs = seconds(10);
 
 /** Why nothing can be done at the machine at all, or that it has to be looked at first. */
 export function obstacle({ bmc, powerSeenMsAgo }: ServerFacts): PowerDecision | undefined {
@@ -53,7 +53,7 @@ function startFromHere(server: ServerFacts, wish: PowerWish): PowerDecision | un
       'PowerDrifted',
       `the machine went ${server.power} by itself; power ${target} is asked for if that lasts ${driftMs / 1_000} s`,
     );
-  if ((server.powerSeenMsAgo ?? Infinity) >= freshForMs) return act('observe', 'LookBeforePowerChange');
+  if ((server.powerSeenMsAgo ?? Infinity) >= freshForMs) return act('observe', 'LookBeforeChange');
   if (server.power === `Powering${target}`)
     return wait(seconds(1), `WaitingForPower${target}`, `the BMC reports ${server.power}`);
   return act(deedOf(wish), reason);

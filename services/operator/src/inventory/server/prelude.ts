@@ -1,6 +1,6 @@
 import { act, type Decision, go, minutes, type Row, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
 import type { ServerAction, ServerFacts, ServerPhase } from './facts.ts';
-import { obstacle, whenPowerIs } from './power.ts';
+import { freshForMs, obstacle, whenPowerIs } from './power.ts';
 import type { ServerReason } from './reasons.ts';
 
 type Anywhere = 'Maintenance' | 'Parked' | 'Error';
@@ -80,9 +80,11 @@ function maintenanceStep(name: ServerPhase, { maintenance }: ServerFacts): Step<
 /** Settings are sent once per wish, to a machine that has been looked at. Nothing is done to what is parked. */
 function settingsStep(name: ServerPhase, server: ServerFacts): Step | undefined {
   if (name === 'Parked' || !server.bmc.answers || server.powerSeenMsAgo === undefined) return undefined;
-  if (!server.light.settled) return act('setLight', 'LocatorLightWanted', server.light.wish);
-  if (!server.bootOrder.settled) return act('setBootOrder', 'BootOrderWanted', server.bootOrder.wish);
-  return undefined;
+  const { light, bootOrder } = server;
+  if (light.settled && bootOrder.settled) return undefined;
+  if (server.powerSeenMsAgo >= freshForMs) return act('observe', 'LookBeforeChange');
+  if (!light.settled) return act('setLight', 'LocatorLightWanted', light.wish);
+  return act('setBootOrder', 'BootOrderWanted', bootOrder.wish);
 }
 
 /** At rest, a machine is still looked at now and then. */

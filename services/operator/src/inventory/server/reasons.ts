@@ -40,8 +40,8 @@ export const serverReasons = {
   HardwareNotYetRead: { meaning: 'The hardware is being read from the BMC.', remedy: nothing },
 
   // Power.
-  LookBeforePowerChange: {
-    meaning: 'Power is never changed on an old look; the machine is looked at first.',
+  LookBeforeChange: {
+    meaning: 'Nothing is changed on an old look; the machine is looked at first.',
     remedy: nothing,
   },
   PowerNotYetConfirmed: { meaning: 'A power change was asked for and is being watched.', remedy: nothing },
@@ -142,6 +142,11 @@ export const serverReasons = {
   Claimed: { meaning: 'A claim took the server.', remedy: nothing },
   ClaimedServerKept: {
     meaning: 'A server with a claim is never discovered anew, whatever its state said.',
+    remedy: nothing,
+  },
+  RestoredClaimRecognised: {
+    meaning:
+      'The server has no status and refers to a claim of another UID that names it: both come from a backup. The claim keeps the server.',
     remedy: nothing,
   },
   ClaimNotSeen: {

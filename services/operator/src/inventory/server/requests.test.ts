@@ -154,6 +154,7 @@ const lines: Line[] = [
     'go Released',
   ],
 
+  ['nothing is set on an old look', 'Available', { light: unsettled, powerSeenMsAgo: seconds(60) }, 'act observe'],
   [
     'the light is switched in every phase',
     'Reserved',

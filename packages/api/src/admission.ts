@@ -1,0 +1,101 @@
+import type { AdmissionRule } from '@metal/kube/admission.ts';
+import { BMC } from './v1alpha1/bmc.ts';
+import { Endpoint } from './v1alpha1/endpoint.ts';
+import { Server } from './v1alpha1/server.ts';
+import { ServerClaim } from './v1alpha1/server-claim.ts';
+import { operationAnnotation, operations } from './wire/contract.ts';
+
+/** Twelve hex digits in lower case, whatever the notation; empty when the object has none. */
+const macAddressOf = (object: string): string =>
+  `(has(${object}.spec) && has(${object}.spec.macAddress) ? ${object}.spec.macAddress` +
+  `.replace(':', '').replace('-', '').replace('.', '').lowerAscii() : '')`;
+
+/** Only requests that touch the spec: an object that broke the rule before can still be labelled, or let go. */
+const specChanges = `request.operation == 'CREATE' || object.spec != oldObject.spec`;
+
+const unset = (field: string): string => `(!has(${field}) || !has(${field}.name) || ${field}.name == '')`;
+
+const protocols = `['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch']`;
+const protocolHint = (protocol: string) => ({
+  holds: `${protocol}.name in ${protocols} && ${protocol}.port > 0 && ${protocol}.port < 65536`,
+  message: `'protocol "' + ${protocol}.name + '" on port ' + string(${protocol}.port) + ' cannot be spoken: expected Redfish and a port from 1 to 65535'`,
+});
+
+/** What the API server checks beyond the schemas of the kinds. Refusals first, then advice. */
+export const admissionRules: readonly AdmissionRule[] = [
+  {
+    name: 'metal-operator-server-deletion',
+    kind: Server,
+    operations: ['DELETE'],
+    action: 'Deny',
+    refusedAs: 'Forbidden',
+    variables: {
+      inMaintenance: `has(oldObject.status) && has(oldObject.status.state) && oldObject.status.state == 'Maintenance'`,
+      isAllowed:
+        `has(oldObject.metadata.annotations) && '${operationAnnotation}' in oldObject.metadata.annotations && ` +
+        `oldObject.metadata.annotations['${operationAnnotation}'] == '${operations.allowInProgressDelete}'`,
+    },
+    checks: [
+      {
+        holds: '!variables.inMaintenance || variables.isAllowed',
+        message: `'cannot delete Server ' + oldObject.metadata.name + ' in state Maintenance'`,
+      },
+    ],
+  },
+  {
+    name: 'metal-operator-endpoint-mac-address',
+    kind: Endpoint,
+    operations: ['CREATE', 'UPDATE'],
+    action: 'Deny',
+    when: specChanges,
+    against: Endpoint,
+    variables: { wanted: macAddressOf('object') },
+    checks: [
+      {
+        holds: `variables.wanted == '' || params.metadata.name == object.metadata.name || ${macAddressOf('params')} != variables.wanted`,
+        message: `'spec.macAddress: Duplicate value: "' + object.spec.macAddress + '": Endpoint ' + params.metadata.name + ' has it already'`,
+      },
+    ],
+  },
+  {
+    name: 'metal-operator-server-advice',
+    kind: Server,
+    operations: ['CREATE', 'UPDATE'],
+    action: 'Warn',
+    when: specChanges,
+    checks: [
+      {
+        holds: `!has(object.spec.bmc) || ${unset('object.spec.bmcRef')}`,
+        message: `'spec.bmc is ignored: spec.bmcRef wins; set one of the two'`,
+      },
+      {
+        holds: `has(object.spec.bmc) || !${unset('object.spec.bmcRef')}`,
+        message: `'neither spec.bmcRef nor spec.bmc is set: the server cannot be managed until one is'`,
+      },
+      {
+        ...protocolHint('object.spec.bmc.protocol'),
+        holds: `!has(object.spec.bmc) || (${protocolHint('object.spec.bmc.protocol').holds})`,
+      },
+    ],
+  },
+  {
+    name: 'metal-operator-bmc-advice',
+    kind: BMC,
+    operations: ['CREATE', 'UPDATE'],
+    action: 'Warn',
+    when: specChanges,
+    checks: [protocolHint('object.spec.protocol')],
+  },
+  {
+    name: 'metal-operator-claim-advice',
+    kind: ServerClaim,
+    operations: ['CREATE'],
+    action: 'Warn',
+    checks: [
+      {
+        holds: `has(object.spec.serverSelector) || !${unset('object.spec.serverRef')}`,
+        message: `'neither spec.serverRef nor spec.serverSelector is set: any server that is free will be taken'`,
+      },
+    ],
+  },
+];

@@ -1,0 +1,15 @@
+import type { FastifyInstance } from 'fastify';
+import { Counter, type Registry } from 'prom-client';
+
+/** Counts the requests of a service by route and status: routes as they were declared, so that no client adds labels. */
+export function countRequests(
+  http: Pick<FastifyInstance, 'addHook'>,
+  metrics: Registry | undefined,
+  { name, help }: { name: string; help: string },
+): void {
+  if (metrics === undefined) return;
+  const counter = new Counter({ name, help, labelNames: ['route', 'status'], registers: [metrics] });
+  http.addHook('onResponse', async (request, reply) =>
+    counter.inc({ route: request.routeOptions.url ?? 'unknown', status: String(reply.statusCode) }),
+  );
+}

@@ -1,0 +1,59 @@
+import { networkInterfaces } from 'node:os';
+import type { Clock } from '@metal/kube/clock.ts';
+import { fastify, type FastifyInstance } from 'fastify';
+
+export interface ListenOptions {
+  /** Port 0 takes a free one; without a host, every address of the machine. */
+  readonly listen: { readonly host?: string | undefined; readonly port: number };
+  readonly tls?: { readonly certificatePem: string; readonly keyPem: string } | undefined;
+  readonly clock: Clock;
+  /** How long requests under way may take when the service stops. */
+  readonly farewellMs: number;
+}
+
+export interface Listening extends AsyncDisposable {
+  readonly port: number;
+  /** Base URL on this machine. */
+  readonly url: string;
+}
+
+export interface Limits {
+  /** Bytes of a request body. */
+  readonly bodyLimit: number;
+  /** Milliseconds until a request has to be complete. */
+  readonly requestTimeout: number;
+  /** Milliseconds a connection may lie idle. */
+  readonly connectionTimeout?: number;
+  readonly routerOptions?: { readonly maxParamLength: number };
+}
+
+/** An application of fastify, with a certificate or without. */
+export function application(limits: Limits, tls?: ListenOptions['tls']): FastifyInstance {
+  if (tls === undefined) return fastify({ logger: false, ...limits });
+  const https = { cert: tls.certificatePem, key: tls.keyPem };
+  return fastify({ logger: false, ...limits, https });
+}
+
+/** Listens until disposed. Requests under way may finish, but not keep the service for ever. */
+export async function listenOn(http: FastifyInstance, options: ListenOptions): Promise<Listening> {
+  const { listen, tls, clock, farewellMs } = options;
+  const close = async () => {
+    using _impatience = clock.setTimeout(farewellMs, () => http.server.closeAllConnections());
+    await http.close();
+  };
+  try {
+    await http.listen({ host: listen.host ?? everyAddress(), port: listen.port });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const address = http.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : listen.port;
+  return { port, url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
+}
+
+/** Both families where the machine has both. */
+function everyAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0';
+}

@@ -1,0 +1,125 @@
+import type { OperatorConfig } from '@metal/operator/config.ts';
+import type { OperatorCaches } from '@metal/operator/context.ts';
+import type { Signal } from '@metal/operator/signal.ts';
+import { startBoot } from '@metal/boot/boot.ts';
+import { startEventReceiver } from '@metal/events/event-receiver.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import { type MetadataCaches, startMetadata } from '@metal/metadata/metadata.ts';
+import { startRegistry } from '@metal/registry/registry.ts';
+import type { Logger } from 'pino';
+import type { Registry as MetricsRegistry } from 'prom-client';
+
+export interface SystemOptions {
+  readonly config: OperatorConfig;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  /** Who holds the lease; unique per process. */
+  readonly identity: string;
+}
+
+/** What every part of the process is given. */
+export interface Shared extends SystemOptions {
+  readonly client: KubeClient;
+  readonly metrics: MetricsRegistry;
+  readonly signal: AbortSignal;
+  readonly bootTokenKey: () => Promise<Uint8Array>;
+}
+
+export interface SharedWithCaches extends Shared {
+  readonly caches: OperatorCaches;
+}
+
+export async function startRegistryPart(shared: SharedWithCaches, stack: AsyncDisposableStack): Promise<string> {
+  const { config, caches, client, clock, log, metrics, bootTokenKey } = shared;
+  const service = await startRegistry({
+    listen: { port: config.registryPort },
+    auth: config.registryAuth,
+    client,
+    servers: caches.servers,
+    bootConfigurations: caches.bootConfigurations,
+    inventories: caches.inventories,
+    bootTokenKey,
+    clock,
+    log: log.child({ part: 'registry' }),
+    metrics,
+  });
+  stack.use(service);
+  return withActualPort(config.registryUrl, config.registryPort, service.port);
+}
+
+export async function startBootPart(
+  shared: SharedWithCaches,
+  registryUrl: string,
+  stack: AsyncDisposableStack,
+): Promise<string> {
+  const { config, caches, client, clock, log, metrics, bootTokenKey, signal } = shared;
+  const service = await startBoot({
+    listen: { port: config.bootPort },
+    auth: config.registryAuth,
+    client,
+    servers: caches.servers,
+    bootConfigurations: caches.bootConfigurations,
+    bootTokenKey,
+    publicUrl: config.bootPort === 0 ? undefined : config.bootUrl,
+    publicHost: new URL(config.bootUrl).hostname,
+    registryUrl,
+    imagesFile: config.bootImagesFile,
+    clock,
+    log: log.child({ part: 'boot' }),
+    metrics,
+    signal,
+  });
+  stack.use(service);
+  return withActualPort(config.bootUrl, config.bootPort, service.port);
+}
+
+export async function startMetadataPart(
+  { config, client, clock, log, metrics, bootTokenKey }: Shared,
+  caches: MetadataCaches,
+  stack: AsyncDisposableStack,
+): Promise<string> {
+  const service = await startMetadata({
+    listen: { port: config.metadataPort },
+    auth: config.metadataAuth,
+    client,
+    caches,
+    bootTokenKey,
+    staticMetadata: config.staticMetadata,
+    clock,
+    log: log.child({ part: 'metadata' }),
+    metrics,
+  });
+  stack.use(service);
+  return service.url;
+}
+
+/** Belongs to the controllers: it tells them when to look. */
+export async function startEventsPart(
+  { config, caches, clock, log, metrics, bootTokenKey }: SharedWithCaches,
+  publicUrl: string,
+  bmcSpoke: Signal,
+  stack: AsyncDisposableStack,
+): Promise<string> {
+  const service = await startEventReceiver({
+    listen: { port: config.eventPort },
+    auth: config.eventAuth,
+    bmcs: caches.bmcs,
+    eventTokenKey: bootTokenKey,
+    onEvent: (bmcName) => bmcSpoke.emit(bmcName),
+    clock,
+    log: log.child({ part: 'events' }),
+    metrics,
+  });
+  stack.use(service);
+  return withActualPort(publicUrl, config.eventPort, service.port);
+}
+
+/** A port of 0 lets the system choose; the URL that is handed out then names the chosen one. */
+function withActualPort(url: string, asked: number, actual: number): string {
+  if (asked !== 0) return url;
+  const adjusted = new URL(url);
+  adjusted.port = String(actual);
+  return adjusted.toString().replace(/\/$/, '');
+}

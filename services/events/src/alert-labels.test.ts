@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AlertLabelSets, mostKindsPerBmc } from './alert-labels.ts';
+
+const alert = (messageId: string, severity = 'OK', component = 'system') => ({
+  messageId,
+  severity,
+  component,
+  aboutState: false,
+});
+
+test('events of one kind are counted under one set of labels', () => {
+  const sets = new AlertLabelSets();
+  assert.deepEqual(sets.of('a', alert('X')), { hostname: 'a', severity: 'OK', message_id: 'X', component: 'system' });
+  assert.equal(sets.of('a', alert('X')), sets.of('a', alert('X')));
+});
+
+test('a BMC that invents events shares labels with itself, and how bad they are stays visible', () => {
+  const sets = new AlertLabelSets();
+  const used = new Set<object>();
+  for (let index = 0; index < 10_000; index += 1)
+    used.add(sets.of('a', alert(`invented-${index}`, ['OK', 'Critical', `s${index}`][index % 3])));
+  assert.equal(used.size, mostKindsPerBmc + 3);
+  assert.deepEqual(sets.of('a', alert('yet another', 'Critical')), {
+    hostname: 'a',
+    severity: 'Critical',
+    message_id: 'other',
+    component: 'other',
+  });
+  assert.equal(sets.of('a', alert('yet another', 'Fatal')).severity, 'other');
+  assert.equal(sets.of('a', alert('invented-0')).message_id, 'invented-0', 'what is known keeps its labels');
+  assert.equal(sets.of('b', alert('invented-9999')).message_id, 'invented-9999', 'another BMC is not affected');
+});
+
+test('a BMC that is gone gives back its labels, and begins anew when it returns', () => {
+  const sets = new AlertLabelSets();
+  sets.of('a', alert('X'));
+  sets.of('a', alert('Y'));
+  assert.equal(sets.forget('a').length, 2);
+  assert.deepEqual(sets.forget('a'), []);
+});
+
+test('labels of any length are cut', () => {
+  const { message_id } = new AlertLabelSets().of('a', alert('x'.repeat(5_000)));
+  assert.equal(message_id.length, 128);
+});

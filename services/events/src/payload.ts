@@ -1,0 +1,99 @@
+import * as z from 'zod';
+import { Refusal } from './refusal.ts';
+
+/** What is absent or of another type than the standard says is as good as absent: BMCs are generous with both. */
+const text = z.string().catch('');
+const list = z.array(z.unknown()).nullish();
+
+/** DSP0268 has a link object here; iDRAC sends its path alone. */
+const origin = z
+  .union([z.string(), z.object({ '@odata.id': z.string() }).transform((link) => link['@odata.id'])])
+  .catch('');
+
+const event = z.object({
+  EventType: text,
+  MessageSeverity: text,
+  Severity: text,
+  MessageId: text,
+  EventId: text,
+  Message: text,
+  OriginOfCondition: origin,
+});
+const eventPayload = z.object({ Events: list, Alerts: list });
+
+const metricValue = z.object({
+  MetricId: text,
+  MetricProperty: text,
+  MetricValue: z.union([z.string(), z.number()]).catch(''),
+  MetricValueKind: text,
+  Units: text,
+});
+const metricReport = z.object({ MetricValues: list });
+
+export interface Alert {
+  readonly severity: string;
+  readonly messageId: string;
+  readonly component: string;
+  /** It speaks of the power or the state of something, so that what is known of the machine may be old. */
+  readonly aboutState: boolean;
+}
+
+export interface Reading {
+  readonly metricId: string;
+  readonly property: string;
+  readonly type: string;
+  readonly unit: string;
+  readonly value: number;
+}
+
+/** The events of a Redfish Event. @throws Refusal 400 for what is none. */
+export function alertsIn(bytes: Uint8Array): Alert[] {
+  const { Events, Alerts } = parsed(bytes, eventPayload);
+  const found = Events === undefined || Events === null || Events.length === 0 ? Alerts : Events;
+  return (found ?? [])
+    .map((one) => event.safeParse(one))
+    .flatMap(({ data }) => (data === undefined ? [] : [alertOf(data)]));
+}
+
+const aboutState = /ResourceEvent\.|StatusChange|StateChanged|power|reset|reboot|turning (?:on|off)/i;
+
+const alertOf = (one: z.output<typeof event>): Alert => ({
+  severity: one.MessageSeverity || one.Severity,
+  messageId: one.MessageId || one.EventId,
+  component: one.OriginOfCondition.split('/').findLast((segment) => segment !== '') ?? 'system',
+  aboutState: [one.EventType, one.MessageId, one.Message].some((words) => aboutState.test(words)),
+});
+
+/** The numbers of a Redfish MetricReport. @throws Refusal 400 for what is none. */
+export function readingsIn(bytes: Uint8Array): Reading[] {
+  const { MetricValues } = parsed(bytes, metricReport);
+  return (MetricValues ?? [])
+    .map((one) => metricValue.safeParse(one))
+    .flatMap(({ data }) => (data === undefined ? [] : readingOf(data)));
+}
+
+function readingOf(one: z.output<typeof metricValue>): Reading[] {
+  const value = typeof one.MetricValue === 'number' ? one.MetricValue : numberIn(one.MetricValue);
+  if (!Number.isFinite(value)) return [];
+  const guess = /temp/i.test(one.MetricId) ? 'Temperature' : 'Gauge';
+  return [
+    {
+      metricId: one.MetricId,
+      property: one.MetricProperty,
+      type: one.MetricValueKind || guess,
+      unit: one.Units,
+      value,
+    },
+  ];
+}
+
+/** `Number` takes nothing for zero. */
+const numberIn = (value: string): number => (value.trim() === '' ? Number.NaN : Number(value));
+
+function parsed<Schema extends z.ZodType>(bytes: Uint8Array, schema: Schema): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
+  } catch (cause) {
+    throw new Refusal(400, `the body cannot be decoded (${bytes.length} bytes)`, { cause });
+  }
+}

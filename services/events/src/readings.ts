@@ -1,0 +1,87 @@
+import type { Clock } from '@metal/kube/clock.ts';
+import type { Reading } from './payload.ts';
+
+/** Older readings say nothing about now. */
+export const readingLifeMs = 10 * 60_000;
+/** A big server has a few hundred sensors; what is beyond that is a mistake or an attack. */
+export const mostReadingsPerBmc = 1_000;
+const longestText = 256;
+
+interface Kept extends Reading {
+  readonly at: number;
+}
+
+/** The last value of every sensor of every BMC, for ten minutes. */
+export class Readings implements Disposable {
+  readonly #clock: Clock;
+  readonly #byBmc = new Map<string, Map<string, Kept>>();
+  #sweep: Disposable | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns how many found no room. */
+  take(bmc: string, readings: readonly Reading[]): number {
+    const at = this.#clock.now();
+    const kept = this.#byBmc.get(bmc) ?? new Map<string, Kept>();
+    forgetOld(kept, at);
+    let surplus = 0;
+    for (const reading of readings.map(cut)) {
+      const key = JSON.stringify([reading.metricId, reading.property]);
+      if (kept.size >= mostReadingsPerBmc && !kept.has(key)) surplus += 1;
+      else kept.set(key, { ...reading, at });
+    }
+    if (kept.size > 0) this.#byBmc.set(bmc, kept);
+    this.#sweepLater();
+    return surplus;
+  }
+
+  forget(bmc: string): void {
+    this.#byBmc.delete(bmc);
+  }
+
+  /** Everything that is not too old. */
+  current(): { bmc: string; reading: Reading }[] {
+    this.#forgetAllOld();
+    return [...this.#byBmc].flatMap(([bmc, kept]) => [...kept.values()].map((reading) => ({ bmc, reading })));
+  }
+
+  /** How many are held in memory, old ones that nobody has asked for since included. */
+  get size(): number {
+    return [...this.#byBmc.values()].reduce((sum, kept) => sum + kept.size, 0);
+  }
+
+  [Symbol.dispose](): void {
+    this.#sweep?.[Symbol.dispose]();
+  }
+
+  /** Also when nobody scrapes. */
+  #sweepLater(): void {
+    this.#sweep ??= this.#clock.setTimeout(readingLifeMs, () => {
+      this.#sweep = undefined;
+      this.#forgetAllOld();
+      if (this.#byBmc.size > 0) this.#sweepLater();
+    });
+  }
+
+  #forgetAllOld(): void {
+    const now = this.#clock.now();
+    for (const [bmc, kept] of this.#byBmc) {
+      forgetOld(kept, now);
+      if (kept.size === 0) this.#byBmc.delete(bmc);
+    }
+  }
+}
+
+function forgetOld(kept: Map<string, Kept>, now: number): void {
+  for (const [key, { at }] of kept) if (now - at > readingLifeMs) kept.delete(key);
+}
+
+const cut = ({ metricId, property, type, unit, value }: Reading): Reading => ({
+  metricId: metricId.slice(0, longestText),
+  property: property.slice(0, longestText),
+  type: type.slice(0, longestText),
+  unit: unit.slice(0, longestText),
+  value,
+});

@@ -1,0 +1,16 @@
+/** An answer other than yes. */
+export class Refusal extends Error {
+  readonly status: 400 | 403 | 404 | 405 | 413 | 429 | 503;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    status: Refusal['status'],
+    message: string,
+    options: { retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'Refusal';
+    this.status = status;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}

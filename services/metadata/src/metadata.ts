@@ -1,0 +1,84 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
+import { countRequests } from '@metal/http/count-requests.ts';
+import { application, type Listening, listenOn } from '@metal/http/listen.ts';
+import { RateLimit } from '@metal/http/rate-limit.ts';
+import type { Cache, CacheSet } from '@metal/kube/cache.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import { createEventRecorder } from '@metal/kube/events.ts';
+import type { Logger } from 'pino';
+import type { Registry as MetricsRegistry } from 'prom-client';
+import { warnOfAddresses } from './address-warnings.ts';
+import { addressesOf } from './addresses.ts';
+import { Identity } from './identity.ts';
+import { serveMetadata } from './routes.ts';
+import { UserDataReader } from './user-data.ts';
+
+export interface MetadataCaches {
+  readonly servers: Cache<Server>;
+  readonly bootConfigurations: Cache<ServerBootConfiguration>;
+}
+
+export interface MetadataOptions {
+  /** Port 0 takes a free one. */
+  listen: { host?: string | undefined; port: number };
+  /** address: a machine is known by its address, or by the token of its boot. token: by its token only. */
+  auth: 'address' | 'token';
+  client: KubeClient;
+  /** As `watchMetadataKinds` declares them. */
+  caches: MetadataCaches;
+  bootTokenKey: () => Promise<Uint8Array>;
+  /** Shown to every machine, unless its Server says otherwise. */
+  staticMetadata: Readonly<Record<string, string>>;
+  clock: Clock;
+  log: Logger;
+  metrics?: MetricsRegistry | undefined;
+  /** Per client address; IPv6 clients count by /64, so that a rack may well be one. */
+  rateLimit?: { burst: number; perSecond: number } | undefined;
+}
+
+export type RunningMetadata = Listening;
+
+const farewellMs = 5_000;
+
+/** The watches that tell machines apart. Everything else is read when it is asked for. */
+export function watchMetadataKinds(caches: CacheSet): MetadataCaches {
+  return {
+    servers: caches.watch(Server, { indexes: { address: addressesOf } }),
+    bootConfigurations: caches.watch(ServerBootConfiguration),
+  };
+}
+
+/** Answers running machines: what their Server says of them, and the user data of their claim. Keeps no state. */
+export async function startMetadata(options: MetadataOptions): Promise<RunningMetadata> {
+  const { auth, client, caches, bootTokenKey, staticMetadata, clock, log } = options;
+  const stack = new AsyncDisposableStack();
+  try {
+    const tokens = stack.use(new LazyBootTokens(caches.bootConfigurations, bootTokenKey));
+    const events = createEventRecorder({ client, clock, log, controller: 'metadata-service' });
+    stack.use(warnOfAddresses(caches.servers, events));
+    const identity = new Identity({ auth, servers: caches.servers, tokens, events, clock, log });
+    const userData = new UserDataReader({ client, events, log });
+    const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });
+    const http = application({
+      bodyLimit: 16_384,
+      requestTimeout: 30_000,
+      // Names of keys in Secrets have up to 253 characters.
+      routerOptions: { maxParamLength: 400 },
+    });
+    countRequests(http, options.metrics, {
+      name: 'metal_metadata_requests_total',
+      help: 'Requests to the metadata service by route and status',
+    });
+    serveMetadata(http, { identity, userData, staticMetadata, limit, log });
+    const { port, url } = stack.use(await listenOn(http, { listen: options.listen, clock, farewellMs }));
+    log.info({ port, auth }, 'metadata service listens');
+    const running = stack.move();
+    return { port, url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}

@@ -1,0 +1,17 @@
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import { bmcSecretActions } from './actions.ts';
+import { readBmcSecretFacts } from './facts.ts';
+import { bmcSecretPhases } from './phases.ts';
+import { bmcSecretReasons } from './reasons.ts';
+
+export const bmcSecretController = phaseController({
+  name: 'bmc-secret',
+  kind: BMCSecret,
+  phaseOf: () => 'Present',
+  facts: readBmcSecretFacts,
+  table: bmcSecretPhases,
+  reasons: bmcSecretReasons,
+  actions: bmcSecretActions,
+  writes: ['bmcsecrets'],
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { convertedKeysAnnotation, planConversion } from './conversion.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+function secret(stringData: Record<string, string>, data: Record<string, string> = {}, converted = ''): BMCSecret {
+  const annotations = converted === '' ? {} : { [convertedKeysAnnotation]: converted };
+  const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)]));
+  return {
+    apiVersion: 'metal.ironcore.dev/v1alpha1',
+    kind: 'BMCSecret',
+    metadata: { name: 's', annotations },
+    data: encoded,
+    stringData,
+  };
+}
+
+test('clear text moves into data', () => {
+  assert.deepEqual(planConversion(secret({ username: 'root', password: 'ä' }, { note: 'n' })), {
+    data: { username: base64('root'), password: base64('ä') },
+    keys: ['username', 'password'],
+    ambiguous: [],
+    converted: ['password', 'username'],
+  });
+});
+
+test('a value that data has already just leaves stringData', () => {
+  const { keys, ambiguous } = planConversion(secret({ password: 'p' }, { password: 'p' }));
+  assert.deepEqual([keys, ambiguous], [['password'], []]);
+});
+
+test('a value that data had first is kept, and the difference is told', () => {
+  const { keys, ambiguous, data } = planConversion(secret({ password: 'new' }, { password: 'old' }));
+  assert.deepEqual([keys, ambiguous, data], [[], ['password'], {}]);
+});
+
+test('a value that came from stringData is replaced by what is written there anew', () => {
+  const { keys, data } = planConversion(secret({ password: 'new' }, { password: 'old' }, 'password,username'));
+  assert.deepEqual([keys, data], [['password'], { password: base64('new') }]);
+});

@@ -1,0 +1,42 @@
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { OperatorContext } from '../../context.ts';
+import { missingKeyOf } from '../../secret-value.ts';
+import { type Conversion, planConversion } from './conversion.ts';
+import type { BmcSecretReason } from './reasons.ts';
+
+/** It has no status: there is but one phase. */
+export type BmcSecretPhase = 'Present';
+export type BmcSecretAction = 'convert' | 'complain';
+
+export interface BmcSecretFacts {
+  readonly conversion: Conversion;
+  readonly isConvertible: boolean;
+  readonly complaint: { readonly reason: BmcSecretReason; readonly message: string } | undefined;
+  /** The complaint was told by this process. */
+  readonly isTold: boolean;
+}
+
+export function readBmcSecretFacts(secret: BMCSecret, { notices, config }: OperatorContext): BmcSecretFacts {
+  const conversion = planConversion(secret);
+  const complaint = complaintOf(secret, conversion);
+  return {
+    conversion,
+    isConvertible: config.convertsBmcSecrets && secret.immutable !== true && conversion.keys.length > 0,
+    complaint,
+    isTold: complaint === undefined || notices.wasTold(secret.metadata.uid ?? '', complaint.message),
+  };
+}
+
+function complaintOf(secret: BMCSecret, { ambiguous }: Conversion): BmcSecretFacts['complaint'] {
+  const missing = missingKeyOf(secret);
+  if (missing !== undefined)
+    return {
+      reason: 'BMCSecretIncomplete',
+      message: `key ${missing} has no value in data or stringData; whatever refers to this BMCSecret cannot log in until it has`,
+    };
+  if (ambiguous.length === 0) return undefined;
+  return {
+    reason: 'StringDataAmbiguous',
+    message: `data and stringData differ in ${ambiguous.join(', ')}; data counts. Remove one of them`,
+  };
+}

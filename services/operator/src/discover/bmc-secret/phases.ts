@@ -1,0 +1,13 @@
+import { act, type PhaseTable, rest, rowsOf } from '@metal/kube/decide.ts';
+import type { BmcSecretAction, BmcSecretFacts, BmcSecretPhase } from './facts.ts';
+import type { BmcSecretReason } from './reasons.ts';
+
+const row = rowsOf<BmcSecretPhase, BmcSecretFacts, BmcSecretAction, BmcSecretReason>();
+
+export const bmcSecretPhases: PhaseTable<BmcSecretPhase, BmcSecretFacts, BmcSecretAction, BmcSecretReason> = {
+  Present: row([], (secret) => {
+    if (secret.isConvertible) return act('convert', 'StringDataConverted');
+    if (secret.complaint !== undefined && !secret.isTold) return act('complain', secret.complaint.reason);
+    return rest;
+  }),
+};

@@ -1,0 +1,193 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
+import { operationAnnotation } from '@metal/api/wire/contract.ts';
+import type { Turn } from '@metal/kube/controller.ts';
+import { type OwnerReference, ownedBy } from '@metal/kube/kind.ts';
+import { deleteAccount as deleteAccountAt, putAccount as putAccountAt } from '@metal/redfish/accounts.ts';
+import { readAccounts, readAccountService } from '@metal/redfish/accounts.ts';
+import type { Bmc } from '@metal/redfish/bmc.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
+import { generatePassword } from '@metal/redfish/password-rules.ts';
+import { traitsOf } from '@metal/redfish/traits.ts';
+import type { AccountMemory } from '../../account-memories.ts';
+import type { Connection } from '../../connection.ts';
+import type { OperatorContext } from '../../context.ts';
+import { StaleDecision } from '../../errors.ts';
+import { type BmcUserAction, type BmcUserFacts, wishOf } from './facts.ts';
+import type { NamedSecret } from './secret.ts';
+
+type UserTurn = Turn<BMCUser, BmcUserFacts, OperatorContext>;
+
+export const bmcUserActions: Record<BmcUserAction, (turn: UserTurn) => Promise<void>> = {
+  look,
+  prepareSecret,
+  putAccount,
+  tryLogin,
+  handOver,
+  dropSuperseded,
+  deleteAccount,
+  keepAccount,
+  leaveBehind,
+};
+
+async function look(turn: UserTurn): Promise<void> {
+  const { object, context, signal } = turn;
+  const { service, accounts } = await talk(turn, async (bmc) => {
+    const found = await readAccountService(bmc, { signal });
+    return { service: found, accounts: await readAccounts(bmc, found, { signal }) };
+  });
+  const account = accounts.find(({ userName }) => userName === object.spec.userName);
+  const memory = memoryOf(turn);
+  memory.look = { at: context.clock.now(), service, account };
+  const isRight = account?.enabled === true && (account.roleId ?? object.spec.roleID) === object.spec.roleID;
+  if (turn.facts.isSettled && isRight) memory.forgetPlacing();
+}
+
+/**
+ * Makes a BMCSecret with a new password and names it in the spec, before any BMC hears of it. The request by annotation
+ * is taken back with the same write. A BMCSecret that a crash leaves without reference is deleted as superseded.
+ */
+async function prepareSecret(turn: UserTurn): Promise<void> {
+  const { object, facts, context } = turn;
+  const { name, resourceVersion } = object.metadata;
+  const { passwordSpecials: specials } = traitsOf(facts.bmc?.status?.manufacturer);
+  const bounds = facts.service?.passwords ?? { minLength: undefined, maxLength: undefined };
+  const secret = await context.client.create(BMCSecret, {
+    metadata: { generateName: name, ownerReferences: [ownedBy(object)] },
+    immutable: true,
+    data: {
+      username: base64(object.spec.userName),
+      password: base64(generatePassword({ bounds, specials }).reveal()),
+    },
+  });
+  const taken = facts.rotation.isRequested ? { metadata: { annotations: { [operationAnnotation]: null } } } : {};
+  const patch = { ...taken, spec: { bmcSecretRef: { name: secret.metadata.name } } };
+  await context.client.mergePatch(BMCUser, { name }, patch, guardedBy(resourceVersion));
+  memoryOf(turn).freshSecret = secret.metadata.uid;
+}
+
+/** From the first byte on nobody knows which password the BMC has, so what is known is forgotten before it is sent. */
+async function putAccount(turn: UserTurn): Promise<void> {
+  const { object, facts, context, signal } = turn;
+  const memory = memoryOf(turn);
+  const { credentials, name } = secretOf(facts);
+  const { userName, roleID: roleId } = object.spec;
+  memory.beginPlacing();
+  try {
+    await talk(turn, async (bmc) => {
+      await putAccountAt(bmc, { userName, roleId, password: credentials.password }, { signal });
+      // From now on the password we came with is wrong; using it once more could lock us out.
+      if (facts.isOwnAccount) await bmc.replaceCredentials(credentials);
+    });
+  } catch (error) {
+    if (!(error instanceof RedfishError) || !isRefusal(error)) throw error;
+    memory.refused(error, wishOf(object, facts.secret), context.clock.now());
+    return;
+  }
+  memory.placed(credentials.password);
+  turn.log.info({ bmc: facts.bmc?.metadata.name, secret: name }, 'password placed');
+}
+
+/** One attempt. When the operator's own new password does not work, it goes back to the one it came with. */
+async function tryLogin(turn: UserTurn): Promise<void> {
+  const { facts, context, signal } = turn;
+  const { name, connection } = lineOf(facts);
+  const { credentials } = secretOf(facts);
+  const memory = memoryOf(turn);
+  const answer = await context.accounts.inTurn(name, () =>
+    context.access.tryLogin(name, connection, credentials, signal),
+  );
+  memory.tried(credentials.password, answer, context.clock.now());
+  if (answer === 'accepted') memory.forgetPlacing();
+  const { username, password } = connection;
+  if (answer !== 'accepted' && facts.isOwnAccount && facts.isPlaced)
+    await talk(turn, (bmc) => bmc.replaceCredentials({ username, password }));
+}
+
+/** The BMC object names the BMCSecret that the operator can log in with from now on. */
+async function handOver({ facts, context }: UserTurn): Promise<void> {
+  const { bmc } = facts;
+  if (bmc === undefined) throw new StaleDecision('the BMC vanished while its password was changed');
+  const patch = { spec: { bmcSecretRef: { name: secretOf(facts).name } } };
+  await context.client.mergePatch(BMC, bmc.metadata, patch, guardedBy(bmc.metadata.resourceVersion));
+}
+
+/** A password must not get lost on the word of a cache: the references are read anew. */
+async function dropSuperseded({ object, facts, context }: UserTurn): Promise<void> {
+  const { client } = context;
+  const [user, { items: bmcs }] = await Promise.all([client.find(BMCUser, object.metadata), client.list(BMC)]);
+  const names = [user?.spec.bmcSecretRef?.name, ...bmcs.map(({ spec }) => spec.bmcSecretRef.name)];
+  for (const { metadata } of facts.superseded) {
+    const { name, uid, resourceVersion } = metadata;
+    if (names.includes(name)) throw new StaleDecision(`BMCSecret "${name}" is in use after all`);
+    await client.delete(BMCSecret, { name }, { uid, resourceVersion });
+  }
+}
+
+async function deleteAccount(turn: UserTurn): Promise<void> {
+  const { object, facts, context, signal } = turn;
+  const { userName } = object.spec;
+  try {
+    await talk(turn, (bmc) => deleteAccountAt(bmc, { userName, id: facts.account.id }, { signal }));
+  } catch (error) {
+    if (!(error instanceof RedfishError) || !isRefusal(error)) throw error;
+    memoryOf(turn).refused(error, wishOf(object, facts.secret), context.clock.now());
+    return;
+  }
+  memoryOf(turn).isDone = true;
+}
+
+/** The BMCSecrets that the BMC still needs must not be collected with their owner. */
+async function keepAccount(turn: UserTurn): Promise<void> {
+  const { object, facts, context } = turn;
+  const inUse = facts.bmc?.spec?.bmcSecretRef.name ?? '';
+  const secret = context.caches.bmcSecrets.get(inUse);
+  const owners = secret?.metadata.ownerReferences;
+  if (secret !== undefined && owners?.some(({ uid }) => uid === object.metadata.uid) === true) {
+    const others: OwnerReference[] = owners.filter(({ uid }) => uid !== object.metadata.uid);
+    const patch = { metadata: { ownerReferences: others } };
+    await context.client.mergePatch(BMCSecret, secret.metadata, patch, guardedBy(secret.metadata.resourceVersion));
+  }
+  turn.warn(
+    'AccountKept',
+    `account "${object.spec.userName}" stays on BMC "${facts.bmc?.metadata.name ?? ''}" with BMCSecret "${inUse}": the operator itself logs in with it`,
+  );
+  memoryOf(turn).isDone = true;
+}
+
+async function leaveBehind(turn: UserTurn): Promise<void> {
+  const { object, facts } = turn;
+  const why = facts.obstacle?.message ?? facts.refusal?.message ?? 'the BMC did not delete it in time';
+  const { userName, bmcRef } = object.spec;
+  turn.warn(
+    'AccountLeftBehind',
+    `account "${userName}" is perhaps still on BMC "${bmcRef?.name ?? ''}", delete it there by hand: ${why}`,
+  );
+  memoryOf(turn).isDone = true;
+  await Promise.resolve();
+}
+
+function talk<T>({ facts, context }: UserTurn, conversation: (bmc: Bmc) => Promise<T>): Promise<T> {
+  const { name, connection } = lineOf(facts);
+  return context.accounts.inTurn(name, () => context.access.talk(name, connection, conversation));
+}
+
+function lineOf({ bmc, connection }: BmcUserFacts): { name: string; connection: Connection } {
+  if (bmc === undefined || connection === undefined) throw new StaleDecision('the BMC lost its address or credentials');
+  return { name: bmc.metadata.name, connection };
+}
+
+function secretOf({ secret }: BmcUserFacts): NamedSecret {
+  if (secret === undefined) throw new StaleDecision('the BMCSecret vanished');
+  return secret;
+}
+
+const memoryOf = ({ object, context }: UserTurn): AccountMemory => context.accounts.of(object.metadata.uid ?? '');
+
+/** Answers that asking again does not change. Whether the operator itself may log in is the matter of the BMC. */
+const isRefusal = ({ code, status }: RedfishError): boolean =>
+  code === 'NotSupported' || code === 'Forbidden' || (code === 'HttpError' && status !== undefined && status < 500);
+
+const guardedBy = (resourceVersion: string | undefined) => (resourceVersion === undefined ? {} : { resourceVersion });
+const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

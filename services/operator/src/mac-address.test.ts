@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { macIdentityOf, separatedMacAddress, twinsOf } from './mac-address.ts';
+
+test('a MAC address is the same in every notation', () => {
+  for (const text of ['aa:bb:cc:dd:ee:01', 'AA-BB-CC-DD-EE-01', 'aabb.ccdd.ee01', 'AABBCCDDEE01'])
+    assert.equal(macIdentityOf(text), 'AABBCCDDEE01');
+  for (const text of [undefined, '', 'aa:bb', 'aa:bb:cc:dd:ee:0g']) assert.equal(macIdentityOf(text), undefined);
+});
+
+test('a status shows pairs, as they were written if they were pairs', () => {
+  assert.equal(separatedMacAddress('AA-bb-cc-dd-ee-01'), 'AA-bb-cc-dd-ee-01');
+  assert.equal(separatedMacAddress('AABB.CCDD.EE01'), 'aa:bb:cc:dd:ee:01');
+  assert.equal(separatedMacAddress('AABBCCDDEE01'), 'aa:bb:cc:dd:ee:01');
+  assert.equal(separatedMacAddress('x'), undefined);
+});
+
+const endpoint = (name: string, creationTimestamp: string, deletionTimestamp?: string): Endpoint => ({
+  apiVersion: 'metal.ironcore.dev/v1alpha1',
+  kind: 'Endpoint',
+  metadata: { name, creationTimestamp, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+});
+
+test('of endpoints with one MAC address the oldest comes first, then the first by name, unless one has a BMC', () => {
+  const [a, b, c] = [
+    endpoint('a', '2026-01-02T00:00:00Z'),
+    endpoint('b', '2026-01-01T00:00:00Z'),
+    endpoint('c', '2026-01-02T00:00:00Z'),
+  ];
+  const leaving = endpoint('d', '2025-01-01T00:00:00Z', '2026-01-03T00:00:00Z');
+  const all = [a, b, c, leaving];
+  const none = () => false;
+  assert.deepEqual(twinsOf(a, all, none), { before: ['b'], after: ['c'] });
+  assert.deepEqual(twinsOf(b, all, none), { before: [], after: ['a', 'c'] });
+  assert.deepEqual(twinsOf(c, all, none), { before: ['a', 'b'], after: [] });
+  assert.deepEqual(
+    twinsOf(b, all, (candidate) => candidate === c),
+    { before: ['c'], after: ['a'] },
+  );
+});

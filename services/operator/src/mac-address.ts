@@ -1,0 +1,51 @@
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { hexDigitsOf } from './mac-prefixes.ts';
+
+/** By what MAC addresses are the same, whatever the notation; undefined for text that is none. */
+export function macIdentityOf(macAddress: string | undefined): string | undefined {
+  const digits = hexDigitsOf(macAddress ?? '');
+  return /^[0-9A-F]{12}$/.test(digits) ? digits : undefined;
+}
+
+const separated = /^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$/;
+
+/** For a status, which takes pairs separated by `:` or `-` only: as written if it is so already. */
+export function separatedMacAddress(macAddress: string | undefined): string | undefined {
+  if (macAddress !== undefined && separated.test(macAddress)) return macAddress;
+  return macIdentityOf(macAddress)?.toLowerCase().match(/../g)?.join(':');
+}
+
+/** Other endpoints with the same MAC address. Of such twins only the first is acted on. */
+export interface Twins {
+  /** Those that come before this one: they have a BMC already, or are older. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/**
+ * The API server refuses a second Endpoint with one MAC address, but compares with what it has heard of: of two that
+ * are created in the same moment both may get through, and older releases compared letter by letter.
+ */
+export function twinsOf(
+  endpoint: Endpoint,
+  sameAddress: readonly Endpoint[],
+  hasBmc: (endpoint: Endpoint) => boolean,
+): Twins {
+  const others = sameAddress.filter(
+    ({ metadata }) => metadata.name !== endpoint.metadata.name && metadata.deletionTimestamp === undefined,
+  );
+  const comesFirst = (other: Endpoint) =>
+    hasBmc(other) === hasBmc(endpoint) ? isOlder(other, endpoint) : hasBmc(other);
+  const names = (first: boolean) =>
+    others
+      .filter((other) => comesFirst(other) === first)
+      .map(({ metadata }) => metadata.name)
+      .toSorted((a, b) => a.localeCompare(b, 'en'));
+  return { before: names(true), after: names(false) };
+}
+
+/** Times of creation are whole seconds. */
+function isOlder({ metadata: a }: Endpoint, { metadata: b }: Endpoint): boolean {
+  const created = (a.creationTimestamp ?? '').localeCompare(b.creationTimestamp ?? '');
+  return created === 0 ? a.name < b.name : created < 0;
+}

@@ -1,0 +1,14 @@
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+
+/** The keys that credentials need. */
+export const credentialKeys = ['username', 'password'] as const;
+
+/** `data` wins over `stringData`, as in v0.7.0. */
+export function secretValue(secret: BMCSecret, key: string): string | undefined {
+  const encoded = secret.data?.[key];
+  return encoded === undefined ? secret.stringData?.[key] : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+/** The first key without a value, if any. */
+export const missingKeyOf = (secret: BMCSecret): (typeof credentialKeys)[number] | undefined =>
+  credentialKeys.find((key) => (secretValue(secret, key) ?? '') === '');

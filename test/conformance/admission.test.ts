@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { type Api, openApi } from './api.ts';
+import { bmc, claim, server } from './validation-rows.ts';
+
+suite('what the API server checks beyond the schemas', () => {
+  let api: Api;
+  before(async () => {
+    api = await openApi();
+    await api.admissionRulesWork();
+  });
+  after(async () => api[Symbol.asyncDispose]());
+
+  test('a server in maintenance is not deleted, unless its annotation allows that', async () => {
+    await api.create(Server, 'busy', server());
+    await api.patch(Server, 'busy', { status: { state: 'Maintenance' } }, '/status');
+    const refused = await api.delete(Server, 'busy');
+    assert.equal(refused.status, 403);
+    assert.match(refused.message, /denied request: cannot delete Server busy in state Maintenance$/);
+    await api.patch(Server, 'busy', { metadata: { annotations: { 'metal.ironcore.dev/operation': 'ignore' } } });
+    assert.equal((await api.delete(Server, 'busy')).status, 403);
+    const annotations = { 'metal.ironcore.dev/operation': 'allow-in-progress-delete' };
+    await api.patch(Server, 'busy', { metadata: { annotations } });
+    assert.equal((await api.delete(Server, 'busy')).message, '');
+  });
+
+  test('a server in any other state, or in none, is deleted', async () => {
+    await api.create(Server, 'new', server());
+    assert.equal((await api.delete(Server, 'new')).message, '');
+    await api.create(Server, 'parked', server());
+    await api.patch(Server, 'parked', { status: { state: 'Parked' } }, '/status');
+    assert.equal((await api.delete(Server, 'parked')).message, '');
+  });
+
+  test('a MAC address is taken once, in whatever notation', async () => {
+    assert.equal((await api.create(Endpoint, 'first', { spec: { macAddress: 'aa:bb:cc:dd:ee:01' } })).message, '');
+    for (const macAddress of [
+      'aa:bb:cc:dd:ee:01',
+      'AA:BB:CC:DD:EE:01',
+      'aa-bb-cc-dd-ee-01',
+      'aabb.ccdd.ee01',
+      'AABBCCDDEE01',
+    ]) {
+      const refused = await api.create(Endpoint, 'twin', { spec: { macAddress } });
+      assert.equal(refused.status, 422);
+      assert.match(
+        refused.message,
+        new RegExp(`spec.macAddress: Duplicate value: "${macAddress}": Endpoint first has it already$`),
+      );
+    }
+    await api.create(Endpoint, 'other', { spec: { macAddress: 'aa:bb:cc:dd:ee:02' } });
+    const changed = await api.patch(Endpoint, 'other', { spec: { macAddress: 'AABBCCDDEE01' } });
+    assert.match(changed.message, /Endpoint first has it already$/);
+  });
+
+  test('an endpoint may be changed without a word about its own MAC address, and have none', async () => {
+    await api.create(Endpoint, 'alone', { spec: { macAddress: 'aa:bb:cc:dd:ee:03' } });
+    assert.equal((await api.patch(Endpoint, 'alone', { spec: { macAddress: 'AA-BB-CC-DD-EE-03' } })).message, '');
+    for (const name of ['empty-1', 'empty-2'])
+      assert.equal((await api.create(Endpoint, name, { spec: { macAddress: '' } })).message, '');
+    for (const name of ['none-1', 'none-2']) assert.equal((await api.create(Endpoint, name, {})).message, '');
+  });
+
+  const redfish = (port: number, name = 'Redfish') => ({ name, port });
+  const inline = (protocol: object) => ({ address: 'a', protocol, bmcSecretRef: { name: 's' } });
+  const advice: [
+    what: string,
+    kind: typeof Server | typeof BMC | typeof ServerClaim,
+    object: object,
+    warning?: RegExp,
+  ][] = [
+    [
+      'both bmc and bmcRef',
+      Server,
+      server({ bmcRef: { name: 'b' }, bmc: inline(redfish(443)) }),
+      /spec\.bmc is ignored: spec\.bmcRef wins/,
+    ],
+    ['neither bmc nor bmcRef', Server, server(), /neither spec\.bmcRef nor spec\.bmc is set/],
+    ['a bmcRef', Server, server({ bmcRef: { name: 'b' } })],
+    ['a bmc with an unknown protocol', Server, server({ bmc: inline(redfish(443, 'IPMI')) }), /protocol .*IPMI/],
+    ['a bmc', Server, server({ bmc: inline(redfish(443)) })],
+    [
+      'a protocol nobody speaks',
+      BMC,
+      bmc({ access: {}, protocol: redfish(623, 'IPMI') }),
+      /protocol .*IPMI.* on port 623/,
+    ],
+    ['a port that is none', BMC, bmc({ access: {}, protocol: redfish(70_000) }), /a port from 1 to 65535/],
+    ['a protocol that is spoken', BMC, bmc({ access: {} })],
+    ['neither serverRef nor serverSelector', ServerClaim, claim(), /any server that is free will be taken/],
+    ['an empty serverSelector', ServerClaim, claim({ serverSelector: {} })],
+  ];
+  for (const [index, [what, kind, object, warning]] of advice.entries()) {
+    test(`${kind.kind} with ${what} is taken ${warning === undefined ? 'silently' : 'with a warning'}`, async () => {
+      const { message, warnings } = await api.create(kind, `advised-${index}`, object);
+      assert.equal(message, '');
+      if (warning === undefined) assert.deepEqual(warnings, []);
+      else assert.match(warnings.join(), warning);
+    });
+  }
+});

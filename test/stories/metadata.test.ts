@@ -1,0 +1,467 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { mintBootToken } from '@metal/api/wire/boot-token.ts';
+import { Event, Namespace, Secret } from '@metal/kube/builtin.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
+import { type Lab, openLab } from '@metal/lab/lab.ts';
+import { allowUserData, metadataKubeconfig } from '@metal/lab/roles.ts';
+import {
+  type MetadataOptions,
+  type RunningMetadata,
+  startMetadata,
+  watchMetadataKinds,
+} from '@metal/metadata/metadata.ts';
+import { addressesOf } from '@metal/metadata/addresses.ts';
+import { startOperatorProcess } from '@metal/project/operator-process.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+import { pino } from 'pino';
+
+/** Every loopback address is one of this machine's own, so that each simulated machine can have one to ask from. */
+const addresses = {
+  one: '127.0.0.11',
+  other: '127.0.0.12',
+  free: '127.0.0.13',
+  shared: '127.0.0.14',
+  nobody: '127.0.0.99',
+};
+
+let lab: Lab;
+/** Sees what this file writes as soon as it is written. */
+let service: RunningMetadata;
+let nodes: { one: Node; other: Node; free: Node };
+
+before(async () => {
+  lab = await openLab({
+    flags: ['--components=controllers,registry,boot,metadata', '--static-metadata=zone=of-the-process'],
+  });
+  const [one, other, free] = await lab.rack({ generic: 3 });
+  assert.ok(one && other && free);
+  nodes = { one, other, free };
+  await lab.plugIn(one, other, free);
+  for (const [name, node] of Object.entries(nodes)) {
+    const server = await lab.server(node).says('Available');
+    await annotate(server, {
+      'metal.ironcore.dev/metadata-addresses': Object.entries(addresses).find(([key]) => key === name)?.[1] ?? '',
+    });
+  }
+  for (const name of ['tenant-one', 'tenant-other']) await lab.client.create(Namespace, { metadata: { name } });
+  await userData('tenant-one', 'settings', {
+    hostname: 'db-1',
+    password: 'correct horse',
+    binary: Buffer.from([0, 255, 10]),
+  });
+  await userData('tenant-other', 'settings', { hostname: 'web-1', password: 'battery staple' });
+  await claimFor('tenant-one', 'database', one);
+  await claimFor('tenant-other', 'web', other);
+  service = await startMetadata(optionsFor());
+});
+after(async () => {
+  await service[Symbol.asyncDispose]();
+  await lab[Symbol.asyncDispose]();
+});
+
+const staticMetadata = { zone: 'static', 'nested/key': 'deep', 'user-data-like': 'x' };
+
+function optionsFor(more: Partial<MetadataOptions> = {}): MetadataOptions {
+  return {
+    listen: { port: 0 },
+    auth: 'address',
+    client: lab.client,
+    caches: watchMetadataKinds(lab.caches),
+    bootTokenKey: bootKey,
+    staticMetadata,
+    clock: lab.clock,
+    log: pino({ level: process.env.LAB_LOG ?? 'silent' }, process.stderr),
+    ...more,
+  };
+}
+
+const annotate = ({ metadata }: Server, annotations: Record<string, string | null>): Promise<Server> =>
+  lab.patchServer(metadata.name, { metadata: { annotations } });
+
+async function userData(
+  namespace: string,
+  name: string,
+  values: Record<string, string | Buffer>,
+  type = 'metal.ironcore.dev/user-data',
+): Promise<void> {
+  const data = Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+  );
+  await lab.client.create(Secret, { metadata: { namespace, name }, type, data });
+}
+
+/** A claim for that machine, served. */
+async function claimFor(namespace: string, name: string, node: Node, secret = 'settings'): Promise<ServerClaim> {
+  const server = await lab.server(node).exists();
+  const claim = await lab.client.create(ServerClaim, {
+    metadata: { namespace, name },
+    spec: {
+      power: 'On',
+      image: 'registry.test/os:1',
+      serverRef: { name: server.metadata.name },
+      userDataRef: { name: secret },
+    },
+  });
+  await lab.server(node).until('is held by the claim', isHeldBy(claim));
+  return claim;
+}
+
+const isHeldBy =
+  ({ metadata }: ServerClaim) =>
+  ({ spec, status }: Server): boolean =>
+    spec.serverClaimRef?.uid === metadata.uid && status?.state === 'Reserved';
+
+interface Answer {
+  status: number;
+  type: string | undefined;
+  headers: IncomingHttpHeaders;
+  bytes: Buffer;
+  text: string;
+}
+
+interface Asking {
+  method?: string;
+  headers?: Record<string, string>;
+  token?: string;
+  at?: string;
+}
+
+const flavor = { 'Metadata-Flavor': 'IronCore Metal' };
+
+/** Asks the metadata service as a machine with that address would. */
+async function ask(from: string, path: string, asking: Asking = {}): Promise<Answer> {
+  const { method = 'GET', headers = flavor, token, at = service.url } = asking;
+  const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const sent = request(`${at}${path}`, {
+    method,
+    localAddress: from,
+    agent: false,
+    headers: { ...headers, ...bearer },
+  });
+  sent.end();
+  const [response] = await once(sent, 'response');
+  const bytes = Buffer.concat(await response.toArray());
+  return {
+    status: response.statusCode,
+    type: response.headers['content-type'],
+    headers: response.headers,
+    bytes,
+    text: bytes.toString(),
+  };
+}
+
+async function askJson(from: string, path: string, asking: Asking = {}): Promise<unknown> {
+  const { status, type, text } = await ask(from, path, asking);
+  assert.deepEqual([status, type], [200, 'application/json'], text);
+  return JSON.parse(text);
+}
+
+/** Waits on a watch for an event with that reason about the object. */
+async function eventAbout({ metadata }: KubeObject, reason: string): Promise<Event> {
+  const isIt = ({ regarding, reason: told }: Event): boolean => regarding.uid === metadata.uid && told === reason;
+  const { items, resourceVersion } = await lab.client.list(Event);
+  const found = items.find(isIt);
+  if (found !== undefined) return found;
+  for await (const change of lab.client.watch(Event, { resourceVersion, timeoutSeconds: 20 })) {
+    if (change.type === 'ADDED' && isIt(change.object)) return change.object;
+  }
+  throw new Error(`there was no event ${reason} about ${metadata.name} within 20 s`);
+}
+
+test('a claimed machine reads its metadata and the user data of its claim', async () => {
+  const { metadata } = await lab.server(nodes.one).exists();
+  const all = {
+    zone: 'static',
+    'nested/key': 'deep',
+    'user-data-like': 'x',
+    'server-name': metadata.name,
+    'user-data': { hostname: 'db-1', password: 'correct horse', binary: Buffer.from([0, 255, 10]).toString('utf8') },
+  };
+  assert.deepEqual(await askJson(addresses.one, '/v1/'), all);
+  assert.deepEqual(await askJson(addresses.one, '/v1/user-data'), all['user-data']);
+  const name = await ask(addresses.one, '/v1/server-name');
+  assert.deepEqual([name.status, name.type, name.text], [200, 'text/plain; charset=utf-8', metadata.name]);
+  assert.equal((await ask(addresses.one, '/v1/nested/key')).text, 'deep', 'a key with a slash is read like any other');
+  const binary = await ask(addresses.one, '/v1/user-data/binary');
+  assert.deepEqual([binary.type, [...binary.bytes]], ['text/plain; charset=utf-8', [0, 255, 10]], 'byte for byte');
+});
+
+test('labels win over annotations, annotations over the name, the name over what the flag says', async () => {
+  const key = 'metadata.metal.ironcore.dev/zone';
+  const server = await lab.server(nodes.free).exists();
+  const zone = async () => (await ask(addresses.free, '/v1/zone')).text;
+  assert.equal(await zone(), 'static');
+  await annotate(server, { [key]: 'annotation' });
+  assert.equal(await zone(), 'annotation');
+  await lab.patchServer(server.metadata.name, { metadata: { labels: { [key]: 'label' } } });
+  assert.equal(await zone(), 'label');
+});
+
+test('a field called user-data does not stand before the user data of the claim', async () => {
+  const server = await lab.server(nodes.one).exists();
+  await annotate(server, { 'metadata.metal.ironcore.dev/user-data': 'from the annotation' });
+  assert.deepEqual(Object.keys((await askJson(addresses.one, '/v1/user-data')) as object), [
+    'binary',
+    'hostname',
+    'password',
+  ]); // an object of strings
+  const free = await lab.server(nodes.free).exists();
+  await annotate(free, { 'metadata.metal.ironcore.dev/user-data': 'from the annotation' });
+  assert.equal((await ask(addresses.free, '/v1/user-data')).status, 404);
+  assert.equal(
+    ((await askJson(addresses.free, '/v1/')) as Record<string, unknown>)['user-data'],
+    'from the annotation',
+  ); // an object
+  for (const each of [server, free]) await annotate(each, { 'metadata.metal.ironcore.dev/user-data': null });
+});
+
+const wrongHeaders: [string, Record<string, string>][] = [
+  ['no header', {}],
+  ['another flavor', { 'Metadata-Flavor': 'Google' }],
+  ['the right flavor in small letters', { 'Metadata-Flavor': 'ironcore metal' }],
+];
+for (const [title, headers] of wrongHeaders) {
+  test(`a request with ${title} is refused before anything else is looked at`, async () => {
+    for (const [method, path] of [
+      ['GET', '/v1/'],
+      ['GET', '/v1/user-data'],
+      ['POST', '/v1/'],
+      ['GET', '/elsewhere'],
+    ] as const) {
+      const { status, text } = await ask(addresses.nobody, path, { method, headers });
+      assert.deepEqual([status, text], [403, 'missing required header: Metadata-Flavor: IronCore Metal']);
+    }
+  });
+}
+
+test('the route is judged before the machine, and each answers as it always did', async () => {
+  const answers = [
+    ['GET', '/v1/', 404],
+    ['GET', '/v1', 301],
+    ['POST', '/v1/', 405],
+    ['DELETE', '/v1/server-name', 405],
+    ['PUT', '/v1/user-data/password', 405],
+    ['GET', '/v2/', 404],
+    ['GET', '/', 404],
+  ] as const;
+  for (const [method, path, status] of answers)
+    assert.equal((await ask(addresses.nobody, path, { method })).status, status, `${method} ${path}`);
+  assert.equal((await ask(addresses.nobody, '/v1')).headers.location, '/v1/');
+  assert.equal((await ask(addresses.nobody, '/v1/', { method: 'POST' })).headers.allow, 'GET, HEAD');
+  for (const path of ['/v1/nothing', '/v1/user-data/nothing', '/v1/user-data/', '/v1/__proto__', '/v1/constructor'])
+    assert.equal((await ask(addresses.one, path)).status, 404, path);
+});
+
+test('HEAD tells what GET would, without the body', async () => {
+  for (const path of ['/v1/', '/v1/server-name', '/v1/user-data', '/v1/user-data/password']) {
+    const [head, get] = [await ask(addresses.one, path, { method: 'HEAD' }), await ask(addresses.one, path)];
+    assert.deepEqual(
+      [head.status, head.type, head.headers['content-length'], head.text],
+      [200, get.type, String(get.bytes.length), ''],
+      path,
+    );
+  }
+  assert.equal((await ask(addresses.nobody, '/v1/', { method: 'HEAD' })).status, 404);
+});
+
+test('the machine of another tenant reads its own user data and nobody else is served', async () => {
+  assert.deepEqual(await askJson(addresses.other, '/v1/user-data'), { hostname: 'web-1', password: 'battery staple' });
+  const nobody = await ask(addresses.nobody, '/v1/user-data');
+  assert.deepEqual([nobody.status, nobody.text], [404, 'no server is known by the address of the client']);
+  const free = await ask(addresses.free, '/v1/user-data');
+  assert.deepEqual([free.status, free.text], [404, 'no user data: no claim holds this server']);
+});
+
+test('an address that two servers have serves neither, and their people are told', async () => {
+  const [free, other] = [await lab.server(nodes.free).exists(), await lab.server(nodes.other).exists()];
+  const key = 'metal.ironcore.dev/metadata-addresses';
+  await annotate(free, { [key]: `${addresses.free},${addresses.shared}` });
+  assert.equal((await ask(addresses.shared, '/v1/server-name')).text, free.metadata.name);
+  await annotate(other, { [key]: `${addresses.other},::ffff:${addresses.shared}` });
+  for (const path of ['/v1/', '/v1/server-name', '/v1/user-data', '/v1/server-name']) {
+    const { status, text } = await ask(addresses.shared, path);
+    assert.deepEqual([status, text.includes(free.metadata.name)], [409, false], 'always, and without names');
+  }
+  const told = await eventAbout(other, 'MetadataAddressAmbiguous');
+  assert.ok(told.note.startsWith(`${addresses.shared} also belongs to ${free.metadata.name}: `), told.note);
+  assert.equal((await eventAbout(free, 'MetadataAddressAmbiguous')).type, 'Warning');
+  assert.equal(
+    (await ask(addresses.other, '/v1/server-name')).text,
+    other.metadata.name,
+    'its own address still serves',
+  );
+
+  await annotate(free, { [key]: addresses.free });
+  assert.equal(
+    (await ask(addresses.shared, '/v1/server-name')).text,
+    other.metadata.name,
+    'the one that kept it has it',
+  );
+  await annotate(other, { [key]: addresses.other });
+  assert.equal((await ask(addresses.shared, '/v1/server-name')).status, 404);
+});
+
+test('an address given by hand that is none is named to the people who gave it', async () => {
+  const free = await lab.server(nodes.free).exists();
+  const key = 'metal.ironcore.dev/metadata-addresses';
+  await annotate(free, { [key]: `${addresses.free}, node-7.example, fe80::7` });
+  const { note } = await eventAbout(free, 'MetadataAddressesUnusable');
+  assert.match(note, /names node-7\.example, fe80::7: expected IP addresses/);
+  assert.equal((await ask(addresses.free, '/v1/server-name')).text, free.metadata.name, 'the others count');
+  await annotate(free, { [key]: addresses.free });
+});
+
+test('what the probe saw stands for a server until its annotation says otherwise', async () => {
+  const { status, metadata } = await lab.server(nodes.free).exists();
+  const seen = (status?.networkInterfaces ?? []).flatMap(({ ips }) => ips ?? []);
+  assert.equal(seen.length > 0, true, 'discovery saw addresses');
+  const server = await lab.server(nodes.free).exists();
+  assert.deepEqual(addressesOf(server), [addresses.free]);
+  assert.deepEqual(addressesOf({ ...server, metadata: { name: metadata.name } }), seen);
+});
+
+async function tokenOf(node: Node): Promise<string> {
+  const { spec } = await lab.server(node).exists();
+  const boot = await lab.client.get(ServerBootConfiguration, {
+    name: spec.bootConfigurationRef?.name ?? '',
+    namespace: spec.bootConfigurationRef?.namespace,
+  });
+  return mintBootToken(await bootKey(), boot.metadata.uid ?? '');
+}
+
+async function bootKey(): Promise<Uint8Array> {
+  const { data } = await lab.client.get(Secret, { namespace: 'default', name: 'metal-operator-boot-key' });
+  return Buffer.from(data?.key ?? '', 'base64');
+}
+
+test('the token of its boot tells a machine wherever it asks from', async () => {
+  const token = await tokenOf(nodes.one);
+  const { metadata } = await lab.server(nodes.one).exists();
+  assert.equal((await ask(addresses.nobody, '/v1/server-name', { token })).text, metadata.name);
+  assert.equal(
+    (await ask(addresses.other, '/v1/user-data/hostname', { token })).text,
+    'db-1',
+    'it counts before the address',
+  );
+  const guessed = await ask(addresses.one, '/v1/', { token: randomBytes(24).toString('base64url') });
+  assert.deepEqual(
+    [guessed.status, guessed.text],
+    [403, 'the token belongs to no boot configuration, or to one that is gone'],
+  );
+});
+
+test('where tokens are asked for an address alone proves nothing', async () => {
+  await using strict = await startMetadata(optionsFor({ auth: 'token' }));
+  const refused = await ask(addresses.one, '/v1/', { at: strict.url });
+  assert.deepEqual(
+    [refused.status, refused.text],
+    [401, 'expected the header "Authorization: Bearer <token of this boot>"'],
+  );
+  const token = await tokenOf(nodes.one);
+  assert.equal((await ask(addresses.one, '/v1/user-data/hostname', { at: strict.url, token })).text, 'db-1');
+});
+
+test('a flood is told to wait', async () => {
+  await using limited = await startMetadata(optionsFor({ rateLimit: { burst: 30, perSecond: 0.01 } }));
+  const answers: Answer[] = [];
+  for (let count = 0; count < 6; count += 1)
+    answers.push(await ask(addresses.one, '/v1/', { at: limited.url, headers: {} }));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [403, 403, 403, 429, 429, 429],
+    'refusals cost tenfold',
+  );
+  assert.ok(Number(answers.at(-1)?.headers['retry-after']) >= 1);
+});
+
+test('user data of the wrong type is refused by name, and the claim says what to do', async () => {
+  const server = await lab.server(nodes.free).exists();
+  await userData('tenant-one', 'plain', { key: 'value' }, 'Opaque');
+  const claim = await claimFor('tenant-one', 'mistyped', nodes.free, 'plain');
+  for (const path of ['/v1/', '/v1/user-data', '/v1/user-data/key']) {
+    const { status, text } = await ask(addresses.free, path);
+    assert.deepEqual([status, text], [500, "wrong secret type for user-data 'Opaque'"], path);
+  }
+  assert.equal((await ask(addresses.free, '/v1/server-name')).text, server.metadata.name, 'the rest is served');
+  const { note } = await eventAbout(claim, 'UserDataOfWrongType');
+  assert.match(note, /^Secret plain is of type Opaque; expected metal\.ironcore\.dev\/user-data/);
+
+  await lab.client.delete(Secret, { namespace: 'tenant-one', name: 'plain' });
+  const gone = await ask(addresses.free, '/v1/user-data');
+  assert.deepEqual([gone.status, gone.text], [404, 'no user data: the Secret that the claim refers to does not exist']);
+});
+
+test('a claim made anew under the same name gives its user data only after it is bound itself', async () => {
+  const server = await lab.server(nodes.free).exists();
+  const ref = { namespace: 'tenant-one', name: 'mistyped' };
+  // Somebody holds the server still and removes the claim by force, finalizer and all.
+  await annotate(server, { 'metal.ironcore.dev/operation': 'ignore' });
+  await lab.client.delete(ServerClaim, ref);
+  await lab.client.mergePatch(ServerClaim, ref, { metadata: { finalizers: null } });
+  const gone = await ask(addresses.free, '/v1/user-data');
+  assert.deepEqual([gone.status, gone.text], [404, 'no user data: the claim of this server is gone']);
+  const again = await lab.client.create(ServerClaim, {
+    metadata: ref,
+    spec: {
+      power: 'On',
+      image: 'registry.test/os:1',
+      serverRef: { name: server.metadata.name },
+      userDataRef: { name: 'settings' },
+    },
+  });
+  const early = await ask(addresses.free, '/v1/user-data');
+  assert.deepEqual(
+    [early.status, early.text],
+    [404, 'no user data: this server is held by an earlier claim of the same name; it is given back first'],
+  );
+  await annotate(server, { 'metal.ironcore.dev/operation': null });
+  await lab.server(nodes.free).until('is held by the new claim', isHeldBy(again));
+  assert.equal((await ask(addresses.free, '/v1/user-data/hostname')).text, 'db-1');
+});
+
+test('a service of its own reads user data only where the owner of the namespace lets it', async () => {
+  const kubeconfig = await metadataKubeconfig(lab.cluster, lab.client);
+  await allowUserData(lab.client, 'tenant-one');
+  await using own = await startOperatorProcess({
+    flags: [
+      '--components=metadata',
+      `--kubeconfig=${kubeconfig}`,
+      '--metaldata-port=0',
+      '--metrics-bind-address=0',
+      '--health-probe-bind-address=0',
+    ],
+  });
+  const at = own.metadataUrl;
+  const { metadata } = await lab.server(nodes.one).exists();
+  assert.equal((await ask(addresses.one, '/v1/server-name', { at })).text, metadata.name);
+  assert.equal((await ask(addresses.one, '/v1/user-data/password', { at })).text, 'correct horse');
+  const refused = await ask(addresses.other, '/v1/user-data', { at });
+  assert.deepEqual(
+    [refused.status, refused.text],
+    [500, 'user data cannot be read now; try again'],
+    'the machine learns nothing of what the API server said',
+  );
+  const claim = await lab.client.get(ServerClaim, { namespace: 'tenant-other', name: 'web' });
+  const { note } = await eventAbout(claim, 'UserDataUnreadable');
+  assert.match(note, /bind the ClusterRole metal-operator-user-data-reader/);
+  assert.equal(await own.stop(), 0);
+  assert.deepEqual(
+    own.log.filter((line) => line.includes('correct horse')),
+    [],
+  );
+});
+
+test('the service is part of the process that names it', async () => {
+  const at = lab.system.metadataUrl ?? '';
+  assert.equal((await ask(addresses.other, '/v1/zone', { at })).text, 'of-the-process');
+  assert.equal((await ask(addresses.other, '/v1/user-data/hostname', { at })).text, 'web-1');
+  const metrics = await lab.system.metrics.metrics();
+  assert.match(metrics, /metal_metadata_requests_total\{route="\/v1\/\*",status="200"\} 2/);
+});

@@ -1,0 +1,19 @@
+import { type AdmissionRule, toAdmissionObjects } from '@metal/kube/admission.ts';
+import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '@metal/kube/builtin.ts';
+import type { GeneratedFile } from './generated-folder.ts';
+import { yamlFile } from './yaml-file.ts';
+
+/** One rule per file, policy and binding together, so that each can be left out. */
+export function admissionFiles(rules: readonly AdmissionRule[]): GeneratedFile[] {
+  return rules.map((rule) => {
+    const [policy, binding] = toAdmissionObjects(rule);
+    return yamlFile(`${rule.name.replace(/^metal-operator-/, '')}.yaml`, [
+      { apiVersion: ValidatingAdmissionPolicy.apiVersion, kind: ValidatingAdmissionPolicy.kind, ...policy },
+      {
+        apiVersion: ValidatingAdmissionPolicyBinding.apiVersion,
+        kind: ValidatingAdmissionPolicyBinding.kind,
+        ...binding,
+      },
+    ]);
+  });
+}

@@ -1,0 +1,158 @@
+import type { Account } from './access.ts';
+import type { SimulatedBmc } from './bmc.ts';
+import { at, collection, root } from './links.ts';
+import { done, failure, member, missing, type Reply, type Resource } from './replies.ts';
+
+export const accountsPath = `${root}/AccountService/Accounts`;
+export const roles: readonly string[] = ['Administrator', 'Operator', 'ReadOnly'];
+
+/** The account service and what is below it; undefined means 404. */
+export function accountService(
+  bmc: SimulatedBmc,
+  path: string,
+  kind: string | undefined,
+  rest: readonly string[],
+): Resource | undefined {
+  const [id] = rest;
+  if (rest.length > 1) return undefined;
+  if (kind === undefined) return serviceResource(bmc, path);
+  if (kind === 'Roles') return id === undefined ? collection(path, roles, 'Role') : roleResource(path, id);
+  if (kind !== 'Accounts') return undefined;
+  const { accounts } = bmc.access;
+  if (id === undefined)
+    return collection(
+      path,
+      accounts.map((account) => account.id),
+      'ManagerAccount',
+    );
+  const account = accounts.find((candidate) => candidate.id === id);
+  return account && accountResource(bmc, account);
+}
+
+function serviceResource({ profile }: SimulatedBmc, path: string): Resource {
+  const { minPasswordLength, maxPasswordLength, lockAfterFailures, lockForMs } = profile;
+  return {
+    '@odata.id': path,
+    '@odata.type': '#AccountService.v1_15_0.AccountService',
+    Id: 'AccountService',
+    Name: 'Account Service',
+    ServiceEnabled: true,
+    ...(minPasswordLength === undefined ? {} : { MinPasswordLength: minPasswordLength }),
+    ...(maxPasswordLength === undefined ? {} : { MaxPasswordLength: maxPasswordLength }),
+    AccountLockoutThreshold: lockAfterFailures,
+    AccountLockoutDuration: Math.round(lockForMs / 1_000),
+    Accounts: at(`${path}/Accounts`),
+    Roles: at(`${path}/Roles`),
+  };
+}
+
+const accountResource = ({ access }: SimulatedBmc, account: Account): Resource => ({
+  '@odata.id': `${accountsPath}/${account.id}`,
+  '@odata.type': '#ManagerAccount.v1_12_0.ManagerAccount',
+  Id: account.id,
+  Name: 'User Account',
+  UserName: account.username,
+  Password: null,
+  RoleId: account.role,
+  Enabled: account.enabled,
+  Locked: access.isLocked,
+  ...(account.passwordExpiration === undefined ? {} : { PasswordExpiration: account.passwordExpiration }),
+});
+
+const roleResource = (path: string, id: string): Resource | undefined =>
+  roles.includes(id)
+    ? { '@odata.id': path, '@odata.type': '#Role.v1_3_3.Role', Id: id, RoleId: id, Name: 'Role' }
+    : undefined;
+
+/** A new account; refused where accounts are slots. */
+export function createAccount(bmc: SimulatedBmc, body: unknown): Reply {
+  const { access, profile } = bmc;
+  if (profile.accountSlots !== undefined)
+    return failure(405, 'OperationNotAllowed', 'accounts are slots here; change an empty one');
+  const username = member(body, 'UserName');
+  const password = member(body, 'Password');
+  const role = member(body, 'RoleId') ?? 'ReadOnly';
+  const refusal = refusalOf(bmc, { username, password, role });
+  if (refusal !== undefined) return refusal;
+  if (typeof username !== 'string' || username === '' || typeof password !== 'string' || typeof role !== 'string')
+    return failure(400, 'PropertyMissing', 'UserName and Password are needed');
+  const id = String(Math.max(...access.accounts.map((account) => Number(account.id))) + 1);
+  const enabled = member(body, 'Enabled') !== false;
+  const stored = storedPassword(bmc, password);
+  const account = { id, username, password: stored, role, enabled, passwordExpiration: undefined };
+  access.accounts.push(account);
+  access.changed();
+  const path = `${accountsPath}/${id}`;
+  return { status: 201, body: accountResource(bmc, account), headers: { location: path } };
+}
+
+/** All or nothing. A password that is changed no longer expires. */
+export function patchAccount(bmc: SimulatedBmc, id: string, body: Record<string, unknown>): Reply {
+  const { access, profile } = bmc;
+  const account = access.accounts.find((candidate) => candidate.id === id);
+  if (account === undefined) return missing(id);
+  const { UserName: username, Password: password, RoleId: role, Enabled: enabled } = body;
+  const refusal = refusalOf(bmc, { username, password, role, account });
+  if (refusal !== undefined) return refusal;
+  if (role !== undefined && password === undefined && profile.roleNeedsPassword)
+    return failure(400, 'PropertyMissing', 'a role is changed together with the password');
+  const isSlotTaken = typeof username === 'string' && username !== '' && account.username === '';
+  if (isSlotTaken && password === undefined) return failure(400, 'PropertyMissing', 'a new account needs a Password');
+  const before = account.username;
+  if (typeof username === 'string') account.username = username;
+  if (typeof role === 'string') account.role = role;
+  if (typeof enabled === 'boolean') account.enabled = enabled;
+  if (typeof password === 'string') {
+    account.password = storedPassword(bmc, password);
+    account.passwordExpiration = undefined;
+    if (profile.passwordChangeEndsSessions) access.dropSessions(before);
+  }
+  if (!account.enabled) access.dropSessions(before);
+  access.changed();
+  return done(profile.changedStatus);
+}
+
+/** The account that everything began with cannot be deleted, and slots can only be emptied. */
+export function removeAccount({ access, profile }: SimulatedBmc, id: string): Reply {
+  const index = access.accounts.findIndex((account) => account.id === id);
+  const account = access.accounts[index];
+  if (account === undefined) return missing(`${accountsPath}/${id}`);
+  if (profile.accountSlots !== undefined || id === '1')
+    return failure(405, 'OperationNotAllowed', `account ${id} cannot be deleted`);
+  access.accounts.splice(index, 1);
+  access.dropSessions(account.username);
+  access.changed();
+  return { status: 204 };
+}
+
+const storedPassword = ({ board }: SimulatedBmc, password: string): string =>
+  board.meet('manglesPasswords', '') ? password.slice(0, -1) : password;
+
+interface AccountChange {
+  readonly username: unknown;
+  readonly password: unknown;
+  readonly role: unknown;
+  readonly account?: Account;
+}
+
+/** What of the wish this BMC refuses, if anything. It repeats the password it refuses, as real ones do. */
+function refusalOf(
+  { access, profile }: SimulatedBmc,
+  { username, password, role, account }: AccountChange,
+): Reply | undefined {
+  if (role !== undefined && (typeof role !== 'string' || !roles.includes(role)))
+    return failure(400, 'PropertyValueNotInList', `RoleId cannot be ${JSON.stringify(role)}`);
+  const { minPasswordLength: min = 1, maxPasswordLength: max = 64 } = profile;
+  const isPassword = typeof password === 'string' && password.length >= min && password.length <= max;
+  if (password !== undefined && !isPassword)
+    return failure(
+      400,
+      'PropertyValueTypeError',
+      `Password must have ${min} to ${max} characters, ${JSON.stringify(password)} has not`,
+    );
+  const isTaken =
+    typeof username === 'string' &&
+    username !== '' &&
+    access.accounts.some((other) => other !== account && other.username === username);
+  return isTaken ? failure(400, 'ResourceAlreadyExists', `an account ${username} exists already`) : undefined;
+}
