@@ -122,11 +122,11 @@ test('two BMCs that report one system UUID: one Server, and a condition on both'
   assert.deepEqual(second.powerLog, [], 'the surplus machine was not touched');
 });
 
-test('a system without UUID is refused by name', async () => {
+test('a system without anything to tell it by is refused by name', async () => {
   await using lab = await openLab();
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
-  node.bmc.set({ uuid: null });
+  node.bmc.set({ anonymous: true });
   await lab.plugIn(node);
   await lab.bmc(node).says('SystemWithoutUUID');
   assert.equal(lab.servers.size, 0);

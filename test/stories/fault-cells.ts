@@ -68,10 +68,16 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
       void (await lab.patchBmc(name, { spec: { protocol: { tls: { fingerprint: bmc.fingerprint } } } })),
   },
   uuid: {
-    // A stranger from the start would be a Server of its own; a system without UUID is none.
-    begin: ({ bmc }, phase) => bmc.reportUuid(phase === 'before its BMC is known' ? null : anotherUuid),
+    // A stranger from the start is a machine like any other.
+    begin: ({ bmc }, phase) => (phase === 'before its BMC is known' ? undefined : bmc.reportUuid(anotherUuid)),
+    says: { ...everywhere('StaleDecision'), 'before its BMC is known': undefined },
+  },
+  anonymous: {
+    begin: ({ bmc }) => bmc.set({ anonymous: true }),
     says: { ...everywhere('StaleDecision'), 'before its BMC is known': ['SystemWithoutUUID'] },
   },
+  // Events only make looks prompter.
+  eventsDisabled: { begin: ({ bmc }) => bmc.set({ eventsDisabled: true }), says: only({}) },
   // Accounts are written only for BMCUsers.
   manglesPasswords: { begin: ({ bmc }) => bmc.set({ manglesPasswords: true }), says: only({}) },
   ignoresOverride: {

@@ -99,6 +99,7 @@ export class Bmc implements AsyncDisposable {
   #rootRead: Promise<ServiceRoot> | undefined;
   #expands = true;
   #manufacturer: string | undefined;
+  #serviceUuid: string | undefined;
   #closing: Promise<void> | undefined;
 
   constructor({ endpoint, credentials, clock, random = Math.random, limits, observer }: BmcOptions) {
@@ -132,6 +133,11 @@ export class Bmc implements AsyncDisposable {
   /** Known once a system was read. */
   get manufacturer(): string | undefined {
     return this.#manufacturer;
+  }
+
+  /** UUID of the Redfish service as the root tells it; known once anything was read. */
+  get serviceUuid(): string | undefined {
+    return this.#serviceUuid;
   }
 
   /** The standard until a system was read; every operation that needs the traits reads one first. */
@@ -302,6 +308,7 @@ export class Bmc implements AsyncDisposable {
     if (answer.status === 401 || answer.status === 403) return hiddenRoot();
     if (answer.status >= 300) throw refusalOf(answer, asked, this.#clock.now());
     this.#root = parse(serviceRoot, jsonOf(answer, asked), answer, asked);
+    this.#serviceUuid = this.#root.UUID ?? this.#serviceUuid;
     return this.#root;
   }
 }

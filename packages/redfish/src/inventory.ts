@@ -74,7 +74,7 @@ export async function readInventory(bmc: Bmc, uri: string, options: CallOptions 
     collection('network interfaces', value.EthernetInterfaces, ethernetInterface),
   ]);
   return {
-    system: stateOf(value, etag),
+    system: stateOf(value, etag, bmc.serviceUuid),
     processors: processors.map(processorOf),
     memory: memory.map(memoryModuleOf),
     storages,

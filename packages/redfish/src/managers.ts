@@ -1,6 +1,7 @@
 import type { Bmc, CallOptions } from './bmc.ts';
 import { readMembers } from './collections.ts';
 import { pathOf } from './endpoint.ts';
+import { RedfishError } from './errors.ts';
 import { allowedResetTypes, chooseReset } from './resets.ts';
 import { manager, type ManagerResource } from './schemas.ts';
 import { byUri, type PowerState, powerStateOf } from './systems.ts';
@@ -44,7 +45,10 @@ export async function findManager(
   return managers.find((candidate) => candidate.uuid?.toLowerCase() === uuid.toLowerCase());
 }
 
-/** Restarts the management controller itself. Never sent twice. */
+/**
+ * Restarts the management controller itself. Never sent twice. One that goes away without an answer has begun to
+ * restart: firmware is not always polite enough to answer first.
+ */
 export async function resetManager(
   bmc: Bmc,
   uri: string,
@@ -58,8 +62,15 @@ export async function resetManager(
   const ResetType = chooseReset(uri, [type], allowed);
   // A manager that advertises no types (HPE iLO) takes an empty body.
   const body = allowed === undefined ? {} : { ResetType };
-  await bmc.post(action.target ?? `${uri}/Actions/Manager.Reset`, body, urgent);
+  try {
+    await bmc.post(action.target ?? `${uri}/Actions/Manager.Reset`, body, urgent);
+  } catch (error) {
+    if (!wentAway(error)) throw error;
+  }
 }
+
+const wentAway = (error: unknown): boolean =>
+  error instanceof RedfishError && (error.code === 'Unreachable' || error.code === 'TimedOut');
 
 function infoOf(resource: ManagerResource): ManagerInfo {
   const { MaxConcurrentSessions = 0, ConnectTypesSupported = [] } = resource.GraphicalConsole;

@@ -10,6 +10,7 @@ export const serviceRoot = z.object({
   Systems: link,
   Managers: link,
   SessionService: link,
+  EventService: link,
   AccountService: link,
   Links: part({ Sessions: link }),
   ProtocolFeaturesSupported: part({

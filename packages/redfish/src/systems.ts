@@ -1,6 +1,7 @@
 import type { Bmc, CallOptions } from './bmc.ts';
 import { readMembers } from './collections.ts';
 import { pathOf } from './endpoint.ts';
+import { type Identity, identityOf } from './identity.ts';
 import { system, type SystemResource } from './schemas.ts';
 
 export type PowerState = 'On' | 'Off' | 'PoweringOn' | 'PoweringOff' | 'Paused' | 'Unknown';
@@ -10,8 +11,9 @@ const powerStates: readonly PowerState[] = ['On', 'Off', 'PoweringOn', 'Powering
 export interface SystemSummary {
   /** `@odata.id`. */
   readonly uri: string;
-  /** Lower case; undefined when the system reports none or a placeholder that many machines share. */
+  /** Lower case; undefined when the system reports none and none can be derived. */
   readonly uuid: string | undefined;
+  readonly uuidDerivedFrom?: Identity['uuidDerivedFrom'];
   readonly manufacturer: string | undefined;
   readonly model: string | undefined;
   readonly serialNumber: string | undefined;
@@ -46,7 +48,9 @@ export interface SystemState extends SystemSummary {
 export async function readSystems(bmc: Bmc, options: CallOptions = {}): Promise<SystemSummary[]> {
   const root = await bmc.root(options);
   const resources = await readMembers(bmc, root.Systems ?? '/redfish/v1/Systems', system, options);
-  const systems = resources.map(summaryOf).toSorted((a, b) => byUri(a.uri, b.uri));
+  const systems = resources
+    .map((resource) => summaryOf(resource, bmc.serviceUuid))
+    .toSorted((a, b) => byUri(a.uri, b.uri));
   bmc.learnManufacturer(systems[0]?.manufacturer);
   return systems;
 }
@@ -54,7 +58,7 @@ export async function readSystems(bmc: Bmc, options: CallOptions = {}): Promise<
 /** One system as it is now. */
 export async function readSystem(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<SystemState> {
   const { value, etag } = await readSystemResource(bmc, uri, options);
-  return stateOf(value, etag);
+  return stateOf(value, etag, bmc.serviceUuid);
 }
 
 /** The resource itself, for operations that need its links, actions or ETag. */
@@ -68,10 +72,14 @@ export async function readSystemResource(
   return resource;
 }
 
-export function stateOf(resource: SystemResource, etag: string | undefined): SystemState {
+export function stateOf(
+  resource: SystemResource,
+  etag: string | undefined,
+  serviceUuid: string | undefined,
+): SystemState {
   const { Boot, Actions } = resource;
   return {
-    ...summaryOf(resource),
+    ...summaryOf(resource, serviceUuid),
     powerStateText: resource.PowerState,
     health: resource.Status.Health,
     indicatorLED: ledOf(resource),
@@ -88,10 +96,20 @@ export function stateOf(resource: SystemResource, etag: string | undefined): Sys
   };
 }
 
-function summaryOf(resource: SystemResource): SystemSummary {
+function summaryOf(resource: SystemResource, serviceUuid: string | undefined): SystemSummary {
+  const uri = pathOf(resource['@odata.id']);
+  const identity = identityOf({
+    uuid: resource.UUID,
+    manufacturer: resource.Manufacturer,
+    serialNumber: resource.SerialNumber,
+    systemId: uri,
+    serviceUuid,
+  });
   return {
-    uri: pathOf(resource['@odata.id']),
-    uuid: uuidOf(resource.UUID),
+    uri,
+    uuid: identity.uuid,
+    // Nothing is said of what is as usual.
+    ...(identity.uuidDerivedFrom === undefined ? {} : { uuidDerivedFrom: identity.uuidDerivedFrom }),
     manufacturer: resource.Manufacturer,
     model: resource.Model,
     serialNumber: resource.SerialNumber,
@@ -104,12 +122,6 @@ function summaryOf(resource: SystemResource): SystemSummary {
 
 /** Numbers in URIs compare as numbers, so that system 2 comes before system 10. */
 export const byUri = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
-
-/** Boards that were never given a UUID report zeros, ones, or the sample value of the firmware vendor (AMI). */
-function uuidOf(text: string | undefined): string | undefined {
-  const uuid = text?.toLowerCase();
-  return uuid === undefined || /^[0-]*$|^[f-]*$|^03000200-0400-0500-0006-000700080009$/.test(uuid) ? undefined : uuid;
-}
 
 /** Text in any spelling; what is not understood is a value that can be seen, not an error that loops. */
 export function powerStateOf(text: string | undefined): PowerState {

@@ -6,6 +6,7 @@ import type { Component, OperatorConfig } from '@metal/operator/config.ts';
 import type { OperatorCaches, OperatorContext } from '@metal/operator/context.ts';
 import { controllers } from '@metal/operator/controllers.ts';
 import { discoveryIgnitionOf } from '@metal/operator/discovery-ignition.ts';
+import { dnsRecordsOf } from '@metal/operator/dns-records.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
 import { Notices } from '@metal/operator/notices.ts';
 import { PromptLooks } from '@metal/operator/prompt-looks.ts';
@@ -151,6 +152,10 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   const { observerOf } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
   const access = new BmcAccess({ clock, random: shared.random, callDeadlineMs: config.bmcCallTimeoutMs, observerOf });
   stack.use(access);
+  const dnsRecords = dnsRecordsOf(config.dnsRecordTemplatePath, { namespace: config.managerNamespace, client });
+  stack.use(
+    caches.bmcs.onChange(({ before, after }) => after === undefined && dnsRecords?.forget(before?.metadata.uid ?? '')),
+  );
   const accounts = new AccountMemories();
   const notices = new Notices();
   stack.use(forgetTheDeleted(caches, { access, accounts, notices }));
@@ -171,6 +176,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
       probeImage: config.probeImage,
       registryUrl,
     }),
+    dnsRecords,
     bootTokenKey: shared.bootTokenKey,
   };
   return runManager({
@@ -190,7 +196,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
 
 /** What is gone takes its session and what is remembered of it along. */
 function forgetTheDeleted(
-  { bmcs, servers, bmcUsers, bmcSecrets }: OperatorCaches,
+  { bmcs, servers, endpoints, bmcUsers, bmcSecrets }: OperatorCaches,
   { access, accounts, notices }: Pick<OperatorContext, 'access' | 'accounts' | 'notices'>,
 ): Disposable {
   const stack = new DisposableStack();
@@ -199,6 +205,7 @@ function forgetTheDeleted(
   stack.use(bmcSecrets.onChange(({ before, after }) => after === undefined && notices.forget(uidOf(before))));
   stack.use(bmcs.onChange(({ key, after }) => after === undefined && access.forgetBmc(key)));
   stack.use(servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(uidOf(before))));
+  stack.use(endpoints.onChange(({ before, after }) => after === undefined && access.forgetLogins(uidOf(before))));
   return stack;
 }
 

@@ -1,9 +1,11 @@
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { type LoginAnswer, tryLogin } from '@metal/redfish/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
 import type { Connection } from './connection.ts';
+import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
 import { BmcMemory, SystemMemory } from './observations.ts';
 import { Signal } from './signal.ts';
 
@@ -42,8 +44,11 @@ export class BmcAccess implements AsyncDisposable {
   readonly #lines = new Map<string, Line>();
   readonly #bmcs = new Map<string, BmcMemory>();
   readonly #systems = new Map<string, SystemMemory>();
+  readonly #logins = new Map<string, LoginAttempts>();
   /** Something was learned about the named BMC. */
   readonly learned = new Signal();
+  /** The named BMC was looked at and answered. */
+  readonly seen = new Signal();
   /** The machine of the named Server is to be looked at before its time. */
   readonly stale = new Signal();
 
@@ -70,6 +75,25 @@ export class BmcAccess implements AsyncDisposable {
     return memory;
   }
 
+  /** How far the default credentials of an Endpoint were tried; what another process recorded counts, too. */
+  logins({ metadata, status }: Endpoint, now: number): LoginAttempts {
+    const uid = metadata.uid ?? '';
+    const known = this.#logins.get(uid);
+    if (known !== undefined) return known;
+    const lastAt = Date.parse(status?.lastLoginAttemptTime ?? '1970-01-01T00:00:00Z');
+    const recorded = attemptsRecorded(status?.rejectedDefaultCredentials, lastAt, now);
+    this.#logins.set(uid, recorded);
+    return recorded;
+  }
+
+  rememberLogins({ metadata }: Endpoint, attempts: LoginAttempts): void {
+    this.#logins.set(metadata.uid ?? '', attempts);
+  }
+
+  forgetLogins(endpointUid: string): void {
+    this.#logins.delete(endpointUid);
+  }
+
   /** What is remembered of a machine, by the UID of its Server object. */
   system(serverUid: string): SystemMemory {
     const known = this.#systems.get(serverUid);
@@ -88,11 +112,16 @@ export class BmcAccess implements AsyncDisposable {
       return await conversation(this.line(name, connection));
     } catch (error) {
       if (error instanceof RedfishError && failuresOfTheBmc.has(error.code)) {
-        this.memory(name, connection).failed(error, this.#options.clock.now(), this.#options.random());
+        this.failed(name, connection, error);
         this.learned.emit(name);
       }
       throw error;
     }
+  }
+
+  /** Remembers that the BMC failed, and when it is worth trying again. */
+  failed(name: string, connection: Connection, error: RedfishError): void {
+    this.memory(name, connection).failed(error, this.#options.clock.now(), this.#options.random());
   }
 
   /**

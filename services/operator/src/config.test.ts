@@ -123,7 +123,12 @@ test('there is an event receiver when BMCs have a way to it', () => {
 
 test('an option that does nothing yet is named when somebody sets it', () => {
   assert.deepEqual(read().withoutEffect, []);
-  assert.deepEqual(read(['--dns-record-template-path=/etc/dns.yaml', '--event-port=10001']).withoutEffect, [
-    'dns-record-template-path',
-  ]);
+  assert.deepEqual(read(['--enable-http2', '--webhook-port=9443']).withoutEffect, ['enable-http2']);
+});
+
+test('events go where the URL or the address says, and nowhere without either', () => {
+  assert.equal(read().eventUrl, undefined);
+  assert.equal(read(['--event-url=https://events.test/']).eventUrl, 'https://events.test');
+  const flags = ['--components=registry', '--event-port=7', '--event-protocol=https'];
+  assert.equal(readConfig(flags, { EVENT_ADDRESS: '192.0.2.7' }).eventUrl, 'https://192.0.2.7:7');
 });

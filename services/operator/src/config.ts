@@ -22,12 +22,18 @@ export interface OperatorConfig {
   readonly serverResyncMs: number;
   readonly bmcResyncMs: number;
   readonly bmcCallTimeoutMs: number;
+  /** 0: BMCs that fail are never reset by themselves. */
+  readonly bmcFailureResetDelayMs: number;
+  readonly bmcResetResyncMs: number;
+  readonly bmcResetWaitingMs: number;
+  readonly sshResetTimeoutMs: number;
   /** stringData of BMCSecrets is moved into data. */
   readonly convertsBmcSecrets: boolean;
   readonly defaultScheme: 'http' | 'https';
   readonly skipCertificateValidation: boolean;
   readonly bmcCaPem: string | undefined;
   readonly macPrefixesFile: string | undefined;
+  readonly dnsRecordTemplatePath: string | undefined;
   readonly enforceFirstBoot: boolean;
   readonly enforcePowerOff: boolean;
   readonly probeImage: string;
@@ -151,9 +157,14 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     serverResyncMs: duration(values, 'server-resync-interval'),
     bmcResyncMs: duration(values, 'bmc-resync-interval'),
     bmcCallTimeoutMs: duration(values, 'bmc-call-timeout'),
+    bmcFailureResetDelayMs: duration(values, 'bmc-failure-reset-delay'),
+    bmcResetResyncMs: duration(values, 'bmc-reset-resync-interval'),
+    bmcResetWaitingMs: duration(values, 'bmc-reset-waiting-interval'),
+    sshResetTimeoutMs: duration(values, 'ssh-reset-timeout'),
     convertsBmcSecrets: boolean(values, 'convert-bmc-secrets'),
     ...bmcTransportOf(values),
     macPrefixesFile: optional(values['mac-prefixes-file']),
+    dnsRecordTemplatePath: optional(values['dns-record-template-path']),
     enforceFirstBoot: boolean(values, 'enforce-first-boot'),
     enforcePowerOff: boolean(values, 'enforce-power-off'),
     probeImage: requiredFor(components, values, 'probe-image'),

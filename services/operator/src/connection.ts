@@ -16,7 +16,16 @@ export interface Connection {
 
 /** Why a BMC cannot even be tried, in the words of a condition. */
 export interface Obstacle {
-  readonly reason: string;
+  readonly reason:
+    | 'SpecMissing'
+    | 'NoBMC'
+    | 'AddressMissing'
+    | 'AddressInvalid'
+    | 'CertificateInvalid'
+    | 'EndpointNotFound'
+    | 'UnsupportedProtocol'
+    | 'BMCSecretNotFound'
+    | 'BMCSecretIncomplete';
   readonly message: string;
 }
 
@@ -33,14 +42,38 @@ export function connectionOf(bmc: BMC, sources: Sources, config: OperatorConfig)
   if (spec === undefined) return obstacle('SpecMissing', 'the BMC has no spec; give protocol, bmcSecretRef and access');
   const address = addressOf(bmc, sources);
   if (address.ip === undefined) return { obstacle: address.obstacle };
-  return resolve(address.ip, spec.protocol, spec.bmcSecretRef.name, sources, config);
+  return resolve(address.ip, spec.protocol, spec.bmcSecretRef, sources, config);
 }
 
 /** The same for a server that carries its BMC inline. */
 export function inlineConnectionOf(server: Server, sources: Sources, config: OperatorConfig): Resolution {
   const inline = server.spec?.bmc;
   if (inline === undefined) return obstacle('NoBMC', 'neither spec.bmcRef nor spec.bmc is set; set one of them');
-  return resolve(inline.address, inline.protocol, inline.bmcSecretRef.name, sources, config);
+  return resolve(inline.address, inline.protocol, inline.bmcSecretRef, sources, config);
+}
+
+/** Credentials alone, for what is reached by other means than Redfish. */
+export function credentialsIn(
+  { name }: { readonly name: string },
+  { bmcSecrets }: Pick<Sources, 'bmcSecrets'>,
+): { username: string; password: Password } | { obstacle: Obstacle } {
+  const secret = bmcSecrets.get(name);
+  if (secret === undefined)
+    return {
+      obstacle: {
+        reason: 'BMCSecretNotFound',
+        message: `BMCSecret "${name}" does not exist; create it with keys username and password`,
+      },
+    };
+  const username = secretValue(secret, 'username');
+  const password = secretValue(secret, 'password');
+  if (username !== undefined && password !== undefined) return { username, password: new Password(password) };
+  return {
+    obstacle: {
+      reason: 'BMCSecretIncomplete',
+      message: `BMCSecret "${name}" lacks key ${username === undefined ? 'username' : 'password'}; expected username and password`,
+    },
+  };
 }
 
 /** MAC and IP address of the BMC, as far as the objects tell. */
@@ -49,7 +82,7 @@ export function addressOf(
   { endpoints }: Pick<Sources, 'endpoints'>,
 ): { ip?: string | undefined; macAddress?: string | undefined; obstacle: Obstacle } {
   const { access, endpointRef } = bmc.spec ?? {};
-  const noAddress = {
+  const noAddress: Obstacle = {
     reason: 'AddressMissing',
     message: 'neither spec.access.ip nor the referenced Endpoint gives an IP address; set one',
   };
@@ -70,8 +103,8 @@ export function addressOf(
 function resolve(
   host: string,
   protocol: Protocol,
-  secretName: string,
-  { bmcSecrets }: Sources,
+  bmcSecretRef: { readonly name: string },
+  sources: Sources,
   config: OperatorConfig,
 ): Resolution {
   if (!understoodProtocols.includes(protocol.name)) {
@@ -85,24 +118,13 @@ function resolve(
   if (fault !== undefined) return obstacle('AddressInvalid', fault);
   if (!isCertificate(protocol.tls?.caBundle))
     return obstacle('CertificateInvalid', 'protocol.tls.caBundle holds no certificate; expected PEM text');
-  const secret = bmcSecrets.get(secretName);
-  if (secret === undefined)
-    return obstacle(
-      'BMCSecretNotFound',
-      `BMCSecret "${secretName}" does not exist; create it with keys username and password`,
-    );
-  const username = secretValue(secret, 'username');
-  const password = secretValue(secret, 'password');
-  if (username === undefined || password === undefined) {
-    return obstacle(
-      'BMCSecretIncomplete',
-      `BMCSecret "${secretName}" lacks key ${username === undefined ? 'username' : 'password'}; expected username and password`,
-    );
-  }
-  return { connection: { endpoint, username, password: new Password(password) } };
+  const credentials = credentialsIn(bmcSecretRef, sources);
+  if ('obstacle' in credentials) return credentials;
+  return { connection: { endpoint, ...credentials } };
 }
 
-function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
+/** Where a BMC listens, with what the operator trusts by default. */
+export function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
   const scheme = protocol.scheme === 'http' || protocol.scheme === 'https' ? protocol.scheme : config.defaultScheme;
   const { caBundle, fingerprint, insecureSkipVerify } = protocol.tls ?? {};
   const ca = [config.bmcCaPem, caBundle].filter((pem) => pem !== undefined).join('\n');
@@ -128,5 +150,5 @@ function isCertificate(pem: string | undefined): boolean {
   }
 }
 
-const obstacle = (reason: string, message: string): Resolution => ({ obstacle: { reason, message } });
+const obstacle = (reason: Obstacle['reason'], message: string): Resolution => ({ obstacle: { reason, message } });
 const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

@@ -15,6 +15,7 @@ import type { AccountMemories } from './account-memories.ts';
 import type { BmcAccess } from './bmc-access.ts';
 import type { OperatorConfig } from './config.ts';
 import type { DiscoveryIgnition } from './discovery-ignition.ts';
+import type { DnsRecords } from './dns-records.ts';
 import type { MacPrefixes } from './mac-prefixes.ts';
 import type { Notices } from './notices.ts';
 import type { ClaimScheduler } from './scheduler.ts';
@@ -45,6 +46,8 @@ export interface OperatorContext {
   readonly notices: Notices;
   readonly scheduler: ClaimScheduler;
   readonly discoveryIgnition: DiscoveryIgnition;
+  /** Undefined where the site wants none. */
+  readonly dnsRecords: DnsRecords | undefined;
   /** Key that boot tokens and event tokens are derived from; created in the manager namespace on first use. */
   readonly bootTokenKey: () => Promise<Uint8Array>;
 }

@@ -1,6 +1,8 @@
 import { bootConfigurationController } from './boot/server-boot-configuration/controller.ts';
 import { claimController } from './claim/server-claim/controller.ts';
 import { bmcController } from './discover/bmc/controller.ts';
+import { bmcDnsController } from './discover/bmc-dns/controller.ts';
+import { bmcEventsController } from './discover/bmc-events/controller.ts';
 import { bmcSecretController } from './discover/bmc-secret/controller.ts';
 import { bmcUserController } from './discover/bmc-user/controller.ts';
 import { endpointController } from './discover/endpoint/controller.ts';
@@ -12,6 +14,8 @@ import { serverController } from './inventory/server/controller.ts';
 export const controllers = [
   endpointController,
   bmcController,
+  bmcEventsController,
+  bmcDnsController,
   bmcSecretController,
   bmcUserController,
   serverController,

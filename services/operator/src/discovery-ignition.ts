@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { hash } from 'bcryptjs';
 import { ConfigError } from './errors.ts';
 import { openSshKeyPair } from './ssh-keys.ts';
-import { renderTemplate, variablesOf } from './template.ts';
+import { TemplateError } from './template/errors.ts';
+import { type Template, templateOf } from './template/template.ts';
 
 const customaryPath = '/etc/metal-operator/ignition-template.yaml';
 const tokenFile = '/etc/metalprobe/token';
@@ -30,8 +31,8 @@ export function discoveryIgnitionOf(options: {
   registryUrl: string;
 }): DiscoveryIgnition {
   const template = readTemplate(options.templatePath);
-  const used = variablesOf(template);
-  const wantsAccess = used.has('SSHPublicKey') || used.has('PasswordHash');
+  const { names } = template;
+  const wantsAccess = names.has('SSHPublicKey') || names.has('PasswordHash');
   return {
     render: async ({ systemUUID, token }) => {
       const access = wantsAccess ? makeAccess() : undefined;
@@ -40,19 +41,38 @@ export function discoveryIgnitionOf(options: {
         Flags: `--registry-url=${options.registryUrl} --server-uuid=${systemUUID} --token-file=${tokenFile}`,
         Token: token,
         SSHPublicKey: access?.pub ?? '',
-        PasswordHash: used.has('PasswordHash') && access !== undefined ? await passwordHash(access.password) : '',
+        PasswordHash: names.has('PasswordHash') && access !== undefined ? await passwordHash(access.password) : '',
       };
-      return { ignition: renderTemplate(template, variables), access };
+      return { ignition: template.render(variables), access };
     },
   };
 }
 
-function readTemplate(path: string | undefined): string {
+function readTemplate(path: string | undefined): Template {
   const text = path === undefined ? (readIfPresent(customaryPath) ?? builtInTemplate) : readOrRefuse(path);
   if (text.trim() === '')
     throw new ConfigError(`--discovery-ignition-path: ${path ?? customaryPath} is blank; expected a Butane template`);
-  variablesOf(text);
-  return text.trim();
+  return understood(text.trim());
+}
+
+const variableNames = new Set(['Image', 'Flags', 'SSHPublicKey', 'PasswordHash', 'Token']);
+
+function understood(text: string): Template {
+  const template = parsed(text);
+  const stranger = [...template.names].find((name) => !variableNames.has(name));
+  if (stranger === undefined) return template;
+  throw new ConfigError(
+    `ignition template: {{ .${stranger} }} is not understood; expected one of ${[...variableNames].map((name) => `{{ .${name} }}`).join(', ')}`,
+  );
+}
+
+function parsed(text: string): Template {
+  try {
+    return templateOf(text);
+  } catch (error) {
+    if (error instanceof TemplateError) throw new ConfigError(`ignition template: ${error.message}`, error);
+    throw error;
+  }
 }
 
 function readIfPresent(path: string): string | undefined {

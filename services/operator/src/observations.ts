@@ -18,6 +18,31 @@ export interface BmcFailure {
   readonly retryAt: number;
 }
 
+/** What came of the reset that was sent at that time. */
+export type ResetOutcome = { readonly of: string } & (
+  | { readonly kind: 'sent' }
+  /** Redfish does not work well enough to take the request. */
+  | { readonly kind: 'noRedfish'; readonly message: string }
+  | { readonly kind: 'failed'; readonly reason: ResetFailureReason; readonly message: string }
+);
+export type ResetFailureReason =
+  | 'ConnectionFailed'
+  | 'InternalServerError'
+  | 'AuthenticationFailed'
+  | 'HostKeyMismatch'
+  | 'ResetRefused';
+
+/** What was last found or made of the event subscriptions of a BMC. */
+export interface EventsOutcome {
+  readonly at: number;
+  /** Paths of the subscriptions that are there. */
+  readonly links: { readonly events?: string | undefined; readonly metrics?: string | undefined };
+  readonly problem?: { readonly reason: EventsProblem; readonly message: string } | undefined;
+  /** The subscriptions are left behind: the BMC cannot be asked to drop them. */
+  readonly isGivenUp?: boolean;
+}
+export type EventsProblem = 'EventServiceMissing' | 'EventServiceDisabled' | 'SubscriptionFailed';
+
 const longestRetryMs = 120_000;
 
 /** What this process last saw of a BMC. Lost on restart, and then simply looked up again. */
@@ -25,6 +50,12 @@ export class BmcMemory {
   readonly connection: Connection | undefined;
   observation: BmcObservation | undefined;
   failure: BmcFailure | undefined;
+  /** When the BMC controller last tried to look, whatever came of it. */
+  triedAt: number | undefined;
+  resetOutcome: ResetOutcome | undefined;
+  events: EventsOutcome | undefined;
+  /** Fingerprint of the SSH host key that was last shown and accepted. */
+  sshHostKey: string | undefined;
 
   constructor(connection: Connection | undefined) {
     this.connection = connection;
@@ -39,7 +70,9 @@ export class BmcMemory {
   failed(error: RedfishError, now: number, random: number): void {
     const count = (this.failure?.count ?? 0) + 1;
     const pauseMs = Math.min(1_000 * 2 ** (count - 1), longestRetryMs) * (1 - random / 4);
-    this.failure = { error, count, since: this.failure?.since ?? now, retryAt: now + pauseMs };
+    // That it is left alone after failures is no news; what failed is.
+    const told = error.code === 'CircuitOpen' ? (this.failure?.error ?? error) : error;
+    this.failure = { error: told, count, since: this.failure?.since ?? now, retryAt: now + pauseMs };
   }
 
   /** What was seen is out of date: the next look is due. */

@@ -101,7 +101,12 @@ export const compatibleOptions = [
   option('protocol', 'string', '', 'Default scheme of BMCs: http or https; empty: https, or http with --insecure'),
   option('skip-cert-validation', 'boolean', 'false', 'Do not verify BMC certificates'),
   option('mac-prefixes-file', 'string', '', 'MAC prefix database (YAML or JSON)'),
-  option('dns-record-template-path', 'string', '', 'Template of the DNS record object made for each BMC'),
+  option(
+    'dns-record-template-path',
+    'string',
+    '',
+    'File that is the template of the DNS record object made for each BMC; empty: none are made',
+  ),
   option('enforce-first-boot', 'boolean', 'false', 'Power off servers that are found running, to discover them'),
   option(
     'enforce-power-off',
@@ -142,12 +147,6 @@ export const ownOptions = [
     'token',
     'token: reports need the token of their boot; none: accept anybody, for probes of v0.7.0',
   ),
-  option(
-    'event-auth',
-    'string',
-    'token',
-    'token: BMCs send events to a destination that nobody else can guess; none: to that of v0.7.0',
-  ),
   option('metadata-port', 'integer', '10002', 'Port of the metadata service; 0 takes a free one'),
   option(
     'metadata-auth',
@@ -169,6 +168,12 @@ export const ownOptions = [
     'string',
     '',
     'Certificates (PEM) that BMC certificates are verified against, instead of the system ones',
+  ),
+  option(
+    'event-auth',
+    'string',
+    'token',
+    'token: BMCs send events to a destination that nobody else can guess; none: to that of v0.7.0',
   ),
   option('bmc-resync-interval', 'duration', '5m', 'How often a BMC at rest is read, with jitter'),
   option('bmc-call-timeout', 'duration', '20s', 'Deadline of one BMC request'),
@@ -214,7 +219,7 @@ export const formerNames: Readonly<Record<string, OptionName>> = { 'metaldata-po
 
 /**
  * Accepted, and without effect in this version: either what they tune does not exist here by design (reports are pushed,
- * validation is in the CRDs), or its turn has not come (BMC resets, DNS, day-two work). Whoever sets one is told.
+ * validation is in the CRDs), or its turn has not come (day-two work). Whoever sets one is told.
  */
 export const inertOptions: ReadonlySet<string> = new Set<OptionName>([
   'resource-polling-interval',
@@ -222,14 +227,9 @@ export const inertOptions: ReadonlySet<string> = new Set<OptionName>([
   'registry-resync-interval',
   'registry-client-timeout',
   'registry-data-max-age',
-  'bmc-failure-reset-delay',
-  'bmc-reset-resync-interval',
-  'bmc-reset-waiting-interval',
-  'ssh-reset-timeout',
   'maintenance-resync-interval',
   'bios-setting-timeout',
   'default-failed-auto-retry-count',
-  'dns-record-template-path',
   'webhook-port',
   'webhook-cert-path',
   'webhook-cert-name',

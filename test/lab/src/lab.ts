@@ -227,6 +227,10 @@ export class Lab implements AsyncDisposable {
     return this.#named(`BMC ${name}`, this.bmcs, name, ({ status }) => status?.state);
   }
 
+  serverNamed(name: string): Subject<Server> {
+    return this.#named(`Server ${name}`, this.servers, name, ({ status }) => status?.state);
+  }
+
   serverOf(systemUuid: string): Subject<Server> {
     const find = () => this.servers.by('uuid', systemUuid.toLowerCase())[0];
     return new Subject({

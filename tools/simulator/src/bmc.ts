@@ -7,6 +7,8 @@ import { root } from './links.ts';
 import { Listener, type TlsIdentity } from './listener.ts';
 import type { Machine } from './machine.ts';
 import type { VendorProfile } from './profiles.ts';
+import { type BmcEvent, deliver } from './events.ts';
+import { SimulatedShell } from './shell.ts';
 import { type Peer, type RequestRecord, Traffic } from './traffic.ts';
 
 export interface BmcOptions {
@@ -26,6 +28,8 @@ export interface BmcOptions {
   readonly identity: TlsIdentity | undefined;
   /** What it shows while its certificate is not to be trusted. */
   readonly strangeIdentity: (() => Promise<TlsIdentity>) | undefined;
+  /** What it sends its events with. */
+  readonly fetch: typeof globalThis.fetch;
 }
 
 /**
@@ -44,6 +48,9 @@ export class SimulatedBmc {
   readonly board: FaultBoard;
   readonly traffic = new Traffic();
   readonly subscriptions = new Map<string, Record<string, unknown>>();
+  /** Reset types that were asked of the BMC itself over Redfish, in order. */
+  readonly resets: string[] = [];
+  #shell: SimulatedShell | undefined;
   sessionsOffered: boolean;
   /** Milliseconds since the Unix epoch. */
   restartedAt: number;
@@ -142,9 +149,22 @@ export class SimulatedBmc {
     return this.#port;
   }
 
+  /** Its SSH shell. @throws TypeError for a BMC whose shell was never opened. */
+  get shell(): SimulatedShell {
+    if (this.#shell === undefined) throw new TypeError('this BMC has no shell; start the fleet with shells');
+    return this.#shell;
+  }
+
+  /** Also speaks SSH from now on. Port 0 takes a free one. */
+  async openShell(port: number): Promise<void> {
+    this.#shell = new SimulatedShell(this);
+    await this.#shell.open(port);
+  }
+
   /** For good. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#shell?.close();
     this.board.endAll();
     this.#conversation.resume();
     await this.#listener.close();
@@ -243,6 +263,17 @@ export class SimulatedBmc {
     void this.refuse({ forMs: restartMs });
   }
 
+  /** Everything that was configured is forgotten but for its accounts, as if somebody had given them again. */
+  factoryReset(): void {
+    this.subscriptions.clear();
+    this.restart();
+  }
+
+  /** Tells its subscribers; gives the statuses they answered with, 0 for those that could not be reached. */
+  sendEvent(event: BmcEvent): Promise<number[]> {
+    return deliver([...this.subscriptions.values()], event, this.#options.fetch);
+  }
+
   /** Resolves when its socket is where the faults want it: faults that end by themselves take a moment to do so. */
   async settled(): Promise<void> {
     await this.#listening;
@@ -258,6 +289,7 @@ export class SimulatedBmc {
 
   /** What the system says its UUID is. */
   uuidOf(machine: Machine): string | null {
+    if (this.faults.anonymous) return null;
     const told = this.board.meet('uuid', `${root}/Systems/${machine.systemId}`);
     return told === undefined ? machine.hardware.uuid : told;
   }

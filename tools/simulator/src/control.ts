@@ -21,9 +21,12 @@ const wish = z
     talksRubbish: z.boolean(),
     uuid: z.string().nullable(),
     untrusted: z.boolean(),
+    anonymous: z.boolean(),
+    eventsDisabled: z.boolean(),
     dropSessions: z.boolean(),
     dropConnections: z.boolean(),
     restart: z.boolean(),
+    factoryReset: z.boolean(),
     forMs: z.number().positive(),
     times: z.number().int().positive(),
     path: z.string(),
@@ -115,7 +118,7 @@ async function injure(nodes: readonly Node[], request: IncomingMessage): Promise
 
 async function apply(
   { bmc }: Node,
-  { refuse, untrusted, dropSessions, dropConnections, restart, ...wished }: Wish,
+  { refuse, untrusted, dropSessions, dropConnections, restart, factoryReset, ...wished }: Wish,
 ): Promise<void> {
   const { forMs, times, path, ...faults } = wished;
   const limit = { forMs, times, path };
@@ -124,6 +127,7 @@ async function apply(
   if (dropSessions === true) bmc.dropSessions();
   if (dropConnections === true) bmc.dropConnections();
   if (restart === true) bmc.restart();
+  if (factoryReset === true) bmc.factoryReset();
   if (refuse === true) await bmc.refuse(limit);
 }
 

@@ -30,6 +30,10 @@ export interface Faults {
   uuid: string | null | undefined;
   /** Shows a certificate that the fleet's CA has not signed. */
   untrusted: boolean;
+  /** Nothing tells its systems apart: no UUID, no serial number, no UUID of the service. */
+  anonymous: boolean;
+  /** The event service is switched off. */
+  eventsDisabled: boolean;
 }
 
 /** How long a fault lasts. Without any limit: until `heal`. */
@@ -56,6 +60,8 @@ export const noFaults: Readonly<Faults> = {
   talksRubbish: false,
   uuid: undefined,
   untrusted: false,
+  anonymous: false,
+  eventsDisabled: false,
 };
 
 interface Active {

@@ -37,6 +37,8 @@ export interface FleetOptions {
   readonly port: number;
   /** First two octets of the BMCs' loopback addresses. */
   readonly network: string;
+  /** BMCs also have an SSH shell, all on one port. */
+  readonly shells: boolean;
   /** What machines fetch with; another one may trust a private CA. */
   readonly fetch: typeof globalThis.fetch;
 }
@@ -56,6 +58,7 @@ const defaults: FleetOptions = {
   credentials: { username: 'admin', password: 'fleet-password' },
   port: 0,
   network: '127.20',
+  shells: false,
   fetch: (...request) => globalThis.fetch(...request),
 };
 
@@ -90,14 +93,16 @@ export class Fleet implements AsyncDisposable {
   readonly #options: FleetOptions;
   readonly #authority: FleetAuthority | undefined;
   readonly #anchor: AsyncDisposable;
+  readonly #shellAnchor: Anchor | undefined;
   #bootUrl: string | undefined;
   #made = 0;
 
   /** Use `startFleet`. */
-  constructor(options: FleetOptions, authority: FleetAuthority | undefined, anchor: Anchor) {
+  constructor(options: FleetOptions, authority: FleetAuthority | undefined, [anchor, shellAnchor]: Anchors) {
     this.#options = options;
     this.#authority = authority;
     this.#anchor = anchor;
+    this.#shellAnchor = shellAnchor;
     this.port = anchor.port;
     this.#bootUrl = options.bootUrl;
   }
@@ -137,7 +142,7 @@ export class Fleet implements AsyncDisposable {
     const { vendor = 'generic' } = wish;
     const index = this.#made;
     this.#made += 1;
-    const { clock, credentials, latencyMs, bmcRestartMs, seed, network } = this.#options;
+    const { clock, credentials, latencyMs, bmcRestartMs, seed, network, fetch } = this.#options;
     const profile: VendorProfile = { ...profiles[vendor], ...wish.quirks };
     const address = `${network}.${Math.floor(index / 250)}.${(index % 250) + 1}`;
     const bmc = new SimulatedBmc({
@@ -154,8 +159,10 @@ export class Fleet implements AsyncDisposable {
       identity: await this.#authority?.identityFor(address),
       strangeIdentity:
         this.#authority && (() => this.#authority?.strangeIdentityFor(address) ?? Promise.reject(noAuthority)),
+      fetch,
     });
     await bmc.listen(this.port);
+    if (this.#shellAnchor !== undefined) await bmc.openShell(this.#shellAnchor.port);
     const node = new Node(wish.name ?? `${vendor}-${String(index).padStart(4, '0')}`, vendor, bmc);
     this.nodes.push(node);
     return node;
@@ -173,7 +180,8 @@ export class Fleet implements AsyncDisposable {
   macPrefixFile(): string {
     const { credentials } = this.#options;
     const protocolScheme = this.#authority === undefined ? 'http' : 'https';
-    return macPrefixYaml({ nodes: this.nodes, credentials, protocolScheme, port: this.port });
+    const shellPort = this.#shellAnchor?.port ?? 22;
+    return macPrefixYaml({ nodes: this.nodes, credentials, protocolScheme, port: this.port, shellPort });
   }
 
   /** What the management network would tell of the BMCs. */
@@ -184,6 +192,7 @@ export class Fleet implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.nodes.map(stop));
     await this.#anchor[Symbol.asyncDispose]();
+    await this.#shellAnchor?.[Symbol.asyncDispose]();
   }
 
   #machinesOf(
@@ -226,7 +235,11 @@ const nextId = (first: string, part: number): string => `${first.replace(/1$/, '
 export async function startFleet(options: Partial<FleetOptions> = {}): Promise<Fleet> {
   const settled = { ...defaults, ...options };
   const authority = settled.https ? await createFleetAuthority() : undefined;
-  const fleet = new Fleet(settled, authority, await dropAnchor(settled));
+  const anchors: Anchors = [
+    await dropAnchor(settled, settled.port),
+    settled.shells ? await dropAnchor(settled, 0) : undefined,
+  ];
+  const fleet = new Fleet(settled, authority, anchors);
   try {
     for (let index = 0; index < settled.count; index += 1) {
       await fleet.add({ vendor: settled.vendors[index % settled.vendors.length] ?? 'generic' });
@@ -238,6 +251,9 @@ export async function startFleet(options: Partial<FleetOptions> = {}): Promise<F
   }
 }
 
+/** Of the fleet's port, and of that of its shells. */
+type Anchors = readonly [Anchor, Anchor | undefined];
+
 interface Anchor extends AsyncDisposable {
   readonly port: number;
 }
@@ -246,7 +262,7 @@ interface Anchor extends AsyncDisposable {
  * Holds the fleet's port on an address that every fleet uses for this: two fleets that take a free port never get the
  * same, also in different processes, and the port is known before the first BMC is there.
  */
-async function dropAnchor({ network, port }: FleetOptions): Promise<Anchor> {
+async function dropAnchor({ network }: FleetOptions, port: number): Promise<Anchor> {
   const server = createServer((socket) => socket.destroy());
   const host = `${network}.255.254`;
   await new Promise<void>((resolve, reject) => {

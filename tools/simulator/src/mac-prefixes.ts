@@ -7,10 +7,12 @@ export interface MacPrefixWish {
   readonly credentials: { readonly username: string; readonly password: string };
   readonly protocolScheme: 'http' | 'https';
   readonly port: number;
+  /** Of the SSH shells. */
+  readonly shellPort: number;
 }
 
 /** The MAC prefix database that makes an operator find these BMCs, as YAML. No two entries match the same address. */
-export function macPrefixYaml({ nodes, credentials, protocolScheme, port }: MacPrefixWish): string {
+export function macPrefixYaml({ nodes, credentials, protocolScheme, port, shellPort }: MacPrefixWish): string {
   const prefixes = new Map<string, string>();
   for (const { macPrefix, manufacturer } of Object.values(profiles)) prefixes.set(macPrefix, manufacturer);
   for (const { bmc } of nodes) prefixes.set(bmc.profile.macPrefix, bmc.profile.manufacturer);
@@ -26,7 +28,7 @@ export function macPrefixYaml({ nodes, credentials, protocolScheme, port }: MacP
       manufacturer: profile.manufacturer,
       credentials: { username, password },
     }));
-  const entries = [...whole, ...single].map((entry) => entryYaml(entry, protocolScheme, port));
+  const entries = [...whole, ...single].map((entry) => entryYaml(entry, { protocolScheme, port, shellPort }));
   return `macPrefixes:\n${entries.join('')}`;
 }
 
@@ -37,8 +39,7 @@ function entryYaml(
     manufacturer,
     credentials,
   }: { macPrefix: string; manufacturer: string; credentials: MacPrefixWish['credentials'] },
-  protocolScheme: string,
-  port: number,
+  { protocolScheme, port, shellPort }: Pick<MacPrefixWish, 'protocolScheme' | 'port' | 'shellPort'>,
 ): string {
   return `  - macPrefix: ${JSON.stringify(macPrefix.toLowerCase())}
     manufacturer: ${JSON.stringify(manufacturer)}
@@ -51,6 +52,6 @@ function entryYaml(
         password: ${JSON.stringify(credentials.password)}
     console:
       type: SSH
-      port: 22
+      port: ${shellPort}
 `;
 }

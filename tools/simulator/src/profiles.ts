@@ -50,6 +50,10 @@ export interface VendorProfile {
   readonly changedStatus: 200 | 204;
   /** Properties of an event subscription that are refused. */
   readonly rejectedInSubscription: readonly string[];
+  /** The answer to a new subscription says where it is. */
+  readonly locatesSubscriptions: boolean;
+  /** Command of its shell that restarts the BMC; undefined where the shell has none. */
+  readonly shellResetCommand: string | undefined;
   /** Drives are seen only as SimpleStorage. */
   readonly simpleStorage: boolean;
   /** The controller mirrors its drives into one volume, which is the disk that the operating system sees. */
@@ -100,6 +104,8 @@ const generic: VendorProfile = {
   uselessResetStatus: undefined,
   changedStatus: 204,
   rejectedInSubscription: [],
+  locatesSubscriptions: true,
+  shellResetCommand: undefined,
   simpleStorage: false,
   mirrored: false,
 };
@@ -123,6 +129,7 @@ const dell: VendorProfile = {
   bootBySettings: true,
   uselessResetStatus: 409,
   changedStatus: 200,
+  shellResetCommand: 'racreset',
   mirrored: true,
 };
 
@@ -169,6 +176,7 @@ export const profiles = {
     uselessResetStatus: 400,
     changedStatus: 200,
     rejectedInSubscription: ['DeliveryRetryPolicy'],
+    shellResetCommand: 'cd /map1 && reset',
   },
   lenovo: {
     ...generic,
@@ -183,6 +191,7 @@ export const profiles = {
     storageId: 'RAID_Slot4',
     macPrefix: '0894EF',
     led: 'IndicatorLED',
+    shellResetCommand: 'resetsp',
     bootMode: 'Legacy',
   },
   supermicro,
@@ -199,6 +208,7 @@ export const profiles = {
     chassisId: 'Self',
     macPrefix: 'D85ED3',
     expand: false,
+    locatesSubscriptions: false,
     sessionCap: undefined,
     maxPasswordLength: 16,
     roleNeedsPassword: true,

@@ -29,7 +29,7 @@ export function resourceAt(bmc: SimulatedBmc, path: string): Resource | undefine
   }
 }
 
-function serviceRoot({ profile, managerUuid, sessionsOffered }: SimulatedBmc): Resource {
+function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: SimulatedBmc): Resource {
   const under = (name: string) => at(`${root}/${name}`);
   const sessions = { SessionService: under('SessionService'), Links: { Sessions: under('SessionService/Sessions') } };
   return {
@@ -38,7 +38,7 @@ function serviceRoot({ profile, managerUuid, sessionsOffered }: SimulatedBmc): R
     Id: 'RootService',
     Name: 'Root Service',
     RedfishVersion: '1.17.0',
-    UUID: managerUuid,
+    ...(faults.anonymous ? {} : { UUID: managerUuid }),
     Vendor: profile.manufacturer,
     Product: profile.bmcModel,
     Systems: under('Systems'),
@@ -86,7 +86,7 @@ function systemResource(bmc: SimulatedBmc, machine: Machine, path: string): Reso
     ...(uuid === null ? {} : { UUID: uuid.toUpperCase() }),
     Manufacturer: profile.manufacturer,
     Model: profile.model,
-    SerialNumber: hardware.serialNumber,
+    ...(bmc.faults.anonymous ? {} : { SerialNumber: hardware.serialNumber }),
     SKU: hardware.sku,
     AssetTag: machine.assetTag,
     BiosVersion: profile.biosVersion,
@@ -241,7 +241,7 @@ function eventService(
       '@odata.type': '#EventService.v1_10_2.EventService',
       Id: 'EventService',
       Name: 'Event Service',
-      ServiceEnabled: true,
+      ServiceEnabled: !bmc.faults.eventsDisabled,
       EventFormatTypes: ['Event', 'MetricReport'],
       Subscriptions: at(`${path}/Subscriptions`),
     };

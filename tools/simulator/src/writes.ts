@@ -201,10 +201,12 @@ function resetManager(bmc: SimulatedBmc, body: unknown): Reply {
   const type = member(body, 'ResetType');
   const isKnown = type === undefined ? !bmc.profile.managerResetTypes : isOneOf(managerResetTypes, type);
   if (!isKnown) return failure(400, 'ActionParameterNotSupported', `reset type ${JSON.stringify(type)} is not offered`);
+  bmc.resets.push(typeof type === 'string' ? type : '');
   return { ...done(bmc.profile.changedStatus), afterwards: () => bmc.restart() };
 }
 
 function subscribe(bmc: SimulatedBmc, body: unknown): Reply {
+  if (bmc.faults.eventsDisabled) return failure(503, 'ServiceTemporarilyUnavailable', 'the event service is disabled');
   if (!isObject(body) || typeof body.Destination !== 'string')
     return failure(400, 'PropertyMissing', 'Destination is missing');
   const rejected = bmc.profile.rejectedInSubscription.find((name) => name in body);
@@ -214,7 +216,8 @@ function subscribe(bmc: SimulatedBmc, body: unknown): Reply {
   );
   if (existing) return failure(400, 'ResourceAlreadyExists', `a subscription for ${body.Destination} exists already`);
   const id = bmc.addSubscription(body);
-  return created(bmc, `${root}/EventService/Subscriptions/${id}`);
+  const path = `${root}/EventService/Subscriptions/${id}`;
+  return bmc.profile.locatesSubscriptions ? created(bmc, path) : { status: 201 };
 }
 
 const created = (bmc: SimulatedBmc, path: string): Reply => ({

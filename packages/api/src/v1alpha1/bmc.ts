@@ -39,6 +39,26 @@ const spec = z.object({
     .describe('How the serial console is reached.'),
   bmcSettingsRef: localRef().optional().describe('BMCSettings of this BMC. Deprecated.'),
   hostname: z.string().optional().describe('Name for the DNS record of the BMC.'),
+  ssh: z
+    .object({
+      hostKeyFingerprint: z
+        .string()
+        .regex(/^(SHA256:)?[A-Za-z0-9+/]{43}=?$/)
+        .optional()
+        .describe('SHA-256 fingerprint of the SSH host key, as ssh-keygen -l prints it; it alone is trusted then.'),
+    })
+    .optional()
+    .describe('How the shell of the BMC is reached, which is used to restart a BMC that no longer answers otherwise.'),
+});
+
+/** A restart of the BMC that was asked for: what is known of it has to survive the process that carries it out. */
+const reset = z.object({
+  requestedBy: z.enum(['User', 'Automatic']).describe('Who wants it.'),
+  method: z.enum(['Redfish', 'SSH']).describe('How it is done.'),
+  since: time().describe('When it was asked for.'),
+  sentAt: time().optional().describe('When it was sent; a reset is never sent a second time.'),
+  failedAt: time().optional().describe('When it turned out that it could not be carried out.'),
+  attempts: int32().min(0).describe('Resets since the BMC last answered.'),
 });
 
 const status = z.object({
@@ -61,6 +81,11 @@ const status = z.object({
   lastResetTime: time().optional().describe('When it was last reset.'),
   metricsReportSubscriptionLink: z.string().optional().describe('Redfish subscription for metric reports.'),
   eventsSubscriptionLink: z.string().optional().describe('Redfish subscription for events.'),
+  reset: reset.optional().describe('The reset that is under way, or the one that failed last.'),
+  sshHostKeyFingerprint: z
+    .string()
+    .optional()
+    .describe('SSH host key that was seen first; another one is refused from then on.'),
   conditions: conditions(),
 });
 

@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, conditions, group, ipAddress, macAddress, version, why } from '../common/fields.ts';
+import { age, conditions, group, int32, ipAddress, macAddress, time, version, why } from '../common/fields.ts';
 
 /** A device on the management network, by its addresses. The MAC prefix database tells what it is. */
 export const Endpoint = defineKind({
@@ -29,7 +29,17 @@ export const Endpoint = defineKind({
       })
       .optional()
       .describe('The addresses.'),
-    status: z.object({ conditions: conditions() }).optional().describe('What became of the device.'),
+    status: z
+      .object({
+        rejectedDefaultCredentials: int32()
+          .min(0)
+          .optional()
+          .describe('How many default credentials the device rejected, in the order of the MAC prefix database.'),
+        lastLoginAttemptTime: time().optional().describe('When the last of them was tried.'),
+        conditions: conditions(),
+      })
+      .optional()
+      .describe('What became of the device.'),
   },
 });
 export type Endpoint = ObjectOf<typeof Endpoint>;

@@ -62,6 +62,10 @@ export const defaultOsImageAnnotation = 'metal.ironcore.dev/is-default-os-image'
 export const bootTokenExpiresAnnotation = 'metal.ironcore.dev/boot-token-expires';
 /** On a ServerBootConfiguration of a discovery: which attempt it belongs to, counted from 1. */
 export const discoveryAttemptAnnotation = 'metal.ironcore.dev/discovery-attempt';
+/** On a Server: its machine reports no UUID; of what the one in the spec was made. */
+export const identityDerivedAnnotation = 'metal.ironcore.dev/identity-derived-from';
+/** On a Server: keys of the labels it has from its BMC, with commas between. */
+export const bmcLabelsAnnotation = 'metal.ironcore.dev/labels-from-bmc';
 /**
  * On a Server, followed by the name of a readiness rule: the rule whose UID is the value has been satisfied once.
  * `true` is what v0.7.0 wrote, which knew rules by name only.

@@ -11,14 +11,18 @@ import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { BmcObservation } from '../../observations.ts';
 import type { BmcAction, BmcFacts } from './facts.ts';
+import { acceptReset, dropOperation, sendReset } from './reset-actions.ts';
 
-type BmcTurn = Turn<BMC, BmcFacts, OperatorContext>;
+export type BmcTurn = Turn<BMC, BmcFacts, OperatorContext>;
 
 export const bmcActions: Record<BmcAction, (turn: BmcTurn) => Promise<void>> = {
   observe,
   recordManager,
   createServers,
   updateServers,
+  dropOperation,
+  acceptReset,
+  sendReset,
 };
 
 /** A BMC that does not answer is an expected outcome: it is remembered, and the next judgement speaks of it. */
@@ -27,13 +31,15 @@ async function observe({ object, facts, context }: BmcTurn): Promise<void> {
   const { name } = object.metadata;
   const { connection } = facts;
   if (connection === undefined) throw new StaleDecision('the BMC lost its address or credentials');
+  access.memory(name, connection).triedAt = clock.now();
   try {
-    const observation = await access.talk(name, connection, (bmc) => lookAt(bmc, object.spec?.bmcUUID, clock.now()));
+    const observation = await lookAt(access.line(name, connection), object.spec?.bmcUUID, clock.now());
     access.memory(name, connection).saw(observation);
+    access.seen.emit(name);
     for (const other of rivals(observation, name, context)) access.learned.emit(other);
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
-    access.memory(name, connection).failed(error, clock.now(), 0);
+    access.failed(name, connection, error);
   }
 }
 
@@ -55,11 +61,12 @@ async function recordManager({ object, facts, context }: BmcTurn): Promise<void>
 }
 
 async function createServers({ object, facts, context }: BmcTurn): Promise<void> {
-  for (const { name, systemUUID, systemURI } of facts.systems.create) {
+  for (const { name, systemUUID, systemURI, annotations } of facts.systems.create) {
     await context.client.create(Server, {
       metadata: {
         name,
         labels: { ...object.metadata.labels },
+        annotations: { ...annotations },
         finalizers: [serverFinalizer],
         ownerReferences: [ownedBy(object)],
       },
@@ -69,9 +76,9 @@ async function createServers({ object, facts, context }: BmcTurn): Promise<void>
 }
 
 async function updateServers({ facts, context }: BmcTurn): Promise<void> {
-  for (const { server, systemURI, labels } of facts.systems.update) {
+  for (const { server, systemURI, labels, annotations } of facts.systems.update) {
     const { name, resourceVersion } = server.metadata;
-    const patch = { metadata: { labels }, spec: { systemURI } };
+    const patch = { metadata: { labels, annotations }, spec: { systemURI } };
     await context.client.mergePatch(Server, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
   }
 }

@@ -9,6 +9,7 @@ import { isPaused } from '../../paused.ts';
 import { bmcActions } from './actions.ts';
 import { type BmcPhase, readBmcFacts } from './facts.ts';
 import { bmcPhases } from './phases.ts';
+import { bmcReasons } from './reasons.ts';
 import { reportBmc } from './report.ts';
 
 const nameOf = ({ metadata }: BMC): string => metadata.name;
@@ -21,6 +22,8 @@ export const bmcController = phaseController({
   table: bmcPhases,
   actions: bmcActions,
   report: reportBmc,
+  reasons: bmcReasons,
+  conditionTypes: ['Ready', 'Reset', 'SystemsAccepted'],
   paused: isPaused,
   wokenBy: [
     {
@@ -45,6 +48,9 @@ export const bmcController = phaseController({
 
 /** Values that v0.7.0 copied from Redfish (`StandbyOffline`, …) mean that the BMC has to be looked at anew. */
 function phaseOfBmc({ status }: BMC): BmcPhase {
+  const reset = status?.reset;
+  if (reset !== undefined && reset.failedAt === undefined)
+    return reset.sentAt === undefined ? 'ResetRequested' : 'Resetting';
   const state = status?.state;
   return state === 'Enabled' || state === 'Error' ? state : 'Pending';
 }

@@ -3,10 +3,20 @@ import type { BmcMemory } from '../../observations.ts';
 import { addressOf, connectionOf, type Connection, type Obstacle } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
 import { spread } from '../../spread.ts';
+import type { BmcReason } from './reasons.ts';
+import { type BmcOperation, operationOf, type ResetFacts, resetFactsOf } from './resets.ts';
 import { planSystems, type SystemsPlan } from './systems.ts';
 
-export type BmcPhase = 'Pending' | 'Enabled' | 'Error';
-export type BmcAction = 'observe' | 'recordManager' | 'createServers' | 'updateServers';
+/** While it resets, the state that people see is Pending, as in v0.7.0. */
+export type BmcPhase = 'Pending' | 'Enabled' | 'Error' | 'ResetRequested' | 'Resetting';
+export type BmcAction =
+  | 'observe'
+  | 'recordManager'
+  | 'createServers'
+  | 'updateServers'
+  | 'dropOperation'
+  | 'acceptReset'
+  | 'sendReset';
 
 export interface BmcFacts {
   readonly ip: string | undefined;
@@ -15,20 +25,23 @@ export interface BmcFacts {
   /** Why there is nothing to connect to. */
   readonly obstacle: Obstacle | undefined;
   readonly failure:
-    | { readonly reason: string; readonly message: string; readonly needsHuman: boolean; readonly retryInMs: number }
+    | { readonly reason: BmcReason; readonly message: string; readonly needsHuman: boolean; readonly retryInMs: number }
     | undefined;
   readonly observation: BmcMemory['observation'];
   /** Milliseconds until the next periodic look; 0 or less when due. */
   readonly nextLookInMs: number;
   readonly managerRecorded: boolean;
   readonly systems: SystemsPlan;
+  readonly operation: BmcOperation | undefined;
+  readonly reset: ResetFacts;
+  readonly sshHostKey: string | undefined;
 }
 
 /** Answers that do not change by asking again; asking again may even lock the account. */
 const codesForHumans = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted']);
 
 /** Reason and message of v0.7.0 by HTTP status; what was seen follows the message. */
-const wordsOfV070: Record<number, { reason: string; message: string }> = {
+const wordsOfV070: Record<number, { reason: BmcReason; message: string }> = {
   401: { reason: 'AuthenticationFailed', message: 'BMC credentials are invalid' },
   500: { reason: 'InternalServerError', message: 'BMC internal server error' },
   503: { reason: 'ConnectionFailed', message: 'BMC service unavailable' },
@@ -48,8 +61,11 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
     observation,
     nextLookInMs:
       observation === undefined ? 0 : observation.at + spread(context.config.bmcResyncMs, bmc.metadata.name) - now,
-    managerRecorded: bmc.spec?.bmcUUID !== undefined || observation?.manager?.uuid === undefined,
+    managerRecorded: (bmc.spec?.bmcUUID ?? '') !== '' || observation?.manager?.uuid === undefined,
     systems: systemsPlanOf(bmc, memory, context),
+    operation: operationOf(bmc),
+    reset: resetFactsOf(bmc, memory, context.config, now),
+    sshHostKey: memory.sshHostKey,
   };
 }
 
@@ -71,6 +87,7 @@ function systemsPlanOf(bmc: BMC, { observation }: BmcMemory, { caches, access }:
     bmc,
     systems: observation?.systems ?? [],
     serversByUuid: (uuid) => caches.servers.by('uuid', uuid),
+    ownServers: caches.servers.by('bmc', bmc.metadata.name),
     isNameTaken: (name) => caches.servers.get(name) !== undefined,
     reporters: (uuid) => access.reporters(uuid),
   });

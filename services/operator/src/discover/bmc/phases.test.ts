@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BmcFacts, BmcPhase } from './facts.ts';
 import { bmcPhases } from './phases.ts';
+import type { ResetFacts } from './resets.ts';
 
 const seen = { at: 0, manager: undefined, systems: [] };
 const connected: BmcFacts = {
@@ -14,15 +15,39 @@ const connected: BmcFacts = {
   nextLookInMs: 60_000,
   managerRecorded: true,
   systems: { create: [], update: [], refused: [] },
+  operation: undefined,
+  reset: noReset(),
+  sshHostKey: undefined,
 };
+function noReset(reset: Partial<ResetFacts> = {}): ResetFacts {
+  return {
+    record: undefined,
+    pending: undefined,
+    isSent: false,
+    wanted: undefined,
+    outcome: undefined,
+    quietForMs: 0,
+    nextTryInMs: 60_000,
+    hasAnswered: false,
+    automaticInMs: undefined,
+    ...reset,
+  };
+}
+const graceful = { kind: 'reset', value: 'graceful-restart-bmc', method: 'Redfish' } as const;
+const park = { kind: 'unsupported', value: 'park' } as const;
+const record = { requestedBy: 'User', method: 'Redfish', since: '2026-01-01T00:00:00Z', attempts: 0 } as const;
+const wanted = { requestedBy: 'User', method: 'Redfish', attempts: 0, why: 'UserRequested' } as const;
+const fallback = { ...wanted, method: 'SSH', why: 'FallbackToSSH' } as const;
+const automatic = { ...wanted, requestedBy: 'Automatic', why: 'AutoResetting' } as const;
+const of = record.since;
 const failure = (retryInMs: number, needsHuman = false): BmcFacts['failure'] => ({
   reason: 'Unreachable',
   message: 'away',
   needsHuman,
   retryInMs,
 });
-const obstacle = { reason: 'BMCSecretNotFound', message: 'create it' };
-const system = { name: 'bmc-system-0', systemUUID: 'u', systemURI: '/redfish/v1/Systems/1' };
+const obstacle = { reason: 'BMCSecretNotFound', message: 'create it' } as const;
+const system = { name: 'bmc-system-0', systemUUID: 'u', systemURI: '/redfish/v1/Systems/1', annotations: {} };
 
 const lines: [title: string, phase: BmcPhase, facts: Partial<BmcFacts>, decided: string][] = [
   ['a BMC that was never seen is looked at', 'Pending', { observation: undefined }, 'act observe'],
@@ -45,6 +70,83 @@ const lines: [title: string, phase: BmcPhase, facts: Partial<BmcFacts>, decided:
   ['Error says what a person can do', 'Error', { failure: failure(0, true) }, 'wait Unreachable'],
   ['Error ends when the obstacle does', 'Error', {}, 'go Pending'],
   ['Error stays while the obstacle does', 'Error', { obstacle }, 'wait BMCSecretNotFound'],
+  ['what a BMC does not do is taken off', 'Enabled', { operation: park }, 'act dropOperation'],
+  ['… also while it fails', 'Pending', { operation: park, failure: failure(5_000) }, 'act dropOperation'],
+  ['… and in Error', 'Error', { operation: park, obstacle }, 'act dropOperation'],
+  ['… and while it resets', 'Resetting', { operation: park }, 'act dropOperation'],
+  ['… and before it resets', 'ResetRequested', { operation: park }, 'act dropOperation'],
+  ['a reset is begun when somebody asks', 'Enabled', { reset: noReset({ wanted }) }, 'go ResetRequested'],
+  [
+    '… also of a BMC that does not answer',
+    'Pending',
+    { failure: failure(5_000), reset: noReset({ wanted }) },
+    'go ResetRequested',
+  ],
+  [
+    '… and of one that refuses us',
+    'Error',
+    { failure: failure(5_000, true), reset: noReset({ wanted }) },
+    'go ResetRequested',
+  ],
+  [
+    'a failing BMC is reset by itself when that is due',
+    'Pending',
+    { failure: failure(5_000), reset: noReset({ wanted: automatic }) },
+    'go ResetRequested',
+  ],
+  [
+    'the wish is written down first',
+    'ResetRequested',
+    { operation: graceful, reset: noReset({ wanted }) },
+    'act acceptReset',
+  ],
+  [
+    'after a crash the annotation still goes first',
+    'ResetRequested',
+    { operation: graceful, reset: noReset({ record, pending: record }) },
+    'act acceptReset',
+  ],
+  [
+    'what is written down is sent next',
+    'ResetRequested',
+    { reset: noReset({ record, pending: record }) },
+    'go Resetting',
+  ],
+  ['a reset that nobody wants any more is dropped', 'ResetRequested', {}, 'go Pending'],
+  ['a reset is sent when it is marked', 'Resetting', { reset: noReset({ record, pending: record }) }, 'act sendReset'],
+  [
+    'a BMC that restarts is left alone',
+    'Resetting',
+    { reset: noReset({ isSent: true, quietForMs: 9_000 }) },
+    'wait WaitingForReset',
+  ],
+  [
+    '… and not restarted a second time',
+    'Resetting',
+    { operation: graceful, reset: noReset({ isSent: true, quietForMs: 9_000, wanted }) },
+    'act dropOperation',
+  ],
+  [
+    '… but when it stays away, it is when somebody asks',
+    'Resetting',
+    { operation: graceful, reset: noReset({ isSent: true, wanted }) },
+    'go ResetRequested',
+  ],
+  ['then it is tried', 'Resetting', { reset: noReset({ isSent: true, nextTryInMs: 0 }) }, 'act observe'],
+  ['… now and then', 'Resetting', { reset: noReset({ isSent: true }) }, 'wait WaitingForReset'],
+  ['… until it answers', 'Resetting', { reset: noReset({ isSent: true, hasAnswered: true }) }, 'go Pending'],
+  [
+    'a BMC that is too sick for Redfish is reset by SSH',
+    'Resetting',
+    { reset: noReset({ isSent: true, wanted: fallback, outcome: { of, kind: 'noRedfish', message: 'away' } }) },
+    'go ResetRequested',
+  ],
+  [
+    'a reset that cannot be carried out ends',
+    'Resetting',
+    { reset: noReset({ outcome: { of, kind: 'failed', reason: 'InternalServerError', message: 'SSH reset failed' } }) },
+    'go Pending',
+  ],
 ];
 
 for (const [title, phase, facts, decided] of lines) {

@@ -1,28 +1,36 @@
 import { act, type Decision, go, minutes, type PhaseTable, rowsOf, wait } from '@metal/kube/decide.ts';
 import type { BmcAction, BmcFacts, BmcPhase } from './facts.ts';
+import type { BmcReason } from './reasons.ts';
 
-const row = rowsOf<BmcPhase, BmcFacts, BmcAction>();
+const row = rowsOf<BmcPhase, BmcFacts, BmcAction, BmcReason>();
+type BmcDecision<To extends BmcPhase = never> = Decision<To, BmcAction, BmcReason>;
 
 const untilSomebodyActs = minutes(60);
 
 /** A BMC object is Enabled while its management controller answers us. Error is what only a person can change. */
-export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction> = {
-  Pending: row(['Enabled', 'Error'], (bmc) => {
+export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
+  Pending: row(['Enabled', 'Error', 'ResetRequested'], (bmc) => {
+    const asked = operationFirst(bmc);
+    if (asked !== undefined) return asked;
     if (bmc.obstacle !== undefined) return go('Error', bmc.obstacle.reason, bmc.obstacle.message);
     if (bmc.failure?.needsHuman) return go('Error', bmc.failure.reason, bmc.failure.message);
     if (bmc.failure !== undefined && bmc.failure.retryInMs > 0)
-      return wait(bmc.failure.retryInMs, bmc.failure.reason, bmc.failure.message);
+      return wait(soonest(bmc.failure.retryInMs, bmc.reset.automaticInMs), bmc.failure.reason, bmc.failure.message);
     if (bmc.failure !== undefined || bmc.observation === undefined) return act('observe', 'NotYetSeen');
     return go('Enabled', 'Connected');
   }),
-  Enabled: row(['Pending', 'Error'], (bmc) => {
+  Enabled: row(['Pending', 'Error', 'ResetRequested'], (bmc) => {
+    const asked = operationFirst(bmc);
+    if (asked !== undefined) return asked;
     if (bmc.obstacle !== undefined) return go('Error', bmc.obstacle.reason, bmc.obstacle.message);
     if (bmc.failure?.needsHuman) return go('Error', bmc.failure.reason, bmc.failure.message);
     if (bmc.failure !== undefined) return go('Pending', bmc.failure.reason, bmc.failure.message);
     if (bmc.nextLookInMs <= 0) return act('observe', 'PeriodicLook');
     return keepServers(bmc);
   }),
-  Error: row(['Pending'], (bmc) => {
+  Error: row(['Pending', 'ResetRequested'], (bmc) => {
+    const asked = operationFirst(bmc);
+    if (asked !== undefined) return asked;
     if (bmc.obstacle !== undefined) return wait(untilSomebodyActs, bmc.obstacle.reason, bmc.obstacle.message);
     if (bmc.failure?.needsHuman)
       return wait(
@@ -32,11 +40,55 @@ export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction> = {
       );
     return go('Pending', 'ConfigurationChanged');
   }),
+  ResetRequested: row(['Resetting', 'Pending'], ({ operation, reset }) => {
+    if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
+    if (reset.wanted !== undefined) return act('acceptReset', reset.wanted.why);
+    if (operation !== undefined) return act('acceptReset', 'UserRequested');
+    return reset.pending === undefined ? go('Pending', 'ResetNotNeeded') : go('Resetting', 'ResetRecorded');
+  }),
+  Resetting: row(['Pending', 'ResetRequested'], (bmc) => {
+    const { operation, reset } = bmc;
+    if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
+    if (operation !== undefined && isUnderWay(reset)) return act('dropOperation', 'ResetAlreadyRunning');
+    if (reset.wanted !== undefined) return go('ResetRequested', reset.wanted.why);
+    if (reset.pending !== undefined) return act('sendReset', 'ResetRecorded');
+    if (reset.outcome?.kind === 'failed') return go('Pending', reset.outcome.reason, reset.outcome.message);
+    return awaitReturn(bmc);
+  }),
 };
 
-function keepServers(bmc: BmcFacts): Decision<never, BmcAction> {
+/** Nobody restarts a BMC that is restarting. */
+const isUnderWay = ({ quietForMs, outcome }: BmcFacts['reset']): boolean =>
+  quietForMs > 0 && (outcome === undefined || outcome.kind === 'sent');
+
+/** What people ask for goes before everything else, also while the BMC fails: a restart may be what helps. */
+function operationFirst({ operation, reset }: BmcFacts): BmcDecision<'ResetRequested'> | undefined {
+  if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
+  return reset.wanted === undefined ? undefined : go('ResetRequested', reset.wanted.why);
+}
+
+function awaitReturn({ reset, failure, obstacle }: BmcFacts): BmcDecision<'Pending'> {
+  if (reset.quietForMs > 0)
+    return wait(reset.quietForMs, 'WaitingForReset', `${sentence(reset.record?.sentAt)}; it is left alone until then`);
+  if (obstacle !== undefined) return wait(untilSomebodyActs, obstacle.reason, obstacle.message);
+  if (reset.hasAnswered) return go('Pending', 'ResetComplete', 'BMC reset is complete');
+  if (reset.nextTryInMs <= 0) return act('observe', 'WaitingForReset');
+  const seen = failure === undefined ? '' : `; last seen: ${failure.message}`;
+  return wait(
+    soonest(reset.nextTryInMs, reset.automaticInMs),
+    'WaitingForReset',
+    `${sentence(reset.record?.sentAt)}${seen}`,
+  );
+}
+
+const sentence = (sentAt: string | undefined): string =>
+  `the BMC was told at ${sentAt ?? ''} to restart and is tried again now and then until it answers`;
+
+function keepServers(bmc: BmcFacts): BmcDecision {
   if (!bmc.managerRecorded) return act('recordManager', 'ManagerFound');
   if (bmc.systems.create.length > 0) return act('createServers', 'SystemFound');
   if (bmc.systems.update.length > 0) return act('updateServers', 'SystemMovedOrLabelled');
   return wait(bmc.nextLookInMs, 'Connected', 'BMC is connected');
 }
+
+const soonest = (ms: number, other: number | undefined): number => (other === undefined ? ms : Math.min(ms, other));

@@ -3,12 +3,25 @@ import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { separatedMacAddress } from '../../mac-address.ts';
 import { condition, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import type { BmcFacts, BmcPhase } from './facts.ts';
+import { isResetting, lastResetTimeOf, resetCondition, resetFieldOf } from './reset-report.ts';
 
 export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>): StatusReport {
   const connected = outcome.phase === 'Enabled' ? { reason: 'Connected', message: 'BMC is connected' } : undefined;
   return {
-    fields: { ...addressFields(bmc, facts), ...managerFields(bmc, facts), state: outcome.phase },
-    conditions: [readyCondition(bmc, outcome, connected), ...systemsCondition(bmc, facts)],
+    fields: {
+      ...addressFields(bmc, facts),
+      ...managerFields(bmc, facts),
+      lastResetTime: lastResetTimeOf(bmc, facts),
+      reset: resetFieldOf(facts, outcome),
+      sshHostKeyFingerprint: facts.sshHostKey ?? bmc.status?.sshHostKeyFingerprint,
+      // v0.7.0 shows a BMC that resets as Pending; what waits for a BMC knows no other word.
+      state: isResetting(outcome.phase) ? 'Pending' : outcome.phase,
+    },
+    conditions: [
+      readyCondition(bmc, outcome, connected),
+      ...resetCondition(bmc, facts, outcome),
+      ...systemsCondition(bmc, facts),
+    ],
   };
 }
 
@@ -26,14 +39,16 @@ function managerFields({ status }: BMC, { observation }: BmcFacts): Record<strin
     serialNumber: manager?.serialNumber ?? status?.serialNumber,
     firmwareVersion: manager?.firmwareVersion ?? status?.firmwareVersion,
     powerState: manager === undefined ? status?.powerState : manager.powerState,
-    lastResetTime: manager?.lastResetTime ?? status?.lastResetTime,
   };
 }
 
 function systemsCondition(bmc: BMC, { observation, systems }: BmcFacts): ReportedCondition[] {
   if (observation === undefined) return [];
   const [first] = systems.refused;
+  const wasSaid = bmc.status?.conditions?.some(({ type }) => type === 'SystemsAccepted') === true;
   const count = observation.systems.length;
+  // What is as it should be is worth a condition only where it once was not.
+  if (first === undefined && !wasSaid) return [];
   if (first === undefined) {
     return [
       condition(bmc, 'SystemsAccepted', 'True', {

@@ -25,7 +25,11 @@ const system = (uri: string, uuid: string | undefined): SystemSummary => ({
 const server = (name: string, uuid: string, uri: string, bmcName = 'bmc'): Server => ({
   apiVersion: bmc.apiVersion,
   kind: 'Server',
-  metadata: { name, labels: { rack: 'r1' } },
+  metadata: {
+    name,
+    labels: { rack: 'r1' },
+    annotations: { 'metal.ironcore.dev/labels-from-bmc': 'rack' },
+  },
   spec: { systemUUID: uuid, systemURI: uri, bmcRef: { name: bmcName }, reclaimPolicy: 'Recycle', unclaimable: false },
 });
 const plan = (systems: SystemSummary[], servers: Server[] = [], reporters: string[] = ['bmc']) =>
@@ -33,6 +37,7 @@ const plan = (systems: SystemSummary[], servers: Server[] = [], reporters: strin
     bmc,
     systems,
     serversByUuid: (uuid) => servers.filter(({ spec }) => spec.systemUUID === uuid),
+    ownServers: servers.filter(({ spec }) => spec.bmcRef?.name === 'bmc'),
     isNameTaken: (name) => servers.some(({ metadata }) => metadata.name === name),
     reporters: () => reporters,
   });
@@ -78,3 +83,63 @@ test('a Server of another BMC is never taken over', () => {
   assert.deepEqual([create, update], [[], []]);
   assert.equal(refused[0]?.reason, 'DuplicateSystemUUID');
 });
+
+test('two systems of one BMC with one UUID are both refused, and nothing is changed', () => {
+  const known = server('bmc-system-0', 'a', '/1');
+  for (const servers of [[], [known]]) {
+    const { create, update, refused } = plan([system('/1', 'a'), system('/2', 'a')], servers);
+    assert.deepEqual([create, update], [[], []]);
+    assert.deepEqual(
+      refused.map(({ reason }) => reason),
+      ['DuplicateSystemUUID', 'DuplicateSystemUUID'],
+    );
+  }
+});
+
+const derived = (uri: string, uuid: string): SystemSummary => ({
+  ...system(uri, uuid),
+  uuidDerivedFrom: 'manufacturer and serial number',
+});
+const derivedKey = 'metal.ironcore.dev/identity-derived-from';
+
+test('a Server whose identity was derived says so', () => {
+  const { create } = plan([derived('/1', 'd')]);
+  assert.deepEqual(create[0]?.annotations, {
+    [derivedKey]: 'manufacturer and serial number',
+    'metal.ironcore.dev/labels-from-bmc': 'rack',
+  });
+});
+
+test('a machine that begins to report a UUID does not become a second Server', () => {
+  const before = server('bmc-system-0', 'd', '/1');
+  before.metadata.annotations = { ...before.metadata.annotations, [derivedKey]: 'manufacturer and serial number' };
+  const { create, refused } = plan([system('/1', 'a')], [before]);
+  assert.deepEqual(create, []);
+  assert.equal(refused[0]?.reason, 'SystemIdentityChanged');
+  assert.match(refused[0]?.message ?? '', /now reports UUID a, and its Server bmc-system-0 has d/);
+});
+
+test('a machine that ceases to report its UUID does not become a second Server', () => {
+  const { create, refused } = plan([derived('/1', 'd')], [server('bmc-system-0', 'a', '/1')]);
+  assert.deepEqual(create, []);
+  assert.match(refused[0]?.message ?? '', /no longer reports a UUID/);
+});
+
+const noted = (labels: Record<string, string>, keys: string | undefined): Server => {
+  const made = server('bmc-system-0', 'a', '/1');
+  made.metadata.labels = labels;
+  made.metadata.annotations = keys === undefined ? {} : { 'metal.ironcore.dev/labels-from-bmc': keys };
+  return made;
+};
+const labelRows: [title: string, server: Server, labels: object | undefined][] = [
+  ['labels that are there already are no change', noted({ rack: 'r1' }, 'rack'), undefined],
+  ['a label that the BMC got comes', noted({}, undefined), { rack: 'r1' }],
+  ['a label that the BMC changed changes', noted({ rack: 'r0' }, 'rack'), { rack: 'r1' }],
+  ['a label that the BMC lost goes', noted({ rack: 'r1', old: 'x' }, 'old,rack'), { old: null }],
+  ['a label that people set on the Server stays', noted({ rack: 'r1', mine: 'x' }, 'rack'), undefined],
+  ['a label that is gone already needs no going', noted({ rack: 'r1' }, 'old,rack'), {}],
+  ['a Server of an earlier version gets the note', noted({ rack: 'r1' }, undefined), {}],
+];
+for (const [title, known, labels] of labelRows) {
+  test(title, () => assert.deepEqual(plan([system('/1', 'a')], [known]).update[0]?.labels, labels));
+}

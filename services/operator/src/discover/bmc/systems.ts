@@ -1,21 +1,26 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { identityDerivedAnnotation } from '@metal/api/wire/contract.ts';
 import type { SystemSummary } from '@metal/redfish/systems.ts';
+import { labelChanges, labelNoteChange, labelNoteOf } from './labels.ts';
 
 export interface NewServer {
   readonly name: string;
   readonly systemUUID: string;
   readonly systemURI: string;
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 export interface MovedServer {
   readonly server: Server;
   readonly systemURI: string;
-  readonly labels: Record<string, string>;
+  /** Null takes a label away. */
+  readonly labels: Readonly<Record<string, string | null>>;
+  readonly annotations: Readonly<Record<string, string | null>>;
 }
 
 export interface RefusedSystem {
-  readonly reason: 'SystemWithoutUUID' | 'DuplicateSystemUUID';
+  readonly reason: 'SystemWithoutUUID' | 'DuplicateSystemUUID' | 'SystemIdentityChanged';
   readonly message: string;
 }
 
@@ -30,6 +35,8 @@ export interface SystemsPlanInput {
   readonly bmc: BMC;
   readonly systems: readonly SystemSummary[];
   readonly serversByUuid: (lowerCaseUuid: string) => readonly Server[];
+  /** Servers of this BMC. */
+  readonly ownServers: readonly Server[];
   readonly isNameTaken: (name: string) => boolean;
   /** Names of all BMCs that report the UUID. */
   readonly reporters: (lowerCaseUuid: string) => readonly string[];
@@ -53,18 +60,61 @@ function placeSystem(system: SystemSummary, input: SystemsPlanInput, plan: Growi
   if (uuid === undefined) {
     plan.refused.push({
       reason: 'SystemWithoutUUID',
-      message: `${system.uri} reports no UUID; set one in its firmware, it is what tells machines apart`,
+      message: `${system.uri} reports neither a UUID nor anything that one could be derived from; set UUID or serial number in its firmware, they are what tells machines apart`,
     });
+    return;
+  }
+  const twin = input.systems.find((other) => other.uri !== system.uri && other.uuid?.toLowerCase() === uuid);
+  if (twin !== undefined) {
+    // Which of the two its Server stands for, nobody can tell: nothing is changed.
+    plan.refused.push(twins(system.uri, uuid, twin.uri));
     return;
   }
   const others = input.reporters(uuid).filter((name) => name !== input.bmc.metadata.name);
   const [known] = input.serversByUuid(uuid);
   const foreign = known !== undefined && known.spec.bmcRef?.name !== input.bmc.metadata.name;
   if (others.length > 0 || foreign) plan.refused.push(duplicate(system.uri, uuid, others, known));
-  if (known === undefined && others.length === 0)
-    plan.create.push({ name: freeName(input, given), systemUUID: uuid, systemURI: system.uri });
+  if (known === undefined && others.length === 0) createUnlessChanged(system, uuid, input, plan, given);
   if (known !== undefined && !foreign) updateIfMoved(known, system, input.bmc, plan);
 }
+
+/** A machine that begins or ceases to report a UUID is still the machine of its Server, and not one more. */
+function createUnlessChanged(
+  system: SystemSummary,
+  systemUUID: string,
+  input: SystemsPlanInput,
+  plan: GrowingPlan,
+  given: Set<string>,
+): void {
+  const before = input.ownServers.find(({ spec }) => spec.systemURI === system.uri);
+  const wasDerived = before?.metadata.annotations?.[identityDerivedAnnotation] !== undefined;
+  if (before !== undefined && (wasDerived || system.uuidDerivedFrom !== undefined)) {
+    plan.refused.push(identityChanged(system, systemUUID, before));
+    return;
+  }
+  const name = freeName(input, given);
+  plan.create.push({ name, systemUUID, systemURI: system.uri, annotations: annotationsOf(system, input.bmc) });
+}
+
+function annotationsOf({ uuidDerivedFrom }: SystemSummary, bmc: BMC): Record<string, string> {
+  return {
+    ...labelNoteOf(bmc),
+    ...(uuidDerivedFrom === undefined ? {} : { [identityDerivedAnnotation]: uuidDerivedFrom }),
+  };
+}
+
+function identityChanged({ uri, uuidDerivedFrom }: SystemSummary, uuid: string, before: Server): RefusedSystem {
+  const now = uuidDerivedFrom === undefined ? `now reports UUID ${uuid}` : 'no longer reports a UUID';
+  return {
+    reason: 'SystemIdentityChanged',
+    message: `${uri} ${now}, and its Server ${before.metadata.name} has ${before.spec.systemUUID}; no second Server is made. If it is the same machine for good, delete the Server when it is free`,
+  };
+}
+
+const twins = (uri: string, uuid: string, twin: string): RefusedSystem => ({
+  reason: 'DuplicateSystemUUID',
+  message: `${uri} has UUID ${uuid}, and so has ${twin} behind the same BMC; correct the firmware, two machines must not share a UUID`,
+});
 
 function duplicate(uri: string, uuid: string, others: readonly string[], known: Server | undefined): RefusedSystem {
   const holder = known === undefined ? 'no Server is made for it' : `Server ${known.metadata.name} keeps it`;
@@ -76,15 +126,11 @@ function duplicate(uri: string, uuid: string, others: readonly string[], known: 
 }
 
 function updateIfMoved(server: Server, system: SystemSummary, bmc: BMC, plan: GrowingPlan): void {
-  const labels = missingLabels(bmc, server);
-  if (server.spec.systemURI !== system.uri || Object.keys(labels).length > 0) {
-    plan.update.push({ server, systemURI: system.uri, labels });
-  }
-}
-
-function missingLabels(bmc: BMC, server: Server): Record<string, string> {
-  const present = server.metadata.labels ?? {};
-  return Object.fromEntries(Object.entries(bmc.metadata.labels ?? {}).filter(([key, value]) => present[key] !== value));
+  const labels = labelChanges(bmc, server);
+  const annotations = labelNoteChange(bmc, server);
+  const isSame = Object.keys(labels).length === 0 && Object.keys(annotations).length === 0;
+  if (server.spec.systemURI !== system.uri || !isSame)
+    plan.update.push({ server, systemURI: system.uri, labels, annotations });
 }
 
 function freeName({ bmc, isNameTaken }: SystemsPlanInput, given: Set<string>): string {

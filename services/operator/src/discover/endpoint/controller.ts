@@ -17,9 +17,9 @@ export const endpointController = phaseController({
   phaseOf: () => 'Present',
   facts: readEndpointFacts,
   table: endpointPhases,
-  reasons: endpointReasons,
   actions: endpointActions,
   report: reportEndpoint,
+  reasons: endpointReasons,
   paused: isPaused,
   wokenBy: [
     { kind: Endpoint, find: twinsOfEndpoint },

@@ -1,11 +1,12 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { OperatorContext } from '../../context.ts';
+import { type LoginAttempts, pauseBeforeAttempt } from '../../login-attempts.ts';
 import { macIdentityOf, type Twins, twinsOf } from '../../mac-address.ts';
 import { type MacPrefix } from '../../mac-prefixes.ts';
 
 export type EndpointPhase = 'Present';
-export type EndpointAction = 'createSecret' | 'createBmc';
+export type EndpointAction = 'tryCredential' | 'createSecret' | 'createBmc';
 
 export interface EndpointFacts {
   readonly macAddress: string;
@@ -18,10 +19,18 @@ export interface EndpointFacts {
   readonly secret: 'absent' | 'present';
   /** `foreign` is a BMC of the same name that another endpoint or person made. */
   readonly bmc: 'absent' | 'present' | 'foreign';
+  /** Which of the default credentials is right, as far as that was tried. */
+  readonly logins: LoginAttempts;
+  readonly nextLoginInMs: number;
 }
 
-export function readEndpointFacts(endpoint: Endpoint, { caches, macPrefixes }: OperatorContext): EndpointFacts {
+export function readEndpointFacts(
+  endpoint: Endpoint,
+  { caches, macPrefixes, access }: OperatorContext,
+  { now }: { now: number },
+): EndpointFacts {
   const { name } = endpoint.metadata;
+  const logins = access.logins(endpoint, now);
   const macAddress = endpoint.spec?.macAddress ?? '';
   return {
     macAddress,
@@ -35,6 +44,8 @@ export function readEndpointFacts(endpoint: Endpoint, { caches, macPrefixes }: O
     device: macPrefixes.find(macAddress),
     secret: caches.bmcSecrets.get(name) === undefined ? 'absent' : 'present',
     bmc: bmcStanding(caches.bmcs.get(name), endpoint),
+    logins,
+    nextLoginInMs: pauseBeforeAttempt(logins, now),
   };
 }
 

@@ -1,4 +1,4 @@
-import { act, minutes, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/decide.ts';
+import { act, type Decision, minutes, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/decide.ts';
 import type { EndpointAction, EndpointFacts, EndpointPhase } from './facts.ts';
 import type { EndpointReason } from './reasons.ts';
 
@@ -18,7 +18,7 @@ const nextLook: Partial<Record<EndpointReason, string>> = {
 };
 
 /** An address on the management network becomes a BMC object, once. What happens to the BMC is the BMC's story. */
-export const endpointPhases: PhaseTable<EndpointPhase, EndpointFacts, EndpointAction> = {
+export const endpointPhases: PhaseTable<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason> = {
   Present: row([], (endpoint) => {
     const obstacle = obstacleOf(endpoint);
     if (obstacle !== undefined) {
@@ -29,11 +29,35 @@ export const endpointPhases: PhaseTable<EndpointPhase, EndpointFacts, EndpointAc
         `${message}; ${nextLook[reason] ?? 'looked at again when the Endpoint changes'}`,
       );
     }
-    if (endpoint.secret === 'absent') return act('createSecret', 'CredentialsFromDatabase');
+    if (endpoint.secret === 'absent') return findCredential(endpoint);
     if (endpoint.bmc === 'absent') return act('createBmc', 'DeviceIsBMC');
     return rest;
   }),
 };
+
+/** A single default credential is taken for right: whether it is, the BMC tells. Several are tried, one per turn. */
+function findCredential({
+  device,
+  logins,
+  nextLoginInMs,
+}: EndpointFacts): Decision<never, EndpointAction, EndpointReason> {
+  const count = device?.defaultCredentials?.length ?? 0;
+  if (count === 1 || logins.accepted !== undefined) return act('createSecret', 'CredentialsFromDatabase');
+  if (logins.rejected >= count)
+    return wait(
+      untilSomebodyActs,
+      'DefaultCredentialsRejected',
+      `the device rejected all ${count} default credentials of the MAC prefix database; create a BMCSecret with the name of this Endpoint and the right ones`,
+    );
+  if (nextLoginInMs <= 0) return act('tryCredential', 'TryingDefaultCredentials');
+  if (logins.failure !== undefined)
+    return wait(nextLoginInMs, 'DeviceUnreachable', `${logins.failure.error.message}; tried again by itself`);
+  return wait(
+    nextLoginInMs,
+    'TryingDefaultCredentials',
+    `the device rejected ${logins.rejected} of ${count} default credentials; the next is tried after a pause, so that the account is not locked`,
+  );
+}
 
 function obstacleOf({
   macAddress,
@@ -41,6 +65,7 @@ function obstacleOf({
   twins,
   device,
   bmc,
+  secret,
   databaseSize,
 }: EndpointFacts): [reason: EndpointReason, message: string] | undefined {
   if (macAddress === '')
@@ -69,10 +94,10 @@ function obstacleOf({
       `the MAC prefix database names protocol "${device.protocol}"; expected one of ${understoodProtocols.join(', ')}`,
     ];
   }
-  if ((device.defaultCredentials ?? []).length === 0) {
+  if (secret === 'absent' && (device.defaultCredentials ?? []).length === 0) {
     return [
       'NoDefaultCredentials',
-      `prefix ${device.macPrefix} of the MAC prefix database has no defaultCredentials; add one, or create BMCSecret and BMC by hand`,
+      `prefix ${device.macPrefix} of the MAC prefix database has no defaultCredentials; add one, or create a BMCSecret with the name of this Endpoint`,
     ];
   }
   if (bmc === 'foreign')

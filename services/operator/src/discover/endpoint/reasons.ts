@@ -1,52 +1,52 @@
 import type { ReasonCatalogue } from '@metal/kube/decide.ts';
 
-/** Why an Endpoint is, or is not yet, a BMC. */
+/** Every reason the Endpoint controller gives. */
 export const endpointReasons = {
+  BMCCreated: { meaning: 'A BMC object represents the address.', remedy: 'Nothing; see the BMC.' },
+  CredentialsFromDatabase: {
+    meaning: 'The BMCSecret is made from the default credentials of the MAC prefix database, once.',
+    remedy: 'Nothing.',
+  },
+  DeviceIsBMC: { meaning: 'The BMC object is made.', remedy: 'Nothing.' },
+  TryingDefaultCredentials: {
+    meaning:
+      'The database has several default credentials; they are tried one by one, slowly enough not to lock the account.',
+    remedy: 'Nothing, or create a BMCSecret with the name of the Endpoint.',
+  },
+  DefaultCredentialsRejected: {
+    meaning: 'The device rejected every default credential of the database.',
+    remedy: 'Create a BMCSecret with the name of the Endpoint and the right user name and password.',
+  },
+  DeviceUnreachable: {
+    meaning: 'The device could not be asked which of its default credentials are right.',
+    remedy: 'See the message; it is tried again by itself.',
+  },
   MACAddressMissing: {
-    meaning: 'The Endpoint has no MAC address, and only by its prefix would the device be recognised.',
-    remedy: 'Set spec.macAddress, or create a BMC object with spec.access instead.',
+    meaning: 'The Endpoint has no MAC address.',
+    remedy: 'Set spec.macAddress, or create a BMC object with spec.access.',
   },
+  IPAddressMissing: { meaning: 'The Endpoint has no IP address.', remedy: 'Set spec.ip.' },
   UnknownMACPrefix: {
-    meaning: 'No prefix of the MAC prefix database matches the address.',
-    remedy:
-      'Add the prefix to the file of --mac-prefixes-file and start the operator anew, or create a BMC object with spec.access.',
+    meaning: 'The MAC prefix database does not know the device.',
+    remedy: 'Add its prefix to the file of --mac-prefixes-file, or create a BMC object with spec.access.',
   },
-  NotABMC: {
-    meaning: 'The MAC prefix database knows the device as something else than a BMC.',
-    remedy: 'Nothing, if that is right; otherwise correct the type in the database and start the operator anew.',
-  },
-  IPAddressMissing: {
-    meaning: 'The device is known, but not the address under which it is reached.',
-    remedy: 'Set spec.ip, or repair what writes Endpoints from DHCP leases.',
-  },
+  NotABMC: { meaning: 'The MAC prefix database says that the device is no BMC.', remedy: 'Nothing, if that is true.' },
   UnsupportedProtocol: {
     meaning: 'The MAC prefix database names a protocol that is not spoken here.',
-    remedy: 'Correct the protocol of the prefix to Redfish and start the operator anew.',
+    remedy: 'Correct the protocol of the entry.',
   },
   NoDefaultCredentials: {
-    meaning: 'The prefix has no credentials to log in with for the first time.',
-    remedy: 'Add defaultCredentials to the prefix, or create BMCSecret and BMC by hand.',
+    meaning: 'The entry of the MAC prefix database has no default credentials.',
+    remedy: 'Add one, or create a BMCSecret with the name of the Endpoint.',
   },
   DuplicateMACAddress: {
-    meaning: 'Another Endpoint has the same MAC address, in whatever notation; only the older of the two is acted on.',
-    remedy: 'Correct or delete one of the two.',
+    meaning: 'Several Endpoints have this MAC address; only the first of them is acted on.',
+    remedy: 'Correct or delete the others.',
   },
-  Unique: { meaning: 'No other Endpoint has the MAC address.', remedy: 'Nothing; this is as it should be.' },
+  Unique: { meaning: 'No other Endpoint has this MAC address.', remedy: 'Nothing.' },
   NameTaken: {
-    meaning: 'A BMC of the name of this Endpoint exists and does not refer to it.',
+    meaning: 'A BMC of this name exists that does not belong to the Endpoint.',
     remedy: 'Rename or delete one of the two.',
-  },
-  CredentialsFromDatabase: {
-    meaning: 'The BMCSecret is being created from the default credentials of the prefix.',
-    remedy: 'Nothing; the BMC object follows at once.',
-  },
-  DeviceIsBMC: {
-    meaning: 'The device is a BMC, and its BMC object is being created.',
-    remedy: 'Nothing; the BMC object tells how it goes on.',
-  },
-  BMCCreated: {
-    meaning: 'A BMC object represents this address.',
-    remedy: 'Nothing; whether the BMC answers is said by the BMC object.',
   },
 } as const satisfies ReasonCatalogue;
 

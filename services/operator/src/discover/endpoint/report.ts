@@ -6,7 +6,7 @@ import type { EndpointReason } from './reasons.ts';
 
 export function reportEndpoint(
   endpoint: Endpoint,
-  { twins }: EndpointFacts,
+  { logins, secret, twins }: EndpointFacts,
   outcome: Outcome<EndpointPhase>,
 ): StatusReport {
   const ready = {
@@ -14,7 +14,8 @@ export function reportEndpoint(
     message: `BMC ${endpoint.metadata.name} represents this address`,
   };
   return {
-    fields: {},
+    // What was rejected matters only while the right one is looked for.
+    fields: secret === 'absent' && logins.rejected > 0 ? loginFields(logins) : noLoginFields,
     conditions: [
       readyCondition(endpoint, outcome, outcome.decision.kind === 'rest' ? ready : undefined),
       ...uniqueCondition(endpoint, twins),
@@ -34,3 +35,10 @@ function uniqueCondition(endpoint: Endpoint, { before, after }: EndpointFacts['t
     ? [condition(endpoint, 'MACAddressUnique', 'True', { reason: 'Unique', message: 'no other endpoint has it' })]
     : [];
 }
+
+const noLoginFields = { rejectedDefaultCredentials: undefined, lastLoginAttemptTime: undefined };
+
+const loginFields = ({ rejected, lastAt }: EndpointFacts['logins']) => ({
+  rejectedDefaultCredentials: rejected,
+  lastLoginAttemptTime: new Date(lastAt).toISOString().replace(/\.\d+Z$/, 'Z'),
+});

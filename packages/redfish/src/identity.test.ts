@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { identityOf, type IdentitySource } from './identity.ts';
+
+const board: IdentitySource = {
+  uuid: undefined,
+  manufacturer: 'Contoso',
+  serialNumber: 'SN123',
+  systemId: '/redfish/v1/Systems/1',
+  serviceUuid: 'AAAABBBB-0000-4000-8000-000000000001',
+};
+
+test('a UUID of its own wins, in lower case', () => {
+  const own = identityOf({ ...board, uuid: '4C4C4544-0038-3010-8056-B7C04F4D3132' });
+  assert.deepEqual(own, { uuid: '4c4c4544-0038-3010-8056-b7c04f4d3132', uuidDerivedFrom: undefined });
+});
+
+test('without one it is derived from manufacturer and serial number, always the same', () => {
+  const derived = identityOf(board);
+  assert.equal(derived.uuidDerivedFrom, 'manufacturer and serial number');
+  assert.equal(derived.uuid, 'd8d1b69d-c7c0-50c1-b904-49f76b769e35');
+  assert.match(derived.uuid ?? '', /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.deepEqual(identityOf({ ...board, manufacturer: 'CONTOSO', serialNumber: ' sn123 ', systemId: '/2' }), derived);
+  assert.notEqual(identityOf({ ...board, serialNumber: 'SN124' }).uuid, derived.uuid);
+});
+
+for (const serialNumber of [
+  undefined,
+  '',
+  '0000000',
+  'To be filled by O.E.M.',
+  'Default string',
+  'Not Specified',
+  'N/A',
+  '0123456789',
+  'System Serial Number',
+]) {
+  test(`${JSON.stringify(serialNumber)} is no serial number; the service and the system id are taken`, () => {
+    const derived = identityOf({ ...board, serialNumber });
+    assert.equal(derived.uuidDerivedFrom, 'service UUID and system id');
+    assert.notEqual(identityOf({ ...board, serialNumber, systemId: '/redfish/v1/Systems/2' }).uuid, derived.uuid);
+  });
+}
+
+test('with nothing to tell it by it has no identity', () => {
+  assert.equal(identityOf({ ...board, serialNumber: undefined, serviceUuid: undefined }).uuid, undefined);
+  const zeros = '00000000-0000-0000-0000-000000000000';
+  assert.equal(identityOf({ ...board, uuid: zeros, manufacturer: undefined, serviceUuid: zeros }).uuid, undefined);
+});

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+
+/** What tells a machine apart from every other. */
+export interface Identity {
+  /** Lower case; undefined when there is nothing to tell it by. */
+  readonly uuid: string | undefined;
+  /** Of what the UUID was made, when the machine reports none itself. */
+  readonly uuidDerivedFrom: 'manufacturer and serial number' | 'service UUID and system id' | undefined;
+}
+
+export interface IdentitySource {
+  readonly uuid: string | undefined;
+  readonly manufacturer: string | undefined;
+  readonly serialNumber: string | undefined;
+  readonly systemId: string;
+  /** UUID of the Redfish service, which is that of the management controller. */
+  readonly serviceUuid: string | undefined;
+}
+
+/**
+ * The UUID that the machine reports; else one that is derived, always the same, from manufacturer and serial number;
+ * else from the management controller and the place of the system there, which a replaced mainboard changes.
+ */
+export function identityOf({ uuid, manufacturer, serialNumber, systemId, serviceUuid }: IdentitySource): Identity {
+  const own = realUuid(uuid);
+  if (own !== undefined) return { uuid: own, uuidDerivedFrom: undefined };
+  const serial = realSerial(serialNumber);
+  if (serial !== undefined && manufacturer !== undefined)
+    return {
+      uuid: nameBased(`serial/${manufacturer.toLowerCase()}/${serial.toLowerCase()}`),
+      uuidDerivedFrom: 'manufacturer and serial number',
+    };
+  const service = realUuid(serviceUuid);
+  if (service === undefined) return { uuid: undefined, uuidDerivedFrom: undefined };
+  return { uuid: nameBased(`service/${service}/${systemId}`), uuidDerivedFrom: 'service UUID and system id' };
+}
+
+/** Boards that were never given a UUID report zeros, ones, or the sample value of the firmware vendor (AMI). */
+function realUuid(text: string | undefined): string | undefined {
+  const uuid = text?.toLowerCase();
+  return uuid === undefined || /^[0-]*$|^[f-]*$|^03000200-0400-0500-0006-000700080009$/.test(uuid) ? undefined : uuid;
+}
+
+/** What firmware says when nobody filled the field in. Many machines say the same. */
+const placeholders =
+  /^(to be filled.*|default string|not (specified|available|applicable)|none|null|n\/?a|unknown|system serial number|[0x. -]*|0?123456789.*|f+)$/i;
+
+function realSerial(text: string | undefined): string | undefined {
+  const serial = text?.trim();
+  return serial === undefined || placeholders.test(serial) ? undefined : serial;
+}
+
+/** Namespace of our names; any other would do, but it must never change. */
+const namespace = Buffer.from('6f1d3c5e2b7a4f0c9d8e71a2b3c4d5e6', 'hex');
+
+/** RFC 9562 version 5: the same name gives the same UUID everywhere. */
+function nameBased(name: string): string {
+  const bytes = createHash('sha1').update(namespace).update(name).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

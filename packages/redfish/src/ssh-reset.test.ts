@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { wallClock } from '../test/desk-bmc.ts';
+import { DeskShell, type DeskShellOptions } from '../test/desk-shell.ts';
+import { Password } from './password.ts';
+import { resetOverSsh } from './ssh-reset.ts';
+
+interface Wish {
+  readonly manufacturer?: string;
+  readonly password?: string;
+  readonly pinned?: string;
+  readonly deadlineMs?: number;
+}
+
+async function reset(shell: DeskShell, wish: Wish = {}) {
+  return resetOverSsh(wish.manufacturer ?? 'Dell Inc.', {
+    host: '127.0.0.1',
+    port: shell.port,
+    username: 'admin',
+    password: new Password(wish.password ?? 'secret'),
+    hostKeyFingerprint: wish.pinned,
+    deadlineMs: wish.deadlineMs ?? 20_000,
+    clock: wallClock,
+  });
+}
+
+for (const [manufacturer, command] of [
+  ['Dell Inc.', 'racreset'],
+  ['HPE', 'cd /map1 && reset'],
+  ['Lenovo', 'resetsp'],
+] as const) {
+  test(`a BMC of ${manufacturer} is restarted by ${command}`, async () => {
+    await using shell = await DeskShell.start();
+    const outcome = await reset(shell, { manufacturer });
+    assert.deepEqual(shell.commands, [command]);
+    assert.equal(outcome.hostKeyFingerprint, shell.fingerprint);
+  });
+}
+
+test('another manufacturer is named, and nothing is sent', async () => {
+  await using shell = await DeskShell.start();
+  await assert.rejects(reset(shell, { manufacturer: 'Contoso' }), { message: /manufacturer "Contoso"/ });
+  assert.deepEqual(shell.logins, []);
+});
+
+test('a pinned host key is accepted, with and without the name of its hash', async () => {
+  await using shell = await DeskShell.start();
+  await reset(shell, { pinned: shell.fingerprint });
+  await reset(shell, { pinned: shell.fingerprint.replace('SHA256:', '') });
+});
+
+test('another host key than the pinned one is refused before the password is sent', async () => {
+  await using shell = await DeskShell.start();
+  await assert.rejects(reset(shell, { pinned: 'SHA256:AAAA' }), {
+    code: 'SshHostKeyMismatch',
+    message: new RegExp(`shows host key ${shell.fingerprint.replaceAll(/[+/]/g, '\\$&')}`),
+  });
+  assert.deepEqual(shell.logins, []);
+});
+
+const outcomes: [title: string, options: DeskShellOptions, wish: Wish, message: RegExp | undefined][] = [
+  ['a wrong password is tried once', {}, { password: 'no' }, /rejected user name or password/],
+  ['a shell that asks for the password interactively gets it', { method: 'keyboard-interactive' }, {}, undefined],
+  [
+    'a wrong password is tried once interactively, too',
+    { method: 'keyboard-interactive' },
+    { password: 'no' },
+    /rejected user name or password/,
+  ],
+  [
+    'a shell that goes away while the command runs has restarted',
+    { run: (_channel, hangUp) => hangUp() },
+    {},
+    undefined,
+  ],
+  [
+    'a command that fails is told with what it said',
+    {
+      run: (channel) => {
+        channel.stderr.write('unknown command\n');
+        channel.exit(2);
+        channel.end();
+      },
+    },
+    {},
+    /exit code 2: unknown command/,
+  ],
+  [
+    'a command that never ends is given up',
+    { run: () => undefined },
+    { deadlineMs: 300 },
+    /did not finish within 0.3 s/,
+  ],
+];
+
+for (const [title, options, wish, message] of outcomes) {
+  test(title, async () => {
+    await using shell = await DeskShell.start(options);
+    if (message === undefined) await reset(shell, wish);
+    else await assert.rejects(reset(shell, wish), { message });
+    assert.equal(shell.logins.length, 1);
+  });
+}
+
+test('an error says where nothing listens, and never the password', async () => {
+  const shell = await DeskShell.start();
+  const { port } = shell;
+  await shell[Symbol.asyncDispose]();
+  await assert.rejects(
+    resetOverSsh('HPE', {
+      host: '127.0.0.1',
+      port,
+      username: 'admin',
+      password: new Password('hunter2'),
+      hostKeyFingerprint: undefined,
+      deadlineMs: 5_000,
+      clock: wallClock,
+    }),
+    ({ message }: Error) => /no SSH server listens there/.test(message) && !message.includes('hunter2'),
+  );
+});

@@ -1,0 +1,69 @@
+import type { AddressInfo } from 'node:net';
+import ssh, { type ServerChannel } from 'ssh2';
+import { fingerprintOf } from '../src/ssh.ts';
+
+export interface DeskShellOptions {
+  readonly password?: string;
+  readonly method?: 'password' | 'keyboard-interactive';
+  /** What a command does. */
+  readonly run?: (channel: ServerChannel, hangUp: () => void) => void;
+}
+
+/** A real SSH server that behaves like the shell of a BMC, with everything it is asked written down. */
+export class DeskShell implements AsyncDisposable {
+  readonly commands: string[] = [];
+  readonly logins: string[] = [];
+  readonly fingerprint: string;
+  readonly #server: ssh.Server;
+
+  private constructor({ password = 'secret', method = 'password', run = leave }: DeskShellOptions) {
+    const { private: hostKey } = ssh.utils.generateKeyPairSync('ed25519');
+    const key = ssh.utils.parseKey(hostKey);
+    if (key instanceof Error) throw key;
+    this.fingerprint = fingerprintOf(key.getPublicSSH());
+    this.#server = new ssh.Server({ hostKeys: [hostKey] }, (connection) => {
+      const judge = (
+        given: string | undefined,
+        attempt: { accept(): void; reject(methods: [typeof method]): void },
+      ) => {
+        this.logins.push(method);
+        if (given === password) attempt.accept();
+        else attempt.reject([method]);
+      };
+      connection
+        .on('error', () => undefined)
+        .on('authentication', (attempt) => {
+          if (attempt.method === 'password' && method === 'password') judge(attempt.password, attempt);
+          else if (attempt.method === 'keyboard-interactive' && method === 'keyboard-interactive')
+            attempt.prompt([{ prompt: 'Password: ', echo: false }], ([given]) => judge(given, attempt));
+          else attempt.reject([method]);
+        })
+        .on('session', (accept) => {
+          accept().on('exec', (begin, _reject, { command }) => {
+            this.commands.push(command);
+            run(begin(), () => connection.end());
+          });
+        });
+    });
+  }
+
+  static async start(options: DeskShellOptions = {}): Promise<DeskShell> {
+    const shell = new DeskShell(options);
+    await new Promise<void>((resolve) => shell.#server.listen(0, '127.0.0.1', resolve));
+    return shell;
+  }
+
+  get port(): number {
+    // A server that listens on TCP has an address with a port.
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
+function leave(channel: ServerChannel): void {
+  channel.exit(0);
+  channel.end();
+}

@@ -1,0 +1,23 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import { isPaused } from '../../paused.ts';
+import { bmcDnsActions } from './actions.ts';
+import { readBmcDnsFacts } from './facts.ts';
+import { bmcDnsPhases } from './phases.ts';
+import { bmcDnsReasons } from './reasons.ts';
+import { reportBmcDns } from './report.ts';
+
+/** A side feature with a condition of its own: whatever happens here, the BMC is discovered all the same. */
+export const bmcDnsController = phaseController({
+  name: 'bmc-dns',
+  kind: BMC,
+  phaseOf: () => 'Present',
+  facts: readBmcDnsFacts,
+  table: bmcDnsPhases,
+  actions: bmcDnsActions,
+  report: reportBmcDns,
+  reasons: bmcDnsReasons,
+  conditionTypes: ['DNSRecordApplied'],
+  paused: isPaused,
+  writes: ['bmcs/status'],
+});

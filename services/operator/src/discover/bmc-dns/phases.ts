@@ -1,0 +1,20 @@
+import { act, minutes, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/decide.ts';
+import type { BmcDnsAction, BmcDnsFacts, BmcDnsPhase } from './facts.ts';
+import type { BmcDnsReason } from './reasons.ts';
+
+const row = rowsOf<BmcDnsPhase, BmcDnsFacts, BmcDnsAction, BmcDnsReason>();
+
+/** A change of the BMC comes before. */
+const untilWoken = minutes(60);
+
+/** The record follows the BMC: it is rendered from it at every change, and written when it came out different. */
+export const bmcDnsPhases: PhaseTable<BmcDnsPhase, BmcDnsFacts, BmcDnsAction, BmcDnsReason> = {
+  Present: row([], ({ isWanted, hasAddress, rendered, dueInMs, refusal }) => {
+    if (!isWanted) return rest;
+    if (!hasAddress) return wait(untilWoken, 'WaitingForAddress', 'the address of the BMC is not known yet');
+    if (rendered?.problem !== undefined) return wait(untilWoken, 'TemplateFailed', rendered.problem);
+    if (dueInMs <= 0) return act('apply', 'RecordDue');
+    if (refusal !== undefined) return wait(dueInMs, 'RecordRefused', `${refusal}; tried again every minute`);
+    return wait(dueInMs, 'Applied', 'the DNS record is written');
+  }),
+};

@@ -1,0 +1,57 @@
+/** Something a BMC tells its subscribers. */
+export interface BmcEvent {
+  readonly severity: 'OK' | 'Warning' | 'Critical';
+  readonly messageId: string;
+  readonly message: string;
+  /** Readings, for subscribers of metric reports. */
+  readonly metrics?: readonly { readonly id: string; readonly value: string }[];
+}
+
+/** Sends the event to everybody in the format they subscribed to; gives the statuses, 0 where nobody answered. */
+export function deliver(
+  subscriptions: readonly Record<string, unknown>[],
+  event: BmcEvent,
+  fetch: typeof globalThis.fetch,
+): Promise<number[]> {
+  return Promise.all(
+    subscriptions.map(async ({ Destination, Context, EventFormatType }) => {
+      const body = EventFormatType === 'MetricReport' ? metricReportOf(event) : eventOf(event, Context);
+      try {
+        const answer = await fetch(String(Destination), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        await answer.arrayBuffer();
+        return answer.status;
+      } catch {
+        return 0;
+      }
+    }),
+  );
+}
+
+const eventOf = ({ severity, messageId, message }: BmcEvent, context: unknown) => ({
+  '@odata.type': '#Event.v1_11_0.Event',
+  Id: '1',
+  Name: 'Event',
+  Context: context,
+  Events: [
+    {
+      EventType: 'Alert',
+      EventId: '1',
+      MemberId: '0',
+      MessageId: messageId,
+      Message: message,
+      MessageSeverity: severity,
+      OriginOfCondition: { '@odata.id': '/redfish/v1/Chassis/1/Sensors/Fan1' },
+    },
+  ],
+});
+
+const metricReportOf = ({ metrics = [] }: BmcEvent) => ({
+  '@odata.type': '#MetricReport.v1_5_1.MetricReport',
+  Id: 'Report',
+  Name: 'Metric report',
+  MetricValues: metrics.map(({ id, value }) => ({ MetricId: id, MetricValue: value })),
+});
