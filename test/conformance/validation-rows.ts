@@ -474,6 +474,12 @@ const secrets: Row[] = [
     refused: dataIsFixed,
   },
   {
+    title: 'an immutable BMCSecret whose base64 has a + and a / may still be labelled',
+    kind: BMCSecret,
+    object: { immutable: true, data: { password: 'RHV+/w==' } },
+    change: { metadata: { labels: { rack: 'one' } } },
+  },
+  {
     title: 'an immutable BMCSecret refuses other stringData',
     kind: BMCSecret,
     object: sealed,

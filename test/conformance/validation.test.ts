@@ -18,6 +18,7 @@ suite('a real API server', () => {
   let api: Api;
   before(async () => {
     api = await openApi();
+    await api.admissionRulesWork();
   });
   after(() => api[Symbol.asyncDispose]());
 

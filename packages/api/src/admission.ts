@@ -1,5 +1,6 @@
 import type { AdmissionRule } from '@metal/kube/admission.ts';
 import { BMC } from './v1alpha1/bmc.ts';
+import { BMCSecret } from './v1alpha1/bmc-secret.ts';
 import { Endpoint } from './v1alpha1/endpoint.ts';
 import { Server } from './v1alpha1/server.ts';
 import { ServerClaim } from './v1alpha1/server-claim.ts';
@@ -39,6 +40,19 @@ export const admissionRules: readonly AdmissionRule[] = [
       {
         holds: '!variables.inMaintenance || variables.isAllowed',
         message: `'cannot delete Server ' + oldObject.metadata.name + ' in state Maintenance'`,
+      },
+    ],
+  },
+  {
+    name: 'metal-operator-bmcsecret-immutability',
+    kind: BMCSecret,
+    operations: ['UPDATE'],
+    action: 'Deny',
+    when: 'has(oldObject.immutable) && oldObject.immutable',
+    checks: [
+      {
+        holds: 'has(object.data) == has(oldObject.data) && (!has(object.data) || object.data == oldObject.data)',
+        message: `'data field is immutable and cannot be updated'`,
       },
     ],
   },

@@ -2,7 +2,7 @@ import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { type LoginAnswer, tryLogin } from '@metal/redfish/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
-import { RedfishError } from '@metal/redfish/errors.ts';
+import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
 import type { Connection } from './connection.ts';
 import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
@@ -23,17 +23,19 @@ interface Line {
 }
 
 /** Failures that concern the BMC as a whole, so that everything behind it has to wait. */
-const failuresOfTheBmc = new Set([
+const failuresOfTheBmc: ReadonlySet<RedfishErrorCode> = new Set([
   'AuthenticationFailed',
-  'Forbidden',
   'TlsUntrusted',
   'Unreachable',
   'TimedOut',
   'CircuitOpen',
   'BadAnswer',
   'Busy',
-  'HttpError',
 ]);
+
+/** A request that was understood and refused says nothing about the BMC. */
+const isFailureOfTheBmc = ({ code, status = 0 }: RedfishError): boolean =>
+  failuresOfTheBmc.has(code) || (code === 'HttpError' && status >= 500);
 
 /**
  * The only way to a BMC: one actor per management controller for all controllers of the process, and what was last
@@ -111,7 +113,7 @@ export class BmcAccess implements AsyncDisposable {
     try {
       return await conversation(this.line(name, connection));
     } catch (error) {
-      if (error instanceof RedfishError && failuresOfTheBmc.has(error.code)) {
+      if (error instanceof RedfishError && isFailureOfTheBmc(error)) {
         this.failed(name, connection, error);
         this.learned.emit(name);
       }

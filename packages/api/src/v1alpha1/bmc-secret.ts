@@ -22,14 +22,11 @@ export const BMCSecret = defineKind({
     stringData: z.record(z.string(), z.string()).optional().describe('Values in clear text; data wins over them.'),
     type: z.string().optional().describe('Free for programs to tell secrets apart.'),
   },
+  // That data stays is an admission policy: CEL in a CRD decodes it, as URL-safe base64, and fails at a + or a /.
   rules: [
     {
       rule: '!has(oldSelf.immutable) || !oldSelf.immutable || (has(self.immutable) && self.immutable)',
       message: 'immutable field cannot be changed from true to false',
-    },
-    {
-      rule: '!has(oldSelf.immutable) || !oldSelf.immutable || (has(self.data) == has(oldSelf.data) && (!has(self.data) || self.data == oldSelf.data))',
-      message: 'data field is immutable and cannot be updated',
     },
     {
       rule: '!has(oldSelf.immutable) || !oldSelf.immutable || (has(self.stringData) == has(oldSelf.stringData) && (!has(self.stringData) || self.stringData == oldSelf.stringData))',

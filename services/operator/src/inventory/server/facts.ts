@@ -188,7 +188,8 @@ function discoveryFacts(
   const anew = operation.kind === 'retry' || operation.kind === 'rediscover';
   const discoveryAttempts = anew ? 0 : (server.status?.discoveryAttempts ?? 0);
   return {
-    mayInterrupt: config.enforceFirstBoot || discoveryAttempts > 0 || isOurs(server, inventory),
+    // A probe boot was made for it while it was off: what runs now was started here.
+    mayInterrupt: config.enforceFirstBoot || discoveryAttempts > 0 || probeBootIsOurs || isOurs(server, inventory),
     discoveryTimeoutMs: config.discoveryTimeoutMs,
     discoveryAttempts,
     maxDiscoveryAttempts: config.discoveryAttempts,
