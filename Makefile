@@ -3,7 +3,7 @@
 node := node_modules/.bin/node
 ARGS ?=
 
-.PHONY: help demo test check generate format fleet controlplane clean
+.PHONY: help demo test nightly check generate format fleet controlplane clean
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -17,6 +17,9 @@ demo: node_modules/.installed ## Simulated rack on a real Kubernetes API, toured
 test: node_modules/.installed ## Check, then run every test
 	@$(node) tools/project/src/check.ts
 	@$(node) tools/project/src/run-tests.ts $(ARGS)
+
+nightly: node_modules/.installed ## The seeded stories with 200 seeds; ARGS="--seeds=20 --first-seed=81"
+	@$(node) tools/project/src/run-tests.ts --seeds=200 $(ARGS) seeded
 
 check: node_modules/.installed ## Types, lint, format, rooms, freshness
 	@$(node) tools/project/src/check.ts

@@ -71,7 +71,7 @@ const finalizer = 'test.example/lamp';
 const row = rowsOf<Phase, Facts, Action>();
 const table: PhaseTable<Phase, Facts, Action> = {
   Dark: row(['Bright'], ({ wanted, on }) => {
-    if (!wanted) return wait(60_000, 'NotWanted', 'nobody wants light');
+    if (!wanted) return wait(60_000, 'NotWanted');
     return on ? go('Bright', 'SwitchedOn') : act('switchOn', 'LightWanted');
   }),
   Bright: row(['Dark'], ({ wanted }) => (wanted ? rest : go('Dark', 'NotWanted'))),
@@ -88,6 +88,7 @@ const lampController = phaseController({
     plugged: house.plugged.has(metadata.name),
   }),
   table,
+  reasons: { NotWanted: { meaning: 'Nobody wants light.', remedy: 'Set spec.lit to have it.' } },
   finalizer,
   deletion: ({ plugged }) => (plugged ? act('unplug', 'LampRemoved') : rest),
   actions: {
@@ -115,7 +116,7 @@ const lampController = phaseController({
         type: 'Ready',
         status: decision.kind === 'rest' ? 'True' : 'False',
         reason: error instanceof OperatorError ? error.code : (decision.reason ?? 'Settled'),
-        message: error?.message ?? decision.message ?? '',
+        message: error?.message ?? decision.message ?? decision.meaning ?? '',
       },
     ],
   }),
@@ -237,11 +238,11 @@ test('an error that only a change can cure is told, and not tried again until th
   assert.equal(room.house.log.length, tries + 1);
 });
 
-test('an object that waits says for what', async () => {
+test('an object that waits says for what, and be it only what its reason means', async () => {
   await using room = await openRoom();
   await room.client.create(Lamp, { metadata: { name: 'porch' }, spec: { lit: false } });
   await until(room.lamps, 'porch', (lamp) => reasonOf(lamp) === 'NotWanted');
-  assert.equal(room.lamps.get('porch')?.status?.conditions?.[0]?.message, 'nobody wants light');
+  assert.equal(room.lamps.get('porch')?.status?.conditions?.[0]?.message, 'Nobody wants light.');
 });
 
 test('actions that take long hold up nobody, and stopping waits for them', async () => {

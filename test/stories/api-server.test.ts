@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { freePort } from '@metal/controlplane/free-port.ts';
+import { seconds } from '@metal/kube/decide.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
 import { openLab } from '@metal/lab/lab.ts';
 
@@ -28,4 +30,52 @@ test('an API server that goes away in the middle of a bring-up and of a claim is
   await claim.isGone();
   await lab.server(first).says('Available');
   assert.equal(first.power, 'Off');
+});
+
+test('an API server that is away for thirty seconds in the middle of a bring-up: the operator says so, and the fleet completes', async () => {
+  await using cluster = await openCluster();
+  // These are real seconds: the operator is a process of its own.
+  await using lab = await openLab({
+    cluster,
+    operator: 'none',
+    speed: 1,
+    fleet: { powerOnMs: 500, powerOffMs: 500, bootMs: 500 },
+  });
+  const nodes = await lab.rack({ generic: 4, dell: 2, hpe: 2, lenovo: 1, supermicro: 1 });
+  const health = await freePort();
+  const operator = await lab.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`]);
+  let hasEnded = false;
+  void operator.ended.then(() => (hasEnded = true));
+  const ask = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${health}/${path}`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  assert.deepEqual(await ask('readyz'), { status: 200, text: 'ok' });
+
+  await lab.plugIn(...nodes);
+  const busy = () => nodes.filter(({ powerLog }) => powerLog.length > 0).length;
+  await Promise.any(nodes.map((node) => lab.machine(node).until('is one of three that run', () => busy() >= 3)));
+  await cluster.stopApiServer();
+  const away = await ask('readyz');
+  assert.equal(away.status, 503);
+  assert.match(
+    away.text,
+    /^the Kubernetes API server does not answer: .*; what was begun goes on as soon as it is back$/s,
+  );
+  assert.deepEqual(await ask('healthz'), { status: 200, text: 'ok' }, 'a restart would not help');
+  await lab.clock.sleep(seconds(30));
+  assert.equal(hasEnded, false, 'it waits');
+
+  await cluster.startApiServer();
+  for (const node of nodes) await lab.server(node).says('Available');
+  assert.equal((await ask('readyz')).status, 200);
+  assert.equal(hasEnded, false, 'it never ended');
+  for (const { name, powerLog, boots } of nodes) {
+    assert.deepEqual(powerLog, ['On', 'Off'], `${name} was started once`);
+    assert.deepEqual(
+      boots.map(({ from }) => from),
+      ['network'],
+      name,
+    );
+  }
 });

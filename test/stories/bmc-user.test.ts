@@ -221,10 +221,14 @@ test('a BMCSecret that cannot be used is said before the BMC hears of it', async
   await lab.user('ada').says('BMCSecretOfAnotherUser');
   assert.equal(writesTo(node), 0);
   await lab.patchSecret('given', { username: 'ada', password: 'short' });
+  const states = new Set<string | undefined>();
+  using _watch = lab.bmcs.onChange(({ after }) => states.add(after?.status?.state));
   const refused = await lab.user('ada').says('AccountRefused');
   assert.match(refused.status?.conditions?.[0]?.message ?? '', /8 to 30 characters, "\*\*\*" has not/);
   await lab.patchSecret('given', { password: 'long-enough-1' });
   await lab.user('ada').says('PasswordVerified');
+  states.delete('Enabled');
+  assert.deepEqual([...states], [], 'what was refused is no failure of the BMC');
 });
 
 test('a password that the BMC takes and then rejects is tried once and never again, which locks nothing', async () => {

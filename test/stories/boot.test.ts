@@ -8,6 +8,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
 import { createClock } from '@metal/kube/clock.ts';
+import { KubeError } from '@metal/kube/errors.ts';
 import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
 
 const kernel = randomBytes(300_000);
@@ -209,6 +210,31 @@ test('a boot service whose watch lags behind asks the API server before it sends
   const stale = { ...room.servers, by: () => [{ ...earlier, spec }], get: () => earlier };
   await using lagging = await startBoot(optionsFor({ servers: stale }));
   assert.match(await (await fetch(`${lagging.url}/ipxe/${server.uuid}`)).text(), /^kernel /m);
+});
+
+test('a boot service whose watch lags behind asks the API server before it refuses the token of a boot', async () => {
+  const server = await preparedBoot('lagging-token');
+  const earlier = room.servers.get('lagging-token');
+  assert.ok(earlier);
+  const { bootConfigurationRef: _ref, ...spec } = earlier.spec;
+  const stale = { ...room.servers, get: () => ({ ...earlier, spec }) };
+  await using lagging = await startBoot(optionsFor({ servers: stale }));
+  const answer = await fetch(`${lagging.url}/boot/${server.token}/kernel`);
+  assert.equal(answer.status, 200);
+  assert.equal((await answer.arrayBuffer()).byteLength, kernel.length);
+});
+
+test('a system that says it is up is thanked when that is written down, and asked to try again when it cannot be', async () => {
+  const server = await preparedBoot('says-it-once', { ignition: butane });
+  assert.equal((await fetch(`${boot.url}/boot/${server.token}/booted`, { method: 'POST' })).status, 200);
+  assert.ok(conditionOf(await current(server.name), 'BootStateReceived'), 'it was written before the answer');
+
+  const other = await preparedBoot('cannot-say', { ignition: butane });
+  const client = Object.create(room.client, {
+    apply: { value: () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' })) },
+  });
+  await using cutOff = await startBoot(optionsFor({ client, clock: createClock(100) }));
+  assert.equal((await fetch(`${cutOff.url}/boot/${other.token}/booted`, { method: 'POST' })).status, 503);
 });
 
 const strangers: [string, (server: BootingServer) => string][] = [

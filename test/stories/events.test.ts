@@ -229,3 +229,28 @@ test('a receiver with a certificate speaks TLS', async () => {
     200,
   );
 });
+
+test('what a BMC sends to the address it was given reaches the metrics and wakes the operator', async () => {
+  const { bmc, machine, name } = nodes.other;
+  await lab
+    .bmc(nodes.other)
+    .until(
+      'is subscribed',
+      ({ status }) =>
+        (status?.eventsSubscriptionLink ?? '') !== '' && (status?.metricsReportSubscriptionLink ?? '') !== '',
+    );
+  const before = (await lab.server(nodes.other).exists()).status?.powerState;
+  assert.equal(before, 'Off');
+  machine.turnOn();
+  await lab.machine(nodes.other).until('is on', () => nodes.other.power === 'On');
+  const statuses = await bmc.sendEvent({
+    severity: 'Warning',
+    messageId: 'ResourceEvent.1.2.ResourcePowerStateChanged',
+    message: 'The power state has changed.',
+    metrics: [{ id: 'PumpSpeed', value: '7' }],
+  });
+  assert.deepEqual(statuses, [200, 200]);
+  const readings = await seriesOf('redfish_monitor_reading');
+  assert.ok(readings.some((line) => line.startsWith(`{hostname="${name}",metric_id="PumpSpeed",type="Gauge"`)));
+  await lab.server(nodes.other).until('is seen as it is', ({ status }) => status?.powerState !== 'Off');
+});

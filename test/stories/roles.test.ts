@@ -30,7 +30,9 @@ test('the generated roles are enough for the whole main path', async () => {
 });
 
 test('a boot service that may not read Secrets of tenants says which role is missing, and boots what needs none', async () => {
-  await using lab = await openLab({ withoutRole: 'metal-operator-ignition-reader' });
+  await using lab = await openLab({
+    withoutRoles: ['metal-operator-ignition-reader', 'metal-operator-user-data-reader'],
+  });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   await lab.plugIn(node);

@@ -23,10 +23,14 @@ export interface Outcome<Phase extends string> {
   readonly phase: Phase;
   /** RFC 3339. */
   readonly phaseSince: string;
+  /** When the turn came to its decision; RFC 3339. Without it the phase has only just begun. */
+  readonly at?: string | undefined;
   readonly decision: {
     readonly kind: 'rest' | 'wait' | 'act';
     readonly reason?: string | undefined;
     readonly message?: string | undefined;
+    /** What the reason means by the controller's catalogue; for decisions that say no more than their reason. */
+    readonly meaning?: string | undefined;
     readonly delayMs?: number | undefined;
   };
   readonly error?: Error | undefined;

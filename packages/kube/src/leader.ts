@@ -44,9 +44,12 @@ export class Leadership {
     this.#log = parts.log;
   }
 
-  /** Resolves when this process leads; rejects when the signal is aborted first. */
+  /**
+   * Resolves when this process leads; rejects when the signal is aborted first. An API server that is away, or that
+   * refuses, is asked again: a candidate holds nothing that it could lose.
+   */
   async acquire(signal: AbortSignal): Promise<void> {
-    while (!(await this.#try(signal))) await this.#clock.sleep(this.#options.retryMs, signal);
+    while (!(await this.#tryToTake(signal))) await this.#clock.sleep(this.#options.retryMs, signal);
     this.#log.info({ lease: this.#options.leaseName, identity: this.#options.identity }, 'leading');
   }
 
@@ -84,6 +87,13 @@ export class Leadership {
       if (error instanceof LeaseLost) throw error;
       return false;
     }
+  }
+
+  async #tryToTake(signal: AbortSignal): Promise<boolean> {
+    return this.#try(signal).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      return false;
+    });
   }
 
   async #try(signal: AbortSignal): Promise<boolean> {

@@ -272,8 +272,9 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   ): Outcome<Phase> {
     return {
       phase: stand.phase,
-      phaseSince: new Date(stand.since).toISOString().replace(/\.\d+Z$/, 'Z'),
-      decision,
+      phaseSince: rfc3339(stand.since),
+      at: rfc3339(this.#runtime.clock.now()),
+      decision: { ...decision, meaning: this.#definition.reasons?.[decision.reason ?? '']?.meaning },
       ...failure,
     };
   }
@@ -392,3 +393,5 @@ function retryClassOf(error: unknown): 'later' | 'blocked' | 'bug' {
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const rfc3339 = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -33,7 +33,7 @@ export function refusalOf(answer: RawAnswer, asked: Asked, now: number): Redfish
   const { status, headers } = answer;
   const { messages, messageIds } = complaintOf(answer);
   return new RedfishError({
-    code: codeOf(status),
+    code: codeOfStatus(status),
     message: `${asked.origin} answered ${asked.method} ${asked.path} with ${status}: ${messages || 'no explanation'}`,
     status,
     messageIds,
@@ -41,7 +41,7 @@ export function refusalOf(answer: RawAnswer, asked: Asked, now: number): Redfish
   });
 }
 
-function codeOf(status: number): RedfishErrorCode {
+export function codeOfStatus(status: number): RedfishErrorCode {
   return codes[status] ?? 'HttpError';
 }
 

@@ -1,28 +1,72 @@
 /** later: worth trying again with backoff. blocked: pointless until something changes. bug: should not happen. */
 export type RetryClass = 'later' | 'blocked' | 'bug';
 
-/** Everything that can go wrong in a conversation with a BMC: what it means, and whether waiting helps. */
+/** Everything that can go wrong in a conversation with a BMC: what it means, whether waiting helps, what a person can do. */
 export const redfishErrorCatalogue = {
   AuthenticationFailed: {
     retry: 'blocked',
     meaning:
       'The BMC rejected user name or password. They are not sent again until they change, so that the account is not locked.',
+    remedy: 'Correct the BMCSecret; the new password is tried at once.',
   },
-  Forbidden: { retry: 'blocked', meaning: 'The BMC knows the account, but the account may not do this.' },
-  NotFound: { retry: 'later', meaning: 'The BMC has no such resource (any more).' },
-  TlsUntrusted: { retry: 'blocked', meaning: 'The certificate of the BMC is not trusted. Nothing was sent to it.' },
-  Unreachable: { retry: 'later', meaning: 'No connection, or it broke before the answer was complete.' },
-  TimedOut: { retry: 'later', meaning: 'The BMC did not answer within the deadline.' },
+  Forbidden: {
+    retry: 'blocked',
+    meaning: 'The BMC knows the account, but the account may not do this.',
+    remedy: 'Give the account the role Administrator on the BMC, or name another account in the BMCSecret.',
+  },
+  NotFound: {
+    retry: 'later',
+    meaning: 'The BMC has no such resource (any more).',
+    remedy: 'Nothing if it appears once; a firmware that lacks the resource for good must be updated.',
+  },
+  TlsUntrusted: {
+    retry: 'blocked',
+    meaning: 'The certificate of the BMC is not trusted. Nothing was sent to it.',
+    remedy:
+      'Give the certificate authority with --bmc-ca-file or protocol.tls.caBundle, or compare the fingerprint in the message with the BMC and pin it with protocol.tls.fingerprint.',
+  },
+  Unreachable: {
+    retry: 'later',
+    meaning: 'No connection, or it broke before the answer was complete.',
+    remedy: 'Check power, cable and address of the BMC; it is tried again with growing pauses.',
+  },
+  TimedOut: {
+    retry: 'later',
+    meaning: 'The BMC did not answer within the deadline.',
+    remedy: 'Check the load of the BMC and the network; raise --bmc-call-timeout if it is merely slow.',
+  },
   CircuitOpen: {
     retry: 'later',
     meaning: 'The BMC failed several times in a row and is left alone until the time named in the message.',
+    remedy:
+      'Nothing; one request finds out whether it is back. If it stays so, look at the last failure in the message.',
   },
-  BadAnswer: { retry: 'later', meaning: 'The answer is not what Redfish defines: no JSON, cut off, or no resource.' },
-  NotSupported: { retry: 'blocked', meaning: 'The BMC or the machine does not offer what was asked of it.' },
-  Busy: { retry: 'later', meaning: 'The BMC asks to come back later (503 or 429).' },
-  HttpError: { retry: 'later', meaning: 'The BMC answered with an HTTP error that has no code of its own.' },
-  Closed: { retry: 'later', meaning: 'The conversation was ended on our side while a call was running.' },
-} as const satisfies Record<string, { retry: RetryClass; meaning: string }>;
+  BadAnswer: {
+    retry: 'later',
+    meaning: 'The answer is not what Redfish defines: no JSON, cut off, or no resource.',
+    remedy: 'Check that the address is that of a BMC, and update its firmware; a reset of the BMC often helps.',
+  },
+  NotSupported: {
+    retry: 'blocked',
+    meaning: 'The BMC or the machine does not offer what was asked of it.',
+    remedy: 'Update the firmware, or do without the feature on this machine.',
+  },
+  Busy: {
+    retry: 'later',
+    meaning: 'The BMC asks to come back later (503 or 429).',
+    remedy: 'Nothing; it is asked again. If it stays so, reset the BMC.',
+  },
+  HttpError: {
+    retry: 'later',
+    meaning: 'The BMC answered with an HTTP error that has no code of its own.',
+    remedy: 'Read the explanation of the BMC in the message; if it is a 500 that stays, reset the BMC.',
+  },
+  Closed: {
+    retry: 'later',
+    meaning: 'The conversation was ended on our side while a call was running.',
+    remedy: 'Nothing; the next conversation follows by itself.',
+  },
+} as const satisfies Record<string, { retry: RetryClass; meaning: string; remedy: string }>;
 
 export type RedfishErrorCode = keyof typeof redfishErrorCatalogue;
 

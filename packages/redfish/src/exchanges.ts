@@ -1,12 +1,26 @@
+import { codeOfStatus } from './answer.ts';
 import { Breaker, type BreakerLimits, type BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
-import { RedfishError } from './errors.ts';
+import { RedfishError, type RedfishErrorCode } from './errors.ts';
 import { type Exchange, type RawAnswer, Transport } from './transport.ts';
 
-/** Hears about traffic, for metrics. `status` is undefined when there was no answer. */
+/** One exchange that is over. */
+export interface RequestEvent {
+  readonly method: string;
+  readonly path: string;
+  /** Undefined when there was no answer. */
+  readonly status: number | undefined;
+  /** Undefined when the BMC did what it was asked for. */
+  readonly error: RedfishErrorCode | undefined;
+  readonly ms: number;
+}
+
+/** Hears about traffic, for metrics. */
 export interface BmcObserver {
-  request(event: { method: string; path: string; status: number | undefined; ms: number }): void;
+  /** A request is on its way; `request` follows when it is over. */
+  requestStarted?(): void;
+  request(event: RequestEvent): void;
   sessions(count: number): void;
   breaker(state: BreakerState): void;
 }
@@ -57,19 +71,23 @@ export class Exchanges {
   async exchange(exchange: Exchange, isSideResource = false): Promise<RawAnswer> {
     this.#breaker.admit();
     const startedAt = this.#clock.now();
+    this.#observer?.requestStarted?.();
     let status: number | undefined;
+    let error: RedfishErrorCode | undefined;
     try {
       const answer = await this.#transport.exchange(exchange);
       status = answer.status;
+      error = status < 400 ? undefined : codeOfStatus(status);
       this.#judge(answer, isSideResource);
       return answer;
-    } catch (error) {
-      if (countsAsFailure(error)) this.#breaker.failed(error.code);
+    } catch (cause) {
+      if (cause instanceof RedfishError) error = cause.code;
+      if (countsAsFailure(cause)) this.#breaker.failed(cause.code);
       else this.#breaker.undecided();
-      throw error;
+      throw cause;
     } finally {
       const { method, path } = exchange;
-      this.#observer?.request({ method, path, status, ms: this.#clock.now() - startedAt });
+      this.#observer?.request({ method, path, status, error, ms: this.#clock.now() - startedAt });
     }
   }
 

@@ -13,15 +13,18 @@ export function listenAddressOf(text: string): { host: string; port: number } {
   return { host: match[1]?.replace(/^\[|\]$/g, '') || '::', port: Number(match[2]) };
 }
 
-/** Opens /healthz and /readyz, and /metrics, each where the configuration wants it. */
+/**
+ * Opens /healthz and /readyz, and /metrics, each where the configuration wants it. The process is healthy while it
+ * answers; it is ready while nothing is in its way.
+ */
 export async function startEndpoints(
   config: OperatorConfig,
   metrics: Registry,
-  guard: MetricsGuard,
+  { guard, obstacle }: { guard: MetricsGuard; obstacle: Obstacle },
 ): Promise<AsyncDisposable> {
   const stack = new AsyncDisposableStack();
   try {
-    if (config.healthAddress !== undefined) stack.use(await listen(healthServer(), config.healthAddress));
+    if (config.healthAddress !== undefined) stack.use(await listen(healthServer(obstacle), config.healthAddress));
     if (config.metrics.address !== undefined)
       stack.use(await listen(await metricsServer(config, metrics, guard), config.metrics.address));
     return stack;
@@ -34,9 +37,16 @@ export async function startEndpoints(
 /** Decides whether the bearer of a token may read metrics. */
 export type MetricsGuard = (token: string) => Promise<boolean>;
 
-function healthServer(): FastifyInstance {
+/** Why the process cannot do its work now, in words; undefined when it can. */
+export type Obstacle = () => Promise<string | undefined>;
+
+function healthServer(obstacle: Obstacle): FastifyInstance {
   const server = fastify();
-  for (const path of ['/healthz', '/readyz']) server.get(path, async () => 'ok');
+  server.get('/healthz', async () => 'ok');
+  server.get('/readyz', async (_request, reply) => {
+    const why = await obstacle();
+    return why === undefined ? 'ok' : reply.code(503).send(why);
+  });
   return server;
 }
 
@@ -45,7 +55,7 @@ async function metricsServer(
   metrics: Registry,
   guard: MetricsGuard,
 ): Promise<FastifyInstance> {
-  const { certificateFor } = await import('./metrics-certificate.ts');
+  const { certificateFor } = await import('./metrics/certificate.ts');
   const server = secure ? fastify({ https: await certificateFor(certificateFile, keyFile) }) : fastify();
   const serve = async () => metrics.metrics();
   // Both servers have the same routes; fastify types them by their transport.

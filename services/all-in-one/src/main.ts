@@ -3,8 +3,9 @@ import { hostname } from 'node:os';
 import { readConfig } from '@metal/operator/config.ts';
 import { collectDefaultMetrics } from 'prom-client';
 import { createLog } from './log.ts';
+import { apiServerObstacle } from './api-server-obstacle.ts';
 import { startEndpoints } from './endpoints.ts';
-import { metricsGuardOf } from './metrics-guard.ts';
+import { metricsGuardOf } from './metrics/guard.ts';
 import { startSystem } from './system.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
@@ -19,17 +20,15 @@ async function main(): Promise<void> {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
   });
-  await using system = await startSystem({
-    config,
-    clock: systemClock,
-    random: Math.random,
-    log,
-    identity: `${hostname()}_${randomUUID()}`,
-  });
+  const identity = `${hostname()}_${randomUUID()}`;
+  await using system = await startSystem({ config, clock: systemClock, random: Math.random, log, identity });
   collectDefaultMetrics({ register: system.metrics });
-  await using _endpoints = await startEndpoints(config, system.metrics, metricsGuardOf(system.client));
+  await using _endpoints = await startEndpoints(config, system.metrics, {
+    guard: metricsGuardOf(system.client),
+    obstacle: apiServerObstacle(system.client),
+  });
   const { registryUrl, bootUrl, metadataUrl, eventUrl } = system;
-  log.info({ components: [...config.components], registryUrl, bootUrl, metadataUrl, eventUrl }, 'running');
+  log.info({ components: [...config.components], registryUrl, bootUrl, metadataUrl, eventUrl, identity }, 'running');
   const reason = await Promise.race([stopAsked, system.stopped.then(() => 'stopped')]);
   log.info({ reason }, 'stopping: running turns finish first');
 }

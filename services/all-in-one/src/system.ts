@@ -18,7 +18,6 @@ import type { KubeObject } from '@metal/kube/kind.ts';
 import { runManager } from '@metal/kube/manager.ts';
 import { watchMetadataKinds } from '@metal/metadata/metadata.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
-import { bmcTraffic } from './bmc-traffic.ts';
 import {
   type Shared,
   type SharedWithCaches,
@@ -28,6 +27,7 @@ import {
   startRegistryPart,
   type SystemOptions,
 } from './service-parts.ts';
+import { exportFleet } from './metrics/metrics.ts';
 
 /** One process of the product, with the parts that its configuration names. */
 export interface RunningSystem extends AsyncDisposable {
@@ -147,12 +147,10 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   const { caches, client, clock, log, metrics, signal, registryUrl, eventUrl } = shared;
   // BMCs are told the port that became of 0.
   const config = { ...shared.config, eventUrl };
-  const access = new BmcAccess({
-    clock,
-    random: shared.random,
-    callDeadlineMs: config.bmcCallTimeoutMs,
-    observerOf: bmcTraffic(metrics),
-  });
+  const scheduler = new ClaimScheduler(caches);
+  stack.use(scheduler.start());
+  const { observerOf } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
+  const access = new BmcAccess({ clock, random: shared.random, callDeadlineMs: config.bmcCallTimeoutMs, observerOf });
   stack.use(access);
   const dnsRecords = dnsRecordsOf(config.dnsRecordTemplatePath, { namespace: config.managerNamespace, client });
   stack.use(
@@ -163,8 +161,6 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   stack.use(forgetTheDeleted(caches, { access, accounts, notices }));
   const looks = stack.use(new PromptLooks({ access, caches, clock }));
   stack.use(shared.bmcSpoke.on((name) => looks.heardFrom(name)));
-  const scheduler = new ClaimScheduler(caches);
-  stack.use(scheduler.start());
   const context: OperatorContext = {
     client,
     caches,
@@ -213,12 +209,10 @@ function forgetTheDeleted(
   return stack;
 }
 
-/** Name and times of v0.7.0, so that the two never work at once in one cluster. */
+/** The name of v0.7.0, so that the two never work at once in one cluster. */
 const leaderElectionOf = (config: OperatorConfig, identity: string) => ({
   namespace: config.managerNamespace,
   leaseName: 'f26702e4.ironcore.dev',
   identity,
-  leaseMs: 15_000,
-  renewMs: 10_000,
-  retryMs: 2_000,
+  ...config.lease,
 });

@@ -18,6 +18,8 @@ interface Pending {
   readonly boot: ServerBootConfiguration;
   /** When each step was seen, RFC 3339. */
   readonly seen: Map<Step, string>;
+  /** Fulfilled when all of it is written, or its boot is gone. */
+  readonly recorded: PromiseWithResolvers<void>;
   timer: Disposable;
 }
 
@@ -45,21 +47,24 @@ export class EvidenceLog implements AsyncDisposable {
     this.#options = options;
   }
 
-  record(boot: ServerBootConfiguration, step: Step): void {
+  /** @returns a promise that is fulfilled when the step can no longer be lost; it never rejects. */
+  record(boot: ServerBootConfiguration, step: Step): Promise<void> {
     const { clock, log, bootConfigurations } = this.#options;
-    if (isRecorded(bootConfigurations.get(boot.metadata) ?? boot, step)) return;
+    if (isRecorded(bootConfigurations.get(boot.metadata) ?? boot, step)) return Promise.resolve();
     const key = boot.metadata.uid ?? '';
     const pending = this.#pending.get(key) ?? {
       boot,
       seen: new Map<Step, string>(),
+      recorded: Promise.withResolvers<void>(),
       timer: { [Symbol.dispose]: () => {} },
     };
-    if (pending.seen.has(step)) return;
+    if (pending.seen.has(step)) return pending.recorded.promise;
     pending.seen.set(step, new Date(clock.now()).toISOString());
     this.#pending.set(key, pending);
     log.info({ boot: keyOf(boot), server: boot.spec.serverRef.name, step: evidence[step].type }, 'boot progressed');
     const isLast = step !== 'script' || (boot.spec.ignitionSecretRef?.name ?? '') === '';
     this.#writeIn(key, pending, isLast ? 0 : patienceMs, firstRetryMs);
+    return pending.recorded.promise;
   }
 
   /** Writes what is still pending. */
@@ -88,6 +93,7 @@ export class EvidenceLog implements AsyncDisposable {
     this.#pending.delete(key);
     try {
       await this.#apply(pending);
+      pending.recorded.resolve();
     } catch (error) {
       // Conflict: somebody wrote first, perhaps evidence that this write would have removed.
       if (!isConflict(error))
@@ -99,8 +105,10 @@ export class EvidenceLog implements AsyncDisposable {
       const merged = {
         boot: pending.boot,
         seen: new Map([...(newer?.seen ?? []), ...pending.seen]),
+        recorded: pending.recorded,
         timer: pending.timer,
       };
+      if (newer !== undefined) void merged.recorded.promise.then(newer.recorded.resolve);
       newer?.timer[Symbol.dispose]();
       this.#pending.set(key, merged);
       this.#writeIn(key, merged, retryMs, Math.min(retryMs * 2, longestRetryMs));

@@ -49,14 +49,23 @@ export class Machines {
     return this.#confirmed(name);
   }
 
-  /** The prepared boot that the token admits to. @throws Refusal 403 */
+  /**
+   * The prepared boot that the token admits to. Another replica may have sent the machine here before our watch told
+   * us of it, so the API server itself is asked before a machine is refused. @throws Refusal 403
+   */
   async byToken(token: string): Promise<ServerBootConfiguration> {
-    const { tokens, servers, clock } = this.#options;
-    const boot = await tokens.find(token);
-    if (boot === undefined)
+    const { client, tokens, servers, clock } = this.#options;
+    const known = await tokens.find(token);
+    if (known === undefined)
       throw new Refusal(403, 'the token belongs to no boot configuration, or to one that is gone');
-    const obstacle = obstacleTo(boot, servers.get(boot.spec.serverRef.name), clock.now());
-    if (obstacle !== undefined) throw new Refusal(403, `the token is not valid now: ${obstacle}`);
+    const { name } = known.spec.serverRef;
+    if (obstacleTo(known, servers.get(name), clock.now()) === undefined) return known;
+    const boot = await client.find(ServerBootConfiguration, known.metadata);
+    const obstacle =
+      boot === undefined || boot.metadata.uid !== known.metadata.uid
+        ? 'its boot configuration is gone'
+        : obstacleTo(boot, await client.find(Server, { name }), clock.now());
+    if (boot === undefined || obstacle !== undefined) throw new Refusal(403, `the token is not valid now: ${obstacle}`);
     return boot;
   }
 

@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import { BootError } from './errors.ts';
 import { readIgnition } from './ignition.ts';
 import type { BootImages } from './images.ts';
+import type { BootServiceReason } from './reasons.ts';
 
 export interface PreparationOptions {
   client: KubeClient;
@@ -150,7 +151,7 @@ export class Preparation implements AsyncDisposable {
   }
 }
 
-const validationFailed = 'ValidationFailed';
+const validationFailed = 'ValidationFailed' satisfies BootServiceReason;
 const imageValidation = 'ImageValidation';
 const ignitionValidation = 'IgnitionValidation';
 

@@ -27,6 +27,8 @@ export interface RoutesOptions {
 
 type ByUuid = { Params: { uuid: string } };
 type ByToken = { Params: { token: string } };
+/** Machines have less patience than the API server may need. */
+const acknowledgedWithinMs = 10_000;
 const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
 
 /**
@@ -63,7 +65,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
         log.info({ server: server.metadata.name, reason }, 'sent a machine to its next boot device');
         return sendScript(reply, localBootScript(server.metadata.name, reason));
       }
-      onceDelivered(request, reply, () => evidence.record(boot, 'script'));
+      onceDelivered(request, reply, () => void evidence.record(boot, 'script'));
       return sendScript(reply, await scriptFor(boot, options));
     },
   });
@@ -85,7 +87,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
       throw new Refusal(403, 'the ignition of this boot was delivered before; it is not given out again');
     const ignition = await readIgnition(boot, client);
     if (ignition === undefined) throw new Refusal(404, 'this boot has no ignition');
-    onceDelivered(request, reply, () => evidence.record(boot, 'ignition'));
+    onceDelivered(request, reply, () => void evidence.record(boot, 'ignition'));
     return reply.header('cache-control', 'no-store').type(ignition.contentType).send(ignition.reveal());
   };
 
@@ -109,9 +111,18 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
 
   http.post<ByToken>('/boot/:token/booted', async (request, reply) => {
     const boot = await machines.byToken(request.params.token);
-    if (!saysNotBooted(request.body)) evidence.record(boot, 'booted');
+    if (!saysNotBooted(request.body)) await recordedInTime(evidence.record(boot, 'booted'), clock);
     return reply.code(200).send();
   });
+}
+
+/** A system says once that it is up: it is thanked when that is written down, so that no crash of ours can lose it. */
+async function recordedInTime(recorded: Promise<void>, clock: Clock): Promise<void> {
+  const { promise: enough, reject } = Promise.withResolvers<never>();
+  using _timer = clock.setTimeout(acknowledgedWithinMs, () =>
+    reject(new Refusal(503, 'this could not be recorded yet; try again')),
+  );
+  await Promise.race([recorded, enough]);
 }
 
 async function scriptFor(

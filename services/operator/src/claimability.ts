@@ -3,6 +3,7 @@ import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { matches } from './label-selector.ts';
 import { isHeldBack } from './readiness.ts';
+import type { Refusal } from './refusals.ts';
 
 type Toleration = NonNullable<ServerClaim['spec']['tolerations']>[number];
 type Taint = NonNullable<Server['spec']['taints']>[number];
@@ -12,12 +13,12 @@ type Rules = Iterable<ServerReadinessRule>;
  * Why a server cannot be given to a claim, in a word that can be counted. Undefined when it can. Readiness rules count
  * as soon as they fail, whether their taint is on the server yet or not.
  */
-export function refusalOf(server: Server, claim: ServerClaim, rules: Rules): string | undefined {
+export function refusalOf(server: Server, claim: ServerClaim, rules: Rules): Refusal | undefined {
   return unfitFor(server, claim, rules) ?? notFree(server);
 }
 
 /** What the claim itself rules out; does not change while both specs and the rules stay. */
-function unfitFor(server: Server, { spec: wish }: ServerClaim, rules: Rules): string | undefined {
+function unfitFor(server: Server, { spec: wish }: ServerClaim, rules: Rules): Refusal | undefined {
   const { metadata, spec } = server;
   if (wish.serverRef !== undefined && wish.serverRef.name !== metadata.name) return 'NotTheNamedServer';
   if (wish.serverSelector !== undefined && !matches(wish.serverSelector, metadata.labels ?? {}))
@@ -62,7 +63,7 @@ export function evictionOf(server: Server, { spec: wish }: ServerClaim, rules: R
 }
 
 /** What stands in the way of any claim. */
-export function notFree({ metadata, spec, status }: Server): string | undefined {
+export function notFree({ metadata, spec, status }: Server): Refusal | undefined {
   if (metadata.deletionTimestamp !== undefined) return 'BeingDeleted';
   if (spec.serverClaimRef !== undefined) return 'ClaimedByAnother';
   if (spec.unclaimable === true) return 'Cordoned';

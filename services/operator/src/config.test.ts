@@ -28,6 +28,18 @@ test('flags are written as in Go: one dash or two, with = or a space, switches a
   assert.throws(() => read(['--leader-elect', 'false']), /unexpected argument "false"/);
 });
 
+test('the lease has the times of v0.7.0, and other ones only where two leaders stay impossible', () => {
+  assert.deepEqual(read().lease, { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 });
+  const shorter = ['--leader-election-lease-duration=3s', '--leader-election-renew-deadline=2s'];
+  assert.deepEqual(read([...shorter, '--leader-election-retry-period=500ms']).lease, {
+    leaseMs: 3_000,
+    renewMs: 2_000,
+    retryMs: 500,
+  });
+  assert.throws(() => read(shorter), /each has to be longer than the next/);
+  assert.throws(() => read(['--leader-election-renew-deadline=15s']), /each has to be longer than the next/);
+});
+
 test('BMC certificates are verified unless somebody says otherwise', () => {
   const secure = read();
   assert.deepEqual([secure.defaultScheme, secure.skipCertificateValidation], ['https', false]);

@@ -10,6 +10,7 @@ export interface OperatorConfig {
   readonly managerNamespace: string;
   readonly kubeconfigPath: string | undefined;
   readonly leaderElect: boolean;
+  readonly lease: { readonly leaseMs: number; readonly renewMs: number; readonly retryMs: number };
   readonly serverConcurrency: number;
   readonly claimConcurrency: number;
   readonly discoveryTimeoutMs: number;
@@ -144,6 +145,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     managerNamespace: values['manager-namespace'],
     kubeconfigPath: optional(values.kubeconfig),
     leaderElect: boolean(values, 'leader-elect'),
+    lease: leaseTimesOf(values),
     serverConcurrency: integer(values, 'server-max-concurrent-reconciles'),
     claimConcurrency: integer(values, 'server-claim-max-concurrent-reconciles'),
     discoveryTimeoutMs: duration(values, 'discovery-timeout'),
@@ -185,6 +187,18 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     log: { format: logFormatOf(values), level: logLevelOf(values['zap-log-level']) },
     withoutEffect: inertOptionsSetIn(values),
   };
+}
+
+/** Each time leaves room for the one below it, or two processes could believe to lead. */
+function leaseTimesOf(values: Values): OperatorConfig['lease'] {
+  const leaseMs = duration(values, 'leader-election-lease-duration');
+  const renewMs = duration(values, 'leader-election-renew-deadline');
+  const retryMs = duration(values, 'leader-election-retry-period');
+  if (leaseMs < 1_000 || leaseMs <= renewMs || renewMs <= retryMs || retryMs <= 0)
+    throw new ConfigError(
+      `--leader-election-lease-duration (${leaseMs / 1_000} s), --leader-election-renew-deadline (${renewMs / 1_000} s) and --leader-election-retry-period (${retryMs / 1_000} s): each has to be longer than the next, and the lease at least 1 s`,
+    );
+  return { leaseMs, renewMs, retryMs };
 }
 
 function inertOptionsSetIn(values: Values): string[] {

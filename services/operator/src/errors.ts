@@ -1,4 +1,18 @@
-import { OperatorError } from '@metal/kube/errors.ts';
+import { type ErrorCatalogue, OperatorError } from '@metal/kube/errors.ts';
+
+/** What the controllers themselves may throw. */
+export const operatorErrorCatalogue = {
+  InvalidConfiguration: {
+    retry: 'blocked',
+    meaning: 'A flag, an environment variable or a file named by one is unusable.',
+    remedy: 'Correct what the message names and start the operator anew.',
+  },
+  StaleDecision: {
+    retry: 'later',
+    meaning: 'The object changed hands or shape between looking and doing; nothing was done.',
+    remedy: 'Nothing; looking again settles it. If it stays, the message says what was found instead.',
+  },
+} as const satisfies ErrorCatalogue;
 
 /** A flag, an environment variable or a file named by one is unusable. The process exits 1 with the message. */
 export class ConfigError extends OperatorError {

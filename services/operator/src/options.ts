@@ -183,6 +183,24 @@ export const ownOptions = [
     'true',
     'Move stringData of BMCSecrets into data; false leaves it in clear text, as v0.7.0 did',
   ),
+  option(
+    'leader-election-lease-duration',
+    'duration',
+    '15s',
+    'With --leader-elect: others may take the lease this long after its last renewal',
+  ),
+  option(
+    'leader-election-renew-deadline',
+    'duration',
+    '10s',
+    'With --leader-elect: a leader that could not renew for this long stops working; shorter than the lease',
+  ),
+  option(
+    'leader-election-retry-period',
+    'duration',
+    '2s',
+    'With --leader-elect: pause between two tries to take or renew the lease',
+  ),
   option('discovery-attempts', 'integer', '5', 'Discovery attempts before a server goes to Error'),
   option('power-attempts', 'integer', '5', 'Requests for one power change before a server goes to Error'),
   option(

@@ -1,5 +1,5 @@
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
+import type { Condition, KubeObject } from '@metal/kube/kind.ts';
 
 export type ReportedCondition = StatusReport['conditions'][number];
 
@@ -10,17 +10,36 @@ export interface Explanation {
 
 /**
  * The one condition that explains an object. True with what it rests on when `ready` is given; otherwise False with
- * the reason of the decision it stands at. An error that stopped the turn wins over both.
+ * the reason of the decision it stands at, at least what that means, and since when it stands there. An error that stopped the turn wins over both.
  */
 export function readyCondition(
   object: KubeObject,
   outcome: Outcome<string>,
   ready: Explanation | undefined,
 ): ReportedCondition {
-  if (outcome.error !== undefined) return condition(object, 'Ready', 'False', explainError(outcome));
-  if (ready !== undefined) return condition(object, 'Ready', 'True', ready);
-  const { reason = 'Working', message = '' } = outcome.decision;
-  return condition(object, 'Ready', 'False', { reason, message });
+  if (outcome.error === undefined && ready !== undefined) return condition(object, 'Ready', 'True', ready);
+  const { reason, message } = outcome.error === undefined ? explainDecision(outcome) : explainError(outcome);
+  const since = sinceOf(object, reason) ?? outcome.at ?? outcome.phaseSince;
+  return condition(object, 'Ready', 'False', { reason, message: `${message.replace(/\.$/, '')} (since ${since})` });
+}
+
+function explainDecision({ decision }: Outcome<string>): Explanation {
+  const { reason = 'Working', meaning = 'the object is being worked on' } = decision;
+  return { reason, message: decision.message ?? meaning };
+}
+
+/** lastTransitionTime stays while one reason follows another; the time in the message is that of the reason. */
+function sinceOf(object: KubeObject, reason: string): string | undefined {
+  const before = conditionsOf(object).find(({ type }) => type === 'Ready');
+  if (before?.status !== 'False' || before.reason !== reason) return undefined;
+  return /\(since (\S+)\)$/.exec(before.message)?.[1];
+}
+
+function conditionsOf(object: KubeObject): readonly Condition[] {
+  const status = 'status' in object ? object.status : undefined;
+  if (typeof status !== 'object' || status === null || !('conditions' in status)) return [];
+  // Every kind whose controller reports conditions has them in this shape.
+  return (status.conditions ?? []) as readonly Condition[];
 }
 
 export function condition(

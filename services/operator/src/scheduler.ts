@@ -5,6 +5,7 @@ import { keyOf } from '@metal/kube/kind.ts';
 import { notFree, refusalOf, rulesAgainst } from './claimability.ts';
 import type { OperatorCaches } from './context.ts';
 import { selectorFault } from './label-selector.ts';
+import type { Refusal } from './refusals.ts';
 import { Signal } from './signal.ts';
 
 type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRules'>;
@@ -23,6 +24,8 @@ export class ClaimScheduler {
   #passIsDue = false;
   /** The named claim got a promise. */
   readonly promised = new Signal();
+  /** The server promised to the named claim was somebody else's by the time it was to be bound. */
+  readonly contested = new Signal();
 
   constructor(caches: SchedulerCaches) {
     this.#caches = caches;
@@ -62,7 +65,7 @@ export class ClaimScheduler {
     if (named !== '') return this.#explainNamed(named, claim);
     const counts = new Map<string, number>();
     for (const server of this.#caches.servers.all()) {
-      const refusal = refusalOf(server, claim, rules) ?? 'PromisedToAnOlderClaim';
+      const refusal: Refusal = refusalOf(server, claim, rules) ?? 'PromisedToAnOlderClaim';
       counts.set(refusal, (counts.get(refusal) ?? 0) + 1);
     }
     if (counts.size === 0) return `${preface(claim)}there are no servers`;

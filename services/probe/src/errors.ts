@@ -1,13 +1,48 @@
 /** Every way in which a report can end without being accepted. */
-export type ProbeErrorCode =
-  | 'TokenMissing'
-  | 'TokenRefused'
-  | 'ReportInvalid'
-  | 'ReportTooBig'
-  | 'ReportedDifferently'
-  | 'DeadlinePassed'
-  | 'RegistryUnreachable'
-  | 'RegistryUnready';
+export const probeErrorCatalogue = {
+  TokenMissing: {
+    retry: 'blocked',
+    meaning: 'The registry wants the token of this boot, and the probe has none.',
+    remedy: 'Pass --token-file to the probe; the ignition of the discovery does so.',
+  },
+  TokenRefused: {
+    retry: 'blocked',
+    meaning: 'The token is not, or no longer, valid for this server.',
+    remedy: 'Nothing; the next discovery boot brings a new one.',
+  },
+  ReportInvalid: {
+    retry: 'blocked',
+    meaning: 'The registry does not understand the report.',
+    remedy: 'Use probe and operator of the same release.',
+  },
+  ReportTooBig: {
+    retry: 'blocked',
+    meaning: 'The report is bigger than the registry accepts.',
+    remedy: 'Report it with the number of disks, interfaces and devices of the machine.',
+  },
+  ReportedDifferently: {
+    retry: 'blocked',
+    meaning: 'Another report was stored for this boot before.',
+    remedy: 'Nothing; the next discovery boot may report again. Two machines with one UUID show themselves like this.',
+  },
+  DeadlinePassed: {
+    retry: 'later',
+    meaning: 'The report was not accepted before the deadline of the probe.',
+    remedy: 'Look at the last answer in the message, and at the way from the machine to the registry.',
+  },
+  RegistryUnreachable: {
+    retry: 'later',
+    meaning: 'The registry does not answer.',
+    remedy: 'Check that machines reach --registry-url from their network; the probe tries again.',
+  },
+  RegistryUnready: {
+    retry: 'later',
+    meaning: 'The registry answers that it cannot store the report now.',
+    remedy: 'Look at the log of the operator and at the API server; the probe tries again.',
+  },
+} as const satisfies Record<string, { retry: 'later' | 'blocked'; meaning: string; remedy: string }>;
+
+export type ProbeErrorCode = keyof typeof probeErrorCatalogue;
 
 /** `later`: the same report may be accepted in a moment. `blocked`: it never will, however often it is sent. */
 export class ProbeError extends Error {

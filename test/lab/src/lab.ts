@@ -12,7 +12,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
-import { Event } from '@metal/kube/builtin.ts';
+import { Event, Lease } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, createClock } from '@metal/kube/clock.ts';
@@ -44,8 +44,8 @@ export interface LabOptions {
   bmcCa?: boolean;
   /** Why the operator works as an administrator here, and not under its generated roles as it should. */
   asAdministrator?: string;
-  /** A role that the operator's account is not bound to. */
-  withoutRole?: string;
+  /** Roles that the operator's account is not bound to. */
+  withoutRoles?: readonly string[];
   /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
   operator?: 'inside' | 'process' | 'none';
   /** Garbage collection by a real kube-controller-manager. */
@@ -74,6 +74,7 @@ export class Lab implements AsyncDisposable {
   readonly boots: Cache<ServerBootConfiguration>;
   readonly inventories: Cache<ServerInventory>;
   readonly events: Cache<Event>;
+  readonly leases: Cache<Lease>;
   readonly rules: Cache<ServerReadinessRule>;
   readonly users: Cache<BMCUser>;
   readonly secrets: Cache<BMCSecret>;
@@ -106,6 +107,7 @@ export class Lab implements AsyncDisposable {
     this.endpoints = caches.watch(Endpoint);
     this.boots = caches.watch(ServerBootConfiguration);
     this.inventories = caches.watch(ServerInventory);
+    this.leases = caches.watch(Lease, { namespace: 'default' });
     this.rules = caches.watch(ServerReadinessRule);
     this.users = caches.watch(BMCUser);
     this.secrets = caches.watch(BMCSecret);
@@ -129,6 +131,7 @@ export class Lab implements AsyncDisposable {
       const count = wanted[vendor] ?? 0;
       for (let index = 0; index < count; index += 1) nodes.push(await this.fleet.add({ vendor }));
     }
+    for (const node of nodes) this.timeline.follow(node);
     return nodes;
   }
 
@@ -385,6 +388,25 @@ export class Lab implements AsyncDisposable {
     return new ClaimHandle(this.client, claim, subject);
   }
 
+  /** Calls after every change of an object that a story looks at. */
+  onChange(listener: () => void): Disposable {
+    const stack = new DisposableStack();
+    const { servers, claims, bmcs, endpoints, boots, inventories } = this;
+    for (const cache of [servers, claims, bmcs, endpoints, boots, inventories]) stack.use(cache.onChange(listener));
+    return stack;
+  }
+
+  /** Resolves when nothing has changed for so long. */
+  async quiet(forMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let timer = this.clock.setTimeout(forMs, resolve);
+    using _watch = this.onChange(() => {
+      timer[Symbol.dispose]();
+      timer = this.clock.setTimeout(forMs, resolve);
+    });
+    await promise;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
@@ -421,7 +443,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     );
     const kubeconfigPath =
       options.asAdministrator === undefined
-        ? await restrictedKubeconfig(cluster, client, options.withoutRole)
+        ? await restrictedKubeconfig(cluster, client, options.withoutRoles)
         : cluster.kubeconfigPath;
     const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });

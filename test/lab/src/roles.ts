@@ -26,12 +26,12 @@ const bound = new Set([
 export async function restrictedKubeconfig(
   cluster: ControlPlane,
   client: KubeClient,
-  without?: string,
+  without: readonly string[] = [],
 ): Promise<string> {
-  const user = without === undefined ? 'metal-operator' : `metal-operator-without-${without}`;
+  const user = ['metal-operator', ...without].join('-without-');
   for (const role of await generatedRoles()) {
     await create(client, role.kind, role.metadata.namespace, role);
-    if (bound.has(role.metadata.name) && role.metadata.name !== without) await bind(client, role, user);
+    if (bound.has(role.metadata.name) && !without.includes(role.metadata.name)) await bind(client, role, user);
   }
   return cluster.kubeconfigFor(user);
 }

@@ -1,5 +1,6 @@
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Condition, KubeObject } from '@metal/kube/kind.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
 
 interface Told {
   state?: string | undefined;
@@ -28,6 +29,17 @@ export class Timeline {
 
   note(line: string): void {
     this.#lines.push(`${((performance.now() - this.#startedAt) / 1_000).toFixed(2).padStart(7)} s  ${line}`);
+  }
+
+  /** Power and boot steps of a machine belong to the story as well. */
+  follow({ name, machine }: Node): void {
+    let noted = 0;
+    let power = machine.power;
+    machine.onChange(() => {
+      if (machine.power !== power) this.note(`${`machine/${name}`.padEnd(40)} ${(power = machine.power)}`);
+      for (const step of machine.bootLog.slice(noted)) this.note(`${`machine/${name}`.padEnd(40)} ${step}`);
+      noted = machine.bootLog.length;
+    });
   }
 
   text(): string {

@@ -4,11 +4,17 @@ import { controllers } from '@metal/operator/controllers.ts';
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
 import { admissionFiles } from './generate/admission.ts';
+import { refusals } from '@metal/operator/refusals.ts';
+import { explaining } from './generate/explaining.ts';
 import { crdFiles } from './generate/crds.ts';
+import { dashboard } from './generate/dashboard.ts';
+import { errorChapters } from './generate/error-chapters.ts';
+import { errorPage } from './generate/error-page.ts';
 import { bringUpToDate, findStale, type GeneratedFolder } from './generate/generated-folder.ts';
 import { kindPages } from './generate/kind-pages.ts';
 import { metadataRbac } from './generate/metadata-rbac.ts';
 import { convenienceRoles, generateRbac } from './generate/rbac.ts';
+import { reasonPage } from './generate/reason-page.ts';
 import { serviceWriters } from './generate/service-writers.ts';
 import { stateDiagrams } from './generate/state-diagrams.ts';
 
@@ -22,15 +28,18 @@ Writes everything that is derived from the code: CRDs, admission policies, RBAC 
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Folders that hold generated files and nothing else. To add one, add a line. */
+/** Folders that hold generated files. To add one, add a line. */
 function everything(): GeneratedFolder[] {
   return [
     { path: 'deploy/crds', files: crdFiles(kinds) },
     { path: 'deploy/admission', files: admissionFiles(admissionRules) },
     { path: 'deploy/rbac', files: [...generateRbac({ kinds, controllers, services: serviceWriters }), metadataRbac()] },
     { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
+    { path: 'deploy/grafana', files: [dashboard()] },
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
+    { path: 'docs', files: [errorPage(errorChapters)], isShared: true },
+    { path: 'docs/operate', files: [reasonPage(explaining, refusals)], isShared: true },
   ];
 }
 

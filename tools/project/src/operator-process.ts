@@ -13,6 +13,8 @@ export interface OperatorProcess extends AsyncDisposable {
   readonly bootUrl: string;
   readonly registryUrl: string;
   readonly metadataUrl: string;
+  /** Its name on the lease. */
+  readonly identity: string;
   /** What it said, the latest part. */
   readonly log: readonly string[];
   /** Its exit code, when it has ended. */
@@ -46,9 +48,12 @@ export async function startOperatorProcess({ flags }: { flags: readonly string[]
     return exited;
   };
   try {
-    const urls = await running.promise;
+    const { bootUrl, registryUrl, metadataUrl, identity } = await running.promise;
     return {
-      ...urls,
+      bootUrl,
+      registryUrl,
+      metadataUrl,
+      identity,
       log,
       ended: exited,
       kill: async () => void (await end('SIGKILL')),
@@ -68,6 +73,7 @@ const readiness = z.object({
   bootUrl: z.string().default(''),
   registryUrl: z.string().default(''),
   metadataUrl: z.string().default(''),
+  identity: z.string().default(''),
 });
 
 function parse(line: string): unknown {

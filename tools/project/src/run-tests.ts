@@ -7,10 +7,13 @@ import { ControlPlaneError } from '@metal/controlplane/errors.ts';
 import { Command } from 'commander';
 import { ImportGraph } from './import-graph.ts';
 import { type Leftovers, markRun } from './leftovers.ts';
+import { findPromtool } from './promtool.ts';
 import { sourceFiles } from './source-files.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const testTimeoutMs = 300_000;
+/** What the seeded stories try unless told otherwise. */
+const usualSeeds = 20;
 /** Each file at work may have an API server of 300 MB. */
 const mostAtOnce = 8;
 
@@ -20,25 +23,35 @@ const command = new Command('run-tests')
   )
   .argument('[words...]', 'only files whose path contains one of the words; all files without any')
   .option('--only <pattern>', 'only tests whose title matches the pattern')
+  .option('--seeds <count>', 'how many seeds the seeded stories try')
+  .option('--first-seed <number>', 'the first of them, to repeat one that failed')
   .option('--list', 'list the files instead of running them', false)
   .action(main);
 
 interface Flags {
   only?: string;
+  seeds?: string;
+  firstSeed?: string;
   list: boolean;
 }
 
-async function main(words: string[], { only, list }: Flags): Promise<void> {
+async function main(words: string[], { only, list, seeds, firstSeed }: Flags): Promise<void> {
   const files = testFiles(words);
   if (files.length === 0) throw new Error(`no test file's path contains ${words.join(' or ')}`);
   if (list) return void process.stdout.write(`${files.map(({ path }) => path).join('\n')}\n`);
   // Built once and with progress, rather than inside the first test that waits for it.
-  if (files.some(({ slow }) => slow)) await findBinaries({ say: (line) => process.stdout.write(`${line}\n`) });
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  if (files.some(({ slow }) => slow)) await findBinaries({ say });
+  if (files.some(({ needsPromtool }) => needsPromtool)) await findPromtool({ environment: process.env, say });
   await using run = await markRun(process.env);
   const code = await runNode(
     files.map(({ path }) => path),
-    only,
-    run.environment,
+    { only, seeds: Number(seeds ?? usualSeeds) },
+    {
+      ...run.environment,
+      ...(seeds === undefined ? {} : { METAL_SEEDS: seeds }),
+      ...(firstSeed === undefined ? {} : { METAL_FIRST_SEED: firstSeed }),
+    },
   );
   const leftovers = await run.leftovers();
   process.exitCode = report(leftovers) ? code || 1 : code;
@@ -48,6 +61,7 @@ interface TestFile {
   readonly path: string;
   /** Starts a control plane. */
   readonly slow: boolean;
+  readonly needsPromtool: boolean;
 }
 
 /** Tables first, so that mistakes show early. */
@@ -55,16 +69,24 @@ function testFiles(words: readonly string[]): TestFile[] {
   const imports = new ImportGraph(root);
   return sourceFiles(root)
     .filter((path) => path.endsWith('.test.ts') && (words.length === 0 || words.some((word) => path.includes(word))))
-    .map((path) => ({ path, slow: imports.reaches(path, 'tools/controlplane/src/binaries.ts') }))
+    .map((path) => ({
+      path,
+      slow: imports.reaches(path, 'tools/controlplane/src/binaries.ts'),
+      needsPromtool: imports.reaches(path, 'tools/project/src/promtool.ts'),
+    }))
     .toSorted((one, other) => Number(one.slow) - Number(other.slow));
 }
 
-function runNode(files: readonly string[], only: string | undefined, environment: NodeJS.ProcessEnv): Promise<number> {
+function runNode(
+  files: readonly string[],
+  { only, seeds }: { only: string | undefined; seeds: number },
+  environment: NodeJS.ProcessEnv,
+): Promise<number> {
   const concurrency = Math.min(mostAtOnce, Math.max(2, availableParallelism()));
   const flags = [
     '--test',
     `--test-concurrency=${concurrency}`,
-    `--test-timeout=${testTimeoutMs}`,
+    `--test-timeout=${testTimeoutMs * Math.max(1, Math.ceil(seeds / usualSeeds))}`,
     ...(only === undefined ? [] : [`--test-name-pattern=${only}`]),
   ];
   const child = spawn(process.execPath, [...flags, ...files], {

@@ -33,11 +33,19 @@ export class Traffic {
   inFlight = 0;
   /** The most requests that were in flight at the same time. */
   mostInFlight = 0;
+  readonly #listeners = new Set<(moment: 'arrived' | 'answered') => void>();
+
+  /** Called when a request has arrived, before anything is done about it, and again when it is answered. */
+  onRequest(listener: (moment: 'arrived' | 'answered') => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
 
   arrive(peer: Peer | undefined): void {
     if (peer !== undefined) peer.requests += 1;
     this.inFlight += 1;
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
+    for (const listener of this.#listeners) listener('arrived');
   }
 
   leave(): void {
@@ -50,6 +58,7 @@ export class Traffic {
     this.byRoute.set(key, (this.byRoute.get(key) ?? 0) + 1);
     this.requests.push(record);
     if (this.requests.length > mostRecords) this.requests.splice(0, mostRecords / 2);
+    for (const listener of this.#listeners) listener('answered');
   }
 
   connect(peer: Peer): void {

@@ -174,4 +174,9 @@ export const retryPolicy = () =>
 
 export const group = 'metal.ironcore.dev';
 export const version = 'v1alpha1';
+/** Why the object is where it is: the reason of its condition Ready, and with `-o wide` the whole message. */
+export const why = {
+  Reason: '.status.conditions[?(@.type=="Ready")].reason',
+  Message: { path: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },
+} as const;
 export const age = { Age: { path: '.metadata.creationTimestamp', type: 'date' } } as const;

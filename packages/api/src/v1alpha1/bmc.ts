@@ -14,6 +14,7 @@ import {
   protocol,
   time,
   version,
+  why,
 } from '../common/fields.ts';
 
 const access = z.object({
@@ -106,6 +107,7 @@ export const BMC = defineKind({
     State: '.status.state',
     PowerState: '.status.powerState',
     ...age,
+    ...why,
   },
   fields: {
     spec: defaulted(

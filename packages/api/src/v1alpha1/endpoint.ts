@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, conditions, group, int32, ipAddress, macAddress, time, version } from '../common/fields.ts';
+import { age, conditions, group, int32, ipAddress, macAddress, time, version, why } from '../common/fields.ts';
 
 /** A device on the management network, by its addresses. The MAC prefix database tells what it is. */
 export const Endpoint = defineKind({
@@ -14,7 +14,13 @@ export const Endpoint = defineKind({
   description: 'A device on the out-of-band management network, identified by its MAC and IP address.',
   deprecated:
     'metal.ironcore.dev/v1alpha1 Endpoints are deprecated; specify the network access inline via BMC.spec.access (an InlineEndpoint with macAddress and ip) instead',
-  columns: { MACAddress: '.spec.macAddress', IP: '.spec.ip', ...age },
+  columns: {
+    MACAddress: '.spec.macAddress',
+    IP: '.spec.ip',
+    ...age,
+    Ready: '.status.conditions[?(@.type=="Ready")].status',
+    ...why,
+  },
   fields: {
     spec: z
       .object({

@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, conditions, defaulted, group, localRef, time, version } from '../common/fields.ts';
+import { age, conditions, defaulted, group, localRef, time, version, why } from '../common/fields.ts';
 
 export const bootConfigurationSpec = () =>
   z.object({
@@ -43,6 +43,7 @@ export const ServerBootConfiguration = defineKind({
     IgnitionRef: '.spec.ignitionSecretRef.name',
     State: '.status.state',
     ...age,
+    ...why,
   },
   fields: {
     spec: defaulted(bootConfigurationSpec().describe('What is booted.'), { serverRef: { name: '' } }),

@@ -12,6 +12,7 @@ import {
   powerWish,
   toleration,
   version,
+  why,
 } from '../common/fields.ts';
 
 const spec = z.object({
@@ -60,6 +61,7 @@ export const ServerClaim = defineKind({
     Image: '.spec.image',
     Phase: '.status.phase',
     ...age,
+    ...why,
   },
   fields: {
     spec: defaulted(keptOnceSet(spec, 'serverRef', 'serverSelector').describe('What is wanted.'), {

@@ -17,6 +17,7 @@ import {
   taint,
   time,
   version,
+  why,
 } from '../common/fields.ts';
 
 const claimRef = z.object({
@@ -208,6 +209,7 @@ export const Server = defineKind({
     State: '.status.state',
     Unclaimable: { path: '.spec.unclaimable', type: 'boolean', priority: 100 },
     ...age,
+    ...why,
   },
   fields: {
     spec: defaulted(spec.describe('What the server is and what is wanted of it.'), { systemUUID: '' }),

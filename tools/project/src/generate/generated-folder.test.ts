@@ -30,3 +30,11 @@ test('a folder that does not exist yet is wholly stale, and looking at it does n
   assert.deepEqual(await findStale(root.path, [folder]), ['out/a', 'out/b']);
   assert.deepEqual(await readdir(root.path), []);
 });
+
+test('what others write in a shared folder stays', async () => {
+  await using root = await mkdtempDisposable(join(tmpdir(), 'generate-'));
+  await mkdir(join(root.path, 'out'), { recursive: true });
+  await writeFile(join(root.path, 'out', 'z'), 'written by hand');
+  assert.deepEqual(await bringUpToDate(root.path, [{ ...folder, isShared: true }]), ['out/a', 'out/b']);
+  assert.deepEqual((await readdir(join(root.path, 'out'))).toSorted(), ['a', 'b', 'z']);
+});

@@ -6,11 +6,13 @@ export interface GeneratedFile {
   readonly text: string;
 }
 
-/** A folder whose files are all generated. Files in it that nobody generates any more are stale, too. */
+/** A folder of generated files. Files in it that nobody generates any more are stale, too. */
 export interface GeneratedFolder {
   /** Relative to the root of the repository. */
   readonly path: string;
   readonly files: readonly GeneratedFile[];
+  /** Files written by hand lie there as well: those that are not generated are none of our business. */
+  readonly isShared?: boolean;
 }
 
 /** Paths of files that are missing, different or left over, in order. */
@@ -37,10 +39,10 @@ async function replace(root: string, path: string, folder: GeneratedFolder): Pro
   else await writeFile(join(root, path), file.text);
 }
 
-async function staleIn(root: string, { path, files }: GeneratedFolder): Promise<string[]> {
+async function staleIn(root: string, { path, files, isShared = false }: GeneratedFolder): Promise<string[]> {
   const found = await filesIn(join(root, path));
   const wanted = new Map(files.map(({ name, text }) => [name, text]));
-  const leftOver = found.filter((name) => !wanted.has(name));
+  const leftOver = isShared ? [] : found.filter((name) => !wanted.has(name));
   const different: string[] = [];
   for (const [name, text] of wanted) {
     if (!found.includes(name) || (await readFile(join(root, path, name), 'utf8')) !== text) different.push(name);

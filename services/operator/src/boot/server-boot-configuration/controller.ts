@@ -5,6 +5,7 @@ import { keyOf } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import { type BootPhase, readBootConfigurationFacts } from './facts.ts';
 import { bootPhases } from './phases.ts';
+import { bootConfigurationReasons } from './reasons.ts';
 import { reportBootConfiguration } from './report.ts';
 
 export const bootConfigurationController = phaseController({
@@ -14,6 +15,7 @@ export const bootConfigurationController = phaseController({
     status?.state === 'Ready' || status?.state === 'Error' ? 'Answered' : 'Unanswered',
   facts: readBootConfigurationFacts,
   table: bootPhases,
+  reasons: bootConfigurationReasons,
   actions: {},
   report: reportBootConfiguration,
   wokenBy: [

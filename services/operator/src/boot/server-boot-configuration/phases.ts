@@ -1,7 +1,8 @@
 import { minutes, type PhaseTable, rest, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
 import type { BootAction, BootConfigurationFacts, BootPhase } from './facts.ts';
+import type { BootConfigurationReason } from './reasons.ts';
 
-const row = rowsOf<BootPhase, BootConfigurationFacts, BootAction>();
+const row = rowsOf<BootPhase, BootConfigurationFacts, BootAction, BootConfigurationReason>();
 
 /** A boot service usually answers at once; saying Pending before that would be a write for nothing. */
 const courtesyMs = seconds(2);
@@ -10,12 +11,16 @@ const courtesyMs = seconds(2);
 export const bootPhases: PhaseTable<BootPhase, BootConfigurationFacts, BootAction> = {
   Unanswered: row([], (boot) => {
     if (!boot.serverExists)
-      return wait(minutes(10), 'ServerNotFound', `Server "${boot.serverName}" of spec.serverRef does not exist`);
+      return wait(
+        minutes(10),
+        'ServerNotFound',
+        `Server "${boot.serverName}" of spec.serverRef does not exist; looked at again when it appears`,
+      );
     if (boot.ageMs < courtesyMs) return wait(courtesyMs - boot.ageMs, 'WaitingForBootService');
     return wait(
       minutes(10),
       'WaitingForBootService',
-      'no boot service has prepared this configuration yet; is one running (--components=boot), or an external boot operator?',
+      'no boot service has answered; is one running (--components=boot), or an external boot operator? The server is not powered on before one says Ready',
     );
   }),
   Answered: row([], () => rest),

@@ -2,6 +2,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { condition, type Explanation, readyCondition } from '../../ready-condition.ts';
 import type { BootConfigurationFacts, BootPhase } from './facts.ts';
+import type { BootConfigurationReason } from './reasons.ts';
 
 /**
  * Speaks while no boot service does: once one has answered, the state is its own. What was said before is then corrected,
@@ -29,6 +30,9 @@ export function reportBootConfiguration(
 }
 
 const answers = {
-  Ready: { reason: 'Prepared', message: 'the boot service has prepared it' },
-  Error: { reason: 'PreparationFailed', message: 'the boot service could not prepare it; its own condition says why' },
-} as const satisfies Record<string, Explanation>;
+  Ready: { reason: 'Prepared', message: 'the boot service has prepared it; the server may be powered on' },
+  Error: {
+    reason: 'PreparationFailed',
+    message: 'the boot service could not prepare it and tries again; its own condition says why',
+  },
+} as const satisfies Record<string, Explanation & { readonly reason: BootConfigurationReason }>;

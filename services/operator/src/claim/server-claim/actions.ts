@@ -3,7 +3,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import type { Turn } from '@metal/kube/controller.ts';
-import { KubeError } from '@metal/kube/errors.ts';
+import { isConflict, KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
 import { bootPolicyAnnotation, operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import { refusalOf } from '../../claimability.ts';
@@ -38,6 +38,7 @@ async function bind({ object, facts, context }: ClaimTurn): Promise<void> {
     await writeClaimRef(server, object, context);
   } catch (error) {
     scheduler.withdraw(keyOf(object));
+    if (isConflict(error) || error instanceof StaleDecision) scheduler.contested.emit(keyOf(object));
     throw error instanceof KubeError && error.code === 'NotFound'
       ? new StaleDecision('the promised server was deleted')
       : error;

@@ -7,7 +7,7 @@ export const bmcSecretReasons = {
     remedy: 'Add the key. An immutable BMCSecret has to be made anew.',
   },
   StringDataAmbiguous: {
-    meaning: 'data and stringData give a key different values; data counts, as in v0.7.0.',
+    meaning: 'A key has different values in data and stringData; data counts, as in v0.7.0.',
     remedy: 'Remove the key from one of them.',
   },
   StringDataConverted: {

@@ -8,7 +8,7 @@ import { deleteAccount as deleteAccountAt, putAccount as putAccountAt } from '@m
 import { readAccounts, readAccountService } from '@metal/redfish/accounts.ts';
 import type { Bmc } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
-import { generatePassword } from '@metal/redfish/password-rules.ts';
+import { generatePassword, type PasswordWish } from '@metal/redfish/password-rules.ts';
 import { traitsOf } from '@metal/redfish/traits.ts';
 import type { AccountMemory } from '../../account-memories.ts';
 import type { Connection } from '../../connection.ts';
@@ -33,10 +33,12 @@ export const bmcUserActions: Record<BmcUserAction, (turn: UserTurn) => Promise<v
 
 async function look(turn: UserTurn): Promise<void> {
   const { object, context, signal } = turn;
-  const { service, accounts } = await talk(turn, async (bmc) => {
+  const answer = await ask(turn, async (bmc) => {
     const found = await readAccountService(bmc, { signal });
     return { service: found, accounts: await readAccounts(bmc, found, { signal }) };
   });
+  if (answer === undefined) return;
+  const { service, accounts } = answer;
   const account = accounts.find(({ userName }) => userName === object.spec.userName);
   const memory = memoryOf(turn);
   memory.look = { at: context.clock.now(), service, account };
@@ -58,7 +60,7 @@ async function prepareSecret(turn: UserTurn): Promise<void> {
     immutable: true,
     data: {
       username: base64(object.spec.userName),
-      password: base64(generatePassword({ bounds, specials }).reveal()),
+      password: encodedPassword({ bounds, specials }),
     },
   });
   const taken = facts.rotation.isRequested ? { metadata: { annotations: { [operationAnnotation]: null } } } : {};
@@ -67,24 +69,29 @@ async function prepareSecret(turn: UserTurn): Promise<void> {
   memoryOf(turn).freshSecret = secret.metadata.uid;
 }
 
+/**
+ * Without + and / in its base64: the API server (1.36) reads bytes in rules as URL-safe base64, and refuses every later
+ * change of an immutable BMCSecret that has them, labels and owners included.
+ */
+function encodedPassword(wish: PasswordWish): string {
+  const encoded = base64(generatePassword(wish).reveal());
+  return /[+/]/.test(encoded) ? encodedPassword(wish) : encoded;
+}
+
 /** From the first byte on nobody knows which password the BMC has, so what is known is forgotten before it is sent. */
 async function putAccount(turn: UserTurn): Promise<void> {
-  const { object, facts, context, signal } = turn;
+  const { object, facts, signal } = turn;
   const memory = memoryOf(turn);
   const { credentials, name } = secretOf(facts);
   const { userName, roleID: roleId } = object.spec;
   memory.beginPlacing();
-  try {
-    await talk(turn, async (bmc) => {
-      await putAccountAt(bmc, { userName, roleId, password: credentials.password }, { signal });
-      // From now on the password we came with is wrong; using it once more could lock us out.
-      if (facts.isOwnAccount) await bmc.replaceCredentials(credentials);
-    });
-  } catch (error) {
-    if (!(error instanceof RedfishError) || !isRefusal(error)) throw error;
-    memory.refused(error, wishOf(object, facts.secret), context.clock.now());
-    return;
-  }
+  const answer = await ask(turn, async (bmc) => {
+    await putAccountAt(bmc, { userName, roleId, password: credentials.password }, { signal });
+    // From now on the password we came with is wrong; using it once more could lock us out.
+    if (facts.isOwnAccount) await bmc.replaceCredentials(credentials);
+    return 'placed' as const;
+  });
+  if (answer === undefined) return;
   memory.placed(credentials.password);
   turn.log.info({ bmc: facts.bmc?.metadata.name, secret: name }, 'password placed');
 }
@@ -126,16 +133,10 @@ async function dropSuperseded({ object, facts, context }: UserTurn): Promise<voi
 }
 
 async function deleteAccount(turn: UserTurn): Promise<void> {
-  const { object, facts, context, signal } = turn;
+  const { object, facts, signal } = turn;
   const { userName } = object.spec;
-  try {
-    await talk(turn, (bmc) => deleteAccountAt(bmc, { userName, id: facts.account.id }, { signal }));
-  } catch (error) {
-    if (!(error instanceof RedfishError) || !isRefusal(error)) throw error;
-    memoryOf(turn).refused(error, wishOf(object, facts.secret), context.clock.now());
-    return;
-  }
-  memoryOf(turn).isDone = true;
+  const answer = await ask(turn, (bmc) => deleteAccountAt(bmc, { userName, id: facts.account.id }, { signal }));
+  if (answer !== undefined) memoryOf(turn).isDone = true;
 }
 
 /** The BMCSecrets that the BMC still needs must not be collected with their owner. */
@@ -168,6 +169,18 @@ async function leaveBehind(turn: UserTurn): Promise<void> {
   await Promise.resolve();
 }
 
+/** A refusal concerns this account and not the BMC: it is remembered here and gives undefined. */
+async function ask<T extends object | string>(
+  turn: UserTurn,
+  conversation: (bmc: Bmc) => Promise<T>,
+): Promise<T | undefined> {
+  const { object, facts, context } = turn;
+  const answer = await talk(turn, (bmc) => conversation(bmc).catch(passRefusal));
+  if (!(answer instanceof RedfishError)) return answer;
+  memoryOf(turn).refused(answer, wishOf(object, facts.secret), context.clock.now());
+  return undefined;
+}
+
 function talk<T>({ facts, context }: UserTurn, conversation: (bmc: Bmc) => Promise<T>): Promise<T> {
   const { name, connection } = lineOf(facts);
   return context.accounts.inTurn(name, () => context.access.talk(name, connection, conversation));
@@ -186,8 +199,13 @@ function secretOf({ secret }: BmcUserFacts): NamedSecret {
 const memoryOf = ({ object, context }: UserTurn): AccountMemory => context.accounts.of(object.metadata.uid ?? '');
 
 /** Answers that asking again does not change. Whether the operator itself may log in is the matter of the BMC. */
-const isRefusal = ({ code, status }: RedfishError): boolean =>
-  code === 'NotSupported' || code === 'Forbidden' || (code === 'HttpError' && status !== undefined && status < 500);
+function passRefusal(error: unknown): RedfishError {
+  if (!(error instanceof RedfishError)) throw error;
+  const { code, status = 0 } = error;
+  const isRefusal = ['NotSupported', 'NotFound', 'Forbidden'].includes(code) || (code === 'HttpError' && status < 500);
+  if (isRefusal) return error;
+  throw error;
+}
 
 const guardedBy = (resourceVersion: string | undefined) => (resourceVersion === undefined ? {} : { resourceVersion });
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

@@ -97,7 +97,8 @@ export function readBmcUserFacts(user: BMCUser, context: OperatorContext, { now 
   const passwordExpiration = memory.look?.account?.passwordExpiration;
   const rotation = rotationOf(user, { lastRotation, passwordExpiration, now });
   const failure = bmc && access.memory(bmc.metadata.name, connection).failure;
-  const isBmcReady = bmc?.status?.state === 'Enabled' && connection !== undefined;
+  // What failed a moment ago is not asked again before the BMC's own controller has seen it answer.
+  const isBmcReady = bmc?.status?.state === 'Enabled' && connection !== undefined && failure === undefined;
   const isFresh = secret !== undefined && memory.freshSecret === secret.uid;
   const isLockedOut = isOwnAccount && failure?.error.code === 'AuthenticationFailed';
   const mayTryAnyway = isLockedOut && !isFresh && !isRecorded && (login === 'untested' || login === 'accepted');

@@ -6,12 +6,29 @@ const row = rowsOf<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason>
 
 const understoodProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
 const untilSomebodyActs = minutes(60);
+const afterRestart = 'the database is read when the operator starts';
+
+/** What happens next, where it is not the Endpoint itself that has to change. */
+const nextLook: Partial<Record<EndpointReason, string>> = {
+  UnknownMACPrefix: afterRestart,
+  NotABMC: afterRestart,
+  UnsupportedProtocol: afterRestart,
+  NoDefaultCredentials: afterRestart,
+  NameTaken: 'looked at again when that BMC goes',
+};
 
 /** An address on the management network becomes a BMC object, once. What happens to the BMC is the BMC's story. */
 export const endpointPhases: PhaseTable<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason> = {
   Present: row([], (endpoint) => {
     const obstacle = obstacleOf(endpoint);
-    if (obstacle !== undefined) return wait(untilSomebodyActs, ...obstacle);
+    if (obstacle !== undefined) {
+      const [reason, message] = obstacle;
+      return wait(
+        untilSomebodyActs,
+        reason,
+        `${message}; ${nextLook[reason] ?? 'looked at again when the Endpoint changes'}`,
+      );
+    }
     if (endpoint.secret === 'absent') return findCredential(endpoint);
     if (endpoint.bmc === 'absent') return act('createBmc', 'DeviceIsBMC');
     return rest;

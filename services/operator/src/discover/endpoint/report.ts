@@ -2,13 +2,17 @@ import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { condition, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import type { EndpointFacts, EndpointPhase } from './facts.ts';
+import type { EndpointReason } from './reasons.ts';
 
 export function reportEndpoint(
   endpoint: Endpoint,
   { logins, secret, twins }: EndpointFacts,
   outcome: Outcome<EndpointPhase>,
 ): StatusReport {
-  const ready = { reason: 'BMCCreated', message: `BMC ${endpoint.metadata.name} represents this address` };
+  const ready = {
+    reason: 'BMCCreated' satisfies EndpointReason,
+    message: `BMC ${endpoint.metadata.name} represents this address`,
+  };
   return {
     // What was rejected matters only while the right one is looked for.
     fields: secret === 'absent' && logins.rejected > 0 ? loginFields(logins) : noLoginFields,

@@ -228,6 +228,7 @@ export const serverReasons = {
 
   // Operations by annotation.
   OperationRequested: { meaning: 'A person asked for an operation on the machine.', remedy: nothing },
+  OperationDone: { meaning: 'The BMC accepted the operation that a person asked for.', remedy: nothing },
   OperationConsumed: { meaning: 'The request was heard and its annotation removed.', remedy: nothing },
   OperationUncertain: {
     meaning:

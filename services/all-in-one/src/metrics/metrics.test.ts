@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { createClock, type Clock } from '@metal/kube/clock.ts';
+import { ControllerMetrics } from '@metal/kube/controller-metrics.ts';
+import { Store } from '@metal/kube/store.ts';
+import { Signal } from '@metal/operator/signal.ts';
+import { Registry } from 'prom-client';
+import { exportFleet } from './metrics.ts';
+
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
+const clock: Clock = { ...createClock(), now: () => Date.parse(at(600)) };
+
+let version = 0;
+const metadata = (name: string, uid = name) => ({ name, uid, resourceVersion: String((version += 1)) });
+const server = (name: string, status: NonNullable<Server['status']> = {}): Server => ({
+  apiVersion,
+  kind: 'Server',
+  metadata: metadata(name),
+  spec: { systemUUID: name, serverClaimRef: { namespace: 'default', name: 'claim', uid: 'claim-uid' } },
+  status,
+});
+const claim = (phase?: string): ServerClaim => ({
+  apiVersion,
+  kind: 'ServerClaim',
+  metadata: { ...metadata('claim', 'claim-uid'), namespace: 'default', creationTimestamp: at(0) },
+  spec: { power: 'On', image: 'x' },
+  status: phase === undefined ? {} : { phase },
+});
+const bmc = (name: string, status: NonNullable<BMC['status']> = {}): BMC => ({
+  apiVersion,
+  kind: 'BMC',
+  metadata: metadata(name),
+  spec: { bmcSecretRef: { name }, protocol: { name: 'Redfish', port: 443 } },
+  status,
+});
+
+function fleet() {
+  const caches = { servers: new Store<Server>(), claims: new Store<ServerClaim>(), bmcs: new Store<BMC>() };
+  const registry = new Registry();
+  const scheduler = { contested: new Signal() };
+  const metrics = exportFleet(registry, { caches, scheduler, clock });
+  /** `label=value,… number` of every sample. */
+  const samples = async (name: string): Promise<string[]> =>
+    ((await registry.getSingleMetric(name)?.get())?.values ?? []).map(
+      ({ labels, value }) =>
+        `${Object.entries(labels)
+          .map(([key, text]) => `${key}=${text ?? ''}`)
+          .join(',')} ${value}`,
+    );
+  const holding = async (name: string) => (await samples(name)).filter((sample) => sample.endsWith(' 1'));
+  return { ...caches, registry, scheduler, metrics, samples, holding };
+}
+
+test('every server has one series per state, and exactly one of them is 1', async () => {
+  const { servers, samples, holding } = fleet();
+  const states = 'Initial Discovery Available Reserved Released Cleanup Maintenance Parked Error'.split(' ');
+  for (const state of states) servers.absorb(server(`in-${state}`, { state, powerState: 'Off' }));
+  servers.absorb(server('new'));
+  servers.absorb(server('odd', { state: 'OfTheFuture', powerState: 'Dimmed' }));
+
+  const all = await samples('metal_server_state');
+  for (const state of states)
+    assert.equal(all.filter((sample) => sample.startsWith(`server=in-${state},`)).length, states.length);
+  assert.deepEqual(await holding('metal_server_state'), [
+    ...states.map((state) => `server=in-${state},state=${state} 1`),
+    'server=new,state=Initial 1',
+    'server=odd,state=OfTheFuture 1',
+  ]);
+  assert.deepEqual(await holding('metal_server_power_state'), [
+    ...states.map((state) => `server=in-${state},power_state=Off 1`),
+    'server=new,power_state=Unknown 1',
+    'server=odd,power_state=Dimmed 1',
+  ]);
+});
+
+test('a condition that stands there twice is one series', async () => {
+  const { servers, samples } = fleet();
+  const ready = { type: 'Ready', status: 'False', reason: 'X', message: '', lastTransitionTime: at(0) } as const;
+  servers.absorb(server('s', { conditions: [ready, ready, { ...ready, type: 'Discovered', status: 'True' }] }));
+  assert.deepEqual(await samples('metal_server_condition_status'), [
+    'server=s,condition_type=Ready,status=False 1',
+    'server=s,condition_type=Discovered,status=True 1',
+  ]);
+});
+
+test('what is deleted leaves nothing behind in the metrics', async () => {
+  const { servers, claims, bmcs, registry, metrics } = fleet();
+  const before = await registry.metrics();
+  servers.absorb(server('gone', { state: 'Available', stateSince: at(0), powerState: 'Off' }));
+  claims.absorb(claim());
+  bmcs.absorb(bmc('gone'));
+  for (const name of ['gone', 'server/gone']) {
+    const observer = metrics.observerOf(name);
+    observer.requestStarted?.();
+    observer.sessions(1);
+  }
+  assert.match(await registry.metrics(), /server="gone"[^]*bmc="gone"[^]*bmc="server\/gone"/);
+
+  for (const store of [servers, claims, bmcs]) store.replace([], String(version + 1));
+  assert.equal(await registry.metrics(), before);
+});
+
+test('turns of the server controller are counted by result', async () => {
+  const { registry, samples } = fleet();
+  const zero = ['result=success 0', 'result=error_fetch 0', 'result=error_reconcile 0'];
+  assert.deepEqual(await samples('metal_server_reconciliation_total'), zero, 'also before this process leads');
+  const runner = new ControllerMetrics(registry, clock);
+  for (const result of ['success', 'requeue_after', 'error'] as const) runner.turnStarted('server')(result);
+  runner.turnStarted('bmc')('error');
+  assert.deepEqual(await samples('metal_server_reconciliation_total'), [
+    'result=success 2',
+    'result=error_fetch 0',
+    'result=error_reconcile 1',
+  ]);
+});
+
+test('times in a state, of discoveries, bindings and boots are told from changes alone', async () => {
+  const { servers, claims, registry } = fleet();
+  const sums = async () => (await registry.metrics()).match(/^metal_\w+_duration_seconds_sum.*$/gm)?.toSorted();
+  claims.absorb(claim('Unbound'));
+  servers.absorb(server('s', { state: 'Initial', stateSince: at(0) }));
+  servers.absorb(server('s', { state: 'Discovery', stateSince: at(5) }));
+  servers.absorb(server('s', { state: 'Discovery', stateSince: at(5), powerState: 'On' }));
+  servers.absorb(server('s', { state: 'Available', stateSince: at(95) }));
+  claims.absorb(claim('Bound'));
+  const reserved = { state: 'Reserved', stateSince: at(100) };
+  servers.absorb(server('s', reserved));
+  for (let times = 0; times < 2; times += 1)
+    servers.absorb(server('s', { ...reserved, provisionedClaimUID: 'claim-uid' }));
+
+  assert.deepEqual(await sums(), [
+    'metal_bmc_request_duration_seconds_sum 0',
+    'metal_claim_bind_duration_seconds_sum 600',
+    'metal_claim_boot_duration_seconds_sum 600',
+    'metal_server_discovery_duration_seconds_sum 90',
+    'metal_server_phase_duration_seconds_sum{state="Available"} 5',
+    'metal_server_phase_duration_seconds_sum{state="Discovery"} 90',
+    'metal_server_phase_duration_seconds_sum{state="Initial"} 5',
+  ]);
+});
+
+test('what was so before this process came is no duration of its own', async () => {
+  const { servers, claims, registry } = fleet();
+  claims.absorb(claim('Bound'));
+  servers.absorb(server('s', { state: 'Reserved', stateSince: at(9), provisionedClaimUID: 'claim-uid' }));
+  assert.doesNotMatch(await registry.metrics(), /_duration_seconds_count(?:\{.*\})? [1-9]/);
+});
+
+test('only claims without a server tell since when they wait', async () => {
+  const { claims, samples } = fleet();
+  claims.absorb(claim());
+  const waiting = 'metal_claim_unbound_since_timestamp_seconds';
+  assert.deepEqual(await samples(waiting), [`claim=claim,claim_namespace=default ${Date.parse(at(0)) / 1_000}`]);
+  assert.deepEqual(await samples('metal_claims'), ['phase=Unbound 1', 'phase=Bound 0', 'phase=Lost 0']);
+  claims.absorb(claim('Bound'));
+  assert.deepEqual(await samples(waiting), []);
+});
+
+test('requests, errors, sessions and the breaker are told per BMC, and counts outlive a new line', async () => {
+  const { bmcs, metrics, samples, scheduler } = fleet();
+  bmcs.absorb(bmc('b', { state: 'Error' }));
+  const asked = { method: 'GET', path: '/redfish/v1', ms: 20 };
+  const first = metrics.observerOf('b');
+  first.requestStarted?.();
+  first.request({ ...asked, status: 401, error: 'AuthenticationFailed' });
+  first.sessions(1);
+  const second = metrics.observerOf('b');
+  second.requestStarted?.();
+  second.requestStarted?.();
+  second.request({ ...asked, status: undefined, error: 'TimedOut' });
+  second.breaker('open');
+  first.sessions(0);
+
+  assert.deepEqual(await samples('metal_bmc_requests_total'), [
+    'bmc=b,method=GET,status=401 1',
+    'bmc=b,method=GET,status=0 1',
+  ]);
+  assert.deepEqual(await samples('metal_bmc_errors_total'), [
+    'bmc=b,code=AuthenticationFailed 1',
+    'bmc=b,code=TimedOut 1',
+  ]);
+  assert.deepEqual(await samples('metal_bmc_requests_in_flight'), ['bmc=b 1']);
+  assert.deepEqual(await samples('metal_bmc_open_sessions'), ['bmc=b 0']);
+  assert.deepEqual(await samples('metal_bmc_breaker_open'), ['bmc=b 1']);
+  assert.deepEqual(await samples('metal_bmc_ready'), ['bmc=b,reason=NotYetSeen 0']);
+  assert.ok((await samples('metal_bmc_state')).includes('bmc=b,state=Error 1'));
+
+  scheduler.contested.emit('default/claim');
+  assert.deepEqual(await samples('metal_claim_conflicts_total'), [' 1']);
+});

@@ -1,0 +1,53 @@
+import type { Clock } from '@metal/kube/clock.ts';
+import type { OperatorCaches } from '@metal/operator/context.ts';
+import type { ClaimScheduler } from '@metal/operator/scheduler.ts';
+import type { BmcObserver } from '@metal/redfish/bmc.ts';
+import { Counter, type Registry } from 'prom-client';
+import { exportBmcs } from './bmc-states.ts';
+import { BmcTraffic } from './bmc-traffic.ts';
+import { exportClaims } from './claim-metrics.ts';
+import { observeDurations } from './durations.ts';
+import { exportServers } from './server-metrics.ts';
+import { exportServerTurns } from './server-turns.ts';
+
+export interface MetricsSources {
+  readonly caches: Pick<OperatorCaches, 'servers' | 'claims' | 'bmcs'>;
+  readonly scheduler: Pick<ClaimScheduler, 'contested'>;
+  readonly clock: Clock;
+}
+
+export interface FleetMetrics extends Disposable {
+  /** Hears one BMC's traffic. */
+  readonly observerOf: (bmcName: string) => BmcObserver;
+}
+
+/**
+ * Everything that is measured of the fleet, beside what the runner measures of its controllers. Controllers know nothing
+ * of it: it is read from the caches they write to, and heard from the lines they talk over.
+ */
+export function exportFleet(registry: Registry, { caches, scheduler, clock }: MetricsSources): FleetMetrics {
+  exportServers(registry, caches.servers);
+  exportServerTurns(registry);
+  exportClaims(registry, caches.claims);
+  exportBmcs(registry, caches.bmcs);
+  const traffic = new BmcTraffic(registry, (name) => isKnown(name, caches));
+  const stack = new DisposableStack();
+  stack.use(observeDurations(registry, { ...caches, clock }));
+  const conflicts = new Counter({
+    name: 'metal_claim_conflicts_total',
+    help: "Servers that were chosen for a claim and were somebody else's by the time of the binding",
+    registers: [registry],
+  });
+  stack.use(scheduler.contested.on(() => conflicts.inc()));
+  return {
+    observerOf: (name) => traffic.observerOf(name),
+    [Symbol.dispose]: () => stack.dispose(),
+  };
+}
+
+/** BMC actors go by the name of the BMC object, or `server/<name>` where a Server carries its BMC inline. */
+function isKnown(name: string, { bmcs, servers }: MetricsSources['caches']): boolean {
+  return name.startsWith('server/')
+    ? servers.get(name.slice('server/'.length)) !== undefined
+    : bmcs.get(name) !== undefined;
+}

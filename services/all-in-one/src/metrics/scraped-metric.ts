@@ -1,0 +1,54 @@
+import { Gauge, type MetricType, type Registry } from 'prom-client';
+
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface ScrapedMetricOptions {
+  readonly registry: Registry;
+  readonly name: string;
+  readonly help: string;
+  /** A counter's samples never go down while their source lives. */
+  readonly type?: 'gauge' | 'counter';
+  /** Every sample there is at this moment. */
+  readonly read: () => Iterable<Sample> | Promise<Iterable<Sample>>;
+}
+
+/**
+ * A metric whose samples are read from their source at every scrape and kept nowhere: an object that is gone is gone
+ * from the metrics too, and nothing is hashed. Thousands of objects with dozens of samples each stay cheap.
+ */
+export class ScrapedMetric extends Gauge {
+  readonly #options: ScrapedMetricOptions;
+
+  constructor(options: ScrapedMetricOptions) {
+    const { name, help, registry } = options;
+    super({ name, help, registers: [registry] });
+    this.#options = options;
+  }
+
+  override async get() {
+    const { name, help, type = 'gauge', read } = this.#options;
+    return {
+      name,
+      help,
+      // The library declares an enum, and uses these words.
+      type: type as unknown as MetricType,
+      aggregator: 'sum' as const,
+      values: [...(await read())],
+      collect: () => undefined,
+    };
+  }
+}
+
+/** One sample per word, 1 for the one that holds. A word that is not among the known ones gets a sample of its own. */
+export function oneOf(
+  words: readonly string[],
+  holds: string,
+  labels: Readonly<Record<string, string>>,
+  label: string,
+): Sample[] {
+  const all = words.includes(holds) ? words : [...words, holds];
+  return all.map((word) => ({ labels: { ...labels, [label]: word }, value: word === holds ? 1 : 0 }));
+}

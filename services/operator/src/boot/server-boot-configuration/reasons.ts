@@ -1,0 +1,24 @@
+import type { ReasonCatalogue } from '@metal/kube/decide.ts';
+
+/** What a boot configuration waits for, and what became of it. */
+export const bootConfigurationReasons = {
+  ServerNotFound: {
+    meaning: 'The Server that spec.serverRef names does not exist.',
+    remedy: 'Correct spec.serverRef, or delete the boot configuration if its server is gone for good.',
+  },
+  WaitingForBootService: {
+    meaning: 'No boot service has said yet whether it can boot this image.',
+    remedy: 'Start one: --components must name boot, or an external boot operator must run and watch this namespace.',
+  },
+  Prepared: {
+    meaning: 'The boot service found everything it needs; the server may be powered on.',
+    remedy: 'Nothing; the trace of the boot appears in status.boot.',
+  },
+  PreparationFailed: {
+    meaning: 'The boot service cannot boot what is asked for.',
+    remedy:
+      'Read its own condition, ImageValidation or IgnitionValidation, and correct image or ignition; it is looked at again by itself.',
+  },
+} as const satisfies ReasonCatalogue;
+
+export type BootConfigurationReason = keyof typeof bootConfigurationReasons;

@@ -1,0 +1,98 @@
+import { Secret } from '@metal/kube/builtin.ts';
+import type { Condition, KubeObject } from '@metal/kube/kind.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+import type { Lab } from './lab.ts';
+import { isAbout } from './moments.ts';
+
+/** What two runs are compared by: everything that neither time nor chance gives. */
+export interface EndState {
+  /** By kind and name. */
+  readonly objects: Readonly<Record<string, unknown>>;
+  readonly machine: {
+    readonly powerLog: readonly string[];
+    /** What each start was told, where it came from and how it ended. */
+    readonly boots: readonly string[];
+    /** An override that nobody consumed would surprise the next start. */
+    readonly override: string | undefined;
+  };
+}
+
+export function endStateOf(lab: Lab, node: Node): EndState {
+  const { endpoints, bmcs, servers, claims, boots, inventories } = lab;
+  const objects = [endpoints, bmcs, servers, claims, boots, inventories].flatMap((cache) =>
+    [...cache.all()].filter((object: KubeObject) => isAbout(object, node)),
+  );
+  return {
+    objects: Object.fromEntries(
+      objects
+        .map((object) => [`${object.kind}/${object.metadata.name}`, withoutChance(object, node)] as const)
+        .toSorted(([one], [other]) => one.localeCompare(other)),
+    ),
+    machine: {
+      powerLog: [...node.powerLog],
+      boots: node.boots.map(({ override, from, outcome }) => `${override} ${from} ${outcome}`),
+      override: node.machine.override?.target,
+    },
+  };
+}
+
+/** Names and keys of the secrets that were made for the machine. */
+export async function secretsOf(lab: Lab, node: Node): Promise<string[]> {
+  const { items } = await lab.client.list(Secret);
+  return items
+    .filter((secret) => isAbout(secret, node))
+    .map(
+      ({ metadata, data }) =>
+        `${metadata.name}: ${Object.keys(data ?? {})
+          .toSorted()
+          .join(' ')}`,
+    )
+    .toSorted();
+}
+
+const uidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const timePattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+/** Versions, who wrote what when, and the digest of a report that tells its time. */
+const membersOfChance = new Set([
+  'uid',
+  'resourceVersion',
+  'generation',
+  'observedGeneration',
+  'managedFields',
+  'reportDigest',
+]);
+
+function withoutChance(value: unknown, node: Node): unknown {
+  if (typeof value === 'string')
+    return uidPattern.test(value) && value.toLowerCase() !== node.uuid.toLowerCase()
+      ? '<uid>'
+      : value.replace(timePattern, '<time>');
+  if (value === node.bmc.port) return '<port>';
+  if (Array.isArray(value)) return value.map((entry) => withoutChance(entry, node));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([name]) => !membersOfChance.has(name));
+  return Object.fromEntries(
+    entries
+      .map(([name, member]) => [name, name === 'conditions' ? conditionsOf(member) : withoutChance(member, node)])
+      .toSorted(([one], [other]) => String(one).localeCompare(String(other))),
+  );
+}
+
+/**
+ * Said only by who was there: that a power change is over, by who saw it begin; that a boot was prepared, by who saw it
+ * wait; that the script was fetched, by a boot service that lived until it had something better to write down.
+ */
+const saidOnlyByWitnesses = new Set([
+  'PoweringOn=False/NotPoweringOn',
+  'WaitingForPowerOff=False/PowerOffConfirmed',
+  'Ready=True/Prepared',
+  'IPXEScriptFetched=True/IPXEScriptDelivered',
+]);
+
+function conditionsOf(conditions: unknown): string[] {
+  // Every kind has conditions of the one shape.
+  return (conditions as Condition[])
+    .map(({ type, status, reason }) => `${type}=${status}/${reason}`)
+    .filter((told) => !saidOnlyByWitnesses.has(told))
+    .toSorted();
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import type { Change } from '@metal/kube/cache.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+import type { Lab } from './lab.ts';
+
+/** What moments are counted by: writes to the API, changes of state, requests to the BMC before and after the answer. */
+export const momentKinds = ['write', 'phase', 'arrived', 'answered'] as const;
+export type MomentKind = (typeof momentKinds)[number];
+
+/** The n-th of its kind in the life of one machine. */
+export interface Moment {
+  readonly kind: MomentKind;
+  readonly number: number;
+}
+
+type Counts = Readonly<Record<MomentKind, number>>;
+
+/** The golden ratio spreads consecutive seeds evenly over the whole way, however many of them there are. */
+const goldenRatio = 0.618_033_988_749_895;
+
+/** The same seed gives the same moment, for a way that has so many moments of each kind. */
+export function momentOf(seed: number, counts: Counts): Moment {
+  const kind = momentKinds[createHash('sha256').update(`kind ${seed}`).digest().readUInt8() % momentKinds.length];
+  if (kind === undefined) throw new RangeError(`no kind of moment for seed ${seed}`);
+  const fraction = (seed * goldenRatio) % 1;
+  return { kind, number: 1 + Math.floor(fraction * counts[kind]) };
+}
+
+/** Counts what happens around one machine, and calls at the moment that was asked for. */
+export class MomentWatch implements Disposable {
+  readonly counts: Record<MomentKind, number> = { write: 0, phase: 0, arrived: 0, answered: 0 };
+  readonly #node: Node;
+  readonly #subscriptions: Disposable[];
+  #awaited: { readonly moment: Moment; readonly call: () => void } | undefined;
+
+  constructor(lab: Lab, node: Node) {
+    this.#node = node;
+    const follow = (change: Change<KubeObject>) => this.#changed(change);
+    const { endpoints, bmcs, servers, claims, boots, inventories } = lab;
+    this.#subscriptions = [
+      ...[endpoints, bmcs, servers, claims, boots, inventories].map((cache) => cache.onChange(follow)),
+      node.bmc.traffic.onRequest((moment) => this.#count(moment)),
+    ];
+  }
+
+  /** Calls once, synchronously, when the moment comes. */
+  at(moment: Moment, call: () => void): void {
+    this.#awaited = { moment, call };
+  }
+
+  /** Calls now if the moment has not come on the whole way. */
+  atTheLatest(): void {
+    const awaited = this.#awaited;
+    this.#awaited = undefined;
+    awaited?.call();
+  }
+
+  [Symbol.dispose](): void {
+    for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
+  }
+
+  #changed({ before, after }: Change<KubeObject>): void {
+    const object = after ?? before;
+    if (object === undefined || !isAbout(object, this.#node)) return;
+    if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion) this.#count('write');
+    if (stateOf(before) !== stateOf(after)) this.#count('phase');
+  }
+
+  #count(kind: MomentKind): void {
+    this.counts[kind] += 1;
+    const awaited = this.#awaited;
+    if (awaited === undefined || awaited.moment.kind !== kind || this.counts[kind] < awaited.moment.number) return;
+    this.#awaited = undefined;
+    awaited.call();
+  }
+}
+
+/** Every object of a machine carries its name, or refers to its server. */
+export function isAbout(object: KubeObject, { name }: Node): boolean {
+  // The members read here are optional on every kind.
+  const { spec } = object as KubeObject & { spec?: { serverRef?: { name?: string } } };
+  const names = [object.metadata.name, spec?.serverRef?.name ?? ''];
+  return names.some((candidate) => candidate === name || candidate.startsWith(`${name}-`));
+}
+
+function stateOf(object: KubeObject | undefined): string | undefined {
+  // The members read here are optional on every kind.
+  const { status } = (object ?? {}) as { status?: { state?: string; phase?: string } };
+  return object === undefined ? undefined : (status?.state ?? status?.phase ?? 'new');
+}

@@ -1,0 +1,92 @@
+import { leaderElectionLeaseName } from '@metal/api/wire/contract.ts';
+import { freePort } from '@metal/controlplane/free-port.ts';
+import type { OperatorProcess } from '@metal/project/operator-process.ts';
+import type { Lab } from './lab.ts';
+import type { MachineService } from './machine-service.ts';
+import { untilChanged } from './subject.ts';
+
+interface Replica {
+  readonly process: OperatorProcess;
+  readonly served: Disposable;
+}
+
+/** Short, so that a story sees several changes of leadership, and long enough for a machine with other work to do. */
+export const electionFlags = [
+  '--leader-elect',
+  '--leader-election-lease-duration=5s',
+  '--leader-election-renew-deadline=4s',
+  '--leader-election-retry-period=500ms',
+];
+
+/** Operator processes that elect a leader and serve machines together, as a Deployment behind a Service. */
+export class Replicas implements AsyncDisposable {
+  readonly #lab: Lab;
+  readonly #service: MachineService;
+  readonly #replicas = new Set<Replica>();
+  readonly #flags: readonly string[];
+  /** Changes of leadership by SIGKILL so far. */
+  failovers = 0;
+
+  constructor(lab: Lab, service: MachineService, flags: readonly string[] = electionFlags) {
+    this.#lab = lab;
+    this.#service = service;
+    this.#flags = flags;
+  }
+
+  async start(): Promise<OperatorProcess> {
+    const [boot, registry] = [await freePort(), await freePort()];
+    const ports = [`--boot-port=${boot}`, `--registry-port=${registry}`];
+    const process = await this.#lab.startOperatorProcess([...ports, ...this.#flags]);
+    const backend = { boot: `http://127.0.0.1:${boot}`, registry: `http://127.0.0.1:${registry}` };
+    const served = this.#service.add({ boot: process.bootUrl, registry: process.registryUrl }, backend);
+    const replica = { process, served };
+    this.#replicas.add(replica);
+    void process.ended.then((code) => this.#endedByItself(replica, code));
+    return process;
+  }
+
+  /** SIGKILL for the one that leads; another one starts in its place. Resolves when somebody else leads. */
+  async failOver(): Promise<void> {
+    const leader = await this.#leader();
+    this.#lab.timeline.note(`replica ${leader.process.identity} is killed`);
+    this.#forget(leader);
+    await leader.process.kill();
+    await this.start();
+    const next = await this.#leader();
+    this.failovers += 1;
+    this.#lab.timeline.note(`replica ${next.process.identity} leads`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const last = [...this.#replicas];
+    for (const replica of last) this.#forget(replica);
+    await Promise.all(last.map(({ process }) => process.kill()));
+  }
+
+  #forget(replica: Replica): void {
+    this.#replicas.delete(replica);
+    replica.served[Symbol.dispose]();
+  }
+
+  /** One that lost its lease ends, and is started again as the kubelet would. */
+  #endedByItself(replica: Replica, code: number | null): void {
+    if (!this.#replicas.has(replica)) return;
+    this.#lab.timeline.note(`replica ${replica.process.identity} ended with ${code}: ${replica.process.log.at(-1)}`);
+    this.#forget(replica);
+    this.start().catch((error: unknown) => this.#lab.timeline.note(`no replica in its place: ${String(error)}`));
+  }
+
+  /** Waits until the lease names a replica that lives. */
+  async #leader(): Promise<Replica> {
+    const { leases, timeline } = this.#lab;
+    const find = () => {
+      const holder = leases.get({ namespace: 'default', name: leaderElectionLeaseName })?.spec?.holderIdentity;
+      return [...this.#replicas].find(({ process }) => process.identity === holder);
+    };
+    const follow = (check: () => void) => leases.onChange(check);
+    await untilChanged('the lease', 'is held by a replica that lives', () => find() !== undefined, follow, timeline);
+    const found = find();
+    if (found === undefined) throw new Error('the lease changed hands again at once');
+    return found;
+  }
+}

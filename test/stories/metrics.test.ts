@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { freePort } from '@metal/controlplane/free-port.ts';
+import { labsOfFile } from '@metal/lab/lab.ts';
+import { alertQueries, dashboardQueries, metricsIn } from '@metal/lab/queries.ts';
+
+const openLab = labsOfFile();
+
+test('a process exports every metric that dashboard and alert rules ask for, and tells of each server once', async () => {
+  await using lab = await openLab({
+    operator: 'none',
+    speed: 1,
+    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
+  });
+  const port = await freePort();
+  await using _operator = await lab.startOperatorProcess([
+    `--metrics-bind-address=127.0.0.1:${port}`,
+    '--metrics-secure=false',
+  ]);
+  const nodes = await lab.rack({ generic: 2 });
+  await lab.plugIn(...nodes);
+  for (const node of nodes) await lab.server(node).says('Available');
+  const [node] = nodes;
+  assert.ok(node);
+  const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
+  await claim.reaches('Bound');
+  await lab.server(node).says('ClaimServed');
+  const waiting = await lab.claim({ image: 'registry.test/os:1', on: node });
+  await waiting.subject.says('NoServerMatches');
+
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const exported = namesIn(text);
+  const queries = [...(await dashboardQueries()), ...(await alertQueries())];
+  const missing = queries.flatMap((query) =>
+    metricsIn(query)
+      .filter((name) => !exported.has(name))
+      .map((name) => `${query.of}: ${name}`),
+  );
+  assert.deepEqual(missing, []);
+  const silent = queries.filter((query) => metricsIn(query).length === 0 && !query.expression.includes('up{'));
+  assert.deepEqual(silent, [], 'every query asks for something');
+
+  const families = [...text.matchAll(/^# TYPE (metal_\w+) /gm)].map((match) => match[1]);
+  const page = await readFile(new URL('../../docs/operate/monitoring.md', import.meta.url), 'utf8');
+  const documented = page.split('## Alerts')[0]?.match(/\bmetal_\w+\b/g) ?? [];
+  assert.deepEqual(new Set(documented), new Set(families), 'the page names every metric of the fleet, and no other');
+
+  const [held, free] = nodes.map((each) => lab.server(each).now?.metadata.name ?? '');
+  for (const [name, state] of [
+    [held, 'Reserved'],
+    [free, 'Available'],
+  ]) {
+    const series = text.match(new RegExp(`^metal_server_state\\{server="${name}".*$`, 'gm')) ?? [];
+    assert.equal(series.length, 9, 'one series per state');
+    assert.deepEqual(
+      series.filter((line) => line.endsWith(' 1')),
+      [`metal_server_state{server="${name}",state="${state}"} 1`],
+    );
+  }
+  assert.match(text, new RegExp(`^metal_server_power_state\\{server="${held}",power_state="On"\\} 1$`, 'm'));
+  assert.match(text, /^metal_server_reconciliation_total\{result="success"\} [1-9]/m);
+  assert.match(text, /^metal_server_discovery_duration_seconds_count 2$/m);
+  assert.match(text, /^metal_claim_bind_duration_seconds_count 1$/m);
+  assert.match(text, /^metal_claim_boot_duration_seconds_count 1$/m);
+  assert.match(text, /^metal_claim_unbound_since_timestamp_seconds\{claim="claim-2",claim_namespace="default"\} \d+/m);
+  assert.match(text, new RegExp(`^metal_bmc_open_sessions\\{bmc="${node.name}"\\} 1$`, 'm'));
+  const series = text.split('\n').map((line) => line.slice(0, line.lastIndexOf(' ')));
+  const samples = series.filter((line) => line !== '' && !line.startsWith('#'));
+  assert.equal(new Set(samples).size, samples.length, 'no series is there twice');
+});
+
+test('what is deleted is gone from the metrics', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const { metadata } = await lab.server(node).says('Available');
+  const metrics = () => lab.system.metrics.metrics();
+  assert.match(await metrics(), new RegExp(`server="${metadata.name}"[^]*bmc="${node.name}"`));
+  await lab.client.delete(Endpoint, { name: node.name });
+  await lab.client.delete(BMC, { name: node.name });
+  await lab.bmc(node).isGone();
+  await lab.client.delete(Server, metadata);
+  await lab.server(node).isGone();
+  const left = (await metrics()).split('\n').filter((line) => line.includes(`"${node.name}`));
+  assert.deepEqual(left, []);
+});
+
+/** Names of all series, histograms with their parts. */
+function namesIn(text: string): Set<string> {
+  const families = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  return new Set(
+    families.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    ),
+  );
+}

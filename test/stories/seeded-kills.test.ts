@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
+import { type EndState, endStateOf, secretsOf } from '@metal/lab/end-state.ts';
+import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { MachineService } from '@metal/lab/machine-service.ts';
+import { type MomentKind, momentOf, MomentWatch } from '@metal/lab/moments.ts';
+import { RestartingOperator } from '@metal/lab/restarting-operator.ts';
+import { untilChanged } from '@metal/lab/subject.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+
+const openLab = labsOfFile();
+const rackSize = 5;
+const seedCount = Number(process.env.METAL_SEEDS ?? 20);
+const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
+
+/** What a way looks like when nobody is killed. */
+interface Undisturbed {
+  readonly served: EndState;
+  readonly returned: EndState;
+  readonly secrets: readonly string[];
+  readonly counts: Readonly<Record<MomentKind, number>>;
+  readonly resets: number;
+}
+
+let undisturbed: Promise<Undisturbed[]> | undefined;
+
+for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
+  const seeds = Array.from({ length: Math.min(rackSize, firstSeed + seedCount - seed) }, (_, index) => seed + index);
+  test(`an operator killed at the moments of seeds ${seeds[0]} to ${seeds.at(-1)} ends where an undisturbed one ends`, async () => {
+    undisturbed ??= goUndisturbed();
+    await goDisturbed(seeds, await undisturbed);
+  });
+}
+
+async function goUndisturbed(): Promise<Undisturbed[]> {
+  await using run = await openRun(rackSize);
+  const { lab, nodes } = run;
+  // Awaited here: the run ends with this function.
+  return await Promise.all(
+    nodes.map(async (node, index) => {
+      using moments = new MomentWatch(lab, node);
+      const claim = await becomesServed(lab, node, index);
+      const served = await settledStateOf(lab, node);
+      await isReturned(lab, node, index, claim);
+      const returned = await settledStateOf(lab, node);
+      return {
+        served,
+        returned,
+        secrets: await secretsOf(lab, node),
+        counts: { ...moments.counts },
+        resets: resetsOf(node),
+      };
+    }),
+  );
+}
+
+/** Each machine has its own seed, and whatever moment comes: the one operator of all of them is killed. */
+async function goDisturbed(seeds: readonly number[], expected: readonly Undisturbed[]): Promise<void> {
+  await using run = await openRun(seeds.length);
+  const { lab, nodes, operator } = run;
+  await Promise.all(
+    nodes.map(async (node, index) => {
+      const [seed, goal] = [seeds[index], expected[index]];
+      assert.ok(seed !== undefined && goal !== undefined);
+      const moment = momentOf(seed, goal.counts);
+      const words = `seed ${seed}: ${moment.kind} ${moment.number} of ${goal.counts[moment.kind]} of ${node.name}`;
+      using moments = new MomentWatch(lab, node);
+      moments.at(moment, () => operator.kill(words));
+      try {
+        const claim = await becomesServed(lab, node, index);
+        await comesTo(lab, node, goal.served);
+        await isReturned(lab, node, index, claim);
+        moments.atTheLatest();
+        await comesTo(lab, node, goal.returned);
+        assert.deepEqual(await secretsOf(lab, node), goal.secrets);
+        const most = goal.resets + operator.kills;
+        assert.ok(resetsOf(node) <= most, `${resetsOf(node)} resets were asked for, expected at most ${most}`);
+      } catch (error) {
+        throw new Error(`${words}; repeat with make nightly ARGS="--seeds=${rackSize} --first-seed=${seeds[0]}"`, {
+          cause: error,
+        });
+      }
+    }),
+  );
+  await operator.started;
+}
+
+interface Run extends AsyncDisposable {
+  readonly lab: Lab;
+  readonly nodes: readonly Node[];
+  readonly operator: RestartingOperator;
+}
+
+async function openRun(count: number): Promise<Run> {
+  await using stack = new AsyncDisposableStack();
+  const service = new MachineService();
+  const lab = stack.use(
+    await openLab({
+      operator: 'none',
+      speed: 1,
+      fleet: { powerOnMs: 100, powerOffMs: 100, bootMs: 100, fetch: service.fetch },
+      flags: ['--power-polling-interval=1s'],
+    }),
+  );
+  const nodes = await lab.rack({ generic: count });
+  const operator = stack.use(new RestartingOperator(lab, service));
+  await operator.started;
+  const owned = stack.move();
+  return { lab, nodes, operator, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+const serverName = ({ name }: Node): string => `${name}-system-0`;
+/** Every second server is kept for review after its claim. */
+const isRetained = (index: number): boolean => index % 2 === 1;
+
+/** From the cable to a machine that runs for its claim. */
+async function becomesServed(lab: Lab, node: Node, index: number): Promise<ClaimHandle> {
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  if (isRetained(index)) await lab.patchServer(serverName(node), { spec: { reclaimPolicy: 'Retain' } });
+  const claim = await lab.claim({ image: 'registry.test/os:1', on: node, name: `${node.name}-claim` });
+  await lab.server(node).says('ClaimServed');
+  return claim;
+}
+
+/** From the deletion of the claim to a machine that is free again. */
+async function isReturned(lab: Lab, node: Node, index: number, claim: ClaimHandle): Promise<void> {
+  await claim.delete();
+  await claim.isGone();
+  if (isRetained(index)) {
+    await lab.server(node).reaches('Released');
+    await lab.patchServer(serverName(node), { spec: { serverClaimRef: null } });
+  }
+  await lab.server(node).says('Available');
+}
+
+async function settledStateOf(lab: Lab, node: Node): Promise<EndState> {
+  await lab.quiet(2_000);
+  return endStateOf(lab, node);
+}
+
+/** Waits until nothing differs, and says what does if that never comes. */
+async function comesTo(lab: Lab, node: Node, goal: EndState): Promise<void> {
+  const follow = (check: () => void) => {
+    const stack = new DisposableStack();
+    stack.use(lab.onChange(check));
+    stack.use(node.machine.onChange(check));
+    return stack;
+  };
+  const isThere = () => isDeepStrictEqual(endStateOf(lab, node), goal);
+  await untilChanged(node.name, 'is where an undisturbed run ends', isThere, follow, lab.timeline).catch(
+    (error: unknown) => {
+      assert.deepEqual(endStateOf(lab, node), goal, String(error));
+    },
+  );
+}
+
+const resetsOf = ({ bmc }: Node): number =>
+  [...bmc.traffic.byRoute].reduce(
+    (sum, [route, count]) => (route.endsWith('ComputerSystem.Reset') ? sum + count : sum),
+    0,
+  );
