@@ -306,12 +306,29 @@ data:
   hostname: {{ .Hostname | default .Name | quote }}
 `;
 
-test('a BMC gets the DNS record of the template, which follows it and belongs to it', async () => {
+/** The site gives the operator a role for the kind of its records. */
+async function allowConfigMaps({ client }: Lab): Promise<void> {
+  const path = '/apis/rbac.authorization.k8s.io/v1';
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const metadata = { name: 'site-dns-records' };
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'] }];
+  const role = { apiVersion, kind: 'ClusterRole', metadata, rules };
+  await client.raw({ method: 'POST', path: `${path}/clusterroles`, body: role });
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const roleRef = { apiGroup, kind: 'ClusterRole', name: metadata.name };
+  const subjects = [{ apiGroup, kind: 'User', name: 'metal-operator' }];
+  const binding = { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects };
+  await client.raw({ method: 'POST', path: `${path}/clusterrolebindings`, body: binding });
+}
+
+test('a BMC gets the DNS record of the template once a role allows it; it follows the BMC and belongs to it', async () => {
   await using template = await withTemplate(recordTemplate);
   await using lab = await openLab({ flags: [template.flag] });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   await lab.plugIn(node);
+  await reasonIs(lab.bmc(node), 'DNSRecordApplied', 'False RecordRefused');
+  await allowConfigMaps(lab);
   await lab.bmc(node).has('DNSRecordApplied', 'True');
   const place = { namespace: 'default', name: `${node.name}-dns` };
   const record = await lab.client.get(ConfigMap, place);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import ssh, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
 import type { SimulatedBmc } from './bmc.ts';
 import { listenError } from './errors.ts';
@@ -15,15 +15,21 @@ export class SimulatedShell {
   /** Commands end with this exit code instead of being carried out. */
   exitCode: number | undefined;
   readonly #bmc: SimulatedBmc;
-  readonly #server: ssh.Server;
-  readonly #connections = new Set<Connection>();
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
   #port = 0;
 
   constructor(bmc: SimulatedBmc) {
     this.#bmc = bmc;
     const { private: hostKey } = ssh.utils.generateKeyPairSync('ed25519');
     this.hostKeyFingerprint = fingerprintOf(hostKey);
-    this.#server = new ssh.Server({ hostKeys: [hostKey] }, (connection) => this.#welcome(connection));
+    const speaker = new ssh.Server({ hostKeys: [hostKey] }, (connection) => this.#welcome(connection));
+    // Sockets of our own: also one that never gets through its handshake is ended with the shell.
+    this.#server = createServer((socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+      speaker.injectSocket(socket);
+    });
   }
 
   get port(): number {
@@ -51,14 +57,12 @@ export class SimulatedShell {
 
   /** Ends every connection, as a restart does. */
   cut(): void {
-    for (const connection of this.#connections) connection.end();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #welcome(connection: Connection): void {
-    this.#connections.add(connection);
     connection
       .on('error', () => undefined)
-      .on('close', () => this.#connections.delete(connection))
       .on('authentication', (attempt) => this.#admit(attempt))
       .on('session', (accept) => this.#serve(accept()));
   }

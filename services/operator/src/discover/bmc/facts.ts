@@ -71,13 +71,15 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
 
 function failureOf({ failure }: BmcMemory, now: number): BmcFacts['failure'] {
   if (failure === undefined) return undefined;
-  const { error, since, count, retryAt } = failure;
+  const { error, since, retryAt } = failure;
   const words = wordsOfV070[error.status ?? 0];
-  const tries = count === 1 ? '' : `; ${count} tries in ${Math.round((now - since) / 1_000)} s`;
+  const needsHuman = codesForHumans.has(error.code);
+  // Words that stay the same from try to try: a BMC that is away costs no write per try.
+  const next = `; failing since ${new Date(since).toISOString().slice(0, 19)}Z, tried again with pauses that grow to two minutes`;
   return {
     reason: words?.reason ?? error.code,
-    message: `${words?.message ?? 'BMC connection error'}: ${error.message}${tries}`,
-    needsHuman: codesForHumans.has(error.code),
+    message: `${words?.message ?? 'BMC connection error'}: ${error.message}${needsHuman ? '' : next}`,
+    needsHuman,
     retryInMs: retryAt - now,
   };
 }
