@@ -79,3 +79,33 @@ test('an API server that is away for thirty seconds in the middle of a bring-up:
     );
   }
 });
+
+test('a candidate for leadership waits for an API server that is away, and leads when it is its turn', async () => {
+  await using cluster = await openCluster();
+  await using lab = await openLab({
+    cluster,
+    operator: 'none',
+    speed: 1,
+    flags: ['--leader-elect', '--leader-election-retry-period=300ms'],
+    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
+  });
+  const leader = await lab.startOperatorProcess();
+  const candidate = await lab.startOperatorProcess([
+    `--registry-port=${await freePort()}`,
+    `--boot-port=${await freePort()}`,
+  ]);
+  let hasEnded = false;
+  void candidate.ended.then(() => (hasEnded = true));
+  await cluster.stopApiServer();
+  await lab.clock.sleep(seconds(2));
+  await cluster.startApiServer();
+  assert.equal(hasEnded, false, 'it has nothing to lose');
+
+  assert.equal(await leader.stop(), 0, 'the leader kept its lease meanwhile, and gives it back');
+  await using _registry = await lab.startOperatorProcess();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  assert.ok(candidate.log.some((line) => line.includes('"controller":"server"')));
+});
