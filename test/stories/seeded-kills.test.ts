@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
 import { type EndState, endStateOf, secretsOf } from '@metal/lab/end-state.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
@@ -42,6 +44,7 @@ async function goUndisturbed(): Promise<Undisturbed[]> {
     nodes.map(async (node, index) => {
       using moments = new MomentWatch(lab, node);
       const claim = await becomesServed(lab, node, index);
+      await takesDetour(lab, node, index, claim);
       const served = await settledStateOf(lab, node);
       await isReturned(lab, node, index, claim);
       const returned = await settledStateOf(lab, node);
@@ -70,6 +73,7 @@ async function goDisturbed(seeds: readonly number[], expected: readonly Undistur
       moments.at(moment, () => operator.kill(words));
       try {
         const claim = await becomesServed(lab, node, index);
+        await takesDetour(lab, node, index, claim);
         await comesTo(lab, node, goal.served);
         await isReturned(lab, node, index, claim);
         moments.atTheLatest();
@@ -101,7 +105,7 @@ async function openRun(count: number): Promise<Run> {
       operator: 'none',
       speed: 1,
       fleet: { powerOnMs: 100, powerOffMs: 100, bootMs: 100, fetch: service.fetch },
-      flags: ['--power-polling-interval=1s'],
+      flags: ['--power-polling-interval=1s', '--bmc-reset-waiting-interval=1s', '--bmc-reset-resync-interval=1s'],
     }),
   );
   const nodes = await lab.rack({ generic: count });
@@ -123,6 +127,52 @@ async function becomesServed(lab: Lab, node: Node, index: number): Promise<Claim
   const claim = await lab.claim({ image: 'registry.test/os:1', on: node, name: `${node.name}-claim` });
   await lab.server(node).says('ClaimServed');
   return claim;
+}
+
+/** Each machine of the rack goes another way round before it is given back. */
+async function takesDetour(lab: Lab, node: Node, index: number, claim: ClaimHandle): Promise<void> {
+  const detours = [parks, isMaintained, isReprovisioned, restartsItsBmc];
+  await detours[index % rackSize]?.(lab, node, claim);
+}
+
+async function parks(lab: Lab, node: Node): Promise<void> {
+  await lab.ask(await lab.server(node).exists(), 'park');
+  const parked = await lab.server(node).reaches('Parked');
+  await lab.ask(parked, 'unpark');
+  await lab.server(node).reaches('Reserved');
+  await lab.server(node).says('ClaimServed');
+}
+
+async function isMaintained(lab: Lab, node: Node): Promise<void> {
+  const ref = { namespace: 'default', name: `${node.name}-swap` };
+  await lab.client.create(ServerMaintenance, {
+    metadata: ref,
+    spec: { policy: 'Enforced', serverRef: { name: serverName(node) }, serverPower: 'Off' },
+  });
+  await lab.patchServer(serverName(node), { spec: { serverMaintenanceRef: ref } });
+  await lab.server(node).says('MaintenanceServed');
+  await lab.client.delete(ServerMaintenance, ref);
+  await lab.server(node).reaches('Reserved');
+  await lab.server(node).says('ClaimServed');
+}
+
+async function isReprovisioned(lab: Lab, node: Node, { name }: ClaimHandle): Promise<void> {
+  const before = (await lab.server(node).exists()).status?.provisionedBootUID;
+  const annotations = { 'metal.ironcore.dev/operation': 'reprovision' };
+  await lab.client.mergePatch(ServerClaim, { namespace: 'default', name }, { metadata: { annotations } });
+  await lab.server(node).until('has booted anew', ({ status }) => {
+    const { provisionedBootUID } = status ?? {};
+    return provisionedBootUID !== undefined && provisionedBootUID !== before;
+  });
+  await lab.server(node).says('ClaimServed');
+}
+
+async function restartsItsBmc(lab: Lab, node: Node): Promise<void> {
+  const annotations = { 'metal.ironcore.dev/operation': 'graceful-restart-bmc' };
+  await lab.patchBmc(node.name, { metadata: { annotations } });
+  await lab.bmc(node).has('Reset', 'False');
+  await lab.bmc(node).says('Connected');
+  await lab.server(node).says('ClaimServed');
 }
 
 /** From the deletion of the claim to a machine that is free again. */
