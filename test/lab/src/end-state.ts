@@ -30,7 +30,9 @@ export function endStateOf(lab: Lab, node: Node): EndState {
     ),
     machine: {
       powerLog: [...node.powerLog],
-      boots: node.boots.map(({ override, from, outcome }) => `${override} ${from} ${outcome}`),
+      boots: node.boots.map(
+        ({ override, from, outcome = '' }) => `${override} ${from} ${probeEnds.get(outcome) ?? outcome}`,
+      ),
       override: node.machine.override?.target,
     },
   };
@@ -49,6 +51,12 @@ export async function secretsOf(lab: Lab, node: Node): Promise<string[]> {
     )
     .toSorted();
 }
+
+/** A probe whose answer was lost with the operator reports again until it is switched off; its report was taken all the same. */
+const probeEnds: ReadonlyMap<string, string> = new Map([
+  ['probe', 'probed'],
+  ['lost power', 'probed'],
+]);
 
 const uidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const timePattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
