@@ -60,13 +60,7 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   dripMs: { begin: ({ bmc }) => bmc.drip(30_000), says: everywhere('TimedOut') },
   truncates: { begin: ({ bmc }) => bmc.truncate(), says: everywhere('BadAnswer') },
   talksRubbish: { begin: ({ bmc }) => bmc.talkRubbish(), says: everywhere('BadAnswer') },
-  untrusted: {
-    begin: ({ bmc }) => bmc.showUntrustedCertificate(),
-    says: everywhere('TlsUntrusted'),
-    // A certificate that was refused is looked at again when the BMC object changes.
-    person: async (lab, { name, bmc }) =>
-      void (await lab.patchBmc(name, { spec: { protocol: { tls: { fingerprint: bmc.fingerprint } } } })),
-  },
+  untrusted: { begin: ({ bmc }) => bmc.showUntrustedCertificate(), says: everywhere('TlsUntrusted') },
   uuid: {
     // A stranger from the start is a machine like any other.
     begin: ({ bmc }, phase) => (phase === 'before its BMC is known' ? undefined : bmc.reportUuid(anotherUuid)),

@@ -157,13 +157,9 @@ async function isMaintained(lab: Lab, node: Node): Promise<void> {
 }
 
 async function isReprovisioned(lab: Lab, node: Node, { name }: ClaimHandle): Promise<void> {
-  const before = (await lab.server(node).exists()).status?.provisionedBootUID;
   const annotations = { 'metal.ironcore.dev/operation': 'reprovision' };
   await lab.client.mergePatch(ServerClaim, { namespace: 'default', name }, { metadata: { annotations } });
-  await lab.server(node).until('has booted anew', ({ status }) => {
-    const { provisionedBootUID } = status ?? {};
-    return provisionedBootUID !== undefined && provisionedBootUID !== before;
-  });
+  await lab.server(node).until('has taken up the request', ({ status }) => status?.servedReprovision !== undefined);
   await lab.server(node).says('ClaimServed');
 }
 

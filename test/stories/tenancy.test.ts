@@ -4,6 +4,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { Subject } from '@metal/lab/subject.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const openLab = labsOfFile();
@@ -42,6 +43,39 @@ test('a changed image waits until it is asked for, and is then booted from off',
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off', 'On']);
   assert.deepEqual(imagesOf(node).slice(-2), ['network', 'network']);
   assert.equal(claim.subject.now?.metadata.annotations?.['metal.ironcore.dev/operation'], undefined);
+});
+
+test('a boot configuration that somebody deletes comes back, and its machine runs on', async () => {
+  await using lab = await openLab();
+  const { node, claim } = await servedNode(lab);
+  const boot = { namespace: 'default', name: claim.name };
+  const { metadata } = await lab.client.get(ServerBootConfiguration, boot);
+  await lab.client.delete(ServerBootConfiguration, boot);
+  const remade = new Subject({
+    what: 'boot configuration of the claim',
+    cache: lab.boots,
+    find: () => lab.boots.get(`default/${claim.name}`),
+    phase: ({ status }) => status?.state,
+    timeline: lab.timeline,
+  });
+  await remade.until('is made anew', (one) => one.metadata.uid !== metadata.uid && one.status?.state === 'Ready');
+  await lab.server(node).says('ClaimServed');
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On']);
+});
+
+test('a first boot that never shows is begun anew when a person asks', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  node.bmc.set({ ignoresOverride: true });
+  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  await lab.server(node).says('WaitingForBoot');
+  await node.bmc.heal();
+  await patchClaim(lab, claim.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'reprovision' } } });
+  await lab.server(node).says('ClaimServed');
+  assert.equal(node.running?.from, 'network');
 });
 
 test('a server under safeStop stays off after a power loss until its power is set anew', async () => {

@@ -56,10 +56,7 @@ export function expectationOf(server: Server, boot: ServerBootConfiguration | un
 function isInstalled({ spec, status }: Server, boot: ServerBootConfiguration, now: number): boolean {
   if (isRepeated(boot)) return false;
   const claimUid = spec.serverClaimRef?.uid;
-  const { provisionedClaimUID, provisionedBootUID = boot.metadata.uid } = status ?? {};
-  const recorded =
-    claimUid !== undefined && provisionedClaimUID === claimUid && provisionedBootUID === boot.metadata.uid;
-  return recorded || ignitionIsSpent(boot, now);
+  return (claimUid !== undefined && status?.provisionedClaimUID === claimUid) || ignitionIsSpent(boot, now);
 }
 
 /** Discoveries, and claims whose machines live from the network, boot the same thing each time. */

@@ -40,8 +40,9 @@ export async function openCluster({
   }
 }
 
-/** Deletes what a lab left: every object of our kinds, whatever finalizer it has, and the secrets and boot keys. */
+/** Deletes what a lab left: every object of our kinds, whatever finalizer it has, secrets, boot keys and events. */
 export async function emptyCluster(client: KubeClient): Promise<void> {
+  await client.raw({ method: 'DELETE', path: '/apis/events.k8s.io/v1/namespaces/default/events' });
   for (const kind of [...kinds, Secret, Lease]) {
     const { items } = await client.list<KubeObject>(kind);
     await Promise.all(items.map((object) => discard(client, kind, object)));

@@ -244,11 +244,13 @@ export class Lab implements AsyncDisposable {
 
   /** The first event with this reason, and these words in its note, about the object or the one of that name. */
   tells(about: KubeObject | string, reason: string, words = ''): Promise<Event> {
-    const name = typeof about === 'string' ? about : about.metadata.name;
+    const { name, uid } = typeof about === 'string' ? { name: about, uid: undefined } : about.metadata;
+    const isIt = ({ note, regarding }: Event) =>
+      note.includes(words) && (regarding.uid ?? uid) === (uid ?? regarding.uid);
     return new Subject({
       what: `events of ${name}`,
       cache: this.events,
-      find: () => this.events.by('about', `${name}/${reason}`).find(({ note }) => note.includes(words)),
+      find: () => this.events.by('about', `${name}/${reason}`).find(isIt),
       phase: () => undefined,
       timeline: this.timeline,
     }).until(`tells ${reason} ${words}`.trimEnd(), () => true);

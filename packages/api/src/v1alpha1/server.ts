@@ -166,10 +166,10 @@ const status = z.object({
     .string()
     .optional()
     .describe('UID of the claim whose image has booted here; later starts are from disk.'),
-  provisionedBootUID: z
+  servedReprovision: z
     .string()
     .optional()
-    .describe('UID of the boot configuration that image came from; another one means to boot anew.'),
+    .describe('The latest request of the claim to boot its image anew that was taken up.'),
   stoppedClaimUID: z
     .string()
     .optional()

@@ -25,7 +25,13 @@ export interface BmcFacts {
   /** Why there is nothing to connect to. */
   readonly obstacle: Obstacle | undefined;
   readonly failure:
-    | { readonly reason: BmcReason; readonly message: string; readonly needsHuman: boolean; readonly retryInMs: number }
+    | {
+        readonly reason: BmcReason;
+        readonly message: string;
+        readonly needsHuman: boolean;
+        readonly mayRepeat: boolean;
+        readonly retryInMs: number;
+      }
     | undefined;
   readonly observation: BmcMemory['observation'];
   /** Milliseconds until the next periodic look; 0 or less when due. */
@@ -37,8 +43,10 @@ export interface BmcFacts {
   readonly sshHostKey: string | undefined;
 }
 
-/** Answers that do not change by asking again; asking again may even lock the account. */
+/** What only a person puts right, at the BMC or here. */
 const codesForHumans = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted']);
+/** Asking again may lock the account. Everything else is tried again now and then: it may have been put right. */
+const codesNotToRepeat = new Set(['AuthenticationFailed']);
 
 /** Reason and message of v0.7.0 by HTTP status; what was seen follows the message. */
 const wordsOfV070: Record<number, { reason: BmcReason; message: string }> = {
@@ -73,13 +81,14 @@ function failureOf({ failure }: BmcMemory, now: number): BmcFacts['failure'] {
   if (failure === undefined) return undefined;
   const { error, since, retryAt } = failure;
   const words = wordsOfV070[error.status ?? 0];
-  const needsHuman = codesForHumans.has(error.code);
+  const mayRepeat = !codesNotToRepeat.has(error.code);
   // Words that stay the same from try to try: a BMC that is away costs no write per try.
   const next = `; failing since ${new Date(since).toISOString().slice(0, 19)}Z, tried again with pauses that grow to two minutes`;
   return {
     reason: words?.reason ?? error.code,
-    message: `${words?.message ?? 'BMC connection error'}: ${error.message}${needsHuman ? '' : next}`,
-    needsHuman,
+    message: `${words?.message ?? 'BMC connection error'}: ${error.message}${mayRepeat ? next : ''}`,
+    needsHuman: codesForHumans.has(error.code),
+    mayRepeat,
     retryInMs: retryAt - now,
   };
 }

@@ -44,8 +44,10 @@ const failure = (retryInMs: number, needsHuman = false): BmcFacts['failure'] => 
   reason: 'Unreachable',
   message: 'away',
   needsHuman,
+  mayRepeat: !needsHuman,
   retryInMs,
 });
+const failed = { reason: 'TlsUntrusted', message: 'who is it', needsHuman: true, mayRepeat: true } as const;
 const obstacle = { reason: 'BMCSecretNotFound', message: 'create it' } as const;
 const system = { name: 'bmc-system-0', systemUUID: 'u', systemURI: '/redfish/v1/Systems/1', annotations: {} };
 
@@ -68,6 +70,8 @@ const lines: [title: string, phase: BmcPhase, facts: Partial<BmcFacts>, decided:
   ],
   ['a calm BMC waits for its next look', 'Enabled', {}, 'wait Connected'],
   ['Error says what a person can do', 'Error', { failure: failure(0, true) }, 'wait Unreachable'],
+  ['a certificate may have been put right', 'Error', { failure: { ...failed, retryInMs: 0 } }, 'act observe'],
+  ['it is looked at slowly', 'Error', { failure: { ...failed, retryInMs: 5_000 } }, 'wait TlsUntrusted'],
   ['Error ends when the obstacle does', 'Error', {}, 'go Pending'],
   ['Error stays while the obstacle does', 'Error', { obstacle }, 'wait BMCSecretNotFound'],
   ['what a BMC does not do is taken off', 'Enabled', { operation: park }, 'act dropOperation'],

@@ -32,12 +32,7 @@ export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
     const asked = operationFirst(bmc);
     if (asked !== undefined) return asked;
     if (bmc.obstacle !== undefined) return wait(untilSomebodyActs, bmc.obstacle.reason, bmc.obstacle.message);
-    if (bmc.failure?.needsHuman)
-      return wait(
-        untilSomebodyActs,
-        bmc.failure.reason,
-        `${bmc.failure.message}; not tried again until the BMC, its BMCSecret or its Endpoint changes`,
-      );
+    if (bmc.failure?.needsHuman) return awaitHuman(bmc.failure);
     return go('Pending', 'ConfigurationChanged');
   }),
   ResetRequested: row(['Resetting', 'Pending'], ({ operation, reset }) => {
@@ -56,6 +51,16 @@ export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
     return awaitReturn(bmc);
   }),
 };
+
+function awaitHuman({ mayRepeat, retryInMs, reason, message }: NonNullable<BmcFacts['failure']>): BmcDecision {
+  if (!mayRepeat)
+    return wait(
+      untilSomebodyActs,
+      reason,
+      `${message}; not tried again until the BMC, its BMCSecret or its Endpoint changes`,
+    );
+  return retryInMs > 0 ? wait(retryInMs, reason, message) : act('observe', 'PeriodicLook');
+}
 
 /** Nobody restarts a BMC that is restarting. */
 const isUnderWay = ({ quietForMs, outcome }: BmcFacts['reset']): boolean =>

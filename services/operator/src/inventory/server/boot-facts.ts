@@ -1,6 +1,11 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { discoveryAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import {
+  discoveryAttemptAnnotation,
+  internalBootType,
+  reprovisionAnnotation,
+  typeAnnotation,
+} from '@metal/api/wire/contract.ts';
 
 /** A boot configuration as the server sees it. */
 export interface BootFacts {
@@ -11,6 +16,8 @@ export interface BootFacts {
   /** The firmware fetched what it was told to: the one-time override has done its work. */
   readonly bootSeen: boolean;
   readonly explanation: string;
+  /** The request to boot anew that it was made for; empty when it was made for none. Later ones compare greater. */
+  readonly request: string;
   /** Number of the discovery attempt it was prepared for; 0 for claims. */
   readonly attempt: number;
 }
@@ -32,6 +39,7 @@ export function bootFactsOf(boot: ServerBootConfiguration, server: Server, now: 
     state: state === 'Ready' || state === 'Error' ? state : 'Pending',
     referenced: ref?.name === name && ref.namespace === namespace,
     bootSeen: hasBooted(boot, now),
+    request: boot.metadata.annotations?.[reprovisionAnnotation] ?? '',
     attempt: Number(boot.metadata.annotations?.[discoveryAttemptAnnotation] ?? 0),
     explanation: state === 'Error' ? (failure?.message ?? 'the boot service reports an error') : progress,
   };

@@ -23,7 +23,7 @@ export interface HeldClaim {
   readonly boot: BootFacts | undefined;
   /** This boot configuration has booted once: what follows depends on the boot policy. */
   readonly provisioned: boolean;
-  /** What runs or is installed came from an earlier boot configuration of the same claim. */
+  /** The claim asks for its image anew, and the machine has not been powered off for that yet. */
   readonly reprovision: boolean;
   /** Boot policy safeStop: it lost power and waits for a person. */
   readonly stopped: boolean;
@@ -72,11 +72,11 @@ function heldClaimFacts(
   };
 }
 
+/** A boot configuration that was merely deleted and made again is no request: its machine runs on. */
 function provisioningRecord({ status }: Server, { metadata }: ServerClaim, boot: BootFacts | undefined) {
-  const forThisClaim = status?.provisionedClaimUID === metadata.uid;
-  const recordedBoot = forThisClaim ? status?.provisionedBootUID : undefined;
-  const reprovision = boot !== undefined && recordedBoot !== undefined && recordedBoot !== boot.uid;
-  return { provisioned: !reprovision && (forThisClaim || (boot?.bootSeen ?? false)), reprovision };
+  const reprovision = boot !== undefined && boot.request > (status?.servedReprovision ?? '');
+  const hasBooted = status?.provisionedClaimUID === metadata.uid || (boot?.bootSeen ?? false);
+  return { provisioned: !reprovision && hasBooted, reprovision };
 }
 
 /**

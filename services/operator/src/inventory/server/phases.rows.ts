@@ -11,6 +11,7 @@ export const readyBoot: BootFacts = {
   referenced: true,
   bootSeen: false,
   explanation: 'nothing yet',
+  request: '',
   attempt: 1,
 };
 export const heldClaim = {

@@ -42,19 +42,17 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
 }
 
 /**
- * What has booted, remembered for as long as the claim holds the server. An earlier boot configuration is forgotten only
- * when the machine is off and about to boot the later one.
+ * What has booted, remembered for as long as the claim holds the server. It is forgotten when the machine is off and about
+ * to boot anew; in the same write the request counts as taken up, so that whoever comes later does not begin again.
  */
 function provisioningFields({ status }: Server, { claim }: ServerFacts, { decision }: Outcome<ServerPhase>) {
   if (claim.standing !== 'held') return {};
   const { uid, boot, provisioned, reprovision, stopped } = claim;
   const stoppedClaimUID = stopped ? uid : undefined;
-  if (reprovision && decision.reason !== 'Reprovisioning') {
-    const { provisionedClaimUID, provisionedBootUID } = status ?? {};
-    return { provisionedClaimUID, provisionedBootUID, stoppedClaimUID };
-  }
-  if (!provisioned) return { stoppedClaimUID };
-  return { provisionedClaimUID: uid, provisionedBootUID: boot?.uid ?? status?.provisionedBootUID, stoppedClaimUID };
+  const { provisionedClaimUID, servedReprovision } = status ?? {};
+  if (!reprovision) return { provisionedClaimUID: provisioned ? uid : undefined, servedReprovision, stoppedClaimUID };
+  if (decision.reason !== 'Reprovisioning') return { provisionedClaimUID, servedReprovision, stoppedClaimUID };
+  return { servedReprovision: boot?.request, stoppedClaimUID };
 }
 
 function stateBefore({ status }: Server, phase: ServerPhase): string | undefined {

@@ -73,7 +73,11 @@ function bootFirst(server: ServerFacts, claim: HeldClaim, evidence: string): Ste
     obstacle(server) ??
     whenPowerIs(server, { target: 'On', reason: 'ClaimWantsOn', start: 'networkBoot' }) ??
     recordPower(claim) ??
-    restOrEvict(server, 'WaitingForBoot', `on for claim ${claim.name}; ${evidence}${late}`)
+    restOrEvict(
+      server,
+      'WaitingForBoot',
+      `on for claim ${claim.name}; ${evidence}${late}. To boot it again, annotate the claim with metal.ironcore.dev/operation=reprovision`,
+    )
   );
 }
 
