@@ -20,6 +20,10 @@ test('a process exports every metric that dashboard and alert rules ask for, and
   await using _operator = await lab.startOperatorProcess([
     `--metrics-bind-address=127.0.0.1:${port}`,
     '--metrics-secure=false',
+    '--components=controllers,registry,boot,metadata',
+    '--metadata-port=0',
+    '--event-url=http://127.0.0.1',
+    '--event-port=0',
   ]);
   const nodes = await lab.rack({ generic: 2 });
   await lab.plugIn(...nodes);

@@ -98,8 +98,8 @@ function parse(command: Command, argv: readonly string[]): void {
   }
 }
 
-/** The command with its help; also read by the reference page. */
-export function commandOf(): Command {
+/** The command with its help. */
+function commandOf(): Command {
   const command = new Command('metal-operator')
     .description('Takes bare-metal servers from a MAC address to a claimed machine and back.')
     .allowExcessArguments()

@@ -1,5 +1,5 @@
 /**
- * Every option of `metal-operator`, as data: help, parsing, defaults and the reference page come from this table.
+ * Every option of `metal-operator`, as data: help, parsing, defaults and docs/operate/options.md come from this table.
  * Names, syntax and meaning of the first group are those of metal-operator v0.7.0, except that defaults are secure.
  */
 export interface Option {
@@ -121,7 +121,7 @@ export const compatibleOptions = [
   option('metrics-cert-name', 'string', 'tls.crt', 'File name of the metrics certificate'),
   option('metrics-cert-key', 'string', 'tls.key', 'File name of the metrics key'),
   option('health-probe-bind-address', 'string', ':8081', 'Address of /healthz and /readyz; 0 for none'),
-  option('webhook-port', 'integer', '9443', 'Accepted for compatibility; validation is in the CRDs'),
+  option('webhook-port', 'integer', '9443', 'Accepted for compatibility; the API server validates, by CRDs and admission policies'),
   option('webhook-cert-path', 'string', '', 'Accepted for compatibility'),
   option('webhook-cert-name', 'string', 'tls.crt', 'Accepted for compatibility'),
   option('webhook-cert-key', 'string', 'tls.key', 'Accepted for compatibility'),
@@ -219,7 +219,7 @@ export const formerNames: Readonly<Record<string, OptionName>> = { 'metaldata-po
 
 /**
  * Accepted, and without effect in this version: either what they tune does not exist here by design (reports are pushed,
- * validation is in the CRDs), or its turn has not come (day-two work). Whoever sets one is told.
+ * the API server validates), or its turn has not come (day-two work). Whoever sets one is told.
  */
 export const inertOptions: ReadonlySet<string> = new Set<OptionName>([
   'resource-polling-interval',

@@ -14,6 +14,7 @@ import { bringUpToDate, findStale, type GeneratedFolder } from './generate/gener
 import { kindPages } from './generate/kind-pages.ts';
 import { metadataRbac } from './generate/metadata-rbac.ts';
 import { convenienceRoles, generateRbac } from './generate/rbac.ts';
+import { optionPage } from './generate/option-page.ts';
 import { reasonPage } from './generate/reason-page.ts';
 import { serviceWriters } from './generate/service-writers.ts';
 import { stateDiagrams } from './generate/state-diagrams.ts';
@@ -39,7 +40,7 @@ function everything(): GeneratedFolder[] {
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
     { path: 'docs', files: [errorPage(errorChapters)], isShared: true },
-    { path: 'docs/operate', files: [reasonPage(explaining, refusals)], isShared: true },
+    { path: 'docs/operate', files: [optionPage(), reasonPage(explaining, refusals)], isShared: true },
   ];
 }
 
