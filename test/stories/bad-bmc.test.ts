@@ -133,17 +133,24 @@ test('a system without anything to tell it by is refused by name', async () => {
 });
 
 test('a machine that answers with another UUID than its Server is not touched', async () => {
-  await using lab = await openLab({ flags: ['--server-resync-interval=10s'] });
+  await using lab = await openLab({ flags: ['--server-resync-interval=10s', '--bmc-resync-interval=10s'] });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   await lab.plugIn(node);
   await lab.server(node).says('Available');
+  const ons = node.powerLog.length;
   node.bmc.set({ uuid: '11111111-2222-4333-8444-555555555555' });
   const server = await lab.server(node).says('StaleDecision');
   assert.match(
     server.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
     /nothing is done to it until the two agree/,
   );
+  await lab.bmc(node).says('SystemIdentityChanged');
+  assert.equal(lab.servers.size, 1, 'it is no second Server, which would be discovered');
+  await node.bmc.heal();
+  await lab.bmc(node).says('AllSystemsKnown');
+  await lab.server(node).says('Available');
+  assert.equal(node.powerLog.length, ons);
 });
 
 test('a machine that never starts ends in Error after some requests, and goes on when a person asks', async () => {

@@ -65,7 +65,9 @@ async function metricsServer(
     if (secure && token === undefined)
       return reply.code(401).send('a bearer token is needed: metrics are for authorised clients (--metrics-secure)');
     if (secure && !(await guard(token ?? '')))
-      return reply.code(403).send('this token may not GET /metrics; bind the ClusterRole metal-operator-metrics-reader to it');
+      return reply
+        .code(403)
+        .send('this token may not GET /metrics; bind the ClusterRole metal-operator-metrics-reader to it');
     return reply.type(metrics.contentType).send(await serve());
   });
   return routes;

@@ -121,7 +121,12 @@ export const compatibleOptions = [
   option('metrics-cert-name', 'string', 'tls.crt', 'File name of the metrics certificate'),
   option('metrics-cert-key', 'string', 'tls.key', 'File name of the metrics key'),
   option('health-probe-bind-address', 'string', ':8081', 'Address of /healthz and /readyz; 0 for none'),
-  option('webhook-port', 'integer', '9443', 'Accepted for compatibility; the API server validates, by CRDs and admission policies'),
+  option(
+    'webhook-port',
+    'integer',
+    '9443',
+    'Accepted for compatibility; the API server validates, by CRDs and admission policies',
+  ),
   option('webhook-cert-path', 'string', '', 'Accepted for compatibility'),
   option('webhook-cert-name', 'string', 'tls.crt', 'Accepted for compatibility'),
   option('webhook-cert-key', 'string', 'tls.key', 'Accepted for compatibility'),

@@ -10,16 +10,18 @@ import { ControlPlaneError } from './errors.ts';
  *     this process ──pipe closes──▶ watcher ──USR1──▶ supervisor ──KILL──▶ program
  *          └───────────TERM or USR2───────────────────▲    └──TERM or KILL───▲
  *
- * Only the supervisor signals the program, because only a parent knows that the id is not somebody else's by now.
+ * Only the supervisor signals the program, because only a parent knows that the id is not somebody else's by now. What
+ * it is asked before the program has an id, it does as soon as there is one.
  */
 const supervise = `
-leftovers=$1; shift
-trap 'kill -TERM $child 2>/dev/null' TERM
-trap 'kill -KILL $child 2>/dev/null' USR2
-trap 'orphaned=yes; kill -KILL $child 2>/dev/null' USR1
+leftovers=$1; asked=; orphaned=; shift
+trap 'asked=TERM; kill -TERM $child 2>/dev/null' TERM
+trap 'asked=KILL; kill -KILL $child 2>/dev/null' USR2
+trap 'asked=KILL; orphaned=yes; kill -KILL $child 2>/dev/null' USR1
 exec 3<&0
 "$@" </dev/null 3<&- &
 child=$!
+if [ -n "$asked" ]; then kill -$asked $child 2>/dev/null; fi
 { trap '' TERM USR2; read -r _ <&3; kill -USR1 $$ || kill -KILL $child; } >/dev/null 2>&1 &
 watcher=$!
 exec 3<&-

@@ -13,7 +13,7 @@ export interface Etcd {
 
 // etcd insists on host:port even for sockets, and names the file so, in the directory it runs in.
 const address = 'etcd:1';
-const readyWithinMs = 20_000;
+const readyWithinMs = 60_000;
 /** The shortest limit for the path of a Unix socket among the systems we run on. */
 const longestSocketPath = 103;
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
 const command = fileURLToPath(new URL('../../../node_modules/.bin/metal-operator', import.meta.url));
-const readyWithinMs = 30_000;
+const readyWithinMs = 60_000;
 const mostLines = 10_000;
 
 /** The operator in a process of its own, as users run it. */

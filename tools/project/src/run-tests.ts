@@ -85,6 +85,7 @@ function runNode(
   const concurrency = Math.min(mostAtOnce, Math.max(2, availableParallelism()));
   const flags = [
     '--test',
+    `--import=${new URL('end-in-time.ts', import.meta.url).href}`,
     `--test-concurrency=${concurrency}`,
     `--test-timeout=${testTimeoutMs * Math.max(1, Math.ceil(seeds / usualSeeds))}`,
     ...(only === undefined ? [] : [`--test-name-pattern=${only}`]),

@@ -126,8 +126,9 @@ const systemReasons = {
     remedy: 'Correct the UUID in the firmware, or delete the surplus BMC object.',
   },
   SystemIdentityChanged: {
-    meaning: 'A system whose identity was derived now reports a UUID of its own. Its Server keeps the derived one.',
-    remedy: 'Delete the Server when it is free; a new one is made under the UUID.',
+    meaning: 'A system answers under another UUID than that of the Server in its place. No second Server is made.',
+    remedy:
+      'Wait if the BMC was just restarted. If the board was exchanged, delete the Server when it is free; a new one is made under the UUID.',
   },
 } as const satisfies ReasonCatalogue;
 

@@ -125,6 +125,28 @@ test('a machine that ceases to report its UUID does not become a second Server',
   assert.match(refused[0]?.message ?? '', /no longer reports a UUID/);
 });
 
+test('another UUID in the place of a Server makes no second one while the first stands', () => {
+  const { create, refused } = plan([system('/1', 'b'), system('/2', 'c')], [server('bmc-system-0', 'a', '/1')]);
+  assert.deepEqual(
+    create.map(({ systemUUID }) => systemUUID),
+    ['c'],
+  );
+  assert.equal(refused[0]?.reason, 'SystemIdentityChanged');
+  assert.match(
+    refused[0]?.message ?? '',
+    /\/1 now reports UUID b, and its Server bmc-system-0 has a; no second Server/,
+  );
+});
+
+test('a machine that took the place of one that moved gets its own Server', () => {
+  const { create, update } = plan([system('/1', 'b'), system('/2', 'a')], [server('bmc-system-0', 'a', '/1')]);
+  assert.deepEqual(
+    create.map(({ systemUUID }) => systemUUID),
+    ['b'],
+  );
+  assert.equal(update[0]?.systemURI, '/2');
+});
+
 const noted = (labels: Record<string, string>, keys: string | undefined): Server => {
   const made = server('bmc-system-0', 'a', '/1');
   made.metadata.labels = labels;

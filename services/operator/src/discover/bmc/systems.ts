@@ -78,7 +78,11 @@ function placeSystem(system: SystemSummary, input: SystemsPlanInput, plan: Growi
   if (known !== undefined && !foreign) updateIfMoved(known, system, input.bmc, plan);
 }
 
-/** A machine that begins or ceases to report a UUID is still the machine of its Server, and not one more. */
+/**
+ * Whatever answers where a Server was, under a UUID that nobody knows, gets no Server while the first one stands: a
+ * board may have been exchanged, but BMCs also report a wrong UUID, or none, for a while after a restart. A second
+ * Server would be discovered, and that switches the machine of the first one.
+ */
 function createUnlessChanged(
   system: SystemSummary,
   systemUUID: string,
@@ -87,14 +91,17 @@ function createUnlessChanged(
   given: Set<string>,
 ): void {
   const before = input.ownServers.find(({ spec }) => spec.systemURI === system.uri);
-  const wasDerived = before?.metadata.annotations?.[identityDerivedAnnotation] !== undefined;
-  if (before !== undefined && (wasDerived || system.uuidDerivedFrom !== undefined)) {
+  if (before !== undefined && !isReported(before, input.systems)) {
     plan.refused.push(identityChanged(system, systemUUID, before));
     return;
   }
   const name = freeName(input, given);
   plan.create.push({ name, systemUUID, systemURI: system.uri, annotations: annotationsOf(system, input.bmc) });
 }
+
+/** Its machine is among them, if perhaps in another place. */
+const isReported = ({ spec }: Server, systems: readonly SystemSummary[]): boolean =>
+  systems.some(({ uuid }) => uuid?.toLowerCase() === spec.systemUUID.toLowerCase());
 
 function annotationsOf({ uuidDerivedFrom }: SystemSummary, bmc: BMC): Record<string, string> {
   return {
@@ -107,7 +114,7 @@ function identityChanged({ uri, uuidDerivedFrom }: SystemSummary, uuid: string, 
   const now = uuidDerivedFrom === undefined ? `now reports UUID ${uuid}` : 'no longer reports a UUID';
   return {
     reason: 'SystemIdentityChanged',
-    message: `${uri} ${now}, and its Server ${before.metadata.name} has ${before.spec.systemUUID}; no second Server is made. If it is the same machine for good, delete the Server when it is free`,
+    message: `${uri} ${now}, and its Server ${before.metadata.name} has ${before.spec.systemUUID}; no second Server is made while that one stands. If the board was exchanged, or the machine goes by this UUID for good, delete the Server when it is free`,
   };
 }
 
