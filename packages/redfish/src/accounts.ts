@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Bmc, type BmcOptions, type CallOptions } from './bmc.ts';
+import { Bmc, type BmcOptions, type CallOptions, type WriteOptions } from './bmc.ts';
 import { readMembers } from './collections.ts';
 import { RedfishError } from './errors.ts';
 import type { Password } from './password.ts';
@@ -67,7 +67,7 @@ export async function putAccount(bmc: Bmc, wish: AccountWish, options: CallOptio
   await withoutPassword(wish.password, () =>
     existing === undefined
       ? createAccount(bmc, { wish, service, accounts }, options)
-      : change(bmc, existing, { ...accessOf(wish) }, options),
+      : change(bmc, existing, wish, options),
   );
 }
 
@@ -89,7 +89,7 @@ export async function deleteAccount(
     if (!(error instanceof RedfishError)) throw error;
     if (error.status === 404) return 'missing';
     if (error.status !== 405) throw error;
-    await change(bmc, account, { UserName: '', Enabled: false }, options);
+    await fill(bmc, account, { UserName: '', Enabled: false }, options);
   }
   return 'deleted';
 }
@@ -144,7 +144,7 @@ async function createAccount(bmc: Bmc, { wish, service, accounts }: Creation, op
     await bmc.post(service.accountsUri, body, options);
   } catch (error) {
     if (!(error instanceof RedfishError) || error.status !== 405) throw error;
-    await change(bmc, emptySlot(accounts, wish.userName), body, options);
+    await fill(bmc, emptySlot(accounts, wish.userName), body, options);
   }
 }
 
@@ -157,13 +157,18 @@ function emptySlot(accounts: readonly Account[], userName: string): Account {
   });
 }
 
+function change(bmc: Bmc, account: Account, wish: AccountWish, options: CallOptions): Promise<void> {
+  const newCredentials = { username: wish.userName, password: wish.password };
+  return fill(bmc, account, accessOf(wish), { ...options, newCredentials });
+}
+
 /** With the ETag of the moment: some BMCs ask for it, and none writes over what somebody else has just done. */
-async function change(bmc: Bmc, { uri }: Account, body: object, options: CallOptions): Promise<void> {
+async function fill(bmc: Bmc, { uri }: Account, body: object, options: WriteOptions): Promise<void> {
   const { etag } = await bmc.read(uri, accountSchema, options);
   await bmc.patch(uri, body, { ...options, ifMatch: etag });
 }
 
-const accessOf = ({ roleId, password }: AccountWish) => ({
+const accessOf = ({ roleId, password }: AccountWish): object => ({
   RoleId: roleId,
   Enabled: true,
   Password: password.reveal(),

@@ -50,6 +50,8 @@ export interface CallOptions {
 export interface WriteOptions extends CallOptions {
   /** ETag the resource must still have; `*` and undefined send none. */
   readonly ifMatch?: string | undefined;
+  /** What an account has once this write is carried out. If it is the account we come with, that is used from then on. */
+  readonly newCredentials?: Credentials | undefined;
 }
 
 /** What came back for a write. */
@@ -280,7 +282,12 @@ export class Bmc implements AsyncDisposable {
       const headers = { ...condition, ...credentials };
       return this.#exchanges.exchange({ method, path, body, deadlineMs, signal, headers }, isSideResource);
     };
-    return this.#authentication.run(send, { origin: this.#origin, method, path }, signal);
+    const isWrite = method !== 'GET';
+    return this.#authentication.run(send, {
+      asked: { origin: this.#origin, method, path },
+      signal,
+      newCredentials: isWrite ? options.newCredentials : undefined,
+    });
   }
 
   /** A BMC that comes back may have new firmware: what was learned of its abilities is learned anew. */

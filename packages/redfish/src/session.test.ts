@@ -107,6 +107,47 @@ test('an account that may not log in is not tried again', async () => {
   assert.equal(desk.count(login), 1);
 });
 
+for (const withSessions of [true, false]) {
+  const kind = withSessions ? 'sessions that end with the change' : 'Basic';
+  test(`while our own password is changed nobody comes with the former one, with ${kind}`, async () => {
+    const account = '/redfish/v1/AccountService/Accounts/2';
+    await using desk = await DeskBmc.start({ sessions: withSessions });
+    desk.set(account, { UserName: 'root' });
+    await using bmc = talkTo(desk);
+    await readSystem(bmc, system);
+    const former: string[] = [];
+    const others: Promise<unknown>[] = [];
+    const ofFormer = `Basic ${Buffer.from('root:calvin').toString('base64')}`;
+    desk.intercept = ({ method, path, headers, body }, response) => {
+      const isFormer = headers.authorization === ofFormer || JSON.stringify(body)?.includes('calvin');
+      if (isFormer && desk.password !== 'calvin') former.push(`${method} ${path}`);
+      if (method !== 'PATCH') return false;
+      // In effect at once, answered when others have asked in the meantime.
+      desk.password = 'new-one';
+      desk.tokens.clear();
+      others.push(readSystem(bmc, system), readSystems(bmc));
+      setImmediate(() => json(response, 204));
+      return true;
+    };
+    const newCredentials = { username: 'root', password: new Password('new-one') };
+    await bmc.patch(account, { Password: 'new-one' }, { newCredentials });
+    await Promise.all(others);
+    assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+    assert.deepEqual(former, []);
+  });
+}
+
+test('the password of another account that is changed is not used', async () => {
+  const account = '/redfish/v1/AccountService/Accounts/3';
+  await using desk = await DeskBmc.start();
+  desk.set(account, { UserName: 'guest' });
+  await using bmc = talkTo(desk);
+  const newCredentials = { username: 'guest', password: new Password('new-one') };
+  await bmc.patch(account, { Password: 'new-one' }, { newCredentials });
+  desk.tokens.clear();
+  assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+});
+
 test('a BMC without sessions is spoken to with Basic', async () => {
   await using desk = await DeskBmc.start({ sessions: false });
   await using bmc = talkTo(desk);

@@ -29,6 +29,13 @@ type Pass =
   | { readonly kind: 'session'; readonly token: string; readonly path: string | undefined }
   | { readonly kind: 'basic'; readonly until: number };
 
+interface Run {
+  readonly asked: Asked;
+  readonly signal?: AbortSignal | undefined;
+  /** What an account has when the request succeeds. */
+  readonly newCredentials?: Credentials | undefined;
+}
+
 /** A BMC whose sessions are used up is asked again when they have expired there. */
 const sessionsRefusedForMs = 30 * 60_000;
 
@@ -45,6 +52,8 @@ export class Authentication {
   #pass: Pass | undefined;
   #login: Promise<Pass> | undefined;
   #rejection: RedfishError | undefined;
+  /** While our own password is being changed nobody knows which one the BMC takes: what has to log in waits. */
+  #change: Promise<void> | undefined;
   #closed = false;
 
   constructor(options: AuthenticationOptions) {
@@ -53,20 +62,46 @@ export class Authentication {
   }
 
   /** Sends an authenticated request; logs in before when needed, and once more when the session has expired. */
-  async run(request: (headers: Record<string, string>) => Promise<RawAnswer>, asked: Asked, signal?: AbortSignal) {
+  async run(request: (headers: Record<string, string>) => Promise<RawAnswer>, { asked, signal, newCredentials }: Run) {
+    await this.#settled(signal);
     const pass = await this.#current(signal);
-    const answer = await request(this.#headersOf(pass));
+    const credentials = this.#credentials;
+    const headers = this.#headersOf(pass);
+    const isOwn = newCredentials?.username === credentials.username;
+    const answer = await (isOwn ? this.#changing(newCredentials, () => request(headers)) : request(headers));
     if (answer.status !== 401) return answer;
-    if (pass.kind === 'basic') throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
+    await this.#settled(signal);
+    if (pass.kind === 'basic' && credentials === this.#credentials)
+      throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
     return this.#again(request, pass, asked, signal);
   }
 
-  /** Other credentials end the state `rejected`. */
+  async #changing(credentials: Credentials, request: () => Promise<RawAnswer>): Promise<RawAnswer> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#change = promise;
+    try {
+      await this.#login?.catch(() => undefined);
+      const answer = await request();
+      if (answer.status < 300) this.#credentials = credentials;
+      return answer;
+    } finally {
+      this.#change = undefined;
+      resolve();
+    }
+  }
+
+  async #settled(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#change !== undefined) await (signal === undefined ? this.#change : unlessAborted(this.#change, signal));
+  }
+
+  /** Other credentials end the state `rejected`; the session of the former ones is ended. */
   async replace(credentials: Credentials): Promise<void> {
-    await this.logout();
-    this.#closed = false;
+    await this.#login?.catch(() => undefined);
+    const pass = this.#pass;
+    this.#forget(pass);
     this.#rejection = undefined;
     this.#credentials = credentials;
+    if (pass?.kind === 'session') await this.#end(pass, pass.token);
   }
 
   /** Ends the session at the BMC, best effort, and refuses further use. */
@@ -80,7 +115,7 @@ export class Authentication {
 
   async #again(
     request: (headers: Record<string, string>) => Promise<RawAnswer>,
-    expired: Pass & { kind: 'session' },
+    expired: Pass,
     asked: Asked,
     signal: AbortSignal | undefined,
   ): Promise<RawAnswer> {
@@ -90,7 +125,7 @@ export class Authentication {
     if (answer.status !== 401) return answer;
     if (pass.kind === 'basic') throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
     // The login works, so the credentials are right and the first session is perhaps still open.
-    await this.#end(expired, pass.token);
+    if (expired.kind === 'session') await this.#end(expired, pass.token);
     throw new RedfishError({
       code: 'Forbidden',
       message: `${asked.origin} answered ${asked.method} ${asked.path} with 401 in a fresh session of user "${this.#credentials.username}"; give the account more rights`,

@@ -39,6 +39,7 @@ export class DeskBmc implements AsyncDisposable {
   readonly tokens = new Set<string>();
   readonly resources = new Map<string, object>();
   intercept: Intercept = () => false;
+  password: string;
   connections = 0;
   inFlight = 0;
   mostInFlight = 0;
@@ -48,6 +49,7 @@ export class DeskBmc implements AsyncDisposable {
 
   private constructor(options: DeskBmcOptions) {
     this.#options = options;
+    this.password = options.password ?? 'calvin';
     const listener = (request: IncomingMessage, response: ServerResponse) => void this.#hear(request, response);
     this.#server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
     this.#server.on(options.tls === undefined ? 'connection' : 'secureConnection', () => {
@@ -136,7 +138,8 @@ export class DeskBmc implements AsyncDisposable {
   }
 
   #logIn(body: unknown, response: ServerResponse): void {
-    const { username = 'root', password = 'calvin' } = this.#options;
+    const { password } = this;
+    const { username = 'root' } = this.#options;
     const { UserName, Password: given } = { UserName: '', Password: '', ...partOf(body) };
     if (UserName !== username || given !== password) return json(response, 401, { error: { message: 'Wrong.' } });
     this.#logins += 1;
@@ -149,9 +152,9 @@ export class DeskBmc implements AsyncDisposable {
   }
 
   #isKnown({ authorization, 'x-auth-token': token }: IncomingHttpHeaders): boolean {
-    const { username = 'root', password = 'calvin' } = this.#options;
+    const { username = 'root' } = this.#options;
     if (typeof token === 'string') return this.tokens.has(token);
-    return authorization === `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+    return authorization === `Basic ${Buffer.from(`${username}:${this.password}`).toString('base64')}`;
   }
 
   #root(): object {

@@ -87,8 +87,6 @@ async function putAccount(turn: UserTurn): Promise<void> {
   memory.beginPlacing();
   const answer = await ask(turn, async (bmc) => {
     await putAccountAt(bmc, { userName, roleId, password: credentials.password }, { signal });
-    // From now on the password we came with is wrong; using it once more could lock us out.
-    if (facts.isOwnAccount) await bmc.replaceCredentials(credentials);
     return 'placed' as const;
   });
   if (answer === undefined) return;
