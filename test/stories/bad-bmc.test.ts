@@ -153,6 +153,46 @@ test('a machine that answers with another UUID than its Server is not touched', 
   assert.equal(node.powerLog.length, ons);
 });
 
+for (const [title, status] of [
+  ['says 500 to what it did', 500],
+  ['loses its answers', 0],
+] as const) {
+  test(`a BMC that ${title} is asked once for each change of power`, async () => {
+    await using lab = await openLab();
+    const [node] = await lab.rack({ generic: 1 });
+    assert.ok(node);
+    node.bmc.spoilWrites(status, { path: 'ComputerSystem.Reset' });
+    await lab.plugIn(node);
+    await lab.server(node).says('Available');
+    const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
+    await lab.server(node).says('ClaimServed');
+    await claim.delete();
+    await claim.isGone();
+    await lab.server(node).says('Available');
+    assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
+    assert.equal(node.bmc.traffic.byRoute.get('POST /redfish/v1/Systems/{id}/Actions/ComputerSystem.Reset'), 4);
+  });
+
+  test(`a BMC that ${title} resets a machine once per request`, async () => {
+    await using lab = await openLab();
+    const [node] = await lab.rack({ generic: 1 });
+    assert.ok(node);
+    await lab.plugIn(node);
+    const { metadata } = await lab.server(node).says('Available');
+    const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
+    await lab.server(node).says('ClaimServed');
+    node.bmc.spoilWrites(status, { path: 'ComputerSystem.Reset' });
+    await lab.patchServer(metadata.name, {
+      metadata: { annotations: { 'metal.ironcore.dev/operation': 'hard-restart-server' } },
+    });
+    await lab.tells(metadata.name, 'OperationUncertain');
+    await lab.machine(node).until('runs again', () => node.running?.role === 'os' && node.powerLog.length >= 5);
+    await claim.delete();
+    await claim.isGone();
+    assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off', 'On', 'Off']);
+  });
+}
+
 test('a machine that never starts ends in Error after some requests, and goes on when a person asks', async () => {
   await using lab = await openLab({ flags: ['--power-polling-timeout=5s', '--power-attempts=3'] });
   const [node] = await lab.rack({ dell: 1 });
@@ -161,7 +201,7 @@ test('a machine that never starts ends in Error after some requests, and goes on
   await lab.plugIn(node);
   const server = await lab.server(node).says('PowerStuck');
   assert.equal(server.status?.state, 'Error');
-  assert.match(server.status?.failure?.message ?? '', /accepted power On 3 times .* still reports Off/);
+  assert.match(server.status?.failure?.message ?? '', /was asked for power On 3 times .* still reports Off/);
   await node.bmc.heal();
   await lab.patchServer(server.metadata.name, {
     metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } },

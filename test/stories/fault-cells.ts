@@ -57,6 +57,11 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   refuses: { begin: ({ bmc }) => bmc.refuse(), says: everywhere('Unreachable') },
   status: { begin: ({ bmc }) => bmc.answer(503), says: everywhere('ConnectionFailed') },
   cutsConnections: { begin: ({ bmc }) => bmc.cutConnections(), says: everywhere('Unreachable') },
+  // What was asked for happens, and that is seen at the next look.
+  spoilsWrites: {
+    begin: ({ bmc }) => bmc.spoilWrites(500),
+    says: only({}),
+  },
   dripMs: { begin: ({ bmc }) => bmc.drip(30_000), says: everywhere('TimedOut') },
   truncates: { begin: ({ bmc }) => bmc.truncate(), says: everywhere('BadAnswer') },
   talksRubbish: { begin: ({ bmc }) => bmc.talkRubbish(), says: everywhere('BadAnswer') },

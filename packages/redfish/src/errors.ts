@@ -46,6 +46,11 @@ export const redfishErrorCatalogue = {
     meaning: 'The answer is not what Redfish defines: no JSON, cut off, or no resource.',
     remedy: 'Check that the address is that of a BMC, and update its firmware; a reset of the BMC often helps.',
   },
+  PowerMismatch: {
+    retry: 'later',
+    meaning: 'The machine is not in the power state from which it was to be changed. Nothing was sent to it.',
+    remedy: 'Nothing; it is looked at again. Somebody else switches this machine.',
+  },
   NotSupported: {
     retry: 'blocked',
     meaning: 'The BMC or the machine does not offer what was asked of it.',

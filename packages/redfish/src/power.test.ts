@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeskBmc, DeskClock, talkTo } from '../test/desk-bmc.ts';
-import { resetSystem, type ResetType } from './power.ts';
+import { RedfishError } from './errors.ts';
+import { resetSystem, type ResetType, wasRefused } from './power.ts';
 import { readSystem } from './systems.ts';
 
 const uri = '/redfish/v1/Systems/1';
@@ -74,3 +75,32 @@ test('a BMC that needs it is left in peace after a power action, also by those w
   await Promise.all(looks);
   assert.equal(desk.seen.length, traffic + 2);
 });
+
+test('a reset from a power state that is not the present one is not sent', async () => {
+  await using desk = await DeskBmc.start();
+  await using bmc = talkTo(desk);
+  let sent = 0;
+  const onSend = () => {
+    sent += 1;
+  };
+  await assert.rejects(resetSystem(bmc, '/redfish/v1/Systems/1', 'On', { expectedPower: 'On', onSend }), {
+    code: 'PowerMismatch',
+    message: /was to be changed from power On and reports Off/,
+  });
+  assert.equal(sent, 0);
+  assert.equal(desk.log.filter((line) => line.includes('Reset')).length, 0);
+});
+
+for (const [status, refused] of [
+  [400, true],
+  [409, true],
+  [500, false],
+  [501, true],
+  [502, false],
+  [503, true],
+  [504, false],
+  [undefined, false],
+] as const) {
+  test(`after ${status ?? 'no answer'} a reset ${refused ? 'has not' : 'may have'} been done`, () =>
+    assert.equal(wasRefused(new RedfishError({ code: 'HttpError', message: '', status })), refused));
+}

@@ -1,4 +1,5 @@
 import type { Bmc, CallOptions } from './bmc.ts';
+import { RedfishError, type RedfishErrorCode } from './errors.ts';
 import { allowedResetTypes, chooseReset } from './resets.ts';
 import { readSystemResource } from './systems.ts';
 
@@ -20,6 +21,30 @@ const substitutes: Partial<Record<ResetType, readonly ResetType[]>> = {
   ForceRestart: ['PowerCycle'],
 };
 
+export interface ResetOptions extends CallOptions {
+  /** Called just before the reset is sent: from then on only looking tells whether it happens. */
+  readonly onSend?: (() => void) | undefined;
+  /** Not sent unless the machine is in this power state, by the read that is made anyway: else PowerMismatch. */
+  readonly expectedPower?: 'On' | 'Off' | undefined;
+}
+
+const neverSent: ReadonlySet<RedfishErrorCode> = new Set([
+  'CircuitOpen',
+  'TlsUntrusted',
+  'AuthenticationFailed',
+  'NotSupported',
+  'PowerMismatch',
+]);
+
+/**
+ * The BMC certainly did not do it: it says so, or was never asked. BMCs also answer 500 and 502 to what they did, and
+ * an answer may get lost: after those one has to look.
+ */
+export function wasRefused({ code, status }: RedfishError): boolean {
+  if (neverSent.has(code)) return true;
+  return status !== undefined && (status < 500 || status === 501 || status === 503);
+}
+
 /**
  * Asks for a reset and answers with the type that was asked for in the end. Says only that the BMC accepted it:
  * whether it happened is seen by looking. Never sent twice.
@@ -29,13 +54,24 @@ export async function resetSystem(
   bmc: Bmc,
   uri: string,
   type: ResetType,
-  options: CallOptions = {},
+  { onSend, expectedPower, ...options }: ResetOptions = {},
 ): Promise<ResetType> {
   const urgent: CallOptions = { priority: 'power', ...options };
   const { value } = await readSystemResource(bmc, uri, urgent);
+  requirePower(uri, value.PowerState, expectedPower);
   const action = value.Actions['#ComputerSystem.Reset'];
   const allowed = await allowedResetTypes(bmc, action, urgent);
   const ResetType = chooseReset(uri, [type, ...(substitutes[type] ?? [])], allowed);
+  onSend?.();
   await bmc.post(action.target ?? `${uri}/Actions/ComputerSystem.Reset`, { ResetType }, urgent);
   return ResetType;
+}
+
+/** A BMC that tells no power state is believed whatever it is asked. */
+function requirePower(uri: string, seen: string | undefined, expected: string | undefined): void {
+  if (expected === undefined || seen === undefined || seen === expected) return;
+  throw new RedfishError({
+    code: 'PowerMismatch',
+    message: `${uri} was to be changed from power ${expected} and reports ${seen}; nothing was sent to it`,
+  });
 }

@@ -104,16 +104,21 @@ export interface SentSetting {
   readonly refusal: string | undefined;
 }
 
+/** unknown: it was so at the first look of this process, which may follow a request of an earlier process. */
+export type PowerCause = 'asked' | 'unasked' | 'unknown';
+
 /** A power state that came by itself counts only when it lasts: a machine that resets itself is off for a moment. */
 export const driftMs = 15_000;
 
 /** What this process last saw of a machine through its BMC, and what it last asked of it. */
 export class SystemMemory {
   state: { readonly value: SystemState; readonly at: number } | undefined;
-  /** When the machine was first seen in its present power state, and whether anybody here had asked for it. */
-  power: { readonly since: number; readonly unasked: boolean } | undefined;
+  /** When the machine was first seen in its present power state, and what had brought it there. */
+  power: { readonly since: number; readonly cause: PowerCause } | undefined;
   inventory: { readonly value: Inventory; readonly at: number } | undefined;
   transition: PowerTransition | undefined;
+  /** UID of the boot configuration that was adopted here, and whether its first start has been asked for. */
+  firstBoot: { readonly uid: string; readonly asked: boolean } | undefined;
   light: SentSetting | undefined;
   bootOrder: SentSetting | undefined;
   /** UID of a claim that was looked for in the API itself and is not there. */
@@ -128,11 +133,15 @@ export class SystemMemory {
   saw(value: SystemState, now: number): void {
     const before = this.state?.value.powerState;
     if (before !== value.powerState)
-      this.power = { since: now, unasked: before !== undefined && this.transition === undefined };
+      this.power = { since: now, cause: before === undefined ? 'unknown' : this.#causeOfChange() };
     this.state = { value, at: now };
     if (this.transition === undefined) return;
     const reached = value.powerState === this.transition.target;
     this.transition = reached ? undefined : { ...this.transition, looks: this.transition.looks + 1 };
+  }
+
+  #causeOfChange(): PowerCause {
+    return this.transition === undefined ? 'unasked' : 'asked';
   }
 
   /** What was seen is out of date: the next look is due. */
@@ -155,7 +164,7 @@ export class SystemMemory {
   /** Seen in this power state for long enough, and nothing was asked that would change it. */
   isSettledAt(power: 'On' | 'Off', now: number): boolean {
     if (this.state?.value.powerState !== power || this.transition !== undefined) return false;
-    return this.power === undefined || !this.power.unasked || now - this.power.since >= driftMs;
+    return this.power?.cause !== 'unasked' || now - this.power.since >= driftMs;
   }
 
   /** A person asks for another try: what failed before does not count. */

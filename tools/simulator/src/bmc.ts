@@ -203,6 +203,11 @@ export class SimulatedBmc {
     this.board.set({ cutsConnections: true }, limit);
   }
 
+  /** Does what it is asked by a write and answers with this status, or not at all (0). */
+  spoilWrites(status: number, limit?: FaultLimit): void {
+    this.board.set({ spoilsWrites: status }, limit);
+  }
+
   /** Sends answers slowly. */
   drip(pauseMs: number, limit?: FaultLimit): void {
     this.board.set({ dripMs: pauseMs }, limit);

@@ -12,6 +12,7 @@ const wish = z
     refuse: z.boolean(),
     status: z.number().int().min(400).max(599),
     cutsConnections: z.boolean(),
+    spoilsWrites: z.number().int().min(0).max(599),
     dripMs: z.number().min(0),
     ignoresOverride: z.boolean(),
     powerNeverChanges: z.boolean(),

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { answer } from './answer.ts';
 import type { SimulatedBmc } from './bmc.ts';
 import type { Clock } from './clock.ts';
-import type { Reply } from './replies.ts';
+import { failure, type Reply } from './replies.ts';
 import { readJson, readWhole } from './request-body.ts';
 import { type Peer, routeOf } from './traffic.ts';
 
@@ -47,7 +47,11 @@ export class Conversation {
       if (response.destroyed) return;
       if (this.#bmc.board.meet('cutsConnections', path)) return void request.socket.destroy();
       const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
-      const reply = answer(this.#bmc, { method, path, query, headers: request.headers, body, client });
+      const reply = this.#spoilt(answer(this.#bmc, { method, path, query, headers: request.headers, body, client }), {
+        method,
+        path,
+      });
+      if (reply === undefined) return void request.socket.destroy();
       status = reply.status;
       if (reply.afterwards !== undefined) response.once('finish', reply.afterwards);
       await this.#write(reply, path, method, response);
@@ -57,6 +61,14 @@ export class Conversation {
       this.#bmc.traffic.leave();
       this.#bmc.traffic.record({ at: this.#clock.now(), method, path, route: routeOf(path), status, client });
     }
+  }
+
+  /** The answer to a write that was carried out; undefined when it gets lost. */
+  #spoilt(reply: Reply, { method, path }: { method: string; path: string }): Reply | undefined {
+    if (method === 'GET' || method === 'HEAD' || path.includes('/Sessions')) return reply;
+    const status = this.#bmc.board.meet('spoilsWrites', path);
+    if (status === undefined) return reply;
+    return status === 0 ? undefined : failure(status, 'GeneralError', 'Something went wrong.');
   }
 
   /** Latency, then the fault that never answers. */

@@ -12,6 +12,8 @@ export interface Faults {
   status: number | undefined;
   /** Cuts the connection instead of answering. */
   cutsConnections: boolean;
+  /** Does what a write asks for and answers with this status; 0 cuts the connection. Logins are spared. */
+  spoilsWrites: number | undefined;
   /** Sends its answers byte by byte, with this pause after each 64 bytes. */
   dripMs: number;
   /** The boot override is accepted and forgotten. */
@@ -51,6 +53,7 @@ export const noFaults: Readonly<Faults> = {
   refuses: false,
   status: undefined,
   cutsConnections: false,
+  spoilsWrites: undefined,
   dripMs: 0,
   ignoresOverride: false,
   powerNeverChanges: false,

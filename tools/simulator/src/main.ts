@@ -68,7 +68,7 @@ Control API, http://127.0.0.1:<control-port>:
   ${controlRoutes.join('\n  ')}
 
   curl 127.0.0.1:8099/nodes/dell-0001/faults -d '{"status": 503, "times": 3}'
-  Faults: latencyMs, hang, refuse, status, cutsConnections, dripMs, truncates, talksRubbish, uuid (null: none), anonymous,
+  Faults: latencyMs, hang, refuse, status, cutsConnections, spoilsWrites, dripMs, truncates, talksRubbish, uuid (null: none), anonymous,
   untrusted, ignoresOverride, ignoresShutdown, manglesPasswords, powerNeverChanges, eventsDisabled; once: dropSessions,
   dropConnections, restart, factoryReset.
   Limits: forMs, times, path (only requests whose path contains it). Without a limit they last until heal.`;

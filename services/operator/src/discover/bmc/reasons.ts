@@ -72,6 +72,7 @@ const failureReasons = {
     meaning: 'The BMC lacks a resource that every Redfish service has.',
     remedy: 'Check the firmware of the BMC.',
   },
+  PowerMismatch: { meaning: 'The machine is in another power state than expected.', remedy: lookedAgain },
   NotSupported: { meaning: 'The BMC does not offer what is needed.', remedy: 'Update the firmware of the BMC.' },
   Busy: { meaning: 'The BMC asks to come back later.', remedy: itself },
   HttpError: { meaning: 'The BMC answered with an HTTP error.', remedy: lookedAgain },

@@ -1,7 +1,10 @@
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { networkBootOnce } from '@metal/redfish/boot-override.ts';
 import { readInventory as readHardware } from '@metal/redfish/inventory.ts';
-import { resetSystem } from '@metal/redfish/power.ts';
+import type { Bmc } from '@metal/redfish/bmc.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
+import { resetSystem, type ResetOptions, wasRefused } from '@metal/redfish/power.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { ServerAction } from './facts.ts';
 import { memoryOf, observe, patchSpec, type ServerTurn, systemUriOf, talk } from './machine.ts';
@@ -34,9 +37,10 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   adoptClaimBoot,
   recordPower,
   verifyClaim,
+  recordClaim,
   adoptRestoredClaim,
   dropClaimRef: (turn) => patchSpec(turn, { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' }),
-  dropMaintenanceRef: (turn) => patchSpec(turn, { serverMaintenanceRef: null }),
+  dropMaintenanceRef,
   park,
   unpark,
   deferPark,
@@ -57,24 +61,50 @@ async function readInventory(turn: ServerTurn): Promise<void> {
 
 async function shutDown(turn: ServerTurn, forced: boolean): Promise<void> {
   const uri = await systemUriOf(turn);
-  await talk(turn, (bmc) => resetSystem(bmc, uri, forced ? 'ForceOff' : 'GracefulShutdown'));
-  memoryOf(turn).asked('Off', forced, turn.context.clock.now());
+  await askForPower(turn, { target: 'Off', forced }, (bmc, options) =>
+    resetSystem(bmc, uri, forced ? 'ForceOff' : 'GracefulShutdown', options),
+  );
+}
+
+/**
+ * Remembered when it is sent, not when it is answered: if the answer is lost, or is an error of a BMC that did it all
+ * the same, the machine is about to change, and asking again at once could hit it twice.
+ */
+async function askForPower(
+  turn: ServerTurn,
+  { target, forced = false }: { target: 'On' | 'Off'; forced?: boolean },
+  ask: (bmc: Bmc, options: ResetOptions) => Promise<unknown>,
+): Promise<void> {
+  const memory = memoryOf(turn);
+  const before = memory.transition;
+  const onSend = () => memory.asked(target, forced, turn.context.clock.now());
+  try {
+    await talk(turn, (bmc) => ask(bmc, { onSend }));
+  } catch (error) {
+    if (!(error instanceof RedfishError)) throw error;
+    if (wasRefused(error)) memory.transition = before;
+    if (error.code === 'PowerMismatch') memory.distrust();
+    throw error;
+  }
 }
 
 /** The override is set just before the power-on that consumes it, so that no other reboot can pick it up. */
 async function networkBoot(turn: ServerTurn): Promise<void> {
   const uri = await systemUriOf(turn);
-  await talk(turn, async (bmc) => {
+  await askForPower(turn, { target: 'On' }, async (bmc, options) => {
     await networkBootOnce(bmc, uri, { target: 'Pxe' });
-    await resetSystem(bmc, uri, 'On');
+    const memory = memoryOf(turn);
+    const onSend = () => {
+      options.onSend?.();
+      if (memory.firstBoot !== undefined) memory.firstBoot = { ...memory.firstBoot, asked: true };
+    };
+    await resetSystem(bmc, uri, 'On', { onSend, expectedPower: 'Off' });
   });
-  memoryOf(turn).asked('On', false, turn.context.clock.now());
 }
 
 async function diskBoot(turn: ServerTurn): Promise<void> {
   const uri = await systemUriOf(turn);
-  await talk(turn, (bmc) => resetSystem(bmc, uri, 'On'));
-  memoryOf(turn).asked('On', false, turn.context.clock.now());
+  await askForPower(turn, { target: 'On' }, (bmc, options) => resetSystem(bmc, uri, 'On', options));
 }
 
 /** The server boots what its claim prepared: one guarded write takes over the reference and the wanted power. */
@@ -86,8 +116,9 @@ async function adoptClaimBoot(turn: ServerTurn): Promise<void> {
     .by('owner', uid)
     .find(({ spec }) => spec.serverRef.name === object.metadata.name);
   if (boot === undefined) throw new StaleDecision('the boot configuration of the claim is gone');
-  const { name, namespace } = boot.metadata;
+  const { name, namespace, uid: bootUid = '' } = boot.metadata;
   await patchSpec(turn, { bootConfigurationRef: { name, namespace }, power: wantsPower });
+  memoryOf(turn).firstBoot = { uid: bootUid, asked: facts.claim.provisioned };
 }
 
 async function recordPower(turn: ServerTurn): Promise<void> {
@@ -102,10 +133,28 @@ async function verifyClaim(turn: ServerTurn): Promise<void> {
   const ref = object.spec.serverClaimRef;
   if (ref === undefined || facts.claim.standing !== 'missing') throw new StaleDecision('the claim reference changed');
   const claim = await context.client.find(ServerClaim, { namespace: ref.namespace, name: ref.name });
-  if (claim !== undefined && claim.metadata.uid === facts.claim.uid) {
+  // A reference without UID, of v0.7.0, means whichever claim has the name.
+  if (claim !== undefined && claim.metadata.uid === (ref.uid ?? claim.metadata.uid)) {
     throw new StaleDecision(`claim ${facts.claim.name} exists; waiting until it is seen`);
   }
   memoryOf(turn).claimKnownGone = `${facts.claim.name}/${facts.claim.uid}`;
+}
+
+/** From now on a claim that is made anew under the name is another one. */
+async function recordClaim(turn: ServerTurn): Promise<void> {
+  const { facts, object } = turn;
+  if (facts.claim.standing !== 'held') throw new StaleDecision('the claim let go of the server');
+  await patchSpec(turn, { serverClaimRef: { ...object.spec.serverClaimRef, uid: facts.claim.uid } });
+}
+
+/** A cache may be late, and whoever works on the machine must not have it started under their hands. */
+async function dropMaintenanceRef(turn: ServerTurn): Promise<void> {
+  const ref = turn.object.spec.serverMaintenanceRef;
+  if (ref === undefined) throw new StaleDecision('the maintenance reference changed');
+  const maintenance = await turn.context.client.find(ServerMaintenance, ref);
+  if (maintenance !== undefined)
+    throw new StaleDecision(`ServerMaintenance ${ref.namespace}/${ref.name} exists; waiting until it is seen`);
+  await patchSpec(turn, { serverMaintenanceRef: null, maintenanceBootConfigurationRef: null });
 }
 
 /** After a restore from a backup everything has a new UID. The claim that names this server keeps it. */

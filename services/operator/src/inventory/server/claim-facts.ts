@@ -27,6 +27,10 @@ export interface HeldClaim {
   readonly reprovision: boolean;
   /** Boot policy safeStop: it lost power and waits for a person. */
   readonly stopped: boolean;
+  /** The reference of the server names the claim by UID too; v0.7.0 wrote none. */
+  readonly uidRecorded: boolean;
+  /** This process adopted the boot configuration and has not started the machine for it yet. */
+  readonly firstBootOwed: boolean;
   /** `spec.power` of the server says what the claim wants. */
   readonly powerRecorded: boolean;
 }
@@ -69,6 +73,8 @@ function heldClaimFacts(
     ...record,
     stopped: wantsPower === 'On' && isStopped(server, claim, bootPolicy, memory, record.provisioned, now),
     powerRecorded: server.spec.power === wantsPower,
+    uidRecorded: server.spec.serverClaimRef?.uid !== undefined,
+    firstBootOwed: boot !== undefined && memory.firstBoot?.uid === boot.metadata.uid && !memory.firstBoot?.asked,
   };
 }
 

@@ -50,6 +50,7 @@ export type ServerAction =
   | 'adoptClaimBoot'
   | 'recordPower'
   | 'verifyClaim'
+  | 'recordClaim'
   | 'adoptRestoredClaim'
   | 'dropClaimRef'
   | 'dropMaintenanceRef'
@@ -250,7 +251,7 @@ function failureOf(
   if (transition !== undefined && transition.attempts >= maxPowerAttempts) {
     return {
       reason: 'PowerStuck',
-      message: `the BMC accepted power ${transition.target} ${transition.attempts} times since ${transition.since} and still reports ${power}`,
+      message: `the BMC was asked for power ${transition.target} ${transition.attempts} times since ${transition.since} and still reports ${power}`,
     };
   }
   if (status?.state !== undefined && !knownStates.has(status.state))

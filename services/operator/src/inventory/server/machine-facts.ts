@@ -2,7 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { PowerState } from '@metal/redfish/systems.ts';
 import { connectionOf, type Connection, inlineConnectionOf } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
-import type { SystemMemory } from '../../observations.ts';
+import type { PowerCause, SystemMemory } from '../../observations.ts';
 import { spread } from '../../spread.ts';
 import type { ServerReason } from './reasons.ts';
 
@@ -26,8 +26,7 @@ export interface PowerFacts {
   readonly powerSeenMsAgo: number | undefined;
   /** How long it has been seen in this power state. */
   readonly powerForMs: number;
-  /** It came into this power state by itself. */
-  readonly powerUnasked: boolean;
+  readonly powerCause: PowerCause;
   readonly nextLookInMs: number;
   readonly transition:
     | {
@@ -93,7 +92,7 @@ export function powerFacts(server: Server, memory: SystemMemory, now: number, { 
     power: state?.value.powerState ?? 'Unknown',
     powerSeenMsAgo: state === undefined ? undefined : now - state.at,
     powerForMs: power === undefined ? 0 : now - power.since,
-    powerUnasked: power?.unasked ?? false,
+    powerCause: power?.cause ?? 'unknown',
     nextLookInMs: state === undefined ? 0 : lookedAt + pauseMs - now,
     transition:
       transition === undefined

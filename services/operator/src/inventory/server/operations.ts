@@ -1,6 +1,6 @@
 import { operationAnnotation, operationUnderWayAnnotation, parkedAnnotation } from '@metal/api/wire/contract.ts';
-import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
-import { resetSystem, type ResetType } from '@metal/redfish/power.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
+import { resetSystem, type ResetType, wasRefused } from '@metal/redfish/power.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { memoryOf, observe, patchGuarded, type ServerTurn, systemUriOf, talk } from './machine.ts';
 
@@ -89,12 +89,13 @@ export async function resetMachine(turn: ServerTurn): Promise<void> {
   }
 }
 
-/** Failures before anything was sent. */
-const neverSent: ReadonlySet<RedfishErrorCode> = new Set(['CircuitOpen', 'TlsUntrusted', 'AuthenticationFailed']);
-
 async function ask(turn: ServerTurn, uri: string, type: ResetType, word: string): Promise<void> {
+  let isSent = false;
+  const onSend = () => {
+    isSent = true;
+  };
   try {
-    const done = await talk(turn, (bmc) => resetSystem(bmc, uri, type));
+    const done = await talk(turn, (bmc) => resetSystem(bmc, uri, type, { onSend }));
     memoryOf(turn).startOver();
     await unmark(turn, {});
     turn.tell({ type: 'Normal', reason: 'OperationDone', action: word, note: `The BMC accepted reset type ${done}` });
@@ -103,7 +104,7 @@ async function ask(turn: ServerTurn, uri: string, type: ResetType, word: string)
     if (error.code === 'NotSupported') {
       await unmark(turn, {});
       turn.tell({ type: 'Warning', reason: 'UnsupportedOperation', action: clearing, note: error.message });
-    } else if (error.status === undefined && !neverSent.has(error.code)) {
+    } else if (isSent && !wasRefused(error)) {
       await unmark(turn, {});
       tellUncertain(turn, word, error.message);
     } else {

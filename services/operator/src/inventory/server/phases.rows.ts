@@ -25,6 +25,8 @@ export const heldClaim = {
   reprovision: false,
   stopped: false,
   powerRecorded: true,
+  uidRecorded: true,
+  firstBootOwed: false,
 } as const;
 
 /** A fresh, switched-off server that everything is known of and nothing is wanted from. */
@@ -39,7 +41,7 @@ export const calmServer: ServerFacts = {
   powerTimeoutMs: minutes(2),
   maxPowerAttempts: 5,
   powerForMs: minutes(10),
-  powerUnasked: false,
+  powerCause: 'asked',
   hardware: undefined,
   hardwareSeenMsAgo: undefined,
   led: undefined,

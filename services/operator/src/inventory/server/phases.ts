@@ -20,7 +20,7 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
       obstacle(server) ??
       (server.inventoryRead ? undefined : act('readInventory', 'HardwareNotYetRead')) ??
       leaveAlone(server) ??
-      whenPowerIs(server, { target: 'Off', reason: 'DiscoveryStartsFromOff' }) ??
+      whenPowerIs(server, { target: 'Off', reason: 'DiscoveryStartsFromOff', evidence: 'young' }) ??
       prepareProbeBoot(server)
     );
   }),
@@ -67,16 +67,11 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
   Reserved: phase('Reserved', ['Available', 'Released', 'Error'], (server) => {
     const { claim } = server;
     if (claim.standing === 'none') return go('Available', 'ClaimRefCleared');
-    if (claim.standing === 'missing')
-      return act(
-        'verifyClaim',
-        'ClaimNotSeen',
-        `claim ${claim.name} is not in sight; looking for it before anything else`,
-      );
+    if (claim.standing === 'missing') return lookForClaim(claim.name);
     if (claim.standing === 'held') return serve(server, claim);
     return (
       obstacle(server) ??
-      whenPowerIs(server, { target: 'Off', reason: 'NeverReleaseARunningServer' }) ??
+      whenPowerIs(server, { target: 'Off', reason: 'NeverReleaseARunningServer', evidence: 'sure' }) ??
       release(server)
     );
   }),
@@ -117,6 +112,7 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
   Error: phase('Error', ['Initial', 'Reserved'], (server) => {
     if (server.operation.kind === 'retry' || server.operation.kind === 'rediscover')
       return server.claim.standing === 'none' ? go('Initial', 'RetryRequested') : go('Reserved', 'RetryRequested');
+    if (server.claim.standing === 'missing') return lookForClaim(server.claim.name);
     return (
       switchFailedOff(server) ??
       wait(
@@ -127,6 +123,9 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
     );
   }),
 };
+
+const lookForClaim = (name: string): Step =>
+  act('verifyClaim', 'ClaimNotSeen', `claim ${name} is not in sight; looking for it before anything else`);
 
 /** A machine that somebody may be using is not ours to interrupt; what can be read from outside is read all the same. */
 function leaveAlone(server: ServerFacts): Step | undefined {

@@ -11,6 +11,11 @@ export interface PowerWish {
   readonly reason: ServerReason;
   /** How a machine is started; only asked when the target is On. */
   readonly start?: 'networkBoot' | 'diskBoot';
+  /**
+   * What follows cannot be taken back, so the machine must have been seen in this state just now (young), or also for
+   * some time if it was so at the first look of this process: an earlier process may have asked for a change (sure).
+   */
+  readonly evidence?: 'young' | 'sure';
   /** An operating system that ignores the shutdown may be forced off. */
   readonly mayForce?: boolean;
 }
@@ -46,8 +51,10 @@ export function whenPowerIs(server: ServerFacts, wish: PowerWish): PowerDecision
 function startFromHere(server: ServerFacts, wish: PowerWish): PowerDecision | undefined {
   const { target, reason } = wish;
   if (server.power === target)
-    return server.transition === undefined ? undefined : outwaitOpposite(server, wish, server.transition);
-  if (server.powerUnasked && server.powerForMs < driftMs)
+    return server.transition === undefined
+      ? provenEnough(server, wish)
+      : outwaitOpposite(server, wish, server.transition);
+  if (server.powerCause === 'unasked' && server.powerForMs < driftMs)
     return wait(
       driftMs - server.powerForMs,
       'PowerDrifted',
@@ -57,6 +64,18 @@ function startFromHere(server: ServerFacts, wish: PowerWish): PowerDecision | un
   if (server.power === `Powering${target}`)
     return wait(seconds(1), `WaitingForPower${target}`, `the BMC reports ${server.power}`);
   return act(deedOf(wish), reason);
+}
+
+function provenEnough({ powerCause, powerForMs, powerSeenMsAgo }: ServerFacts, wish: PowerWish) {
+  const { target, evidence } = wish;
+  if (evidence === undefined) return undefined;
+  if (evidence === 'sure' && powerCause === 'unknown' && powerForMs < driftMs)
+    return wait(
+      driftMs - powerForMs,
+      'PowerNotYetConfirmed',
+      `power ${target} at the first look; it counts when it lasts ${driftMs / 1_000} s, as a change may be under way`,
+    );
+  return (powerSeenMsAgo ?? Infinity) >= freshForMs ? act('observe', 'LookBeforeChange') : undefined;
 }
 
 /**

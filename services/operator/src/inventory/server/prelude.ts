@@ -59,10 +59,14 @@ function operationStep(name: ServerPhase, server: ServerFacts): Step<Anywhere> |
 
 /** Shut down first, then marked: what is parked is off. */
 function park(name: ServerPhase, server: ServerFacts): Step<'Error'> | undefined {
+  // The phase looks for the claim first.
+  if (server.claim.standing === 'missing') return undefined;
   if (name !== 'Available' && name !== 'Reserved')
     return server.parkDeferralTold ? undefined : act('deferPark', 'ParkDeferred', `in state ${name}`);
   return (
-    obstacle(server) ?? whenPowerIs(server, { target: 'Off', reason: 'ParkRequested' }) ?? act('park', 'ParkRequested')
+    obstacle(server) ??
+    whenPowerIs(server, { target: 'Off', reason: 'ParkRequested', evidence: 'sure' }) ??
+    act('park', 'ParkRequested')
   );
 }
 

@@ -144,6 +144,10 @@ export const serverReasons = {
     meaning: 'A server with a claim is never discovered anew, whatever its state said.',
     remedy: nothing,
   },
+  ClaimRecognised: {
+    meaning: 'The server was claimed by v0.7.0, by name only; the UID of its claim is written down.',
+    remedy: nothing,
+  },
   RestoredClaimRecognised: {
     meaning:
       'The server has no status and refers to a claim of another UID that names it: both come from a backup. The claim keeps the server.',

@@ -174,19 +174,19 @@ const lines: Line[] = [
   [
     'power that drifted is watched first',
     'Reserved',
-    { claim: served, powerUnasked: true, powerForMs: seconds(2) },
+    { claim: served, powerCause: 'unasked', powerForMs: seconds(2) },
     'wait PowerDrifted',
   ],
   [
     'and looked at again',
     'Reserved',
-    { claim: served, powerUnasked: true, powerForMs: seconds(16), powerSeenMsAgo: seconds(16) },
+    { claim: served, powerCause: 'unasked', powerForMs: seconds(16), powerSeenMsAgo: seconds(16) },
     'act observe',
   ],
   [
     'and put right when it lasts',
     'Reserved',
-    { claim: served, powerUnasked: true, powerForMs: seconds(16) },
+    { claim: served, powerCause: 'unasked', powerForMs: seconds(16) },
     'act diskBoot',
   ],
   [

@@ -11,6 +11,7 @@ const bootEvidenceMs = minutes(15);
 
 /** The machine does what its claim asks, unless a taint takes it away. */
 export function serve(server: ServerFacts, claim: HeldClaim): Step<'Error'> {
+  if (!claim.uidRecorded) return act('recordClaim', 'ClaimRecognised', claim.name);
   if (server.eviction !== undefined && server.eviction.dueInMs <= 0) return evict(server);
   if (claim.boot === undefined)
     return wait(untilSomebodyActs, 'WaitingForBootConfiguration', `claim ${claim.name} has no boot configuration yet`);
@@ -38,7 +39,7 @@ function adopt(server: ServerFacts, { provisioned, reprovision }: HeldClaim): St
   if (provisioned || reprovision) return act('adoptClaimBoot', 'ClaimBoots');
   return (
     obstacle(server) ??
-    whenPowerIs(server, { target: 'Off', reason: 'ClaimStartsFromOff', mayForce: true }) ??
+    whenPowerIs(server, { target: 'Off', reason: 'ClaimStartsFromOff', evidence: 'young', mayForce: true }) ??
     act('adoptClaimBoot', 'ClaimBoots')
   );
 }
@@ -69,8 +70,11 @@ function bootFirst(server: ServerFacts, claim: HeldClaim, evidence: string): Ste
     server.powerForMs > bootEvidenceMs
       ? `; nothing new for ${Math.round(server.powerForMs / 60_000)} min, look at the serial console`
       : '';
+  // Started by somebody else since it was adopted: what runs is not what the claim asked for.
+  const started = claim.firstBootOwed && server.power !== 'Off' ? startOver : undefined;
   return (
     obstacle(server) ??
+    started?.(server) ??
     whenPowerIs(server, { target: 'On', reason: 'ClaimWantsOn', start: 'networkBoot' }) ??
     recordPower(claim) ??
     restOrEvict(
@@ -80,6 +84,9 @@ function bootFirst(server: ServerFacts, claim: HeldClaim, evidence: string): Ste
     )
   );
 }
+
+const startOver = (server: ServerFacts): Step<'Error'> | undefined =>
+  whenPowerIs(server, { target: 'Off', reason: 'ClaimStartsFromOff', mayForce: true });
 
 /** `spec.power` follows once the machine is there: that is what tells a loss of power from a start (see claim-facts). */
 function recordPower(claim: HeldClaim): Step | undefined {
@@ -93,7 +100,7 @@ function recordPower(claim: HeldClaim): Step | undefined {
 function beginAnew(server: ServerFacts): Step<'Error'> {
   return (
     obstacle(server) ??
-    whenPowerIs(server, { target: 'Off', reason: 'Reprovisioning', mayForce: true }) ??
+    whenPowerIs(server, { target: 'Off', reason: 'Reprovisioning', evidence: 'young', mayForce: true }) ??
     wait(1, 'Reprovisioning', 'off; the changed image is booted next')
   );
 }
@@ -108,7 +115,7 @@ function restOrEvict(server: ServerFacts, reason: 'ClaimServed' | 'WaitingForBoo
 function evict(server: ServerFacts): Step<'Error'> {
   return (
     obstacle(server) ??
-    whenPowerIs(server, { target: 'Off', reason: 'Evicted', mayForce: true }) ??
+    whenPowerIs(server, { target: 'Off', reason: 'Evicted', evidence: 'sure', mayForce: true }) ??
     act('dropClaimRef', 'Evicted', `taint ${server.eviction?.taint ?? ''} is not tolerated`)
   );
 }
