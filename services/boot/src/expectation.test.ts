@@ -82,6 +82,16 @@ const boots: [string, Situation][] = [
     'in maintenance with a configuration for it',
     { state: 'Maintenance', ref: { name: 'x', namespace: 'ns' }, maintenanceRef: { name: 'b', namespace: 'ns' } },
   ],
+  [
+    'in maintenance with a configuration for it, whose claim is installed',
+    {
+      state: 'Maintenance',
+      ref: { name: 'x', namespace: 'ns' },
+      maintenanceRef: { name: 'b', namespace: 'ns' },
+      claimUid: 'c1',
+      provisionedClaimUID: 'c1',
+    },
+  ],
   ['whose token expires later', { annotations: { 'metal.ironcore.dev/boot-token-expires': minutesAgo(-5) } }],
 ];
 for (const [title, situation] of boots) {
@@ -92,6 +102,23 @@ for (const [title, situation] of boots) {
 
 const stays: [string, Situation, RegExp][] = [
   ['that is installed', { claimUid: 'c1', provisionedClaimUID: 'c1' }, /installed already/],
+  [
+    'in maintenance without a configuration for it, whose claim is installed',
+    { state: 'Maintenance', claimUid: 'c1', provisionedClaimUID: 'c1' },
+    /installed already/,
+  ],
+  [
+    'whose maintenance image has called home',
+    {
+      state: 'Maintenance',
+      ref: { name: 'x', namespace: 'ns' },
+      maintenanceRef: { name: 'b', namespace: 'ns' },
+      claimUid: 'c1',
+      provisionedClaimUID: 'c1',
+      seen: { BootStateReceived: minutesAgo(1) },
+    },
+    /installed already/,
+  ],
   ['whose system has called home', { seen: { BootStateReceived: minutesAgo(1) } }, /installed already/],
   ['whose ignition was delivered long ago', { seen: { IgnitionDataFetched: minutesAgo(11) } }, /installed already/],
   ['that is available', { state: 'Available' }, /state Available/],

@@ -32,8 +32,7 @@ export function obstacleTo(boot: ServerBootConfiguration, server: Server | undef
   const ref = server === undefined ? undefined : currentBootRef(server);
   if (server === undefined || spec.serverRef.name !== server.metadata.name)
     return 'the boot configuration belongs to another server, or its server is gone';
-  if (ref?.name !== metadata.name || ref.namespace !== metadata.namespace)
-    return 'the server refers to another boot configuration';
+  if (!refersTo(ref, boot)) return 'the server refers to another boot configuration';
   if (metadata.deletionTimestamp !== undefined) return 'its boot configuration is being deleted';
   if (status?.state !== 'Ready') return `its boot configuration is ${status?.state ?? 'not prepared yet'}`;
   const expires = metadata.annotations?.[bootTokenExpiresAnnotation];
@@ -53,10 +52,15 @@ export function expectationOf(server: Server, boot: ServerBootConfiguration | un
   return isInstalled(server, boot, now) ? { reason: 'it has been installed already' } : { boot };
 }
 
+const refersTo = (ref: Partial<ObjectRef> | undefined, { metadata }: ServerBootConfiguration): boolean =>
+  ref?.name === metadata.name && ref.namespace === metadata.namespace;
+
 function isInstalled({ spec, status }: Server, boot: ServerBootConfiguration, now: number): boolean {
   if (isRepeated(boot)) return false;
   const claimUid = spec.serverClaimRef?.uid;
-  return (claimUid !== undefined && status?.provisionedClaimUID === claimUid) || ignitionIsSpent(boot, now);
+  const holdsItsClaim = claimUid !== undefined && status?.provisionedClaimUID === claimUid;
+  // That the claim is installed says nothing of the image of a maintenance.
+  return (holdsItsClaim && refersTo(spec.bootConfigurationRef, boot)) || ignitionIsSpent(boot, now);
 }
 
 /** Discoveries, and claims whose machines live from the network, boot the same thing each time. */
