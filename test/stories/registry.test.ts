@@ -9,6 +9,7 @@ import { runProbe } from '@metal/probe/run-probe.ts';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
+import { keyOf } from '@metal/kube/kind.ts';
 import { type RegistryOptions, type RunningRegistry, startRegistry } from '@metal/registry/registry.ts';
 import {
   type BootingServer,
@@ -423,6 +424,30 @@ test('what an earlier attempt said of its boot counts for nothing later', async 
   await room.client.mergePatch(ServerBootConfiguration, second.boot.metadata, { spec: { image: 'another' } });
   assert.equal((await call(second)).status, 200);
   assert.equal((await stateOf(second))?.observedGeneration, 2, 'what boots after a change says so itself');
+});
+
+test('what a system says late is not said of the boot configuration that was made anew under its name', async () => {
+  const earlier = await room.booting('remade');
+  await room.until(room.servers, 'remade', ({ spec }) => spec.bootConfigurationRef !== undefined);
+  await room.until(room.bootConfigurations, keyOf(earlier.boot), () => true);
+  await using lagging = await startRegistry(optionsFor(room.withDeadWatches()));
+  await room.client.delete(ServerBootConfiguration, earlier.boot.metadata);
+  const later = await room.bootsAgain('remade', earlier.uuid, 'remade');
+  const call = (token: string, at: RunningRegistry) =>
+    send('POST', '/bootstate', { at, token, body: JSON.stringify({ systemUUID: earlier.uuid, booted: true }) });
+  const conditions = async () =>
+    (await room.client.get(ServerBootConfiguration, later.boot.metadata)).status?.conditions;
+
+  const refused = await call(earlier.token, lagging);
+  assert.deepEqual([refused.status, refused.retryAfter, await conditions()], [503, '5', undefined]);
+  assert.equal((await call(later.token, registry)).status, 200);
+  const told = await conditions();
+  assert.equal(
+    (await call(earlier.token, lagging)).status,
+    503,
+    'what another system said does not stand for this one',
+  );
+  assert.deepEqual(await conditions(), told);
 });
 
 test('refusals of a registry without tokens are the words of v0.7.0', async () => {

@@ -7,10 +7,11 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import { Event, Secret } from '@metal/kube/builtin.ts';
-import { type Cache, CacheSet } from '@metal/kube/cache.ts';
+import { type Cache, CacheSet, type Indexes } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, systemClock } from '@metal/kube/clock.ts';
 import { type KubeObject, keyOf } from '@metal/kube/kind.ts';
+import { Store } from '@metal/kube/store.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
 import { type Logger, pino } from 'pino';
 
@@ -34,6 +35,8 @@ export interface BootWish {
   current?: boolean;
 }
 
+const serverIndexes: Indexes<Server> = { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] };
+
 /** What a service needs around it: a real API server, caches and a key. No operator runs here. */
 export class ServiceRoom implements AsyncDisposable {
   readonly client: KubeClient;
@@ -49,7 +52,7 @@ export class ServiceRoom implements AsyncDisposable {
   constructor(client: KubeClient, caches: CacheSet, stack: AsyncDisposableStack) {
     this.client = client;
     this.#stack = stack;
-    this.servers = caches.watch(Server, { indexes: { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] } });
+    this.servers = caches.watch(Server, { indexes: serverIndexes });
     this.bootConfigurations = caches.watch(ServerBootConfiguration);
     this.inventories = caches.watch(ServerInventory);
   }
@@ -125,6 +128,11 @@ export class ServiceRoom implements AsyncDisposable {
     throw new Error(`there was no event about ${metadata.name} within 15 s`);
   }
 
+  /** What a replica knows whose watches died without a word: all stays as it is now. */
+  withDeadWatches(): { servers: Cache<Server>; bootConfigurations: Cache<ServerBootConfiguration> } {
+    return { servers: stopped(this.servers, serverIndexes), bootConfigurations: stopped(this.bootConfigurations) };
+  }
+
   /** Counts the writes to an object from now on. */
   writesTo(cache: Cache<KubeObject>, object: KubeObject): Disposable & { count: number } {
     const counter = { count: 0, [Symbol.dispose]: () => listening[Symbol.dispose]() };
@@ -138,6 +146,14 @@ export class ServiceRoom implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
+}
+
+/** The cache as it is now, with nobody who tells it of changes. */
+function stopped<T extends KubeObject>(cache: Cache<T>, indexes: Indexes<T> = {}): Cache<T> {
+  const store = new Store<T>();
+  store.addIndexes(indexes);
+  for (const object of cache.all()) store.absorb(object);
+  return store;
 }
 
 export async function openServiceRoom(): Promise<ServiceRoom> {
