@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, get, type Server as HttpServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
+import { keyOf } from '@metal/kube/kind.ts';
 import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
 
 const kernel = randomBytes(300_000);
@@ -67,7 +69,8 @@ async function preparedBoot(name: string, wish: Parameters<ServiceRoom['booting'
   return server;
 }
 
-const scriptOf = async ({ uuid }: BootingServer): Promise<string> => (await fetch(`${boot.url}/ipxe/${uuid}`)).text();
+const scriptOf = async ({ uuid }: BootingServer, { url } = boot): Promise<string> =>
+  (await fetch(`${url}/ipxe/${uuid}`)).text();
 
 test('a machine boots kernel, initrd and ignition, and the boot leaves a trace with two writes', async () => {
   const server = await preparedBoot('boots', { ignition: butane });
@@ -166,6 +169,7 @@ test('the news of a boot may come to registry and boot service alike', async () 
     clock,
     log,
   });
+  assert.match(await scriptOf(server), /^kernel /m);
   const told = await Promise.all([
     fetch(`${registry.url}/bootstate`, {
       method: 'POST',
@@ -173,7 +177,6 @@ test('the news of a boot may come to registry and boot service alike', async () 
       body: JSON.stringify({ systemUUID: server.uuid, booted: true }),
     }),
     fetch(`${boot.url}/boot/${server.token}/booted`, { method: 'POST' }),
-    scriptOf(server),
   ]);
   assert.deepEqual([told[0].status, told[1].status], [200, 200]);
   await evidenceArrives('both', 'BootStateReceived');
@@ -223,6 +226,127 @@ test('a boot service whose watch lags behind asks the API server before it refus
   assert.equal(answer.status, 200);
   assert.equal((await answer.arrayBuffer()).byteLength, kernel.length);
 });
+
+/** What became of a server while a replica's watches were dead, and what its machine is to be told. */
+const overtaken: [string, Record<string, string>, (server: BootingServer) => Promise<unknown>, RegExp][] = [
+  [
+    'whose claim was released',
+    {},
+    ({ name }) => room.client.mergePatch(Server, { name }, { spec: { bootConfigurationRef: null } }),
+    /it has no boot configuration\nexit 1/,
+  ],
+  [
+    'that was installed by way of another replica',
+    {},
+    ({ token }) => fetch(`${boot.url}/boot/${token}/booted`, { method: 'POST' }),
+    /installed already\nexit 1/,
+  ],
+  [
+    'whose boot configuration is being changed for the worse',
+    {},
+    async ({ boot: { metadata } }) => {
+      await room.client.mergePatch(ServerBootConfiguration, metadata, { spec: { image: 'absent' } });
+      await becomes(metadata.name, 'Error');
+    },
+    /configuration is Error\nexit 1/,
+  ],
+  [
+    'that was claimed after its discovery',
+    internal,
+    async ({ name, uuid }) => {
+      await room.bootsAgain(name, uuid, `${name}-claimed`, { image: 'absent' });
+      await becomes(`${name}-claimed`, 'Error');
+    },
+    /configuration is Error\nexit 1/,
+  ],
+  [
+    'in whose place another machine has come',
+    {},
+    ({ name }) => room.client.mergePatch(Server, { name }, { spec: { systemUUID: randomUUID() } }),
+    /Server is gone\nexit 1/,
+  ],
+];
+for (const [index, [title, annotations, change, expected]] of overtaken.entries()) {
+  test(`a boot service whose watch lags behind asks the API server before it sends a boot to a machine ${title}`, async () => {
+    const server = await preparedBoot(`overtaken-${index}`, { annotations });
+    await room.until(room.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
+    await using lagging = await startBoot(optionsFor(room.withDeadWatches()));
+    assert.match(await scriptOf(server, lagging), /^kernel /m);
+    await change(server);
+    assert.match(await scriptOf(server, lagging), expected);
+  });
+}
+
+test('a boot service whose watch lags behind gives a machine nothing of the tenant before', async () => {
+  const before = await preparedBoot('tenants', { ignition: butane });
+  await room.until(room.servers, 'tenants', ({ spec }) => spec.bootConfigurationRef !== undefined);
+  await using lagging = await startBoot(optionsFor(room.withDeadWatches()));
+  const later = await room.bootsAgain('tenants', before.uuid, 'tenants-later', { image: 'probe-os' });
+  await becomes('tenants-later', 'Ready');
+  const script = await scriptOf(before, lagging);
+  assert.ok(script.includes(later.token) && !script.includes(before.token));
+  assert.equal((await fetch(`${lagging.url}/boot/${before.token}/ignition`)).status, 403);
+  await evidenceArrives('tenants-later', 'IPXEScriptFetched');
+});
+
+test('a boot service whose watch lags behind gives out no ignition again to a system that is up', async () => {
+  const server = await preparedBoot('up-elsewhere', { ignition: butane });
+  await room.until(room.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
+  await using lagging = await startBoot(optionsFor(room.withDeadWatches()));
+  assert.equal((await fetch(`${boot.url}/boot/${server.token}/booted`, { method: 'POST' })).status, 200);
+  assert.equal((await fetch(`${lagging.url}/boot/${server.token}/ignition`)).status, 403);
+});
+
+test('a boot service whose watch lags behind writes down what it sees', async () => {
+  const server = await preparedBoot('seen-late', { ignition: butane });
+  await room.until(room.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
+  await using lagging = await startBoot(optionsFor(room.withDeadWatches()));
+  await room.client.mergePatch(ServerBootConfiguration, server.boot.metadata, { metadata: { labels: { a: 'b' } } });
+  assert.equal((await fetch(`${lagging.url}/boot/${server.token}/ignition`)).status, 200);
+  await evidenceArrives('seen-late', 'IgnitionDataFetched');
+});
+
+test('a script costs two requests to the API server, a kernel none', async () => {
+  const server = await preparedBoot('frugal');
+  await room.until(room.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
+  const asked: string[] = [];
+  const client = finding((kind, ref, options) => {
+    // Secrets are looked at while boots are prepared.
+    if (kind.kind !== 'Secret') asked.push(`${kind.kind} ${keyOf(ref)}`);
+    return room.client.find(kind, ref, options);
+  });
+  await using frugal = await startBoot(optionsFor({ client }));
+  assert.match(await scriptOf(server, frugal), /^kernel /m);
+  assert.equal((await fetch(`${frugal.url}/boot/${server.token}/kernel`, { method: 'HEAD' })).status, 200);
+  assert.deepEqual(asked, ['Server frugal', 'ServerBootConfiguration default/frugal']);
+});
+
+test('while the API server is away a machine waits for its script and its ignition, and loads its kernel', async () => {
+  const server = await preparedBoot('waits', { ignition: butane });
+  const idle = await room.booting('idles', { image: 'probe-os', current: false });
+  await room.until(room.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
+  const client = finding(() =>
+    Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' })),
+  );
+  await using cutOff = await startBoot(optionsFor({ client, auth: 'none' }));
+  const rows: [string, number, string | null][] = [
+    [`/ipxe/${server.uuid}`, 503, '5'],
+    [`/boot/${server.token}/ignition`, 503, '5'],
+    [`/ignition/${server.uuid}`, 503, '5'],
+    [`/boot/${server.token}/kernel`, 200, null],
+    // A machine that seems to have nothing to boot goes on to its disk after some tries.
+    [`/ipxe/${idle.uuid}`, 503, null],
+  ];
+  for (const [path, status, retryAfter] of rows) {
+    const answer = await fetch(`${cutOff.url}${path}`);
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [status, retryAfter], path);
+    assert.doesNotMatch(await answer.text(), /away/);
+  }
+});
+
+/** A client that looks objects up in its own way. */
+const finding = (find: ServiceRoom['client']['find']): ServiceRoom['client'] =>
+  Object.create(room.client, { find: { value: find } });
 
 test('a system that says it is up is thanked when that is written down, and asked to try again when it cannot be', async () => {
   const server = await preparedBoot('says-it-once', { ignition: butane });

@@ -35,7 +35,8 @@ const longestRetryMs = 30_000;
  *           └─ ignition ─► write      script and ignition together, then booted
  *                 booted ──► write
  *
- * What is recorded already is not written again. Writes that fail are tried again until they succeed.
+ * What is recorded already is not written again. Writes that fail are tried again until they succeed, from then on with
+ * what the API server has: our watch may lag behind.
  */
 export class EvidenceLog implements AsyncDisposable {
   readonly #options: EvidenceLogOptions;
@@ -49,8 +50,8 @@ export class EvidenceLog implements AsyncDisposable {
 
   /** @returns a promise that is fulfilled when the step can no longer be lost; it never rejects. */
   record(boot: ServerBootConfiguration, step: Step): Promise<void> {
-    const { clock, log, bootConfigurations } = this.#options;
-    if (isRecorded(bootConfigurations.get(boot.metadata) ?? boot, step)) return Promise.resolve();
+    const { clock, log } = this.#options;
+    if (isRecorded(this.#cached(boot) ?? boot, step)) return Promise.resolve();
     const key = boot.metadata.uid ?? '';
     const pending = this.#pending.get(key) ?? {
       boot,
@@ -92,7 +93,7 @@ export class EvidenceLog implements AsyncDisposable {
     if (pending.seen.size === 0 || this.#pending.get(key) !== pending) return;
     this.#pending.delete(key);
     try {
-      await this.#apply(pending);
+      await this.#apply(pending, { live: retryMs > firstRetryMs });
       pending.recorded.resolve();
     } catch (error) {
       // Conflict: somebody wrote first, perhaps evidence that this write would have removed.
@@ -115,9 +116,10 @@ export class EvidenceLog implements AsyncDisposable {
     }
   }
 
-  async #apply({ boot, seen }: Pending): Promise<void> {
+  async #apply({ boot, seen }: Pending, { live }: { live: boolean }): Promise<void> {
     const { name, namespace, uid } = boot.metadata;
-    const current = this.#options.bootConfigurations.get({ name, namespace });
+    const cached = live ? undefined : this.#cached(boot);
+    const current = cached ?? (await this.#options.client.find(ServerBootConfiguration, { name, namespace }));
     if (current === undefined || current.metadata.uid !== uid) return;
     const conditions = [
       ...earlierConditions(current),
@@ -132,6 +134,12 @@ export class EvidenceLog implements AsyncDisposable {
       // The registry may have heard of the boot as well; it is the same news.
       { fieldManager: 'metal-operator/boot-evidence', subresource: 'status', force: true },
     );
+  }
+
+  /** What our cache has of this boot configuration; another one of the same name says nothing of it. */
+  #cached({ metadata }: ServerBootConfiguration): ServerBootConfiguration | undefined {
+    const found = this.#options.bootConfigurations.get(metadata);
+    return found?.metadata.uid === metadata.uid ? found : undefined;
   }
 }
 

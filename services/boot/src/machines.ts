@@ -3,6 +3,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
+import { keyOf, type ObjectRef } from '@metal/kube/kind.ts';
 import type { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { currentBootRef, type Expectation, expectationOf, obstacleTo } from './expectation.ts';
 import { Refusal } from './refusal.ts';
@@ -15,12 +16,28 @@ export interface MachinesOptions {
   clock: Clock;
 }
 
-/** Somebody who asks for the same machine again and again does not make us ask the API server each time. */
+/** Somebody who asks for a machine that is to boot nothing does not make us ask the API server each time. */
 const confirmedForMs = 1_000;
+/** A machine waits; an API server that hangs must not make it wait without end. */
+const deadlineMs = 10_000;
+const retryAfterSeconds = 5;
 
-/** Tells which machine is asking, and what it is to boot. */
+/** What the API server itself says of a server and of the boot configuration that counts for it. */
+interface Truth {
+  readonly server: Server | undefined;
+  readonly boot: ServerBootConfiguration | undefined;
+}
+
+/**
+ * Tells which machine is asking, and what it is to boot.
+ *
+ * A watch can be dead for minutes before that is noticed, and several replicas answer machines. What is wrong for a
+ * machine cannot be taken back: the image and the credentials of the tenant before, or an installation over a fresh
+ * disk. So our caches only tell whom to ask for; what is answered is what the API server says at that moment.
+ */
 export class Machines {
   readonly #options: MachinesOptions;
+  /** When the API server last said that a server is to boot nothing. */
   readonly #confirmedAt = new Map<string, number>();
 
   constructor(options: MachinesOptions) {
@@ -38,43 +55,87 @@ export class Machines {
     );
   }
 
-  /** "Boot nothing" is only said after asking the API server itself: a watch may lag behind the power button. */
-  async expectationOf(server: Server): Promise<Expectation> {
+  /**
+   * What the machine of a server in our cache is to do. @throws Refusal 503 when the API server cannot be asked: firmware
+   * that seems to have a boot to do waits for it, any other goes to its next boot device after some tries.
+   */
+  async expectationOf(known: Server): Promise<Expectation> {
     const { bootConfigurations, clock } = this.#options;
-    const ref = currentBootRef(server);
-    const cached = expectationOf(server, ref && bootConfigurations.get(ref), clock.now());
-    const { name } = server.metadata;
-    if (cached.boot !== undefined || clock.now() - (this.#confirmedAt.get(name) ?? 0) < confirmedForMs) return cached;
-    this.#confirmedAt.set(name, clock.now());
-    return this.#confirmed(name);
+    const { name } = known.metadata;
+    const ref = currentBootRef(known);
+    const cached = expectationOf(known, ref && bootConfigurations.get(ref), clock.now());
+    const isFresh = clock.now() - (this.#confirmedAt.get(name) ?? Number.NEGATIVE_INFINITY) < confirmedForMs;
+    if (cached.boot === undefined && isFresh) return cached;
+    const expectation = await this.#confirmed(known, { patiently: cached.boot !== undefined });
+    if (expectation.boot === undefined) this.#confirmedAt.set(name, clock.now());
+    else this.#confirmedAt.delete(name);
+    return expectation;
   }
 
   /**
-   * The prepared boot that the token admits to. Another replica may have sent the machine here before our watch told
-   * us of it, so the API server itself is asked before a machine is refused. @throws Refusal 403
+   * The prepared boot that the token admits to, as our caches have it; the API server itself is asked before a machine
+   * is refused, as another replica may have sent it here before our watch told us. Good for kernel and initrd, which are
+   * no secret. @throws Refusal 403, or 503 when the API server cannot be asked
    */
   async byToken(token: string): Promise<ServerBootConfiguration> {
-    const { client, tokens, servers, clock } = this.#options;
-    const known = await tokens.find(token);
+    const { servers, clock } = this.#options;
+    const known = await this.#knownBy(token);
+    const server = servers.get(known.spec.serverRef.name);
+    return obstacleTo(known, server, clock.now()) === undefined ? known : this.#admitted(known);
+  }
+
+  /** The same, as the API server has it: for what must not reach another tenant. @throws Refusal as `byToken` */
+  async confirmedByToken(token: string): Promise<ServerBootConfiguration> {
+    return this.#admitted(await this.#knownBy(token));
+  }
+
+  async #confirmed(known: Server, patience: { patiently: boolean }): Promise<Expectation> {
+    const { name } = known.metadata;
+    const guess = currentBootRef(known);
+    let { server, boot } = await this.#read(name, guess, patience);
+    const ref = server && currentBootRef(server);
+    // Our cache lags behind: another boot counts than the one that was asked for.
+    if (ref !== undefined && (guess === undefined || keyOf(ref) !== keyOf(guess)))
+      ({ server, boot } = await this.#read(name, ref, patience));
+    if (!isSameMachine(server, known)) return { reason: 'its Server is gone' };
+    return expectationOf(server, ref && boot, this.#options.clock.now());
+  }
+
+  async #knownBy(token: string): Promise<ServerBootConfiguration> {
+    const known = await this.#options.tokens.find(token);
     if (known === undefined)
       throw new Refusal(403, 'the token belongs to no boot configuration, or to one that is gone');
-    const { name } = known.spec.serverRef;
-    if (obstacleTo(known, servers.get(name), clock.now()) === undefined) return known;
-    const boot = await client.find(ServerBootConfiguration, known.metadata);
+    return known;
+  }
+
+  async #admitted({ metadata, spec }: ServerBootConfiguration): Promise<ServerBootConfiguration> {
+    const ref = { name: metadata.name, namespace: metadata.namespace };
+    const { server, boot } = await this.#read(spec.serverRef.name, ref, { patiently: true });
     const obstacle =
-      boot === undefined || boot.metadata.uid !== known.metadata.uid
+      boot === undefined || boot.metadata.uid !== metadata.uid
         ? 'its boot configuration is gone'
-        : obstacleTo(boot, await client.find(Server, { name }), clock.now());
+        : obstacleTo(boot, server, this.#options.clock.now());
     if (boot === undefined || obstacle !== undefined) throw new Refusal(403, `the token is not valid now: ${obstacle}`);
     return boot;
   }
 
-  async #confirmed(name: string): Promise<Expectation> {
-    const { client, clock } = this.#options;
-    const server = await client.find(Server, { name });
-    if (server === undefined) return { reason: 'its Server is gone' };
-    const ref = currentBootRef(server);
-    const boot = ref === undefined ? undefined : await client.find(ServerBootConfiguration, ref);
-    return expectationOf(server, boot, clock.now());
+  async #read(name: string, ref: ObjectRef | undefined, { patiently }: { patiently: boolean }): Promise<Truth> {
+    const { client } = this.#options;
+    const signal = AbortSignal.timeout(deadlineMs);
+    try {
+      const [server, boot] = await Promise.all([
+        client.find(Server, { name }, { signal }),
+        ref === undefined ? undefined : client.find(ServerBootConfiguration, ref, { signal }),
+      ]);
+      return { server, boot };
+    } catch (cause) {
+      // iPXE asks again by itself as long as it is told when to; without that, a try of the entry script is used up.
+      const options = patiently ? { retryAfterSeconds, cause } : { cause };
+      throw new Refusal(503, 'the API server cannot be asked now; try again', options);
+    }
   }
 }
+
+/** A Server that was made anew under the same name may be that of another machine. */
+const isSameMachine = (server: Server | undefined, known: Server): server is Server =>
+  server?.spec.systemUUID.toLowerCase() === known.spec.systemUUID.toLowerCase();

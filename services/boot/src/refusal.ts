@@ -1,10 +1,16 @@
 /** An answer other than yes, in words that a console or a log can show; no secret is repeated. */
 export class Refusal extends Error {
   readonly status: number;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: 400 | 403 | 404 | 405 | 500 | 503, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(
+    status: 400 | 403 | 404 | 405 | 500 | 503,
+    message: string,
+    options: { retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'Refusal';
     this.status = status;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }

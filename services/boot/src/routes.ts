@@ -94,7 +94,8 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   http.route<ByToken>({
     method: getOrHead,
     url: '/boot/:token/ignition',
-    handler: async (request, reply) => sendIgnition(request, reply, await machines.byToken(request.params.token)),
+    handler: async (request, reply) =>
+      sendIgnition(request, reply, await machines.confirmedByToken(request.params.token)),
   });
 
   http.route<ByUuid>({
@@ -120,7 +121,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
 async function recordedInTime(recorded: Promise<void>, clock: Clock): Promise<void> {
   const { promise: enough, reject } = Promise.withResolvers<never>();
   using _timer = clock.setTimeout(acknowledgedWithinMs, () =>
-    reject(new Refusal(503, 'this could not be recorded yet; try again')),
+    reject(new Refusal(503, 'this could not be recorded yet; try again', { retryAfterSeconds: 5 })),
   );
   await Promise.race([recorded, enough]);
 }
@@ -182,15 +183,16 @@ function saysNotBooted(body: unknown): boolean {
 }
 
 function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): FastifyReply {
-  const { status, message } = answerTo(error);
+  const { status, message, retryAfterSeconds } = answerTo(error);
   // The address is left out: it may hold a token.
   const fields = { status, route: request.routeOptions.url, client: request.ip, reason: message };
   if (status >= 500) log.error({ ...fields, err: error }, 'request failed');
   else log.warn(fields, 'request refused');
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
   return reply.code(status).type('text/plain; charset=utf-8').send(`${message}\n`);
 }
 
-function answerTo(error: unknown): { status: number; message: string } {
+function answerTo(error: unknown): Pick<Refusal, 'status' | 'message'> & Partial<Refusal> {
   if (error instanceof Refusal) return error;
   if (error instanceof BootError) return { status: 503, message: error.message };
   const status =
