@@ -51,6 +51,12 @@ export const redfishErrorCatalogue = {
     meaning: 'The machine is not in the power state from which it was to be changed. Nothing was sent to it.',
     remedy: 'Nothing; it is looked at again. Somebody else switches this machine.',
   },
+  IdentityMismatch: {
+    retry: 'later',
+    meaning: 'Another machine than the one that is meant answers under this URI. Nothing was sent to it.',
+    remedy:
+      'Find out which machine it is by the UUID in the message: one was moved or replaced, or the address of the BMC belongs to another now. Correct what names the wrong one.',
+  },
   NotSupported: {
     retry: 'blocked',
     meaning: 'The BMC or the machine does not offer what was asked of it.',

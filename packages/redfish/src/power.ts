@@ -1,7 +1,7 @@
-import type { Bmc, CallOptions } from './bmc.ts';
+import type { Bmc } from './bmc.ts';
 import { RedfishError, type RedfishErrorCode } from './errors.ts';
 import { allowedResetTypes, chooseReset } from './resets.ts';
-import { readSystemResource } from './systems.ts';
+import { readSystemResource, type SystemCallOptions } from './systems.ts';
 
 export type ResetType =
   | 'On'
@@ -21,7 +21,7 @@ const substitutes: Partial<Record<ResetType, readonly ResetType[]>> = {
   ForceRestart: ['PowerCycle'],
 };
 
-export interface ResetOptions extends CallOptions {
+export interface ResetOptions extends SystemCallOptions {
   /** Called just before the reset is sent: from then on only looking tells whether it happens. */
   readonly onSend?: (() => void) | undefined;
   /** Not sent unless the machine is in this power state, by the read that is made anyway: else PowerMismatch. */
@@ -34,6 +34,7 @@ const neverSent: ReadonlySet<RedfishErrorCode> = new Set([
   'AuthenticationFailed',
   'NotSupported',
   'PowerMismatch',
+  'IdentityMismatch',
 ]);
 
 /**
@@ -48,7 +49,8 @@ export function wasRefused({ code, status }: RedfishError): boolean {
 /**
  * Asks for a reset and answers with the type that was asked for in the end. Says only that the BMC accepted it:
  * whether it happened is seen by looking. Never sent twice.
- * @throws RedfishError NotSupported when the BMC advertises its types and neither this nor a substitute is among them.
+ * @throws RedfishError NotSupported when the BMC advertises its types and neither this nor a substitute is among them,
+ * IdentityMismatch when another machine than `expectedUuid` answers.
  */
 export async function resetSystem(
   bmc: Bmc,
@@ -56,7 +58,7 @@ export async function resetSystem(
   type: ResetType,
   { onSend, expectedPower, ...options }: ResetOptions = {},
 ): Promise<ResetType> {
-  const urgent: CallOptions = { priority: 'power', ...options };
+  const urgent: SystemCallOptions = { priority: 'power', ...options };
   const { value } = await readSystemResource(bmc, uri, urgent);
   requirePower(uri, value.PowerState, expectedPower);
   const action = value.Actions['#ComputerSystem.Reset'];
