@@ -45,6 +45,23 @@ test('a changed image waits until it is asked for, and is then booted from off',
   assert.equal(claim.subject.now?.metadata.annotations?.['metal.ironcore.dev/operation'], undefined);
 });
 
+test('a request to boot anew is served although an earlier one was marked by a clock that was ahead', async () => {
+  await using lab = await openLab();
+  const { node, claim } = await servedNode(lab);
+  const reprovision = { 'metal.ironcore.dev/operation': 'reprovision' };
+  const mark = 'metal.ironcore.dev/reprovision-requested';
+  const ahead = '2199-01-01T00:00:00.000Z';
+  await patchClaim(lab, claim.name, { metadata: { annotations: { [mark]: ahead } } });
+  await lab.server(node).until('has served the earlier request', ({ status }) => status?.servedReprovision === ahead);
+  await lab.server(node).says('ClaimServed');
+  const boots = node.boots.length;
+
+  await patchClaim(lab, claim.name, { metadata: { annotations: reprovision } });
+  await lab.machine(node).until('booted again', () => node.boots.length > boots && node.running?.role === 'os');
+  assert.equal(node.boots.at(-1)?.from, 'network');
+  assert.equal(claim.subject.now?.metadata.annotations?.[mark], '2199-01-01T00:00:00.001Z');
+});
+
 test('a boot configuration that somebody deletes comes back, and its machine runs on', async () => {
   await using lab = await openLab();
   const { node, claim } = await servedNode(lab);

@@ -1,6 +1,6 @@
 /** Time as an argument, so that tests can run it faster than the wall. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch as it was known at the start. Never goes back and never leaps. */
   now(): number;
   /** Calls `callback` once after the delay, unless disposed before. Does not keep the process alive. */
   setTimeout(delayMs: number, callback: () => void): Disposable;
@@ -11,7 +11,17 @@ export interface Clock {
 /** Node clamps longer delays to 1 ms, which would turn a far deadline into a busy loop. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
-/** The wall clock, optionally running `speed` times faster: 10 ms of speed 100 are one second. */
+/**
+ * The time of this process: it reads the wall clock once, at its start, and counts on from there, optionally `speed`
+ * times faster: 10 ms of speed 100 are one second.
+ *
+ * - A wall clock that is set (by NTP, by a person) changes no duration: "seen 3 s ago" and "lease seen 10 s ago" hold.
+ * - The rate is that of the wall clock: NTP slews the monotonic clock as well. Only steps are not followed.
+ * - What is written to objects is this time, too, since it is read back and compared with it. After a step it is off by
+ *   the step until the process starts again; see docs/decisions/0035.
+ * - While a host is suspended this clock and all timers stand still. Afterwards a leader finds out at its next renewal,
+ *   which the version of the lease guards, whether somebody else took over.
+ */
 export function createClock(speed = 1): Clock {
   const startedAt = Date.now();
   const startedMonotonic = performance.now();
@@ -21,7 +31,7 @@ export function createClock(speed = 1): Clock {
     return { [Symbol.dispose]: () => clearTimeout(timer) };
   };
   return {
-    now: () => (speed === 1 ? Date.now() : startedAt + (performance.now() - startedMonotonic) * speed),
+    now: () => startedAt + (performance.now() - startedMonotonic) * speed,
     setTimeout: setClockTimeout,
     sleep: (delayMs, signal) => sleepOn(setClockTimeout, delayMs, signal),
   };

@@ -122,3 +122,23 @@ test('a refusal is an error where there is no settings object', async () => {
   };
   await changes({ Boot: {} }, act);
 });
+
+for (const [title, did, status, outcome] of [
+  ['set although the BMC says 500 counts', true, 500, 'fulfilled'],
+  ['not set when the BMC says 500 is an error', false, 500, 'rejected'],
+  ['refused is not looked at again', true, 400, 'rejected'],
+] as const) {
+  test(`an override that was ${title}`, async () => {
+    await using desk = await DeskBmc.start();
+    desk.set(uri, { Boot: {} });
+    desk.intercept = ({ method }, response) => {
+      if (method !== 'PATCH') return false;
+      if (did) desk.set(uri, { Boot: pxe });
+      json(response, status, { error: { message: 'something went wrong' } });
+      return true;
+    };
+    await using bmc = talkTo(desk);
+    const [result] = await Promise.allSettled([networkBootOnce(bmc, uri, { target: 'Pxe' })]);
+    assert.equal(result.status, outcome);
+  });
+}

@@ -1,7 +1,7 @@
-import type { Bmc, CallOptions } from './bmc.ts';
-import { RedfishError } from './errors.ts';
+import type { Bmc } from './bmc.ts';
+import { RedfishError, wasRefused } from './errors.ts';
 import { pendingSystem, type SystemResource } from './schemas.ts';
-import { readSystemResource } from './systems.ts';
+import { readSystemResource, type SystemCallOptions } from './systems.ts';
 
 export interface NetworkBoot {
   readonly target: 'Pxe' | 'UefiHttp';
@@ -17,27 +17,35 @@ export async function networkBootOnce(
   bmc: Bmc,
   uri: string,
   { target, httpBootUri }: NetworkBoot,
-  options: CallOptions = {},
+  options: SystemCallOptions = {},
 ): Promise<void> {
   const seen = await look(bmc, uri, options);
   requireTarget(seen, target);
-  await patchBoot(bmc, seen, options, {
+  const wish = {
     BootSourceOverrideEnabled: 'Once',
     BootSourceOverrideTarget: target,
     ...bmc.traits.overrideMode(seen.value.Boot),
     ...(httpBootUri === undefined ? {} : { HttpBootUri: httpBootUri }),
-  });
+  };
+  try {
+    await patchBoot(bmc, seen, options, wish);
+  } catch (error) {
+    // An answer may get lost, or be an error although the BMC did it: what it says afterwards counts.
+    if (!(error instanceof RedfishError) || wasRefused(error)) throw error;
+    const now: Record<string, unknown> = { ...(await look(bmc, uri, options)).value.Boot };
+    if (Object.entries(wish).some(([name, value]) => now[name] !== value)) throw error;
+  }
 }
 
 /** Boots from the disk once, at the next start, whatever the persistent order says. */
-export async function bootFromDiskOnce(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<void> {
+export async function bootFromDiskOnce(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<void> {
   const seen = await look(bmc, uri, options);
   requireTarget(seen, 'Hdd');
   await patchBoot(bmc, seen, options, { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Hdd' });
 }
 
 /** Takes back a one-time override that was not used. */
-export async function clearBootOverride(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<void> {
+export async function clearBootOverride(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<void> {
   const seen = await look(bmc, uri, options);
   const { BootSourceOverrideEnabled: enabled, BootSourceOverrideTarget: target } = seen.value.Boot;
   if (enabled === 'Disabled' || target === 'None') return;
@@ -53,7 +61,7 @@ export async function setBootOrder(
   bmc: Bmc,
   uri: string,
   devices: readonly string[],
-  options: CallOptions = {},
+  options: SystemCallOptions = {},
 ): Promise<'changed' | 'unchanged'> {
   const seen = await look(bmc, uri, options);
   const current = seen.value.Boot.BootOrder ?? [];
@@ -71,7 +79,7 @@ interface Seen {
   readonly etag: string | undefined;
 }
 
-async function look(bmc: Bmc, uri: string, options: CallOptions): Promise<Seen> {
+async function look(bmc: Bmc, uri: string, options: SystemCallOptions): Promise<Seen> {
   return { uri, ...(await readSystemResource(bmc, uri, { priority: 'boot', ...options })) };
 }
 
@@ -85,7 +93,7 @@ function requireTarget({ uri, value }: Seen, target: string): void {
 }
 
 /** Newer BMCs (iDRAC 10) take boot changes only on the settings object that the system names. */
-async function patchBoot(bmc: Bmc, seen: Seen, options: CallOptions, Boot: object): Promise<void> {
+async function patchBoot(bmc: Bmc, seen: Seen, options: SystemCallOptions, Boot: object): Promise<void> {
   const write = { priority: 'boot', ...options } as const;
   try {
     await bmc.patch(seen.uri, { Boot }, { ...write, ifMatch: seen.etag });
@@ -96,7 +104,7 @@ async function patchBoot(bmc: Bmc, seen: Seen, options: CallOptions, Boot: objec
   }
 }
 
-async function readPending(bmc: Bmc, { uri, value }: Seen, options: CallOptions) {
+async function readPending(bmc: Bmc, { uri, value }: Seen, options: SystemCallOptions) {
   const settings = value['@Redfish.Settings'].SettingsObject;
   if (settings === undefined || settings === uri) return undefined;
   return { uri: settings, ...(await bmc.read(settings, pendingSystem, { priority: 'boot', ...options })) };

@@ -51,6 +51,12 @@ export const redfishErrorCatalogue = {
     meaning: 'The machine is not in the power state from which it was to be changed. Nothing was sent to it.',
     remedy: 'Nothing; it is looked at again. Somebody else switches this machine.',
   },
+  IdentityMismatch: {
+    retry: 'later',
+    meaning: 'Another machine than the one that is meant answers under this URI. Nothing was sent to it.',
+    remedy:
+      'Find out which machine it is by the UUID in the message: one was moved or replaced, or the address of the BMC belongs to another now. Correct what names the wrong one.',
+  },
   NotSupported: {
     retry: 'blocked',
     meaning: 'The BMC or the machine does not offer what was asked of it.',
@@ -110,3 +116,21 @@ export class RedfishError extends Error {
 
 export const closedError = (): RedfishError =>
   new RedfishError({ code: 'Closed', message: 'the conversation with the BMC was ended on our side; start a new one' });
+
+const neverSent: ReadonlySet<RedfishErrorCode> = new Set([
+  'CircuitOpen',
+  'TlsUntrusted',
+  'AuthenticationFailed',
+  'NotSupported',
+  'PowerMismatch',
+  'IdentityMismatch',
+]);
+
+/**
+ * The BMC certainly did not do it: it says so, or was never asked. BMCs also answer 500 and 502 to what they did, and
+ * an answer may get lost: after those one has to look.
+ */
+export function wasRefused({ code, status }: RedfishError): boolean {
+  if (neverSent.has(code)) return true;
+  return status !== undefined && (status < 500 || status === 501 || status === 503);
+}

@@ -4,7 +4,7 @@ import { readMembers } from './collections.ts';
 import { RedfishError } from './errors.ts';
 import { ethernetInterface, memoryModule, processor } from './schemas.ts';
 import { readStorages, type StorageUnit } from './storages.ts';
-import { readSystemResource, stateOf, type SystemState } from './systems.ts';
+import { readSystemResource, stateOf, type SystemCallOptions, type SystemState } from './systems.ts';
 
 export type { Drive, StorageUnit, Volume } from './storages.ts';
 
@@ -60,7 +60,7 @@ export type PartReader = <T>(part: string, read: () => Promise<T[]>) => Promise<
  * Reads everything the BMC tells of a system. Fails only when the system itself cannot be read, or when the
  * conversation breaks: a BMC that stops answering must not look like a machine without disks.
  */
-export async function readInventory(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<Inventory> {
+export async function readInventory(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<Inventory> {
   const { value, etag } = await readSystemResource(bmc, uri, options);
   const side: CallOptions = { ...options, isSideResource: true };
   const missing: MissingPart[] = [];

@@ -1,7 +1,7 @@
-import type { Bmc, CallOptions } from './bmc.ts';
+import type { Bmc } from './bmc.ts';
 import { RedfishError } from './errors.ts';
 import type { SystemResource } from './schemas.ts';
-import { readSystemResource } from './systems.ts';
+import { readSystemResource, type SystemCallOptions } from './systems.ts';
 
 export type LocatorLight = 'Lit' | 'Blinking' | 'Off';
 
@@ -14,7 +14,7 @@ export async function setLocatorLed(
   bmc: Bmc,
   uri: string,
   light: LocatorLight,
-  options: CallOptions = {},
+  options: SystemCallOptions = {},
 ): Promise<'changed' | 'unchanged'> {
   const { value, etag } = await readSystemResource(bmc, uri, options);
   const change = changeFor(uri, value, light);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeskBmc, DeskClock, talkTo } from '../test/desk-bmc.ts';
-import { RedfishError } from './errors.ts';
-import { resetSystem, type ResetType, wasRefused } from './power.ts';
+import { RedfishError, wasRefused } from './errors.ts';
+import { resetSystem, type ResetType } from './power.ts';
 import { readSystem } from './systems.ts';
 
 const uri = '/redfish/v1/Systems/1';

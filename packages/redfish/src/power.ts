@@ -1,7 +1,7 @@
-import type { Bmc, CallOptions } from './bmc.ts';
-import { RedfishError, type RedfishErrorCode } from './errors.ts';
+import type { Bmc } from './bmc.ts';
+import { RedfishError } from './errors.ts';
 import { allowedResetTypes, chooseReset } from './resets.ts';
-import { readSystemResource } from './systems.ts';
+import { readSystemResource, type SystemCallOptions } from './systems.ts';
 
 export type ResetType =
   | 'On'
@@ -21,34 +21,18 @@ const substitutes: Partial<Record<ResetType, readonly ResetType[]>> = {
   ForceRestart: ['PowerCycle'],
 };
 
-export interface ResetOptions extends CallOptions {
+export interface ResetOptions extends SystemCallOptions {
   /** Called just before the reset is sent: from then on only looking tells whether it happens. */
   readonly onSend?: (() => void) | undefined;
   /** Not sent unless the machine is in this power state, by the read that is made anyway: else PowerMismatch. */
   readonly expectedPower?: 'On' | 'Off' | undefined;
 }
 
-const neverSent: ReadonlySet<RedfishErrorCode> = new Set([
-  'CircuitOpen',
-  'TlsUntrusted',
-  'AuthenticationFailed',
-  'NotSupported',
-  'PowerMismatch',
-]);
-
-/**
- * The BMC certainly did not do it: it says so, or was never asked. BMCs also answer 500 and 502 to what they did, and
- * an answer may get lost: after those one has to look.
- */
-export function wasRefused({ code, status }: RedfishError): boolean {
-  if (neverSent.has(code)) return true;
-  return status !== undefined && (status < 500 || status === 501 || status === 503);
-}
-
 /**
  * Asks for a reset and answers with the type that was asked for in the end. Says only that the BMC accepted it:
  * whether it happened is seen by looking. Never sent twice.
- * @throws RedfishError NotSupported when the BMC advertises its types and neither this nor a substitute is among them.
+ * @throws RedfishError NotSupported when the BMC advertises its types and neither this nor a substitute is among them,
+ * IdentityMismatch when another machine than `expectedUuid` answers.
  */
 export async function resetSystem(
   bmc: Bmc,
@@ -56,7 +40,7 @@ export async function resetSystem(
   type: ResetType,
   { onSend, expectedPower, ...options }: ResetOptions = {},
 ): Promise<ResetType> {
-  const urgent: CallOptions = { priority: 'power', ...options };
+  const urgent: SystemCallOptions = { priority: 'power', ...options };
   const { value } = await readSystemResource(bmc, uri, urgent);
   requirePower(uri, value.PowerState, expectedPower);
   const action = value.Actions['#ComputerSystem.Reset'];

@@ -1,6 +1,7 @@
 import type { Bmc, CallOptions } from './bmc.ts';
 import { readMembers } from './collections.ts';
 import { pathOf } from './endpoint.ts';
+import { RedfishError } from './errors.ts';
 import { type Identity, identityOf } from './identity.ts';
 import { system, type SystemResource } from './schemas.ts';
 
@@ -44,6 +45,14 @@ export interface SystemState extends SystemSummary {
   readonly etag: string | undefined;
 }
 
+export interface SystemCallOptions extends CallOptions {
+  /**
+   * The machine that is meant, by its own UUID or the derived one. When another one answers, or one that cannot be told,
+   * the call rejects with IdentityMismatch before anything is changed. It costs no request: the read is made anyway.
+   */
+  readonly expectedUuid?: string | undefined;
+}
+
 /** All systems behind the BMC, in the order of their URIs: the order of the collection means nothing. */
 export async function readSystems(bmc: Bmc, options: CallOptions = {}): Promise<SystemSummary[]> {
   const root = await bmc.root(options);
@@ -56,7 +65,7 @@ export async function readSystems(bmc: Bmc, options: CallOptions = {}): Promise<
 }
 
 /** One system as it is now. */
-export async function readSystem(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<SystemState> {
+export async function readSystem(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<SystemState> {
   const { value, etag } = await readSystemResource(bmc, uri, options);
   return stateOf(value, etag, bmc.serviceUuid);
 }
@@ -65,11 +74,21 @@ export async function readSystem(bmc: Bmc, uri: string, options: CallOptions = {
 export async function readSystemResource(
   bmc: Bmc,
   uri: string,
-  options: CallOptions = {},
+  options: SystemCallOptions = {},
 ): Promise<{ value: SystemResource; etag: string | undefined }> {
   const resource = await bmc.read(uri, system, options);
   bmc.learnManufacturer(resource.value.Manufacturer);
+  requireIdentity(uri, identityIn(resource.value, bmc.serviceUuid).uuid, options.expectedUuid);
   return resource;
+}
+
+/** A URI names a place, not a machine: a blade may be moved, an address may go to another BMC. */
+function requireIdentity(uri: string, seenUuid: string | undefined, expectedUuid: string | undefined): void {
+  if (expectedUuid === undefined || seenUuid === expectedUuid.toLowerCase()) return;
+  throw new RedfishError({
+    code: 'IdentityMismatch',
+    message: `${uri} is expected to be ${expectedUuid} and reports UUID ${seenUuid ?? 'none'}; nothing was sent to it`,
+  });
 }
 
 export function stateOf(
@@ -97,16 +116,9 @@ export function stateOf(
 }
 
 function summaryOf(resource: SystemResource, serviceUuid: string | undefined): SystemSummary {
-  const uri = pathOf(resource['@odata.id']);
-  const identity = identityOf({
-    uuid: resource.UUID,
-    manufacturer: resource.Manufacturer,
-    serialNumber: resource.SerialNumber,
-    systemId: uri,
-    serviceUuid,
-  });
+  const identity = identityIn(resource, serviceUuid);
   return {
-    uri,
+    uri: pathOf(resource['@odata.id']),
     uuid: identity.uuid,
     // Nothing is said of what is as usual.
     ...(identity.uuidDerivedFrom === undefined ? {} : { uuidDerivedFrom: identity.uuidDerivedFrom }),
@@ -119,6 +131,15 @@ function summaryOf(resource: SystemResource, serviceUuid: string | undefined): S
     powerState: powerStateOf(resource.PowerState),
   };
 }
+
+const identityIn = (resource: SystemResource, serviceUuid: string | undefined): Identity =>
+  identityOf({
+    uuid: resource.UUID,
+    manufacturer: resource.Manufacturer,
+    serialNumber: resource.SerialNumber,
+    systemId: pathOf(resource['@odata.id']),
+    serviceUuid,
+  });
 
 /** Numbers in URIs compare as numbers, so that system 2 comes before system 10. */
 export const byUri = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });

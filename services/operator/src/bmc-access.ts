@@ -4,7 +4,7 @@ import { type LoginAnswer, tryLogin } from '@metal/redfish/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
 import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, isSameConnection } from './connection.ts';
 import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
 import { BmcMemory, SystemMemory } from './observations.ts';
 import { Signal } from './signal.ts';
@@ -61,7 +61,7 @@ export class BmcAccess implements AsyncDisposable {
   /** Actor for the connection. The same connection gives the same actor; another one closes the old actor first. */
   line(name: string, connection: Connection): Bmc {
     const line = this.#lines.get(name);
-    if (line !== undefined && isSame(line.connection, connection)) return line.bmc;
+    if (line !== undefined && isSameConnection(line.connection, connection)) return line.bmc;
     if (line !== undefined) this.#hangUp(name, line);
     const bmc = this.#dial(name, connection);
     this.#lines.set(name, { bmc, connection });
@@ -71,7 +71,8 @@ export class BmcAccess implements AsyncDisposable {
   /** What is remembered of a BMC over this connection; a changed address or password starts from nothing. */
   memory(name: string, connection: Connection | undefined): BmcMemory {
     const known = this.#bmcs.get(name);
-    if (known !== undefined && (connection === undefined || isSame(known.connection, connection))) return known;
+    if (known !== undefined && (connection === undefined || isSameConnection(known.connection, connection)))
+      return known;
     const memory = new BmcMemory(connection);
     this.#bmcs.set(name, memory);
     return memory;
@@ -188,13 +189,4 @@ export class BmcAccess implements AsyncDisposable {
     // Logging out is a courtesy to the BMC; if it fails the session expires there by itself.
     bmc[Symbol.asyncDispose]().catch(() => undefined);
   }
-}
-
-function isSame(a: Connection | undefined, b: Connection): boolean {
-  if (a === undefined) return false;
-  return (
-    a.username === b.username &&
-    a.password.reveal() === b.password.reveal() &&
-    JSON.stringify(a.endpoint) === JSON.stringify(b.endpoint)
-  );
 }

@@ -14,6 +14,16 @@ export interface Connection {
   readonly password: Password;
 }
 
+/** Whether both lead to the same place, as the same account, trusting the same. */
+export function isSameConnection(a: Connection | undefined, b: Connection): boolean {
+  if (a === undefined) return false;
+  return (
+    a.username === b.username &&
+    a.password.reveal() === b.password.reveal() &&
+    JSON.stringify(a.endpoint) === JSON.stringify(b.endpoint)
+  );
+}
+
 /** Why a BMC cannot even be tried, in the words of a condition. */
 export interface Obstacle {
   readonly reason:

@@ -1,8 +1,8 @@
 import type { RedfishError } from '@metal/redfish/errors.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
 import type { ManagerInfo } from '@metal/redfish/managers.ts';
-import type { SystemState, SystemSummary } from '@metal/redfish/systems.ts';
-import type { Connection } from './connection.ts';
+import type { PowerState, SystemState, SystemSummary } from '@metal/redfish/systems.ts';
+import { type Connection, isSameConnection } from './connection.ts';
 
 /** One look at a management controller. `at` is in milliseconds of the clock. */
 export interface BmcObservation {
@@ -112,6 +112,7 @@ export const driftMs = 15_000;
 
 /** What this process last saw of a machine through its BMC, and what it last asked of it. */
 export class SystemMemory {
+  /** Undefined until the machine was seen over the connection that leads to it now. */
   state: { readonly value: SystemState; readonly at: number } | undefined;
   /** When the machine was first seen in its present power state, and what had brought it there. */
   power: { readonly since: number; readonly cause: PowerCause } | undefined;
@@ -129,9 +130,22 @@ export class SystemMemory {
   parkDeferredIn: string | undefined;
   /** The last words about a server that is being deleted have been said. */
   saidFarewell = false;
+  #connection: Connection | undefined;
+  #powerBefore: PowerState | undefined;
+
+  /**
+   * Another address or account may lead to another machine: nothing is judged by what was seen over the former one. If
+   * it turns out to be the same machine, its power has not changed by that.
+   */
+  isReachedOver(connection: Connection | undefined): void {
+    if (connection === undefined || isSameConnection(this.#connection, connection)) return;
+    this.#connection = connection;
+    this.state = undefined;
+  }
 
   saw(value: SystemState, now: number): void {
-    const before = this.state?.value.powerState;
+    const before = this.#powerBefore;
+    this.#powerBefore = value.powerState;
     if (before !== value.powerState)
       this.power = { since: now, cause: before === undefined ? 'unknown' : this.#causeOfChange() };
     this.state = { value, at: now };
@@ -171,6 +185,7 @@ export class SystemMemory {
   startOver(): void {
     this.transition = undefined;
     this.state = undefined;
+    this.#powerBefore = undefined;
     this.light = undefined;
     this.bootOrder = undefined;
   }

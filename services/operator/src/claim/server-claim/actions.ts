@@ -109,7 +109,15 @@ async function markBootPolicy({ object, context }: ClaimTurn): Promise<void> {
 
 /** One guarded write turns the request into a mark; a boot configuration without the same mark is superseded. */
 async function acceptReprovision(turn: ClaimTurn): Promise<void> {
-  await annotate(turn, { [operationAnnotation]: null, [reprovisionAnnotation]: new Date(turn.now).toISOString() });
+  const { annotations } = turn.object.metadata;
+  const mark = laterMark(annotations?.[reprovisionAnnotation], turn.now);
+  await annotate(turn, { [operationAnnotation]: null, [reprovisionAnnotation]: mark });
+}
+
+/** Marks are compared. One by a process whose clock was ahead must not make this request look served. */
+function laterMark(earlier: string | undefined, now: number): string {
+  const earlierAt = Date.parse(earlier ?? '');
+  return new Date(Number.isNaN(earlierAt) ? now : Math.max(now, earlierAt + 1)).toISOString();
 }
 
 async function consumeOperation(turn: ClaimTurn): Promise<void> {

@@ -73,6 +73,10 @@ const failureReasons = {
     remedy: 'Check the firmware of the BMC.',
   },
   PowerMismatch: { meaning: 'The machine is in another power state than expected.', remedy: lookedAgain },
+  IdentityMismatch: {
+    meaning: 'Another machine answers than the one that is meant.',
+    remedy: 'Find out which machine it is by the UUID in the message, and correct what names the wrong one.',
+  },
   NotSupported: { meaning: 'The BMC does not offer what is needed.', remedy: 'Update the firmware of the BMC.' },
   Busy: { meaning: 'The BMC asks to come back later.', remedy: itself },
   HttpError: { meaning: 'The BMC answered with an HTTP error.', remedy: lookedAgain },

@@ -3,11 +3,11 @@ import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { networkBootOnce } from '@metal/redfish/boot-override.ts';
 import { readInventory as readHardware } from '@metal/redfish/inventory.ts';
 import type { Bmc } from '@metal/redfish/bmc.ts';
-import { RedfishError } from '@metal/redfish/errors.ts';
-import { resetSystem, type ResetOptions, wasRefused } from '@metal/redfish/power.ts';
+import { RedfishError, wasRefused } from '@metal/redfish/errors.ts';
+import { resetSystem, type ResetOptions } from '@metal/redfish/power.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { ServerAction } from './facts.ts';
-import { memoryOf, observe, patchSpec, type ServerTurn, systemUriOf, talk } from './machine.ts';
+import { memoryOf, observe, onlyTo, patchSpec, type ServerTurn, systemUriOf, talk } from './machine.ts';
 import {
   consumeOperation,
   deferPark,
@@ -79,7 +79,7 @@ async function askForPower(
   const before = memory.transition;
   const onSend = () => memory.asked(target, forced, turn.context.clock.now());
   try {
-    await talk(turn, (bmc) => ask(bmc, { onSend }));
+    await talk(turn, (bmc) => ask(bmc, { ...onlyTo(turn), onSend }));
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
     if (wasRefused(error)) memory.transition = before;
@@ -92,13 +92,13 @@ async function askForPower(
 async function networkBoot(turn: ServerTurn): Promise<void> {
   const uri = await systemUriOf(turn);
   await askForPower(turn, { target: 'On' }, async (bmc, options) => {
-    await networkBootOnce(bmc, uri, { target: 'Pxe' });
+    await networkBootOnce(bmc, uri, { target: 'Pxe' }, onlyTo(turn));
     const memory = memoryOf(turn);
     const onSend = () => {
       options.onSend?.();
       if (memory.firstBoot !== undefined) memory.firstBoot = { ...memory.firstBoot, asked: true };
     };
-    await resetSystem(bmc, uri, 'On', { onSend, expectedPower: 'Off' });
+    await resetSystem(bmc, uri, 'On', { ...options, onSend, expectedPower: 'Off' });
   });
 }
 

@@ -1,7 +1,9 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { PowerState } from '@metal/redfish/systems.ts';
 import { connectionOf, type Connection, inlineConnectionOf } from '../../connection.ts';
-import type { OperatorContext } from '../../context.ts';
+import type { BmcAccess } from '../../bmc-access.ts';
+import type { OperatorConfig } from '../../config.ts';
+import type { OperatorCaches, OperatorContext } from '../../context.ts';
 import type { PowerCause, SystemMemory } from '../../observations.ts';
 import { spread } from '../../spread.ts';
 import type { ServerReason } from './reasons.ts';
@@ -43,7 +45,20 @@ export interface PowerFacts {
 
 const answering = { answers: true, exists: true, reason: 'Connected', message: '' } as const;
 
-export function bmcFacts(server: Server, { caches, config }: OperatorContext): BmcFacts {
+interface Surroundings {
+  readonly caches: Pick<OperatorCaches, 'bmcs' | 'endpoints' | 'bmcSecrets'>;
+  readonly config: OperatorConfig;
+  readonly access: BmcAccess;
+}
+
+/** A BMC that is ready was so at the address it had. What was seen of the machine does not outlive that address. */
+export function bmcFacts(server: Server, context: Surroundings): BmcFacts {
+  const facts = wayToMachine(server, context);
+  context.access.system(server.metadata.uid ?? '').isReachedOver(facts.connection);
+  return facts;
+}
+
+function wayToMachine(server: Server, { caches, config }: Surroundings): BmcFacts {
   const bmcName = server.spec.bmcRef?.name;
   if (bmcName === undefined || bmcName === '') {
     const { connection, obstacle } = inlineConnectionOf(server, caches, config);
@@ -81,7 +96,12 @@ export function bmcFacts(server: Server, { caches, config }: OperatorContext): B
 /** The pause between looks at a changing power state starts here and doubles up to the polling interval. */
 const firstLookAfterMs = 500;
 
-export function powerFacts(server: Server, memory: SystemMemory, now: number, { config }: OperatorContext): PowerFacts {
+export function powerFacts(
+  server: Server,
+  memory: SystemMemory,
+  now: number,
+  { config }: Pick<OperatorContext, 'config'>,
+): PowerFacts {
   const { state, transition, power } = memory;
   const pauseMs =
     transition === undefined

@@ -20,6 +20,9 @@ export function talk<T>({ facts, context }: ServerTurn, conversation: (bmc: Bmc)
   return context.access.talk(bmcName, connection, conversation);
 }
 
+/** For everything that is sent to the machine: the UUID is read again just before, and another machine is left alone. */
+export const onlyTo = ({ object }: ServerTurn) => ({ expectedUuid: object.spec.systemUUID });
+
 /** A server that was created by hand may lack its URI; it is found by UUID and written down. */
 export async function systemUriOf(turn: ServerTurn): Promise<string> {
   const { systemURI, systemUUID } = turn.object.spec;

@@ -1,8 +1,8 @@
 import { operationAnnotation, operationUnderWayAnnotation, parkedAnnotation } from '@metal/api/wire/contract.ts';
-import { RedfishError } from '@metal/redfish/errors.ts';
-import { resetSystem, type ResetType, wasRefused } from '@metal/redfish/power.ts';
+import { RedfishError, wasRefused } from '@metal/redfish/errors.ts';
+import { resetSystem, type ResetType } from '@metal/redfish/power.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
-import { memoryOf, observe, patchGuarded, type ServerTurn, systemUriOf, talk } from './machine.ts';
+import { memoryOf, observe, onlyTo, patchGuarded, type ServerTurn, systemUriOf, talk } from './machine.ts';
 
 const consumed = { metadata: { annotations: { [operationAnnotation]: null } } };
 
@@ -95,7 +95,7 @@ async function ask(turn: ServerTurn, uri: string, type: ResetType, word: string)
     isSent = true;
   };
   try {
-    const done = await talk(turn, (bmc) => resetSystem(bmc, uri, type, { onSend }));
+    const done = await talk(turn, (bmc) => resetSystem(bmc, uri, type, { ...onlyTo(turn), onSend }));
     memoryOf(turn).startOver();
     await unmark(turn, {});
     turn.tell({ type: 'Normal', reason: 'OperationDone', action: word, note: `The BMC accepted reset type ${done}` });

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import { minutes, seconds } from '@metal/kube/decide.ts';
+import { Store } from '@metal/kube/store.ts';
+import type { SystemState } from '@metal/redfish/systems.ts';
+import { BmcAccess } from '../../bmc-access.ts';
+import { readConfig } from '../../config.ts';
+import { driftMs } from '../../observations.ts';
+import { bmcFacts, powerFacts } from './machine-facts.ts';
+
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
+const server: Server = {
+  apiVersion,
+  kind: 'Server',
+  metadata: { name: 'one', uid: 'one' },
+  spec: { systemUUID: 'a', bmcRef: { name: 'bmc' } },
+};
+// Of a look only the power is of interest here.
+const look = (powerState: 'On' | 'Off') => ({ powerState }) as SystemState;
+
+/** A server behind a ready BMC, and time that is moved by hand. */
+function behindReadyBmc() {
+  let now = 1_000_000;
+  let resourceVersion = 0;
+  const metadata = (name: string) => ({ name, uid: name, resourceVersion: String((resourceVersion += 1)) });
+  const endpoints = new Store<Endpoint>();
+  const bmcSecrets = new Store<BMCSecret>();
+  const bmcs = new Store<BMC>();
+  const hasAddress = (ip: string | undefined) => {
+    const spec = { macAddress: '02:00:00:00:00:01', ...(ip === undefined ? {} : { ip }) };
+    endpoints.absorb({ apiVersion, kind: 'Endpoint', metadata: metadata('endpoint'), spec });
+  };
+  const hasPassword = (password: string) => {
+    const stringData = { username: 'admin', password };
+    bmcSecrets.absorb({ apiVersion, kind: 'BMCSecret', metadata: metadata('secret'), stringData });
+  };
+  hasAddress('192.0.2.7');
+  hasPassword('first');
+  bmcs.absorb({
+    apiVersion,
+    kind: 'BMC',
+    metadata: metadata('bmc'),
+    spec: {
+      endpointRef: { name: 'endpoint' },
+      bmcSecretRef: { name: 'secret' },
+      protocol: { name: 'Redfish', port: 443 },
+    },
+    status: { state: 'Enabled' },
+  });
+  const context = {
+    caches: { bmcs, endpoints, bmcSecrets },
+    config: readConfig(flags, {}),
+    access: new BmcAccess({ clock: createClock(), random: () => 0, callDeadlineMs: 1_000 }),
+  };
+  const memory = context.access.system('one');
+  return {
+    memory,
+    hasAddress,
+    hasPassword,
+    sees: (powerState: 'On' | 'Off') => memory.saw(look(powerState), now),
+    settled: (powerState: 'On' | 'Off') => memory.isSettledAt(powerState, now),
+    pass: (ms: number) => (now += ms),
+    facts: () => ({ ...bmcFacts(server, context), ...powerFacts(server, memory, now, context) }),
+  };
+}
+
+type Rack = ReturnType<typeof behindReadyBmc>;
+
+const otherWays: [what: string, change: (rack: Rack) => void][] = [
+  ['another address', ({ hasAddress }) => hasAddress('192.0.2.8')],
+  ['another password', ({ hasPassword }) => hasPassword('second')],
+  [
+    'another address after it had none',
+    ({ hasAddress, facts }) => {
+      hasAddress(undefined);
+      facts();
+      hasAddress('192.0.2.8');
+    },
+  ],
+];
+for (const [what, change] of otherWays) {
+  test(`over ${what} a machine counts as not yet seen, although its BMC still stands there as ready`, () => {
+    const rack = behindReadyBmc();
+    rack.facts();
+    rack.sees('Off');
+    rack.pass(seconds(2));
+    assert.deepEqual([rack.facts().power, rack.facts().powerSeenMsAgo], ['Off', seconds(2)]);
+    change(rack);
+    const { bmc, power, powerSeenMsAgo, nextLookInMs } = rack.facts();
+    assert.deepEqual([bmc.answers, power, powerSeenMsAgo, nextLookInMs], [true, 'Unknown', undefined, 0]);
+    assert.equal(rack.settled('Off'), false);
+    rack.sees('Off');
+    assert.deepEqual([rack.facts().power, rack.facts().powerSeenMsAgo], ['Off', 0]);
+  });
+}
+
+test('an address that is gone for a while and comes back leads to the same machine', () => {
+  const rack = behindReadyBmc();
+  rack.facts();
+  rack.sees('Off');
+  rack.hasAddress(undefined);
+  rack.facts();
+  rack.hasAddress('192.0.2.7');
+  assert.equal(rack.facts().powerSeenMsAgo, 0);
+});
+
+test('what goes on at the same machine is not forgotten with its address', () => {
+  const rack = behindReadyBmc();
+  rack.facts();
+  rack.sees('On');
+  rack.pass(minutes(5));
+  rack.hasPassword('second');
+  rack.facts();
+  rack.sees('On');
+  assert.equal(rack.facts().powerForMs, minutes(5));
+  rack.memory.asked('Off', false, 1_000_000);
+  rack.hasPassword('third');
+  assert.equal(rack.facts().transition?.target, 'Off', 'it is still shutting down');
+});
+
+test("a loss of power that falls together with another password is still nobody's doing", () => {
+  const rack = behindReadyBmc();
+  rack.facts();
+  rack.sees('On');
+  rack.hasPassword('second');
+  rack.facts();
+  rack.sees('Off');
+  assert.equal(rack.facts().powerCause, 'unasked');
+  assert.equal(rack.settled('Off'), false);
+  rack.pass(driftMs);
+  assert.equal(rack.settled('Off'), true);
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { systemClock } from '@metal/kube/clock.ts';
+import { BmcAccess } from '@metal/operator/bmc-access.ts';
+import type { Connection } from '@metal/operator/connection.ts';
+import type { ServerAction, ServerFacts } from '@metal/operator/inventory/server/facts.ts';
+import { serverActions } from '@metal/operator/inventory/server/actions.ts';
+import type { ServerTurn } from '@metal/operator/inventory/server/machine.ts';
+import { calmServer } from '@metal/operator/inventory/server/phases.rows.ts';
+import { Password } from '@metal/redfish/bmc.ts';
+import { startFleet } from '@metal/simulator/fleet.ts';
+
+const otherUuid = '11111111-2222-4333-8444-555555555555';
+
+/** Actions that change a machine, with the facts they act on. */
+const deeds: [ServerAction, Partial<ServerFacts>][] = [
+  ['setLight', { light: { wish: 'Lit', settled: false, refusal: undefined } }],
+  ['setBootOrder', { bootOrder: { wish: 'Boot0002', settled: false, refusal: undefined } }],
+];
+
+for (const [action, facts] of deeds) {
+  test(`${action} leaves a machine alone that took the place of the one that was looked at`, async () => {
+    await using fleet = await startFleet({ https: false });
+    const node = await fleet.add({ vendor: 'generic' });
+    await using access = new BmcAccess({ clock: systemClock, random: Math.random, callDeadlineMs: 10_000 });
+    const { address: host, port, username, password } = node.bmc;
+    const connection: Connection = {
+      endpoint: { scheme: 'http', host, port },
+      username,
+      password: new Password(password),
+    };
+    const object: Server = {
+      apiVersion: 'metal.ironcore.dev/v1alpha1',
+      kind: 'Server',
+      metadata: { name: 'one', uid: 'one' },
+      spec: { systemUUID: node.uuid, systemURI: `/redfish/v1/Systems/${node.machine.systemId}` },
+    };
+    // These actions need nothing else of a turn.
+    const turn = { object, facts: { ...calmServer, ...facts, connection }, context: { access, clock: systemClock } };
+    await serverActions.observe(turn as ServerTurn);
+    const changes = () =>
+      node.bmc.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/Systems/'));
+    node.bmc.reportUuid(otherUuid);
+    await assert.rejects(serverActions[action](turn as ServerTurn), { code: 'IdentityMismatch' });
+    assert.deepEqual(changes(), []);
+    node.bmc.reportUuid(node.uuid);
+    await serverActions[action](turn as ServerTurn);
+    assert.ok(changes().length > 0);
+  });
+}
