@@ -15,6 +15,10 @@ const otherUuid = '11111111-2222-4333-8444-555555555555';
 
 /** Actions that change a machine, with the facts they act on. */
 const deeds: [ServerAction, Partial<ServerFacts>][] = [
+  ['powerOff', {}],
+  ['forceOff', {}],
+  ['networkBoot', {}],
+  ['diskBoot', {}],
   ['setLight', { light: { wish: 'Lit', settled: false, refusal: undefined } }],
   ['setBootOrder', { bootOrder: { wish: 'Boot0002', settled: false, refusal: undefined } }],
 ];
