@@ -35,6 +35,8 @@ export class Leadership {
   readonly #client: KubeClient;
   readonly #clock: Clock;
   readonly #log: Logger;
+  /** From the request on, not the answer: others count from when they see the write, which lies between the two. */
+  #renewedAt = 0;
   #seen: { version: string; at: number } | undefined;
 
   constructor(parts: { options: LeaderElectionOptions; client: KubeClient; clock: Clock; log: Logger }) {
@@ -49,18 +51,22 @@ export class Leadership {
    * refuses, is asked again: a candidate holds nothing that it could lose.
    */
   async acquire(signal: AbortSignal): Promise<void> {
-    while (!(await this.#tryToTake(signal))) await this.#clock.sleep(this.#options.retryMs, signal);
+    for (;;) {
+      this.#renewedAt = this.#clock.now();
+      if (await this.#tryToTake(signal)) break;
+      await this.#clock.sleep(this.#options.retryMs, signal);
+    }
     this.#log.info({ lease: this.#options.leaseName, identity: this.#options.identity }, 'leading');
   }
 
   /** Keeps the lease until the signal is aborted; rejects with LeaseLost as soon as it cannot be sure of it. */
   async keep(signal: AbortSignal): Promise<void> {
-    let renewedAt = this.#clock.now();
     while (!signal.aborted) {
       await this.#clock.sleep(this.#options.retryMs, signal).catch(() => undefined);
       if (signal.aborted) return;
-      if (await this.#renewBy(renewedAt + this.#options.renewMs)) renewedAt = this.#clock.now();
-      else if (this.#clock.now() - renewedAt >= this.#options.renewMs)
+      const askedAt = this.#clock.now();
+      if (await this.#renewBy(this.#renewedAt + this.#options.renewMs)) this.#renewedAt = askedAt;
+      else if (this.#clock.now() - this.#renewedAt >= this.#options.renewMs)
         throw new LeaseLost(
           `the lease ${this.#options.leaseName} could not be renewed for ${this.#options.renewMs / 1_000} s`,
         );

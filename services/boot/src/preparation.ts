@@ -31,6 +31,8 @@ const atOnce = 32;
 /** Secrets are often created right after the object that refers to them; saying Error in between would be noise. */
 const courtesyMs = 5_000;
 const secretPauseMs = 50;
+/** Others write the status of a new boot configuration at the same moment. */
+const mostConflicts = 5;
 
 /**
  * Watches boot configurations and says of each whether machines can boot it: `status.state` Ready or Error, with a
@@ -117,16 +119,10 @@ export class Preparation implements AsyncDisposable {
   }
 
   async #say(boot: ServerBootConfiguration, verdict: Verdict): Promise<void> {
-    const { client, clock, log, events } = this.#options;
-    const { name, namespace, uid } = boot.metadata;
+    const { clock, log, events } = this.#options;
     const conditions = conditionsOf(boot, verdict, clock.now());
     if (isSaid(boot, verdict.state, conditions)) return;
-    await client.apply(
-      ServerBootConfiguration,
-      { metadata: { name, namespace, uid }, status: { state: verdict.state, conditions } },
-      // Pending is what others say for want of a boot service; from here on the state is ours.
-      { fieldManager: 'metal-operator/boot', subresource: 'status', force: true },
-    );
+    await this.#write(boot, { state: verdict.state, conditions });
     const fields = {
       boot: keyOf(boot),
       server: boot.spec.serverRef.name,
@@ -140,6 +136,32 @@ export class Preparation implements AsyncDisposable {
     const { code, message } = verdict.error;
     log.warn({ ...fields, code, reason: message }, 'boot configuration cannot be booted');
     events.record(boot, { type: 'Warning', reason: validationFailed, action: 'Prepare', note: message });
+  }
+
+  /**
+   * Said of the object that was judged and of no other: one that was made anew under the name has the same name and
+   * perhaps another image. The API server compares no UIDs in a write of status, so the version is the guard.
+   */
+  async #write(judged: ServerBootConfiguration, status: ServerBootConfiguration['status']): Promise<void> {
+    const { client } = this.#options;
+    const { name, namespace } = judged.metadata;
+    for (let { resourceVersion } = judged.metadata, conflicts = 0; ; conflicts += 1) {
+      try {
+        await client.apply(
+          ServerBootConfiguration,
+          { metadata: { name, namespace, resourceVersion }, status },
+          // Pending is what others say for want of a boot service; from here on the state is ours.
+          { fieldManager: 'metal-operator/boot', subresource: 'status', force: true },
+        );
+        return;
+      } catch (error) {
+        const isConflict = error instanceof KubeError && error.code === 'Conflict';
+        if (!isConflict || conflicts === mostConflicts) throw error;
+        const now = await client.find(ServerBootConfiguration, judged.metadata);
+        if (now === undefined || !isSameWish(now, judged)) throw error;
+        ({ resourceVersion } = now.metadata);
+      }
+    }
   }
 
   /** By our own watch: the API server's clock may be another one. */
@@ -184,12 +206,15 @@ function isSaid({ status }: ServerBootConfiguration, state: string, wanted: read
   );
 }
 
+const isSameWish = (
+  { metadata: one }: ServerBootConfiguration,
+  { metadata: other }: ServerBootConfiguration,
+): boolean => one.uid === other.uid && one.generation === other.generation;
+
 /** Our own writes of status are no reason to look again; somebody else's state is. */
 function isNews(before: ServerBootConfiguration, after: ServerBootConfiguration): boolean {
-  const sameObject =
-    before.metadata.uid === after.metadata.uid && before.metadata.generation === after.metadata.generation;
   return (
-    !sameObject ||
+    !isSameWish(before, after) ||
     (before.status?.state !== after.status?.state && after.status?.state !== 'Ready' && after.status?.state !== 'Error')
   );
 }

@@ -55,7 +55,7 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
 
 async function readInventory(turn: ServerTurn): Promise<void> {
   const uri = await systemUriOf(turn);
-  const value = await talk(turn, (bmc) => readHardware(bmc, uri));
+  const value = await talk(turn, (bmc) => readHardware(bmc, uri, onlyTo(turn)));
   memoryOf(turn).inventory = { value, at: turn.context.clock.now() };
 }
 
