@@ -290,7 +290,7 @@ test('a promise that was void is made again after a pause, should the cache neve
 });
 
 test('a promise that was void by a version the cache is past already is made again at once', async () => {
-  const { scheduler, started, promises, ...tell } = openScheduler();
+  const { scheduler, started, ...tell } = openScheduler();
   using _started = started;
   tell.claim(claim('first'));
   tell.server(server('one'));
@@ -303,7 +303,7 @@ test('a promise that was void by a version the cache is past already is made aga
   assert.equal(scheduler.promiseOf(claim('first'))?.metadata.labels?.rack, 'r1');
 });
 
-test('a claim whose promise was void gets another server, and keeps it when the first is found void late', async () => {
+test('a claim with a void promise gets another server, and keeps it when the first is found void late', async () => {
   const { scheduler, started, promises, ...tell } = openScheduler();
   using _started = started;
   tell.claim(claim('first'));
