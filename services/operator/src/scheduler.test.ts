@@ -276,7 +276,7 @@ test('a promise that was void is made again when its server changes, not before'
   assert.deepEqual(promises, ['team/first', 'team/first']);
 });
 
-test('a promise that was void is made again after a pause, should the cache never follow', async () => {
+test('a promise that was void is made again after a pause, if the cache never follows', async () => {
   const { scheduler, started, promises, pauseEnds, ...tell } = openScheduler();
   using _started = started;
   tell.claim(claim('first'));
