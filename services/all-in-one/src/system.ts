@@ -147,7 +147,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   const { caches, client, clock, log, metrics, signal, registryUrl, eventUrl } = shared;
   // BMCs are told the port that became of 0.
   const config = { ...shared.config, eventUrl };
-  const scheduler = new ClaimScheduler(caches);
+  const scheduler = new ClaimScheduler(caches, clock);
   stack.use(scheduler.start());
   const { observerOf } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
   const access = new BmcAccess({ clock, random: shared.random, callDeadlineMs: config.bmcCallTimeoutMs, observerOf });

@@ -2,6 +2,13 @@ import { type ErrorCatalogue, OperatorError } from '@metal/kube/errors.ts';
 
 /** What the controllers themselves may throw. */
 export const operatorErrorCatalogue = {
+  BindingRefused: {
+    retry: 'later',
+    meaning:
+      'The API server refuses to have the server that was chosen bound to the claim: by the CRD, or by a policy.',
+    remedy:
+      'Read the message: correct the Server or the policy that is named there. It is tried again with growing pauses; cordon the server to have another one chosen.',
+  },
   InvalidConfiguration: {
     retry: 'blocked',
     meaning: 'A flag, an environment variable or a file named by one is unusable.',
@@ -18,6 +25,13 @@ export const operatorErrorCatalogue = {
 export class ConfigError extends OperatorError {
   constructor(message: string, cause?: unknown) {
     super({ code: 'InvalidConfiguration', message, retry: 'blocked', cause });
+  }
+}
+
+/** Unlike what is refused elsewhere it is tried again: what mends it, a CRD or a policy, is nothing that is watched. */
+export class BindingRefused extends OperatorError {
+  constructor(message: string, cause: unknown) {
+    super({ code: 'BindingRefused', message, retry: 'later', cause });
   }
 }
 

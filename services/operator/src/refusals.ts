@@ -34,6 +34,10 @@ export const refusals = {
     meaning: 'The server is available, but was not seen switched off.',
     remedy: 'Nothing; it is being switched off. If it stays on, look at its condition Ready.',
   },
+  OutOfDate: {
+    meaning: 'The API server tells something else of the server than what was last seen of it; binding it just failed.',
+    remedy: 'Nothing; it is looked at again as soon as the change is seen, and after ten seconds at the latest.',
+  },
   PromisedToAnOlderClaim: {
     meaning: 'An older claim chose the server and is about to be bound to it.',
     remedy: 'Nothing, if there are enough servers; otherwise add some.',

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextPass } from 'node:timers/promises';
+import type { Clock } from '@metal/kube/clock.ts';
 import { Store } from '@metal/kube/store.ts';
+import { keyOf } from '@metal/kube/kind.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
@@ -140,7 +142,18 @@ function openScheduler() {
     claim: ({ spec }) =>
       spec.serverClaimRef === undefined ? [] : [`${spec.serverClaimRef.namespace}/${spec.serverClaimRef.name}`],
   });
-  const scheduler = new ClaimScheduler({ servers, claims, readinessRules });
+  let pauseEnds: () => void = () => assert.fail('nothing is paused');
+  const clock: Clock = {
+    now: () => 0,
+    setTimeout: (_, callback) => {
+      pauseEnds = callback;
+      return { [Symbol.dispose]: () => (pauseEnds = () => assert.fail('the pause is over')) };
+    },
+    sleep: () => Promise.resolve(),
+  };
+  const scheduler = new ClaimScheduler({ servers, claims, readinessRules }, clock);
+  const promises: string[] = [];
+  scheduler.promised.on((claimKey) => promises.push(claimKey));
   let version = 0;
   const at = <T extends Server | ServerClaim | ServerReadinessRule>(object: T): T => {
     version += 1;
@@ -148,6 +161,9 @@ function openScheduler() {
   };
   return {
     scheduler,
+    /** Claims that got a promise, in order. */
+    promises,
+    pauseEnds: () => pauseEnds(),
     started: scheduler.start(),
     server: (object: Server) => servers.absorb(at(object)),
     claim: (object: ServerClaim) => claims.absorb(at(object)),
@@ -232,4 +248,97 @@ test('a withdrawn promise goes to the next in line', async () => {
   });
   await nextPass();
   assert.equal(scheduler.promiseOf(claim('second'))?.metadata.name, 'one');
+});
+
+/** What binding does when the API tells otherwise of the server than the cache. */
+function findVoid(scheduler: ClaimScheduler, wish: ServerClaim): void {
+  const promise = scheduler.promiseOf(wish);
+  assert.ok(promise);
+  scheduler.foundVoid(keyOf(wish), promise);
+}
+
+test('a promise that was void is made again when its server changes, not before', async () => {
+  const { scheduler, started, promises, ...tell } = openScheduler();
+  using _started = started;
+  tell.claim(claim('first'));
+  tell.server(server('one'));
+  await nextPass();
+  findVoid(scheduler, claim('first'));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first')), undefined);
+  tell.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
+  await nextPass();
+  assert.deepEqual(promises, ['team/first'], 'nobody else is sent there either');
+  assert.match(scheduler.explain(claim('first')), /looked at 1 servers: 1 OutOfDate/);
+
+  tell.server(server('one'));
+  await nextPass();
+  assert.deepEqual(promises, ['team/first', 'team/first']);
+});
+
+test('a promise that was void is made again after a pause, if the cache never follows', async () => {
+  const { scheduler, started, promises, pauseEnds, ...tell } = openScheduler();
+  using _started = started;
+  tell.claim(claim('first'));
+  tell.server(server('one'));
+  await nextPass();
+  findVoid(scheduler, claim('first'));
+  await nextPass();
+  pauseEnds();
+  await nextPass();
+  assert.deepEqual(promises, ['team/first', 'team/first']);
+});
+
+test('a promise that was void by a version the cache is past already is made again at once', async () => {
+  const { scheduler, started, ...tell } = openScheduler();
+  using _started = started;
+  tell.claim(claim('first'));
+  tell.server(server('one'));
+  await nextPass();
+  const judged = scheduler.promiseOf(claim('first'));
+  assert.ok(judged);
+  tell.server(server('one', {}, { rack: 'r1' }));
+  scheduler.foundVoid('team/first', judged);
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.labels?.rack, 'r1');
+});
+
+test('a claim with a void promise gets another server, and keeps it when the first is found void late', async () => {
+  const { scheduler, started, promises, ...tell } = openScheduler();
+  using _started = started;
+  tell.claim(claim('first'));
+  tell.server(server('one'));
+  tell.server(server('two'));
+  await nextPass();
+  const one = scheduler.promiseOf(claim('first'));
+  assert.equal(one?.metadata.name, 'one');
+  findVoid(scheduler, claim('first'));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'two');
+  scheduler.foundVoid('team/first', one);
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'two');
+  assert.deepEqual(promises, ['team/first', 'team/first']);
+});
+
+test('a paused claim withholds no server, and is served when people let it go on', async () => {
+  const { scheduler, started, ...tell } = openScheduler();
+  using _started = started;
+  const paused = claim('first');
+  paused.metadata.annotations = { 'metal.ironcore.dev/operation': 'ignore' };
+  tell.claim(claim('first'));
+  tell.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
+  tell.server(server('one'));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'one');
+  tell.claim(paused);
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first')), undefined, 'given back');
+  assert.equal(scheduler.promiseOf(claim('second'))?.metadata.name, 'one');
+  tell.server(server('two'));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first')), undefined, 'nothing is promised');
+  tell.claim(claim('first'));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'two');
 });

@@ -1,14 +1,20 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import { seconds } from '@metal/kube/decide.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import { notFree, refusalOf, rulesAgainst } from './claimability.ts';
 import type { OperatorCaches } from './context.ts';
 import { selectorFault } from './label-selector.ts';
+import { isPaused } from './paused.ts';
 import type { Refusal } from './refusals.ts';
 import { Signal } from './signal.ts';
 
 type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRules'>;
+
+/** A server that the API tells otherwise than the cache is promised again after this long, should the cache never follow. */
+const doubtedForMs = seconds(10);
 
 /**
  * The one place where a server is chosen for a claim. It looks at all waiting claims and all free servers together,
@@ -16,26 +22,36 @@ type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRul
  *
  *   claim or server changes ─► pass over both ─► promises ─► the promised claims are woken ─► each binds its server
  *
- * A promise is only a choice. What binds is the guarded write on the Server; when that fails the promise is withdrawn.
+ * A promise is only a choice. What binds is the guarded write on the Server. When that shows the promise to be void, the
+ * cache is behind, and its server is promised to nobody until the cache has news of it:
+ *
+ *   promise ─► void ─► server doubted ─► (it changes in the cache, or 10 s) ─► next pass
+ *
+ * When the write fails for any other reason the promise stands, and the claim comes back with growing pauses.
  */
 export class ClaimScheduler {
   readonly #caches: SchedulerCaches;
+  readonly #clock: Clock;
   readonly #serverOf = new Map<string, string>();
+  /** Servers of promises that proved void, with the version they were judged by. */
+  readonly #doubts = new Map<string, { readonly version: string | undefined; readonly timer: Disposable }>();
   #passIsDue = false;
   /** The named claim got a promise. */
   readonly promised = new Signal();
   /** The server promised to the named claim was somebody else's by the time it was to be bound. */
   readonly contested = new Signal();
 
-  constructor(caches: SchedulerCaches) {
+  constructor(caches: SchedulerCaches, clock: Clock) {
     this.#caches = caches;
+    this.#clock = clock;
   }
 
   /** Follows both caches until disposed. */
   start(): Disposable {
     const subscriptions = [
-      this.#caches.servers.onChange(({ before, after }) => {
-        if (this.#offer(before) !== this.#offer(after)) this.#plan();
+      this.#caches.servers.onChange(({ key, before, after }) => {
+        const wasDoubted = this.#trust(key);
+        if (wasDoubted || this.#offer(before) !== this.#offer(after)) this.#plan();
       }),
       this.#caches.readinessRules.onChange(() => this.#plan()),
       this.#caches.claims.onChange(({ key, after }) => {
@@ -44,7 +60,12 @@ export class ClaimScheduler {
       }),
     ];
     this.#plan();
-    return { [Symbol.dispose]: () => subscriptions.forEach((subscription) => subscription[Symbol.dispose]()) };
+    return {
+      [Symbol.dispose]: () => {
+        subscriptions.forEach((subscription) => subscription[Symbol.dispose]());
+        for (const serverName of this.#doubts.keys()) this.#trust(serverName);
+      },
+    };
   }
 
   /** Server promised to the claim, if any. */
@@ -53,9 +74,35 @@ export class ClaimScheduler {
     return name === undefined ? undefined : this.#caches.servers.get(name);
   }
 
-  /** The promise turned out to be void, or the claim is bound or gone: the server is free for the next pass. */
+  /** The claim is bound, gone or not waiting any more: the server is free for the next pass. */
   withdraw(claimKey: string): void {
     if (this.#serverOf.delete(claimKey)) this.#plan();
+  }
+
+  /**
+   * The API told otherwise of the promised server, as it was judged here. It is promised again when the cache knows
+   * better: without that, the same promise would be made and found void as fast as the API answers.
+   */
+  foundVoid(claimKey: string, { metadata }: Server): void {
+    const { name, resourceVersion } = metadata;
+    this.#trust(name);
+    const timer = this.#clock.setTimeout(doubtedForMs, () => {
+      this.#trust(name);
+      this.#plan();
+    });
+    this.#doubts.set(name, { version: resourceVersion, timer });
+    if (this.#serverOf.get(claimKey) === name) this.withdraw(claimKey);
+  }
+
+  /** True when the server was in doubt. */
+  #trust(serverName: string): boolean {
+    this.#doubts.get(serverName)?.timer[Symbol.dispose]();
+    return this.#doubts.delete(serverName);
+  }
+
+  #isDoubted({ metadata }: Server): boolean {
+    const doubt = this.#doubts.get(metadata.name);
+    return doubt !== undefined && doubt.version === metadata.resourceVersion;
   }
 
   /** Counts why the fleet is no match for the claim: `3 ClaimedByAnother, 2 LabelsDoNotMatch`. */
@@ -65,7 +112,7 @@ export class ClaimScheduler {
     if (named !== '') return this.#explainNamed(named, claim);
     const counts = new Map<string, number>();
     for (const server of this.#caches.servers.all()) {
-      const refusal: Refusal = refusalOf(server, claim, rules) ?? 'PromisedToAnOlderClaim';
+      const refusal = this.#refusalNow(server, claim, rules);
       counts.set(refusal, (counts.get(refusal) ?? 0) + 1);
     }
     if (counts.size === 0) return `${preface(claim)}there are no servers`;
@@ -79,8 +126,13 @@ export class ClaimScheduler {
   #explainNamed(name: string, claim: ServerClaim): string {
     const server = this.#caches.servers.get(name);
     if (server === undefined) return `${preface(claim)}server "${name}" of spec.serverRef does not exist`;
-    const refusal = refusalOf(server, claim, this.#rules) ?? 'PromisedToAnOlderClaim';
+    const refusal = this.#refusalNow(server, claim, this.#rules);
     return `${preface(claim)}server "${name}" of spec.serverRef: ${refusal}`;
+  }
+
+  /** Why the claim has not been promised this server. */
+  #refusalNow(server: Server, claim: ServerClaim, rules: readonly ServerReadinessRule[]): Refusal {
+    return refusalOf(server, claim, rules) ?? (this.#isDoubted(server) ? 'OutOfDate' : 'PromisedToAnOlderClaim');
   }
 
   /** What of a server matters for being chosen; changes elsewhere do not start a pass. */
@@ -108,7 +160,7 @@ export class ClaimScheduler {
     this.#dropVoidPromises();
     const taken = new Set(this.#serverOf.values());
     const free = [...this.#caches.servers.all()].filter(
-      (server) => notFree(server) === undefined && !taken.has(server.metadata.name),
+      (server) => notFree(server) === undefined && !taken.has(server.metadata.name) && !this.#isDoubted(server),
     );
     for (const { claim, server } of assign(this.#waitingClaims(), free, this.#rules)) {
       this.#serverOf.set(keyOf(claim), server.metadata.name);
@@ -129,8 +181,12 @@ export class ClaimScheduler {
     }
   }
 
-  /** A claim that has its server already waits for nothing, although its status may not say so yet. */
+  /**
+   * A claim that has its server already waits for nothing, although its status may not say so yet. One that people took
+   * out of the operator's hands is not bound, and would withhold what it is promised.
+   */
   #isWaiting(claim: ServerClaim): boolean {
+    if (isPaused(claim)) return false;
     const { metadata, status } = claim;
     if (status?.phase === 'Bound' || status?.phase === 'Lost' || metadata.deletionTimestamp !== undefined) return false;
     const holders = this.#caches.servers.by('claim', keyOf(claim));

@@ -2,13 +2,14 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
 import type { Turn } from '@metal/kube/controller.ts';
-import { isConflict, KubeError } from '@metal/kube/errors.ts';
+import { isConflict, isNotFound, KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
 import { bootPolicyAnnotation, operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import { refusalOf } from '../../claimability.ts';
 import type { OperatorContext } from '../../context.ts';
-import { StaleDecision } from '../../errors.ts';
+import { BindingRefused, StaleDecision } from '../../errors.ts';
 import type { ClaimAction, ClaimFacts } from './facts.ts';
 
 type ClaimTurn = Turn<ServerClaim, ClaimFacts, OperatorContext>;
@@ -25,46 +26,62 @@ export const claimActions: Record<ClaimAction, (turn: ClaimTurn) => Promise<void
 
 /**
  * Binding is one write on the Server, guarded by its resource version and made on what the API itself just said: of
- * two claims that want one server, one write succeeds. The loser looks again.
+ * two claims that want one server, one write succeeds. The loser looks again. An earlier write whose answer was lost is
+ * made once more: it changes nothing, and its answer shows the caches what the lost one would have.
  */
-async function bind({ object, facts, context }: ClaimTurn): Promise<void> {
+async function bind({ object, facts: { promised }, context, signal }: ClaimTurn): Promise<void> {
   const { client, scheduler } = context;
-  if (facts.promised === undefined) throw new StaleDecision('the promised server was withdrawn');
+  if (promised === undefined) throw new StaleDecision('the promised server was withdrawn');
+  const { name } = promised.metadata;
   try {
-    const server = await client.get(Server, { name: facts.promised.metadata.name });
-    const rules = await client.list(ServerReadinessRule);
-    const refusal = refusalOf(server, object, rules.items);
-    if (refusal !== undefined) throw new StaleDecision(`server ${server.metadata.name} is no longer free: ${refusal}`);
-    await writeClaimRef(server, object, context);
+    const server = await client.get(Server, { name }, { signal });
+    if (server.spec.serverClaimRef?.uid !== object.metadata.uid) await insistOnFree(server, object, client, signal);
+    await writeClaimRef(server, object, client, signal);
   } catch (error) {
-    scheduler.withdraw(keyOf(object));
-    if (isConflict(error) || error instanceof StaleDecision) scheduler.contested.emit(keyOf(object));
-    throw error instanceof KubeError && error.code === 'NotFound'
-      ? new StaleDecision('the promised server was deleted')
-      : error;
+    if (isVoid(error)) scheduler.foundVoid(keyOf(object), promised);
+    if (isVoid(error) && !isNotFound(error)) scheduler.contested.emit(keyOf(object));
+    if (isNotFound(error)) throw new StaleDecision('the promised server was deleted');
+    throw isRefused(error) ? new BindingRefused(`server ${name} is not bound: ${error.message}`, error) : error;
   }
 }
 
-async function writeClaimRef({ metadata }: Server, claim: ServerClaim, { client }: OperatorContext): Promise<void> {
+/** The server cannot be had. After any other error nobody knows: it may be refused for now, or even be bound. */
+const isVoid = (error: unknown): boolean => isConflict(error) || isNotFound(error) || error instanceof StaleDecision;
+
+const isRefused = (error: unknown): error is KubeError => error instanceof KubeError && error.retry === 'blocked';
+
+async function insistOnFree(server: Server, claim: ServerClaim, client: KubeClient, signal: AbortSignal) {
+  const rules = await client.list(ServerReadinessRule, { signal });
+  const refusal = refusalOf(server, claim, rules.items);
+  if (refusal !== undefined) throw new StaleDecision(`server ${server.metadata.name} is no longer free: ${refusal}`);
+}
+
+async function writeClaimRef({ metadata }: Server, claim: ServerClaim, client: KubeClient, signal: AbortSignal) {
   const { name, namespace, uid } = claim.metadata;
-  if (metadata.resourceVersion === undefined) throw new TypeError(`Server ${metadata.name} was not read from the API`);
+  const { resourceVersion } = metadata;
+  if (resourceVersion === undefined) throw new TypeError(`Server ${metadata.name} was not read from the API`);
   const patch = { spec: { serverClaimRef: { name, namespace, uid } } };
-  await client.mergePatch(Server, { name: metadata.name }, patch, { resourceVersion: metadata.resourceVersion });
+  await client.mergePatch(Server, { name: metadata.name }, patch, { resourceVersion, signal });
 }
 
 async function recordServer({ object, facts, context }: ClaimTurn): Promise<void> {
-  const name = facts.held?.metadata.name;
+  const name = nameOfHeld(object, facts);
   const { resourceVersion } = object.metadata;
-  if (object.spec.serverRef !== undefined && object.spec.serverRef.name !== name) {
-    throw new StaleDecision(
-      `spec.serverRef names ${object.spec.serverRef.name}, but server ${name ?? 'none'} refers to this claim; clear that server's spec.serverClaimRef`,
-    );
-  }
   await context.client.mergePatch(
     ServerClaim,
     object.metadata,
     { spec: { serverRef: { name } } },
     resourceVersion === undefined ? {} : { resourceVersion },
+  );
+}
+
+/** What a claim once named it keeps: nothing is made of it on another server. */
+function nameOfHeld({ spec }: ServerClaim, { held }: ClaimFacts): string {
+  if (held === undefined) throw new StaleDecision('the server was taken from the claim');
+  const { name } = held.metadata;
+  if (spec.serverRef === undefined || spec.serverRef.name === name) return name;
+  throw new StaleDecision(
+    `spec.serverRef names ${spec.serverRef.name}, but server ${name} refers to this claim; clear that server's spec.serverClaimRef`,
   );
 }
 
@@ -75,8 +92,7 @@ async function createBootConfiguration({ object, facts, context }: ClaimTurn): P
     [bootPolicyAnnotation]: object.spec.bootPolicy,
   };
   const { image, ignitionSecretRef } = object.spec;
-  const server = facts.held?.metadata.name;
-  if (server === undefined) throw new StaleDecision('the server was taken from the claim');
+  const server = nameOfHeld(object, facts);
   await context.client.create(ServerBootConfiguration, {
     metadata: {
       name,

@@ -2,7 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { bootPolicyAnnotation, operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
-import type { OperatorContext } from '../../context.ts';
+import type { OperatorCaches, OperatorContext } from '../../context.ts';
 
 export type ClaimPhase = 'Unbound' | 'Bound' | 'Lost';
 export type ClaimAction =
@@ -57,10 +57,21 @@ function operationOf({ metadata }: ServerClaim): ClaimFacts['operation'] {
   return word === 'retry' || word === 'reprovision' ? word : 'none';
 }
 
-function heldServer({ metadata }: ServerClaim, { servers }: OperatorContext['caches']): Server | undefined {
-  const holders = servers.by('claim', `${metadata.namespace ?? ''}/${metadata.name}`);
-  // A reference without UID was written by v0.7.0, which knew claims by name only.
-  return holders.find(({ spec }) => (spec.serverClaimRef?.uid ?? metadata.uid) === metadata.uid);
+/**
+ * More than one server may carry the UID: one was bound by a leader that was cut off, or the answer of the write was
+ * lost. The one that the claim names is its server, and before it names one, the first by name, so that every look
+ * finds the same; the others let go by themselves.
+ */
+export function heldServer(
+  { metadata, spec }: ServerClaim,
+  { servers }: Pick<OperatorCaches, 'servers'>,
+): Server | undefined {
+  const holders = servers
+    .by('claim', `${metadata.namespace ?? ''}/${metadata.name}`)
+    // A reference without UID was written by v0.7.0, which knew claims by name only.
+    .filter(({ spec: { serverClaimRef } }) => (serverClaimRef?.uid ?? metadata.uid) === metadata.uid);
+  const named = holders.find((server) => server.metadata.name === spec.serverRef?.name);
+  return named ?? holders.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en'))[0];
 }
 
 function bootStanding(

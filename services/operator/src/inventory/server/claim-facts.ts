@@ -1,4 +1,5 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { OperatorCaches } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
@@ -35,7 +36,9 @@ export interface HeldClaim {
   readonly powerRecorded: boolean;
 }
 
-export function claimFacts(server: Server, memory: SystemMemory, caches: OperatorCaches, now: number): ClaimFacts {
+type ClaimCaches = Pick<OperatorCaches, 'claims' | 'bootConfigurations'>;
+
+export function claimFacts(server: Server, memory: SystemMemory, caches: ClaimCaches, now: number): ClaimFacts {
   const ref = server.spec.serverClaimRef;
   if (ref === undefined) return { standing: 'none' };
   const claim = caches.claims.get({ namespace: ref.namespace, name: ref.name });
@@ -47,14 +50,39 @@ export function claimFacts(server: Server, memory: SystemMemory, caches: Operato
     return confirmed ? { standing: 'gone', uid, name } : { standing: 'missing', uid, name, restored };
   }
   if (claim.metadata.deletionTimestamp !== undefined) return { standing: 'leaving', uid, name };
+  if (isElsewhere(server, claim, memory, caches)) return { standing: 'gone', uid, name };
   return { standing: 'held', uid, name, ...heldClaimFacts(server, claim, memory, caches, now) };
+}
+
+/**
+ * A claim may come to be written on two servers: by a leader that was frozen in between, or because the answer of a write
+ * was lost. Which one it has, `spec.serverRef` says for good. The other is let go if it was never made ready for the
+ * claim and is off; whatever runs or may have booted for it is left alone, for a person to judge.
+ */
+function isElsewhere(
+  { metadata, spec, status }: Server,
+  claim: ServerClaim,
+  memory: SystemMemory,
+  { bootConfigurations }: ClaimCaches,
+): boolean {
+  const named = claim.spec.serverRef?.name;
+  // A reference without UID is of v0.7.0, which kept no record of what has booted.
+  if (named === undefined || named === metadata.name || spec.serverClaimRef?.uid === undefined) return false;
+  const isServed = ({ serverRef }: ServerBootConfiguration['spec']) => serverRef.name === metadata.name;
+  const boots = bootConfigurations.by('owner', claim.metadata.uid ?? '');
+  const { namespace, name } = spec.bootConfigurationRef ?? {};
+  const wasPrepared =
+    status?.provisionedClaimUID !== undefined ||
+    boots.some((boot) => isServed(boot.spec)) ||
+    (name === claim.metadata.name && namespace === claim.metadata.namespace);
+  return !wasPrepared && (memory.state?.value.powerState ?? status?.powerState) === 'Off';
 }
 
 function heldClaimFacts(
   server: Server,
   claim: ServerClaim,
   memory: SystemMemory,
-  caches: OperatorCaches,
+  caches: ClaimCaches,
   now: number,
 ): Omit<HeldClaim, 'standing' | 'uid' | 'name'> {
   const boot = caches.bootConfigurations

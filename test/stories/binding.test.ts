@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { seconds } from '@metal/kube/decide.ts';
+import { openCluster } from '@metal/lab/cluster.ts';
+import { type Lab, labsOfFile, openLab as openLabOn } from '@metal/lab/lab.ts';
+import { LossyRoad } from '@metal/lab/lossy-road.ts';
+import { restrictedKubeconfig } from '@metal/lab/roles.ts';
+
+const openLab = labsOfFile();
+
+/** Requests of the operator about Servers so far. */
+async function requestsOf(lab: Lab, verb: 'get' | 'patch'): Promise<number> {
+  const counter = await lab.system.metrics.getSingleMetric('kube_client_requests_total')?.get();
+  const sample = counter?.values.find(({ labels }) => labels.verb === verb && labels.resource === 'servers');
+  return sample?.value ?? 0;
+}
+
+const refersTo = (uid: string | undefined) => (server: Server) => server.spec.serverClaimRef?.uid === uid;
+
+test('a binding that a policy refuses is tried again with growing pauses, and succeeds when the policy goes', async () => {
+  await using lab = await openLab();
+  await using policy = await forbidClaims(lab.client);
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  const before = await requestsOf(lab, 'patch');
+  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  const told = await claim.says('BindingRefused');
+  assert.match(told.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '', /nobody gets this rack/);
+  await lab.quiet(seconds(30));
+  const tries = (await requestsOf(lab, 'patch')) - before;
+  assert.ok(tries >= 3 && tries <= 20, `${tries} tries in half a minute`);
+
+  await policy[Symbol.asyncDispose]();
+  await claim.reaches('Bound');
+});
+
+test('a binding whose answer was lost is found again, although the watch tells nothing of it', async () => {
+  await using cluster = await openCluster();
+  await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
+  await using road = await LossyRoad.open(await restrictedKubeconfig(cluster, client));
+  await using lab = await openLabOn({ cluster, flags: [`--kubeconfig=${road.kubeconfigPath}`] });
+  const nodes = await lab.rack({ generic: 2 });
+  await lab.plugIn(...nodes);
+  for (const node of nodes) await lab.server(node).says('Available');
+
+  using _held = road.holdServers();
+  road.loseAnswer((method, body) => method === 'PATCH' && body.includes('"serverClaimRef":{'));
+  const before = await requestsOf(lab, 'get');
+  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  await claim.reaches('Bound');
+  assert.equal([...lab.servers.all()].filter(refersTo(claim.uid)).length, 1, 'one server, not two');
+  const looks = (await requestsOf(lab, 'get')) - before;
+  assert.ok(looks <= 10, `${looks} looks at Servers`);
+});
+
+test('a server that a cut-off leader bound to a claim that has another is let go, and the claim keeps its own', async () => {
+  await using lab = await openLab();
+  const nodes = await lab.rack({ generic: 2 });
+  await lab.plugIn(...nodes);
+  for (const node of nodes) await lab.server(node).says('Available');
+  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  const { spec } = await claim.reaches('Bound');
+  const own = nodes.find((node) => lab.server(node).now?.metadata.name === spec.serverRef?.name);
+  const spare = nodes.find((node) => node !== own);
+  assert.ok(own && spare);
+  await lab.server(own).says('ClaimServed');
+
+  const bound = await lab.server(spare).exists();
+  const serverClaimRef = { namespace: 'default', name: claim.name, uid: claim.uid };
+  await lab.patchServer(bound.metadata.name, { spec: { serverClaimRef } });
+  await lab.server(spare).until('is let go', (server) => server.spec.serverClaimRef === undefined);
+  await lab.server(spare).says('Available');
+  assert.deepEqual(spare.powerLog, ['On', 'Off'], 'only its discovery ran on it');
+  assert.equal(own.power, 'On');
+  assert.equal(claim.phase, 'Bound');
+  assert.ok(refersTo(claim.uid)(await lab.server(own).exists()));
+
+  const next = await lab.claim({ image: 'registry.test/os:1' });
+  await next.reaches('Bound');
+  assert.equal(next.subject.now?.spec.serverRef?.name, bound.metadata.name);
+});
+
+/** What a site may have: a rule of its own about who gets a server. Disposing takes it away again. */
+async function forbidClaims(client: KubeClient): Promise<AsyncDisposable> {
+  const group = '/apis/admissionregistration.k8s.io/v1';
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const metadata = { name: 'nobody-gets-this-rack' };
+  const resourceRules = [
+    { apiGroups: ['metal.ironcore.dev'], apiVersions: ['*'], operations: ['UPDATE'], resources: ['servers'] },
+  ];
+  const validations = [{ expression: '!has(object.spec.serverClaimRef)', message: 'nobody gets this rack' }];
+  const objects = {
+    validatingadmissionpolicies: {
+      kind: 'ValidatingAdmissionPolicy',
+      spec: { matchConstraints: { resourceRules }, validations },
+    },
+    validatingadmissionpolicybindings: {
+      kind: 'ValidatingAdmissionPolicyBinding',
+      spec: { policyName: metadata.name, validationActions: ['Deny'] },
+    },
+  };
+  const plurals = new Set(Object.keys(objects));
+  for (const [plural, object] of Object.entries(objects))
+    await client.raw({ method: 'POST', path: `${group}/${plural}`, body: { apiVersion, metadata, ...object } });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      for (const plural of plurals) {
+        plurals.delete(plural);
+        await client.raw({ method: 'DELETE', path: `${group}/${plural}/${metadata.name}` });
+      }
+    },
+  };
+}
