@@ -195,6 +195,37 @@ test('a lease that its holder stops renewing is taken after its time, not before
   assert.ok(clock.now() - startedAt >= 15_000);
 });
 
+test('a leader counts from when it asked, so that a slow answer prolongs nothing', { timeout: 30_000 }, async () => {
+  await using client = await connect();
+  const clock = createClock(100);
+  const options = { namespace, leaseName: 'slow', identity: 'slow', leaseMs: 15_000, renewMs: 10_000, retryMs: 100 };
+  const road = { isSlow: false, isCut: false };
+  let cutAt = 0;
+  const slow: typeof client = Object.create(client, {
+    find: { value: (...request: Parameters<typeof client.find>) => client.find(...request) },
+    create: { value: (...request: Parameters<typeof client.create>) => client.create(...request) },
+    mergePatch: {
+      value: async (...request: Parameters<typeof client.mergePatch>) => {
+        if (road.isCut) throw new Error('the road is cut');
+        const answer = await client.mergePatch(...request);
+        if (road.isSlow) {
+          // Written, and the answer is on its way for eight seconds; it is the last one.
+          cutAt = clock.now();
+          road.isCut = true;
+          await clock.sleep(8_000);
+        }
+        return answer;
+      },
+    },
+  });
+  const leader = new Leadership({ options, client: slow, clock, log });
+  await leader.acquire(new AbortController().signal);
+  road.isSlow = true;
+  await assert.rejects(leader.keep(new AbortController().signal), { code: 'LeaseLost' });
+  const ledForMs = clock.now() - cutAt;
+  assert.ok(ledForMs < 15_000, `it led for ${ledForMs} ms after its last renewal was written`);
+});
+
 test('a leader whose lease is taken stops at once', async () => {
   await using client = await connect();
   const options = { namespace, leaseName: 'taken', identity: 'robbed', leaseMs: 15_000, renewMs: 10_000, retryMs: 100 };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { systemClock } from '@metal/kube/clock.ts';
 import { seconds } from '@metal/kube/decide.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
 import { type Lab, labsOfFile, openLab as openLabOn } from '@metal/lab/lab.ts';
@@ -90,7 +91,7 @@ async function forbidClaims(client: KubeClient): Promise<AsyncDisposable> {
   const apiVersion = 'admissionregistration.k8s.io/v1';
   const metadata = { name: 'nobody-gets-this-rack' };
   const resourceRules = [
-    { apiGroups: ['metal.ironcore.dev'], apiVersions: ['*'], operations: ['UPDATE'], resources: ['servers'] },
+    { apiGroups: ['metal.ironcore.dev'], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['servers'] },
   ];
   const validations = [{ expression: '!has(object.spec.serverClaimRef)', message: 'nobody gets this rack' }];
   const objects = {
@@ -106,6 +107,7 @@ async function forbidClaims(client: KubeClient): Promise<AsyncDisposable> {
   const plurals = new Set(Object.keys(objects));
   for (const [plural, object] of Object.entries(objects))
     await client.raw({ method: 'POST', path: `${group}/${plural}`, body: { apiVersion, metadata, ...object } });
+  await isActedOn(client);
   return {
     [Symbol.asyncDispose]: async () => {
       for (const plural of plurals) {
@@ -114,4 +116,25 @@ async function forbidClaims(client: KubeClient): Promise<AsyncDisposable> {
       }
     },
   };
+}
+
+/** The API server acts on a policy a second or two after it was made, and tells nobody when. */
+async function isActedOn(client: KubeClient): Promise<void> {
+  const path = '/apis/metal.ironcore.dev/v1alpha1/servers?dryRun=All';
+  const body = {
+    apiVersion: 'metal.ironcore.dev/v1alpha1',
+    kind: 'Server',
+    metadata: { name: 'canary' },
+    spec: { systemUUID: 'canary', serverClaimRef: { namespace: 'default', name: 'canary' } },
+  };
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    try {
+      await client.raw({ method: 'POST', path, body });
+    } catch (error) {
+      if (error instanceof Error && error.message.includes('nobody gets this rack')) return;
+      throw error;
+    }
+    await systemClock.sleep(100);
+  }
+  throw new Error('the API server did not act on the policy within 10 s');
 }

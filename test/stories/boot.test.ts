@@ -11,6 +11,7 @@ import { startRegistry } from '@metal/registry/registry.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf } from '@metal/kube/kind.ts';
+import { Store } from '@metal/kube/store.ts';
 import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
 
 const kernel = randomBytes(300_000);
@@ -304,6 +305,27 @@ test('a boot service whose watch lags behind writes down what it sees', async ()
   await room.client.mergePatch(ServerBootConfiguration, server.boot.metadata, { metadata: { labels: { a: 'b' } } });
   assert.equal((await fetch(`${lagging.url}/boot/${server.token}/ignition`)).status, 200);
   await evidenceArrives('seen-late', 'IgnitionDataFetched');
+});
+
+test('a boot service whose watch lags behind says nothing of a boot configuration made anew under the same name', async () => {
+  const before = await room.booting('remade', { image: 'nowhere' });
+  await becomes('remade', 'Error');
+  const dead = room.withDeadWatches();
+  const unjudged = new Store<ServerBootConfiguration>();
+  unjudged.absorb({ ...before.boot, status: {} });
+  await room.client.delete(ServerBootConfiguration, before.boot.metadata);
+  await room.bootsAgain('remade', before.uuid, 'remade', { image: 'probe-os' });
+  await becomes('remade', 'Ready');
+  const { promise: tried, resolve } = Promise.withResolvers<void>();
+  const client: typeof room.client = Object.create(room.client, {
+    find: { value: (...request: Parameters<typeof room.client.find>) => room.client.find(...request) },
+    apply: {
+      value: (...request: Parameters<typeof room.client.apply>) => room.client.apply(...request).finally(resolve),
+    },
+  });
+  await using _lagging = await startBoot(optionsFor({ ...dead, bootConfigurations: unjudged, client }));
+  await tried;
+  assert.equal((await current('remade')).status?.state, 'Ready');
 });
 
 test('a script costs two requests to the API server, a kernel none', async () => {

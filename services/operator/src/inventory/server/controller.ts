@@ -8,6 +8,7 @@ import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { serverFinalizer } from '@metal/api/wire/contract.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { act, type Decision, minutes, rest, wait } from '@metal/kube/decide.ts';
+import { keyOf } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isPaused } from '../../paused.ts';
 import { serverActions } from './actions.ts';
@@ -50,7 +51,12 @@ export const serverController = phaseController({
     { kind: ServerMaintenance, find: ({ spec }: ServerMaintenance) => [spec.serverRef.name] },
     {
       kind: ServerClaim,
-      find: (claim: ServerClaim) => [claim.spec.serverRef?.name ?? ''].filter((name) => name !== ''),
+      // The one it names, and any that refers to it: a claim that names another one lets that go.
+      find: (claim: ServerClaim, { caches }: OperatorContext) => {
+        const referring = caches.servers.by('claim', keyOf(claim)).map(({ metadata }) => metadata.name);
+        const named = claim.spec.serverRef?.name ?? '';
+        return new Set(named === '' ? referring : [named, ...referring]);
+      },
     },
   ],
   wakes: ({ access }: OperatorContext, wake) => access.stale.on(wake),
