@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import ssh, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
 import type { SimulatedBmc } from './bmc.ts';
@@ -21,7 +21,7 @@ export class SimulatedShell {
 
   constructor(bmc: SimulatedBmc) {
     this.#bmc = bmc;
-    const { private: hostKey } = ssh.utils.generateKeyPairSync('ed25519');
+    const hostKey = makeHostKey();
     this.hostKeyFingerprint = fingerprintOf(hostKey);
     const speaker = new ssh.Server({ hostKeys: [hostKey] }, (connection) => this.#welcome(connection));
     // Sockets of our own: also one that never gets through its handshake is ended with the shell.
@@ -92,4 +92,10 @@ function fingerprintOf(hostKey: string): string {
   const key = ssh.utils.parseKey(hostKey);
   if (key instanceof Error) throw key;
   return `SHA256:${createHash('sha256').update(key.getPublicSSH()).digest('base64').replace(/=+$/, '')}`;
+}
+
+/** By Node: of the Ed25519 keys that ssh2 (1.17) makes itself, one in two hundred cannot be read again. */
+function makeHostKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return privateKey.export({ type: 'sec1', format: 'pem' }).toString();
 }
