@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { clockOfSpeed } from './clock.ts';
 import { type Fleet, type FleetOptions, startFleet } from './fleet.ts';
 import type { Node } from './node.ts';
-import { bootScript, hangs, probeIgnition, startTestBootServer } from './test-boot-server.ts';
+import { bootScript, busy, hangs, probeIgnition, startTestBootServer } from './test-boot-server.ts';
 
 const fast: Partial<FleetOptions> = { clock: clockOfSpeed(200), powerOnMs: 100, powerOffMs: 100, bootMs: 100 };
 const soon = () => AbortSignal.timeout(10_000);
@@ -99,6 +99,22 @@ test('firmware tries a boot server that is away a few times', async () => {
   node.machine.turnOn();
   await node.until((it) => outcome(it) === 'no bootable device', soon());
   assert.equal(server.asked.length, 5);
+});
+
+test('a boot server that says when to ask again is asked then, as long as it says so', async () => {
+  const { fleet, node } = await oneMachine();
+  await using _ = fleet;
+  let refusals = 0;
+  const script = () => {
+    refusals += 1;
+    return refusals < 9 ? busy : '#!ipxe\nexit 1\n';
+  };
+  await using server = await startTestBootServer(() => ({ [`/ipxe/${node.uuid}`]: script }));
+  fleet.setBootUrl(server.url);
+  node.machine.override = pxe;
+  node.machine.turnOn();
+  await node.until((it) => outcome(it) === 'no bootable device', soon());
+  assert.equal(server.asked.length, 9);
 });
 
 test('power lost in the middle of a boot ends it at once', async () => {

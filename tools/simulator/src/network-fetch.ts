@@ -61,17 +61,35 @@ export class MachineNetwork {
     return status !== undefined && status < 300 ? { url, bytes, sha256: hash.digest('hex') } : undefined;
   }
 
-  /** @returns the status; undefined when the answer did not arrive whole. */
+  /**
+   * A server that names the time of the next try is asked then, however often: so iPXE does (src/net/tcp/httpcore.c).
+   * @returns the status; undefined when the answer did not arrive whole.
+   */
   async #request(url: string, signal: AbortSignal, method: 'GET' | 'POST', take: (chunk: Uint8Array) => void) {
+    for (;;) {
+      const { status, retryAfterMs } = await this.#ask(url, signal, method, take);
+      if (retryAfterMs === undefined) return status;
+      await this.#options.clock.sleep(retryAfterMs, signal);
+    }
+  }
+
+  async #ask(url: string, signal: AbortSignal, method: 'GET' | 'POST', take: (chunk: Uint8Array) => void) {
     signal.throwIfAborted();
     let bytes = 0;
     let status: number | undefined;
+    let retryAfterMs: number | undefined;
     try {
       const response = await this.#options.fetch(url, {
         method,
         headers: { 'user-agent': this.#options.userAgent },
         signal: AbortSignal.any([signal, AbortSignal.timeout(longestRequestMs)]),
       });
+      retryAfterMs = retryAfterOf(response);
+      if (retryAfterMs !== undefined) {
+        await response.body?.cancel();
+        status = response.status;
+        return { status, retryAfterMs };
+      }
       // A body is an async iterable of bytes, which its type leaves open.
       for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
         bytes += chunk.length;
@@ -83,11 +101,16 @@ export class MachineNetwork {
     } finally {
       this.#note({ at: this.#options.clock.now(), method, url, status, bytes });
     }
-    return status;
+    return { status, retryAfterMs };
   }
 
   #note(request: MachineRequest): void {
     this.requests.push(request);
     if (this.requests.length > mostRequests) this.requests.splice(0, mostRequests / 2);
   }
+}
+
+function retryAfterOf({ status, headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? '');
+  return status === 503 && seconds > 0 ? seconds * 1_000 : undefined;
 }

@@ -14,6 +14,8 @@ export interface TestBootServer extends AsyncDisposable {
 
 /** A page that never comes. */
 export const hangs = Symbol('hangs');
+/** A page that is to be asked for again in five seconds. */
+export const busy = 'busy: 503 with Retry-After';
 type Page = typeof hangs | string | Buffer | number | (() => string | Buffer | number);
 
 /** Serves pages by path; a number is a status. What is not there is 404, and `hangs` never comes. For tests of this room. */
@@ -31,7 +33,8 @@ export async function startTestBootServer(pages: (url: string) => Record<string,
     const page = served[path] ?? 404;
     if (page === hangs) return;
     const content = typeof page === 'function' ? page() : page;
-    if (typeof content === 'number') response.writeHead(content).end();
+    if (content === busy) response.writeHead(503, { 'retry-after': '5' }).end();
+    else if (typeof content === 'number') response.writeHead(content).end();
     else response.end(content);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
