@@ -72,5 +72,5 @@ function leave(channel: ServerChannel): void {
 /** By Node: of the Ed25519 keys that ssh2 (1.17) makes itself, one in two hundred cannot be read again. */
 function makeHostKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return privateKey.export({ type: 'sec1', format: 'pem' }).toString();
+  return privateKey.export({ type: 'sec1', format: 'pem' });
 }
