@@ -2,10 +2,11 @@
 .DEFAULT_GOAL := help
 node := node_modules/.bin/node
 ARGS ?=
+sudo := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help demo test nightly check generate format fleet controlplane clean
+.PHONY: help demo test e2e e2e-deps nightly check generate format fleet controlplane clean
 help: ## Show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 node_modules/.installed: package.json package-lock.json $(wildcard packages/*/package.json services/*/package.json tools/*/package.json test/lab/package.json)
 	npm install --no-save --no-audit --no-fund --loglevel=error
@@ -17,6 +18,14 @@ demo: node_modules/.installed ## Simulated rack on a real Kubernetes API, toured
 test: node_modules/.installed ## Check, then run every test
 	@$(node) tools/project/src/check.ts
 	@$(node) tools/project/src/run-tests.ts $(ARGS)
+
+e2e: node_modules/.installed ## What real machines in QEMU do; needs `make e2e-deps` once
+	@$(node) tools/project/src/run-tests.ts --e2e $(ARGS)
+
+e2e-deps: ## Install the Debian packages that real machines need
+	$(sudo) apt-get update -q
+	$(sudo) apt-get install -qy --no-install-recommends qemu-system-x86 ovmf ipxe-qemu dnsmasq-base busybox-static \
+	  binutils systemd-boot-efi cpio zstd
 
 nightly: node_modules/.installed ## The seeded stories with 200 seeds; ARGS="--seeds=20 --first-seed=81"
 	@$(node) tools/project/src/run-tests.ts --seeds=200 $(ARGS) seeded

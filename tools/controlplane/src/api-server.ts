@@ -1,7 +1,8 @@
 import { request } from 'node:https';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
-import { Child } from './child.ts';
+import { Child } from '@metal/process/child.ts';
+import { startFailed } from './errors.ts';
 import type { Pki } from './pki.ts';
 
 export interface ApiServerOptions {
@@ -28,6 +29,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Child> 
     command: binaries.apiServer,
     directory,
     logFile: join(directory, 'kube-apiserver.log'),
+    failure: startFailed,
     args: flags(options),
   });
   await child

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { Child } from './child.ts';
+import { Child } from '@metal/process/child.ts';
 import { ControlPlaneError } from './errors.ts';
 import { moduleDirectory, type Recipe } from './recipe.ts';
 

@@ -1,6 +1,6 @@
 import { startApiServer } from './api-server.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
-import type { Child } from './child.ts';
+import type { Child } from '@metal/process/child.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { ControlPlaneError } from './errors.ts';
 import { type Etcd, startEtcd } from './etcd.ts';

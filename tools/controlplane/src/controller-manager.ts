@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { answers, type Door } from './api-server.ts';
 import type { Binaries } from './binaries.ts';
-import { Child } from './child.ts';
-import { ControlPlaneError } from './errors.ts';
+import { Child } from '@metal/process/child.ts';
+import { ControlPlaneError, startFailed } from './errors.ts';
 
 /** Those a cluster without nodes has use for. */
 const controllers = [
@@ -31,6 +31,7 @@ export async function startControllerManager({
     command: programOf(binaries),
     directory,
     logFile: join(directory, 'kube-controller-manager.log'),
+    failure: startFailed,
     args: [
       `--kubeconfig=${kubeconfigPath}`,
       `--controllers=${controllers.join(',')}`,

@@ -20,3 +20,6 @@ export class ControlPlaneError extends Error {
     this.code = code;
   }
 }
+
+/** Of a program that does not become ready. */
+export const startFailed = (message: string): ControlPlaneError => new ControlPlaneError('StartFailed', message);

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
-import { Child } from './child.ts';
-import { ControlPlaneError } from './errors.ts';
+import { Child } from '@metal/process/child.ts';
+import { ControlPlaneError, startFailed } from './errors.ts';
 
 export interface Etcd {
   readonly child: Child;
@@ -37,6 +37,7 @@ export async function startEtcd({
     command: binaries.etcd,
     directory,
     logFile: join(directory, 'etcd.log'),
+    failure: startFailed,
     leftovers: durable ? undefined : directory,
     args: [
       `--data-dir=${join(directory, 'etcd')}`,

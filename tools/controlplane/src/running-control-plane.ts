@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { servesEverybody, startApiServer } from './api-server.ts';
 import type { Binaries } from './binaries.ts';
-import type { Child } from './child.ts';
+import type { Child } from '@metal/process/child.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { startControllerManager } from './controller-manager.ts';
 import type { DataDirectory } from './data-directory.ts';

@@ -18,6 +18,7 @@ const rows: readonly (readonly [file: string, text: string, found: RegExp | unde
   ['services/boot/src/string-utils.ts', '', /no utils/],
   ['services/boot/src/index.ts', '', /no barrels/],
   ['test/stories/a.test.ts', 'await sleep(10);', /do not sleep/],
+  ['test/e2e/a.e2e.ts', 'await sleep(10);', /do not sleep/],
   ['test/stories/a.test.ts', 'test.only(title, run);', /every test runs/],
   ['test/stories/a.test.ts', 'server.listen(8080);', /fixed port/],
   ['test/stories/a.test.ts', 'server.listen(0);', undefined],

@@ -13,7 +13,7 @@ interface Habit {
 }
 
 const everywhere = (): boolean => true;
-const isTest = (file: string): boolean => file.endsWith('.test.ts');
+const isTest = (file: string): boolean => /\.(?:test|e2e)\.ts$/.test(file);
 const isProduct = (file: string): boolean => /^(packages|services)\/[^/]+\/src\//.test(file) && !isTest(file);
 const mayReadEnvironment = (file: string): boolean => /\/(config|main|options)\.ts$/.test(file);
 

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { requireGo } from '@metal/controlplane/build.ts';
-import { Child } from '@metal/controlplane/child.ts';
+import { Child } from '@metal/process/child.ts';
 import { takeFileLock } from '@metal/controlplane/file-lock.ts';
 
 /** Holds go.mod, the one place that says which version is built. */

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findBinaries } from '@metal/controlplane/binaries.ts';
 import { ControlPlaneError } from '@metal/controlplane/errors.ts';
+import { FleetError } from '@metal/simulator/errors.ts';
+import { qemuAvailable } from '@metal/simulator/qemu/programs.ts';
 import { Command } from 'commander';
 import { ImportGraph } from './import-graph.ts';
 import { type Leftovers, markRun } from './leftovers.ts';
@@ -16,6 +18,8 @@ const testTimeoutMs = 300_000;
 const usualSeeds = 20;
 /** Each file at work may have an API server of 300 MB. */
 const mostAtOnce = 8;
+/** Machines without KVM take a core each, and what they do has deadlines. */
+const mostMachinesAtOnce = 1;
 
 const command = new Command('run-tests')
   .description(
@@ -25,6 +29,7 @@ const command = new Command('run-tests')
   .option('--only <pattern>', 'only tests whose title matches the pattern')
   .option('--seeds <count>', 'how many seeds the seeded stories try')
   .option('--first-seed <number>', 'the first of them, to repeat one that failed')
+  .option('--e2e', 'run the files that boot real machines in QEMU (*.e2e.ts) instead of the tests', false)
   .option('--list', 'list the files instead of running them', false)
   .action(main);
 
@@ -32,13 +37,15 @@ interface Flags {
   only?: string;
   seeds?: string;
   firstSeed?: string;
+  e2e: boolean;
   list: boolean;
 }
 
-async function main(words: string[], { only, list, seeds, firstSeed }: Flags): Promise<void> {
-  const files = testFiles(words);
+async function main(words: string[], { only, list, e2e, seeds, firstSeed }: Flags): Promise<void> {
+  const files = testFiles(words, e2e ? '.e2e.ts' : '.test.ts');
   if (files.length === 0) throw new Error(`no test file's path contains ${words.join(' or ')}`);
   if (list) return void process.stdout.write(`${files.map(({ path }) => path).join('\n')}\n`);
+  if (e2e) await demandQemu();
   // Built once and with progress, rather than inside the first test that waits for it.
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   if (files.some(({ slow }) => slow)) await findBinaries({ say });
@@ -46,7 +53,7 @@ async function main(words: string[], { only, list, seeds, firstSeed }: Flags): P
   await using run = await markRun(process.env);
   const code = await runNode(
     files.map(({ path }) => path),
-    { only, seeds: Number(seeds ?? usualSeeds) },
+    { only, seeds: Number(seeds ?? usualSeeds), atOnce: e2e ? mostMachinesAtOnce : mostAtOnce },
     {
       ...run.environment,
       ...(seeds === undefined ? {} : { METAL_SEEDS: seeds }),
@@ -57,6 +64,11 @@ async function main(words: string[], { only, list, seeds, firstSeed }: Flags): P
   process.exitCode = report(leftovers) ? code || 1 : code;
 }
 
+async function demandQemu(): Promise<void> {
+  const available = await qemuAvailable();
+  if (!available.isAvailable) throw new FleetError('QemuMissing', available.reason);
+}
+
 interface TestFile {
   readonly path: string;
   /** Starts a control plane. */
@@ -65,10 +77,10 @@ interface TestFile {
 }
 
 /** Tables first, so that mistakes show early. */
-function testFiles(words: readonly string[]): TestFile[] {
+function testFiles(words: readonly string[], ending: '.test.ts' | '.e2e.ts'): TestFile[] {
   const imports = new ImportGraph(root);
   return sourceFiles(root)
-    .filter((path) => path.endsWith('.test.ts') && (words.length === 0 || words.some((word) => path.includes(word))))
+    .filter((path) => path.endsWith(ending) && (words.length === 0 || words.some((word) => path.includes(word))))
     .map((path) => ({
       path,
       slow: imports.reaches(path, 'tools/controlplane/src/binaries.ts'),
@@ -79,10 +91,10 @@ function testFiles(words: readonly string[]): TestFile[] {
 
 function runNode(
   files: readonly string[],
-  { only, seeds }: { only: string | undefined; seeds: number },
+  { only, seeds, atOnce }: { only: string | undefined; seeds: number; atOnce: number },
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const concurrency = Math.min(mostAtOnce, Math.max(2, availableParallelism()));
+  const concurrency = Math.min(atOnce, Math.max(2, availableParallelism()));
   const flags = [
     '--test',
     `--import=${new URL('end-in-time.ts', import.meta.url).href}`,
@@ -110,7 +122,10 @@ function report({ files, processes }: Leftovers): boolean {
 command.parseAsync().then(
   () => process.exit(),
   (error: unknown) => {
-    const known = error instanceof ControlPlaneError || (error instanceof Error && error.message.startsWith('no test'));
+    const known =
+      error instanceof ControlPlaneError ||
+      error instanceof FleetError ||
+      (error instanceof Error && error.message.startsWith('no test'));
     process.stderr.write(
       `run-tests: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
     );

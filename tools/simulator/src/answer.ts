@@ -21,7 +21,7 @@ export interface Asked {
 const sessions = `${root}/SessionService/Sessions`;
 
 /** What the BMC says to a request. Changes it and its machines when the request does. */
-export function answer(bmc: SimulatedBmc, asked: Asked): Reply {
+export function answer(bmc: SimulatedBmc, asked: Asked): Reply | Promise<Reply> {
   const { method, path, body, headers } = asked;
   const status = bmc.board.meet('status', path);
   if (status !== undefined) return sick(status);

@@ -18,7 +18,7 @@ export interface Running {
 }
 
 /** A device that firmware may boot from. */
-export type BootDevice = 'disk' | 'pxe' | 'http';
+export type BootDevice = 'disk' | 'pxe' | 'http' | 'cd';
 
 /** Everything a boot touches, so that it can be cut off at any point. */
 export interface BootWorld {
@@ -51,13 +51,22 @@ export async function bootFrom(
   signal: AbortSignal,
 ): Promise<string> {
   for (const device of devices) {
-    const outcome =
-      device === 'disk' ? bootDisk(world) : await bootNetwork(device === 'http' ? httpUri : undefined, world, signal);
+    const outcome = await tries[device](httpUri, world, signal);
     if (outcome !== undefined) return outcome;
   }
   world.log('no bootable device');
   return 'no bootable device';
 }
+
+type Try = (httpUri: string | undefined, world: BootWorld, signal: AbortSignal) => Promise<string | undefined>;
+
+const tries: Readonly<Record<BootDevice, Try>> = {
+  disk: async (_, world) => bootDisk(world),
+  pxe: (_, world, signal) => bootNetwork(undefined, world, signal),
+  http: bootNetwork,
+  // Simulated machines have no drive.
+  cd: async () => undefined,
+};
 
 function bootDisk({ installed, run, log }: BootWorld): string | undefined {
   const system = installed();

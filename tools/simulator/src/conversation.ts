@@ -47,10 +47,8 @@ export class Conversation {
       if (response.destroyed) return;
       if (this.#bmc.board.meet('cutsConnections', path)) return void request.socket.destroy();
       const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
-      const reply = this.#spoilt(answer(this.#bmc, { method, path, query, headers: request.headers, body, client }), {
-        method,
-        path,
-      });
+      const said = await answer(this.#bmc, { method, path, query, headers: request.headers, body, client });
+      const reply = this.#spoilt(said, { method, path });
       if (reply === undefined) return void request.socket.destroy();
       status = reply.status;
       if (reply.afterwards !== undefined) response.once('finish', reply.afterwards);

@@ -1,13 +1,14 @@
 /** `later`: the same again may work; `blocked`: somebody has to change something; `bug`: should not happen. */
 export type RetryClass = 'later' | 'blocked' | 'bug';
 
-export type FleetErrorCode = 'PortTaken' | 'AddressUnavailable' | 'CannotListen' | 'NoCertificates';
+export type FleetErrorCode = 'PortTaken' | 'AddressUnavailable' | 'CannotListen' | 'NoCertificates' | 'QemuMissing';
 
 const retryClasses: Readonly<Record<FleetErrorCode, RetryClass>> = {
   PortTaken: 'blocked',
   AddressUnavailable: 'blocked',
   CannotListen: 'blocked',
   NoCertificates: 'bug',
+  QemuMissing: 'blocked',
 };
 
 /** Everything the simulator throws on its own account. */

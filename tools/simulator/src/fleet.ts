@@ -5,9 +5,13 @@ import { type Clock, wallClock } from './clock.ts';
 import { FleetError, listenError } from './errors.ts';
 import { digestOf, macAddress, makeHardware, uuidFrom } from './hardware.ts';
 import { macPrefixYaml } from './mac-prefixes.ts';
-import { Machine } from './machine.ts';
+import type { Machine } from './machine.ts';
 import { Node } from './node.ts';
 import { profiles, usualVendors, type Vendor, type VendorProfile } from './profiles.ts';
+import { makeQemuParts, type QemuWish } from './qemu/parts.ts';
+import { QemuMachine } from './qemu/qemu-machine.ts';
+import { openRack, type QemuRack } from './qemu/rack.ts';
+import { SimulatedMachine } from './simulated-machine.ts';
 
 export { Node } from './node.ts';
 export type { Vendor } from './profiles.ts';
@@ -75,6 +79,10 @@ export interface NodeWish {
   readonly systems?: number;
   /** Running when it is found, with a system on its disk. */
   readonly inUse?: boolean;
+  /** Simulated ones by default; those in QEMU really run what they boot. */
+  readonly machine?: 'simulated' | 'qemu';
+  /** What machines in QEMU are made of. */
+  readonly qemu?: QemuWish;
 }
 
 export interface FleetCounts {
@@ -96,6 +104,8 @@ export class Fleet implements AsyncDisposable {
   readonly #shellAnchor: Anchor | undefined;
   #bootUrl: string | undefined;
   #made = 0;
+  /** Opened for the first machine in QEMU. */
+  #rack: Promise<QemuRack> | undefined;
 
   /** Use `startFleet`. */
   constructor(options: FleetOptions, authority: FleetAuthority | undefined, [anchor, shellAnchor]: Anchors) {
@@ -147,7 +157,7 @@ export class Fleet implements AsyncDisposable {
     const address = `${network}.${Math.floor(index / 250)}.${(index % 250) + 1}`;
     const bmc = new SimulatedBmc({
       profile,
-      machines: this.#machinesOf(index, profile, wish),
+      machines: await this.#machinesOf(index, profile, wish),
       address,
       macAddress: macAddress(profile.macPrefix, index, 0),
       managerUuid: uuidFrom(digestOf(`${seed}/${index}/manager`)),
@@ -191,20 +201,31 @@ export class Fleet implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.nodes.map(stop));
+    await this.#rack?.then(
+      (rack) => rack[Symbol.asyncDispose](),
+      () => undefined,
+    );
     await this.#anchor[Symbol.asyncDispose]();
     await this.#shellAnchor?.[Symbol.asyncDispose]();
   }
 
-  #machinesOf(
-    index: number,
-    profile: VendorProfile,
-    { uuid, systems = 1, inUse = false }: NodeWish,
-  ): [Machine, ...Machine[]] {
-    const make = (part: number): Machine => {
+  async #machinesOf(index: number, profile: VendorProfile, wish: NodeWish): Promise<[Machine, ...Machine[]]> {
+    const { systems = 1, inUse = false, machine: kind = 'simulated' } = wish;
+    const make = async (part: number): Promise<Machine> => {
+      const systemId = part === 0 ? profile.systemId : nextId(profile.systemId, part);
+      const machine = await this.#makers[kind]({ index, part, systemId, profile, wish });
+      if (inUse) machine.beInUse();
+      return machine;
+    };
+    return [await make(0), ...(await Promise.all(Array.from({ length: systems - 1 }, (_, part) => make(part + 1))))];
+  }
+
+  readonly #makers: Readonly<Record<NonNullable<NodeWish['machine']>, (place: Place) => Promise<Machine>>> = {
+    simulated: async ({ index, part, systemId, profile, wish: { uuid } }) => {
       const { clock, fetch, seed } = this.#options;
       const made = makeHardware(String(seed), index, part);
-      const machine = new Machine({
-        systemId: part === 0 ? profile.systemId : nextId(profile.systemId, part),
+      return new SimulatedMachine({
+        systemId,
         hardware: uuid === undefined || part > 0 ? made : { ...made, uuid },
         profile,
         ipAddress: `10.${20 + part}.${Math.floor(index / 250)}.${(index % 250) + 1}`,
@@ -214,17 +235,33 @@ export class Fleet implements AsyncDisposable {
         fetch,
         random: Math.random,
       });
-      if (inUse) machine.beInUse();
-      return machine;
-    };
-    return [make(0), ...Array.from({ length: systems - 1 }, (_, part) => make(part + 1))];
-  }
+    },
+    qemu: async ({ index, part, systemId, profile, wish: { uuid, qemu = {} } }) => {
+      const { clock, fetch, seed } = this.#options;
+      // One for all, also for those that are added while it is opened.
+      this.#rack ??= openRack();
+      const rack = await this.#rack;
+      const place = { seed: String(seed), index, part, profile, uuid: part === 0 ? uuid : undefined };
+      const parts = makeQemuParts(place, qemu);
+      return QemuMachine.make({ rack, parts, systemId, profile, clock, fetch, bootUrl: () => this.#bootUrl });
+    },
+  };
+}
+
+/** Where a machine is, and what was wished for. */
+interface Place {
+  readonly index: number;
+  /** Tells several machines behind one BMC apart. */
+  readonly part: number;
+  readonly systemId: string;
+  readonly profile: VendorProfile;
+  readonly wish: NodeWish;
 }
 
 const noAuthority = new FleetError('NoCertificates', 'a fleet without HTTPS has no certificates');
 
 async function stop({ machines, bmc }: Node): Promise<void> {
-  for (const machine of machines) machine.dispose();
+  await Promise.all(machines.map((machine) => machine.dispose()));
   await bmc.close();
 }
 

@@ -1,21 +1,13 @@
-import { type BootDevice, bootFrom, type Running } from './boot.ts';
-import type { Clock } from './clock.ts';
-import { type Hardware, reportOf } from './hardware.ts';
-import { MachineNetwork, type MachineRequest } from './network-fetch.ts';
-import type { VendorProfile } from './profiles.ts';
+import type { BootDevice, Running } from './boot.ts';
+import type { Hardware } from './hardware.ts';
+import type { MachineRequest } from './network-fetch.ts';
+import type { SerialConsole } from './qemu/serial-console.ts';
+import type { VirtualMedia } from './virtual-media.ts';
 
 export type { Running } from './boot.ts';
 export type { MachineRequest } from './network-fetch.ts';
 
 export type Power = 'On' | 'Off' | 'PoweringOn' | 'PoweringOff';
-
-export interface MachineTimes {
-  /** From the command until the power is on. */
-  readonly powerOnMs: number;
-  readonly powerOffMs: number;
-  /** From power until firmware looks for something to boot. */
-  readonly bootMs: number;
-}
 
 export interface Override {
   readonly target: string;
@@ -28,24 +20,11 @@ export interface BootRecord {
   readonly at: number;
   /** The override it started with; undefined when it followed its boot order. */
   readonly override: string | undefined;
-  /** Where what runs came from, and its kernel's address; undefined when nothing was booted. */
+  /** Where what runs came from, and its kernel's address; undefined when nothing was booted, or nobody can tell. */
   from: 'network' | 'disk' | undefined;
   kernel: string | undefined;
-  /** Undefined while it goes on: probe, os, setup, emergency, no bootable device, lost power. */
+  /** Undefined while it goes on: probe, os, setup, emergency, no bootable device, lost power, and words like these. */
   outcome: string | undefined;
-}
-
-export interface MachineOptions {
-  /** Identifier of the system in Redfish. */
-  readonly systemId: string;
-  readonly hardware: Hardware;
-  readonly profile: VendorProfile;
-  readonly ipAddress: string;
-  readonly clock: Clock;
-  readonly times: () => MachineTimes;
-  readonly bootUrl: () => string | undefined;
-  readonly fetch: typeof globalThis.fetch;
-  readonly random: () => number;
 }
 
 /** What firmware may boot from, by the names that boot orders are made of. */
@@ -56,216 +35,63 @@ export const bootOptions: Readonly<
   Boot0002: { device: 'pxe', name: 'PXE NIC 1 IPv4', path: 'PciRoot(0x0)/Pci(0x2,0x0)/MAC()/IPv4()' },
   Boot0003: { device: 'http', name: 'HTTP NIC 1 IPv4', path: 'PciRoot(0x0)/Pci(0x2,0x0)/MAC()/IPv4()/Uri()' },
 };
-const deviceOfTarget: Readonly<Record<string, BootDevice>> = { Pxe: 'pxe', UefiHttp: 'http', Hdd: 'disk' };
+const deviceOfTarget: Readonly<Record<string, BootDevice>> = { Pxe: 'pxe', UefiHttp: 'http', Hdd: 'disk', Cd: 'cd' };
 
-/** A machine behind a BMC: power that takes time, and a boot that fetches and runs what it is told. */
-export class Machine {
+/** What firmware tries, in turn: what the override says, then the boot order. */
+export function bootDevicesOf({ override, bootOrder }: Pick<Machine, 'override' | 'bootOrder'>): BootDevice[] {
+  const ordered = bootOrder.flatMap((name) => bootOptions[name]?.device ?? []);
+  const first = override === undefined ? undefined : deviceOfTarget[override.target];
+  return first === undefined ? ordered : [first, ...ordered.filter((device) => device !== first)];
+}
+
+/** A machine behind a BMC, as the BMC and people in the aisle see it; simulated, or a real one in QEMU. */
+export interface Machine {
   readonly hardware: Hardware;
+  /** Identifier of the system in Redfish. */
   readonly systemId: string;
   /** On and Off as they were reached, in order. */
-  readonly powerLog: ('On' | 'Off')[] = [];
-  /** Every step of every start, in words. */
-  readonly bootLog: string[] = [];
-  readonly boots: BootRecord[] = [];
-  power: Power = 'Off';
-  running: Running | undefined;
+  readonly powerLog: readonly ('On' | 'Off')[];
+  /** What is known of every start, in words. */
+  readonly bootLog: readonly string[];
+  readonly boots: readonly BootRecord[];
+  /** What the machine asked the network for, as far as it tells. */
+  readonly requests: readonly MachineRequest[];
+  readonly power: Power;
+  /** What runs, as far as the machine tells. */
+  readonly running: Running | undefined;
+  /** Undefined where the BMC has none. */
+  readonly virtualMedia: VirtualMedia | undefined;
+  /** What it says on its serial line; undefined where there is none. */
+  readonly serial: SerialConsole | undefined;
   override: Override | undefined;
   /** Mode of the override, where the system knows modes. */
   overrideMode: string | undefined;
-  bootOrder: string[] = ['Boot0001'];
-  led: 'Off' | 'Lit' | 'Blinking' = 'Off';
-  assetTag = '';
-  biosAttributes: Record<string, unknown> = { BootMode: 'Uefi', LogicalProc: 'Enabled', WorkloadProfile: 'Balanced' };
+  bootOrder: string[];
+  led: 'Off' | 'Lit' | 'Blinking';
+  assetTag: string;
+  biosAttributes: Record<string, unknown>;
   /** Wishes that come true at the next start. */
-  pendingBiosAttributes: Record<string, unknown> = {};
-  readonly #options: MachineOptions;
-  readonly #network: MachineNetwork;
-  readonly #watchers = new Set<() => void>();
-  #installed: Running | undefined;
-  #stopBoot = new AbortController();
-  #transition: Disposable | undefined;
-
-  constructor(options: MachineOptions) {
-    const { clock, fetch, profile, hardware, systemId } = options;
-    this.#options = options;
-    this.#network = new MachineNetwork({ clock, fetch, userAgent: 'iPXE/1.21.1' });
-    this.hardware = hardware;
-    this.systemId = systemId;
-    this.overrideMode = profile.bootMode;
-  }
-
-  /** What the machine asked the network for. */
-  get requests(): readonly MachineRequest[] {
-    return this.#network.requests;
-  }
-
-  /** What a boot from disk runs: the system that was booted from the network last, the probe excepted. */
-  get installed(): Running | undefined {
-    return this.#installed;
-  }
+  pendingBiosAttributes: Record<string, unknown>;
 
   /** Called after every change; for those that wait. */
-  onChange(watcher: () => void): Disposable {
-    this.#watchers.add(watcher);
-    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
-  }
-
-  turnOn(): void {
-    if (this.power === 'On' || this.power === 'PoweringOn') return;
-    this.#become('PoweringOn', this.#options.times().powerOnMs, () => this.#start());
-  }
-
-  /** As the power button does: what runs ends, then the power goes. */
-  turnOff(): void {
-    if (this.power === 'Off' || this.power === 'PoweringOff') return;
-    this.#stop();
-    this.#become('PoweringOff', this.#options.times().powerOffMs, () => this.#reach('Off'));
-  }
-
-  /** Nobody asks the system; its boot ends at once, the power supply takes its time. */
-  forceOff(): void {
-    this.turnOff();
-  }
-
+  onChange(watcher: () => void): Disposable;
+  turnOn(): void;
+  /** As the power button does: what runs is asked to end. */
+  turnOff(): void;
+  /** Nobody asks the system. */
+  forceOff(): void;
   /** At once, as pulling the plug. */
-  cutOff(): void {
-    const wasOn = this.power === 'On' || this.power === 'PoweringOff';
-    this.#stop();
-    this.#transition?.[Symbol.dispose]();
-    if (wasOn) this.#reach('Off');
-    else this.#become('Off', 0, () => {});
-  }
-
+  cutOff(): void;
   /** Off and on again; the log shows both. */
-  restart(): void {
-    this.cutOff();
-    this.turnOn();
-  }
-
-  /** As a machine that was in use before anybody looked: on, with a system on its disk. Not in the log. */
-  beInUse(): void {
-    const kernel = { url: 'file:///boot/vmlinuz', bytes: 0, sha256: '' };
-    const system = {
-      from: 'disk',
-      role: 'os',
-      kernel,
-      initrd: undefined,
-      commandLine: '',
-      parameters: {},
-      ignition: undefined,
-    } as const;
-    this.#installed = system;
-    this.running = system;
-    this.power = 'On';
-    this.#changed();
-  }
-
+  restart(): void;
+  /** What runs is asked to end, then on again. */
+  restartGracefully(): void;
+  /** As a machine that was in use before anybody looked: on before the operator comes. */
+  beInUse(): void;
   /** The disks are empty again. */
-  erase(): void {
-    this.#installed = undefined;
-  }
-
-  /** Boots and timers end; nothing of the machine goes on. */
-  dispose(): void {
-    this.#stop();
-    this.#transition?.[Symbol.dispose]();
-    this.#watchers.clear();
-  }
-
+  erase(): void;
   /** Something visible was changed from outside. */
-  touch(): void {
-    this.#changed();
-  }
-
-  #become(power: Power, afterMs: number, then: () => void): void {
-    this.#transition?.[Symbol.dispose]();
-    this.power = power;
-    this.#transition = this.#options.clock.setTimeout(afterMs, then);
-    this.#changed();
-  }
-
-  #reach(power: 'On' | 'Off'): void {
-    this.power = power;
-    this.powerLog.push(power);
-    this.#changed();
-  }
-
-  #stop(): void {
-    this.#stopBoot.abort(new Error('the machine lost power'));
-    this.#stopBoot = new AbortController();
-    this.running = undefined;
-  }
-
-  #start(): void {
-    const { signal } = this.#stopBoot;
-    this.biosAttributes = { ...this.biosAttributes, ...this.pendingBiosAttributes };
-    this.pendingBiosAttributes = {};
-    const override = this.override;
-    if (override?.isOnce === true) this.override = undefined;
-    const record: BootRecord = {
-      at: this.#options.clock.now(),
-      override: override?.target,
-      from: undefined,
-      kernel: undefined,
-      outcome: undefined,
-    };
-    this.boots.push(record);
-    this.#reach('On');
-    void this.#boot(override, record, signal).then((outcome) => {
-      record.outcome ??= outcome;
-      this.#changed();
-    });
-    signal.addEventListener('abort', () => (record.outcome ??= 'lost power'), { once: true });
-  }
-
-  /** Never rejects: a boot ends with an outcome. */
-  async #boot(override: Override | undefined, record: BootRecord, signal: AbortSignal): Promise<string> {
-    const { clock, times } = this.#options;
-    try {
-      await clock.sleep(times().bootMs, signal);
-      if (override?.target === 'BiosSetup') return 'setup';
-      return await bootFrom(this.#devices(override), override?.httpUri, this.#world(record), signal);
-    } catch (error) {
-      if (signal.aborted) return 'lost power';
-      this.#log(`failed: ${error instanceof Error ? error.message : String(error)}`);
-      return 'failed';
-    }
-  }
-
-  #devices(override: Override | undefined): BootDevice[] {
-    const ordered = this.bootOrder.flatMap((name) => bootOptions[name]?.device ?? []);
-    const first = override === undefined ? undefined : deviceOfTarget[override.target];
-    return first === undefined ? ordered : [first, ...ordered.filter((device) => device !== first)];
-  }
-
-  #world(record: BootRecord): Parameters<typeof bootFrom>[2] {
-    const { clock, fetch, bootUrl, profile, ipAddress, random } = this.#options;
-    return {
-      uuid: this.hardware.uuid,
-      clock,
-      network: this.#network,
-      fetch,
-      bootUrl,
-      random,
-      report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
-      installed: () => this.#installed,
-      install: (running) => (this.#installed = running),
-      run: (running) => {
-        this.running = running;
-        record.from = running.from;
-        record.kernel = running.kernel.url;
-        this.#changed();
-      },
-      log: (line) => this.#log(line),
-    };
-  }
-
-  #log(line: string): void {
-    this.bootLog.push(line);
-    this.#changed();
-  }
-
-  #changed(): void {
-    for (const watcher of this.#watchers) watcher();
-  }
+  touch(): void;
+  /** Nothing of the machine goes on, and nothing is left of it. */
+  dispose(): Promise<void>;
 }

@@ -8,6 +8,7 @@ import { showStatus } from './status-line.ts';
 
 interface Flags {
   count: number;
+  qemu: number;
   vendors: readonly Vendor[];
   https: boolean;
   latency: number;
@@ -62,6 +63,7 @@ Examples:
   kubectl apply -f endpoints.yaml             tells an operator that runs with --mac-prefixes-file=prefixes.yaml
   metal-fleet --count 1000 --latency 200      a slow data centre
   metal-fleet --https --ca ca.pem             BMCs with certificates of an own CA
+  metal-fleet --count 0 --qemu 2              real machines: they run what they boot
   metal-fleet --count 3 -o json | jq -r '.[].url'
 
 Control API, http://127.0.0.1:<control-port>:
@@ -78,6 +80,7 @@ const command = new Command('metal-fleet')
     'A fleet of simulated servers: Redfish BMCs over real HTTP, and the machines behind them. Ends with Ctrl-C.',
   )
   .option('--count <n>', 'number of servers', whole, 8)
+  .option('--qemu <n>', 'real machines in QEMU besides, behind generic BMCs', whole, 0)
   .addOption(
     new Option('--vendors <list>', 'vendors in turn, separated by commas')
       .argParser(vendorList)
@@ -110,6 +113,7 @@ async function main(flags: Flags): Promise<void> {
     process.once('SIGTERM', resolve);
   });
   await using fleet = await startFleet(optionsOf(flags));
+  for (let number = 0; number < flags.qemu; number += 1) await fleet.add({ machine: 'qemu' });
   await writeFiles(fleet, flags);
   await using _control = flags.controlPort === 0 ? undefined : await startControl(fleet, flags.controlPort);
   process.stdout.write(flags.output === 'json' ? `${JSON.stringify(rowsOf(fleet), undefined, 2)}\n` : tableOf(fleet));

@@ -1,6 +1,7 @@
 import type { SimulatedBmc } from './bmc.ts';
 import type { BootRecord, Machine, MachineRequest, Power, Running } from './machine.ts';
 import type { Vendor } from './profiles.ts';
+import type { SerialConsole } from './qemu/serial-console.ts';
 
 /** One BMC with the machine behind it, or with several. What is asked here is asked of the first machine. */
 export class Node {
@@ -43,6 +44,13 @@ export class Node {
   /** Every start: what it was told to boot from, and what came of it. */
   get boots(): readonly Readonly<BootRecord>[] {
     return this.machine.boots;
+  }
+
+  /** What the machine says on its serial line. @throws TypeError for a simulated one. */
+  get serial(): SerialConsole {
+    const { serial } = this.machine;
+    if (serial === undefined) throw new TypeError('a simulated machine has no serial line; add one in QEMU');
+    return serial;
   }
 
   get running(): Running | undefined {

@@ -101,6 +101,7 @@ function systemResource(bmc: SimulatedBmc, machine: Machine, path: string): Reso
     ...(profile.simpleStorage ? { SimpleStorage: under('SimpleStorage') } : { Storage: under('Storage') }),
     EthernetInterfaces: under('EthernetInterfaces'),
     Bios: under('Bios'),
+    ...(machine.virtualMedia === undefined ? {} : { VirtualMedia: under('VirtualMedia') }),
     Links: {
       Chassis: [at(`${root}/Chassis/${profile.chassisId}`)],
       ManagedBy: [at(`${root}/Managers/${profile.managerId}`)],

@@ -4,6 +4,7 @@ import { at, collection, settingsAt } from './links.ts';
 import { bootOptions, type Machine } from './machine.ts';
 import type { VendorProfile } from './profiles.ts';
 import type { Resource } from './replies.ts';
+import { mediaId, mediaResource, type VirtualMedia } from './virtual-media.ts';
 
 /** Resources below a system: `path` is the whole path, `parts` what follows the system. */
 export function partOfSystem(
@@ -33,12 +34,22 @@ export function partOfSystem(
       return bmc.profile.simpleStorage ? simpleStorage(hardware.disks, path, id, rest) : undefined;
     case 'Bios':
       return rest.length === 0 ? bios(machine, path, id) : undefined;
+    case 'VirtualMedia':
+      return list(path, mediaOf(machine), {
+        id,
+        rest,
+        name: 'VirtualMedia',
+        show: (at, { media }) => mediaResource(media, at),
+      });
     case 'Settings':
       return bmc.profile.bootBySettings && id === undefined ? futureState(bmc, machine, path) : undefined;
     default:
       return undefined;
   }
 }
+
+const mediaOf = ({ virtualMedia }: Machine): { id: string; media: VirtualMedia }[] =>
+  virtualMedia === undefined ? [] : [{ id: mediaId, media: virtualMedia }];
 
 interface Listed<T> {
   readonly id: string | undefined;

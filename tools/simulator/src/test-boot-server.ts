@@ -10,6 +10,8 @@ export interface TestBootServer extends AsyncDisposable {
   }[];
   /** Resolves when this has been asked for. */
   sees(what: string): Promise<void>;
+  /** Resolves when a connection on which this was asked for closes. */
+  closed(what: string): Promise<void>;
 }
 
 /** A page that never comes. */
@@ -22,6 +24,12 @@ type Page = typeof hangs | string | Buffer | number | (() => string | Buffer | n
 export async function startTestBootServer(pages: (url: string) => Record<string, Page>): Promise<TestBootServer> {
   const asked: { what: string; body: string; authorization: string | undefined }[] = [];
   const watchers = new Set<() => void>();
+  const closed = new Map<string, PromiseWithResolvers<void>>();
+  const closedOf = (what: string): PromiseWithResolvers<void> => {
+    const known = closed.get(what) ?? Promise.withResolvers<void>();
+    closed.set(what, known);
+    return known;
+  };
   let served: Record<string, Page> = {};
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -29,6 +37,7 @@ export async function startTestBootServer(pages: (url: string) => Record<string,
     const path = request.url ?? '';
     const { authorization } = request.headers;
     asked.push({ what: `${request.method} ${path}`, body: Buffer.concat(chunks).toString('utf8'), authorization });
+    request.socket.once('close', () => closedOf(`${request.method} ${path}`).resolve());
     for (const watcher of watchers) watcher();
     const page = served[path] ?? 404;
     if (page === hangs) return;
@@ -50,6 +59,7 @@ export async function startTestBootServer(pages: (url: string) => Record<string,
         watchers.add(look);
         look();
       }),
+    closed: (what) => closedOf(what).promise,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -4,6 +4,7 @@ import { root, at } from './links.ts';
 import { bootOptions, type Machine } from './machine.ts';
 import { done, failure, member, missing, type Reply } from './replies.ts';
 import { managerResetTypes, resourceAt, sessionResource } from './resources.ts';
+import { mediaAction } from './virtual-media.ts';
 
 /** A change asked for by a client that was admitted. */
 export interface Write {
@@ -148,7 +149,7 @@ function patchBios(bmc: SimulatedBmc, machine: Machine, body: Record<string, unk
   return done(bmc.profile.changedStatus);
 }
 
-export function post(bmc: SimulatedBmc, write: Write): Reply {
+export function post(bmc: SimulatedBmc, write: Write): Reply | Promise<Reply> {
   const { path, body } = write;
   const machine = bmc.machines.find(
     ({ systemId }) => path === `${root}/Systems/${systemId}/Actions/ComputerSystem.Reset`,
@@ -157,6 +158,8 @@ export function post(bmc: SimulatedBmc, write: Write): Reply {
   if (path === `${root}/Managers/${bmc.profile.managerId}/Actions/Manager.Reset`) return resetManager(bmc, body);
   if (path === accountsPath) return createAccount(bmc, body);
   if (path === `${root}/EventService/Subscriptions`) return subscribe(bmc, body);
+  const acted = mediaAction(bmc.machines, path, body);
+  if (acted !== undefined) return acted;
   return resourceAt(bmc, path) === undefined
     ? missing(path)
     : failure(405, 'OperationNotAllowed', `nothing can be posted to ${path}`);
@@ -192,6 +195,8 @@ function applyReset({ board }: SimulatedBmc, machine: Machine, type: string, isO
       return board.meet('ignoresShutdown', '') ? undefined : machine.turnOff();
     case 'Nmi':
       return undefined;
+    case 'GracefulRestart':
+      return machine.restartGracefully();
     default:
       return machine.restart();
   }

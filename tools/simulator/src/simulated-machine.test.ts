@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { clockOfSpeed } from './clock.ts';
 import { type Fleet, type FleetOptions, startFleet } from './fleet.ts';
 import type { Node } from './node.ts';
+import { SimulatedMachine } from './simulated-machine.ts';
 import { bootScript, busy, hangs, probeIgnition, startTestBootServer } from './test-boot-server.ts';
 
 const fast: Partial<FleetOptions> = { clock: clockOfSpeed(200), powerOnMs: 100, powerOffMs: 100, bootMs: 100 };
@@ -177,6 +178,7 @@ test('ignition is waited for when its server is away, and not when it refuses', 
   node.machine.turnOn();
   await node.until((it) => outcome(it) === 'emergency', soon());
   assert.equal(tries, 3);
+  assert.ok(node.machine instanceof SimulatedMachine);
   assert.equal(node.machine.installed, undefined);
 });
 

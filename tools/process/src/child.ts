@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ControlPlaneError } from './errors.ts';
 
 /**
  * Runs a program for as long as the writer of its own standard input lives. However that one ended, by SIGKILL too, the
@@ -11,20 +11,22 @@ import { ControlPlaneError } from './errors.ts';
  *          └───────────TERM or USR2───────────────────▲    └──TERM or KILL───▲
  *
  * Only the supervisor signals the program, because only a parent knows that the id is not somebody else's by now. What
- * it is asked before the program has an id, it does as soon as there is one.
+ * it is asked before the program has an id, it does as soon as there is one. Channels (3 and up) are the program's alone:
+ * where the supervisor held them too, nobody would see them close.
  */
 const supervise = `
 leftovers=$1; asked=; orphaned=; shift
 trap 'asked=TERM; kill -TERM $child 2>/dev/null' TERM
 trap 'asked=KILL; kill -KILL $child 2>/dev/null' USR2
 trap 'asked=KILL; orphaned=yes; kill -KILL $child 2>/dev/null' USR1
-exec 3<&0
-"$@" </dev/null 3<&- &
+exec 9<&0
+"$@" </dev/null 9<&- &
 child=$!
+exec 3<&- 4<&-
 if [ -n "$asked" ]; then kill -$asked $child 2>/dev/null; fi
-{ trap '' TERM USR2; read -r _ <&3; kill -USR1 $$ || kill -KILL $child; } >/dev/null 2>&1 &
+{ trap '' TERM USR2; read -r _ <&9; kill -USR1 $$ || kill -KILL $child; } >/dev/null 2>&1 &
 watcher=$!
-exec 3<&-
+exec 9<&-
 wait $child; status=$?
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
 kill -KILL $watcher 2>/dev/null
@@ -44,29 +46,41 @@ export interface Program {
   readonly environment?: NodeJS.ProcessEnv | undefined;
   /** Removed when this process ends without stopping the program. */
   readonly leftovers?: string | undefined;
+  /** Two-way channels that it finds open as descriptors 3 and 4: none by default, at most two. */
+  readonly channels?: 0 | 1 | 2;
+  /** Makes the error that `until` throws; a plain one by default. */
+  readonly failure?: (message: string) => Error;
 }
 
 /** A program that ends with this process, however this process ends. Its output goes to a file. */
 export class Child {
   /** The exit code; null when it was ended by a signal. */
   readonly exited: Promise<number | null>;
+  /** The near ends of its channels, in order. */
+  readonly channels: readonly Duplex[];
   readonly #process: ChildProcess;
   readonly #name: string;
   readonly #logFile: string;
+  readonly #failure: (message: string) => Error;
   #running = true;
 
-  constructor({ name, command, args, directory, logFile, environment, leftovers = '' }: Program) {
+  constructor(program: Program) {
+    const { name, command, args, directory, logFile, environment, leftovers = '', channels = 0 } = program;
     this.#name = name;
     this.#logFile = logFile;
+    this.#failure = program.failure ?? ((message) => new Error(message));
     const log = openSync(logFile, 'a');
     this.#process = spawn('/bin/sh', ['-c', supervise, name, leftovers, command, ...args], {
       cwd: directory,
       env: environment ?? process.env,
-      stdio: ['pipe', log, log],
+      stdio: ['pipe', log, log, ...Array.from({ length: channels }, () => 'pipe' as const)],
       // A group of its own: Ctrl-C in the terminal reaches this process, which then ends things in order.
       detached: true,
     });
     closeSync(log);
+    // Node makes such a pipe of a socket, which its type leaves open; one of a program that is gone says nothing new.
+    this.channels = (this.#process.stdio.slice(3) as (Duplex | null)[]).filter((channel) => channel !== null);
+    for (const channel of this.channels) channel.on('error', () => {});
     this.exited = new Promise((resolve) => {
       this.#process.once('error', () => resolve(null));
       this.#process.once('exit', resolve);
@@ -90,7 +104,7 @@ export class Child {
     }
   }
 
-  /** Waits for the check to hold. @throws ControlPlaneError when the program ends or time is up; the signal's reason. */
+  /** Waits for the check to hold. @throws the program's failure when the program ends or time is up; the signal's reason. */
   async until(isReady: () => Promise<boolean>, withinMs: number, signal?: AbortSignal): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (!(await isReady())) {
@@ -117,7 +131,7 @@ export class Child {
     await this.exited;
   }
 
-  #failed(what: string): ControlPlaneError {
-    return new ControlPlaneError('StartFailed', `${this.#name} ${what}; the end of its log:\n${this.lastWords}`);
+  #failed(what: string): Error {
+    return this.#failure(`${this.#name} ${what}; the end of its log:\n${this.lastWords}`);
   }
 }

@@ -17,3 +17,28 @@ test('a program that is ended at any moment of its start ends', { timeout: 60_00
     assert.equal(child.running, false);
   }
 });
+
+test('a channel goes to the program, and is seen to close when the program closes it', {
+  timeout: 60_000,
+}, async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'metal-child-test-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const script = 'read word <&4; echo "heard $word" >&3; exec 3>&-; exec sleep 120';
+  const args = ['-c', script];
+  const child = new Child({
+    name: 'talker',
+    command: '/bin/sh',
+    args,
+    directory,
+    logFile: join(directory, 'log'),
+    channels: 2,
+  });
+  const [told, asked] = child.channels;
+  assert.ok(told !== undefined && asked !== undefined);
+  asked.write('hello\n');
+  let text = '';
+  for await (const chunk of told) text += String(chunk);
+  assert.equal(text, 'heard hello\n');
+  assert.equal(child.running, true);
+  await child.kill();
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Override } from '../machine.ts';
+import { profiles } from '../profiles.ts';
+import { qemuArguments, type QemuStart } from './arguments.ts';
+import { bootSequence, networkBootOf } from './boot-plan.ts';
+import { hardwareOf, makeQemuParts, type QemuWish } from './parts.ts';
+
+const partsOf = (wish: QemuWish = {}) =>
+  makeQemuParts({ seed: 'test', index: 3, part: 0, profile: profiles.dell, uuid: undefined }, wish);
+const startOf = (more: Partial<QemuStart> = {}): QemuStart => ({
+  programs: { qemu: 'qemu', ovmfCode: '/code.fd', ovmfVariables: '/vars.fd' },
+  accelerator: 'tcg',
+  directory: '/dir',
+  sequence: ['disk0'],
+  networkBoot: 'pxe',
+  bootFile: undefined,
+  medium: undefined,
+  ...more,
+});
+const lineOf = (wish: QemuWish, more: Partial<QemuStart>) => qemuArguments(partsOf(wish), startOf(more)).join(' ');
+
+test('the same place in a fleet makes the same machine, another one another', () => {
+  assert.deepEqual(partsOf(), partsOf());
+  const other = makeQemuParts({ seed: 'test', index: 4, part: 0, profile: profiles.dell, uuid: undefined }, {});
+  for (const field of ['uuid', 'serialNumber', 'macAddress'] as const) assert.notEqual(partsOf()[field], other[field]);
+});
+
+test('what Redfish tells is on the command line', () => {
+  const wish: QemuWish = { memoryMiB: 768, cores: 2, disks: [{ bytes: 1_024 }, { kind: 'nvme' }] };
+  const hardware = hardwareOf(partsOf(wish));
+  const line = lineOf(wish, {});
+  const told = [hardware.uuid, hardware.serialNumber, hardware.sku, 'product=PowerEdge R670', '-m 768M', 'cores=2'];
+  const parts = hardware.nics.map(({ macAddress }) => `mac=${macAddress}`);
+  const disks = hardware.disks.map(({ serialNumber }) => `serial=${serialNumber}`);
+  for (const text of [...told, ...parts, ...disks]) assert.ok(line.includes(text), text);
+  assert.equal(hardware.memoryGiB, 0.75);
+});
+
+test('commas in names do not end them', () => {
+  const line = qemuArguments({ ...partsOf(), manufacturer: 'One, Two' }, startOf()).join(' ');
+  assert.ok(line.includes('manufacturer=One,, Two,product='), line);
+});
+
+const order = { override: undefined, bootOrder: ['Boot0001'] };
+const to = (target: string): Override => ({ target, isOnce: true, httpUri: undefined });
+const sequences: readonly (readonly [Parameters<typeof bootSequence>[0], readonly string[]])[] = [
+  [order, ['disk0', 'disk1']],
+  [{ ...order, override: to('Pxe') }, ['nic0', 'disk0', 'disk1']],
+  [{ ...order, override: to('UefiHttp') }, ['nic0', 'disk0', 'disk1']],
+  [{ ...order, override: to('Cd') }, ['cd0', 'disk0', 'disk1']],
+  [{ ...order, override: to('BiosSetup') }, ['disk0', 'disk1']],
+  [{ bootOrder: ['Boot0003', 'Boot0002', 'Boot0001'], override: to('Hdd') }, ['disk0', 'disk1', 'nic0']],
+];
+
+test('the override comes first, then the boot order, and nothing twice', () => {
+  for (const [machine, expected] of sequences) assert.deepEqual(bootSequence(machine, 2), expected);
+  const line = lineOf({ disks: [{}, {}] }, { sequence: ['nic0', 'disk0'] });
+  assert.match(line, /id=nic0,\S*bootindex=0/);
+  assert.match(line, /id=disk0,\S*bootindex=1/);
+  assert.doesNotMatch(line, /id=disk1,\S*bootindex/);
+});
+
+test('HTTP boot is that of OVMF itself, PXE that of the card', () => {
+  assert.equal(networkBootOf({ ...order, override: to('UefiHttp') }), 'http');
+  assert.equal(networkBootOf({ ...order, override: to('Pxe') }), 'pxe');
+  assert.match(lineOf({ firmware: 'OVMF' }, { networkBoot: 'http' }), /IPv4PXESupport,string=no.*romfile= /);
+  assert.doesNotMatch(lineOf({ firmware: 'OVMF' }, {}), /PXESupport|romfile/);
+  assert.doesNotMatch(lineOf({}, { networkBoot: 'http' }), /PXESupport|romfile|pflash/, 'SeaBIOS has no drivers');
+});
+
+test('a guest is kept off every network but for what it is given', () => {
+  assert.doesNotMatch(lineOf({}, {}), /restrict/);
+  assert.match(lineOf({ reaches: [] }, {}), /restrict=on -device/);
+  const line = lineOf({ reaches: ['http://127.0.0.1:81/a', 'http://127.0.0.1:81/b', 'https://elsewhere.test'] }, {});
+  assert.equal(line.match(/guestfwd=tcp:10\.0\.2\.100:81-cmd:\S+ \S+forward\.ts' 127\.0\.0\.1 81/g)?.length, 1);
+  assert.doesNotMatch(line, /elsewhere/);
+});

@@ -1,0 +1,133 @@
+import { fileURLToPath } from 'node:url';
+import { cdDevice, diskDevice, type NetworkBoot, nicDevice } from './boot-plan.ts';
+import { forwardAddress, isLoopback } from './guest-url.ts';
+import { dimm, processorModel, processorSpeedMHz, type QemuParts } from './parts.ts';
+import type { QemuPrograms } from './programs.ts';
+
+export type Accelerator = 'kvm' | 'tcg';
+
+/** Descriptors that QEMU finds open. */
+export const monitorDescriptor = 3;
+export const serialDescriptor = 4;
+
+/** One start of a machine. */
+export interface QemuStart {
+  readonly programs: QemuPrograms;
+  readonly accelerator: Accelerator;
+  /** Holds `disk<n>.raw` and `vars.fd`, and gets `serial.log`. */
+  readonly directory: string;
+  /** Devices that firmware tries, in turn. */
+  readonly sequence: readonly string[];
+  readonly networkBoot: NetworkBoot;
+  /** What DHCP names as boot file, as the guest reaches it; undefined for none. */
+  readonly bootFile: string | undefined;
+  /** Image in the CD drive. */
+  readonly medium: string | undefined;
+}
+
+/** The command line. Halted at first, so that nothing happens before somebody listens. */
+export function qemuArguments(parts: QemuParts, start: QemuStart): string[] {
+  const { accelerator, directory } = start;
+  return [
+    ['-S', '-nodefaults', '-no-user-config', '-display', 'none', '-name', parts.serialNumber],
+    // Without a screen SeaBIOS and its network ROM talk on the serial line, as OVMF does anyhow.
+    ['-machine', 'q35,graphics=off', '-accel', accelerator],
+    ['-cpu', `${accelerator === 'kvm' ? 'host' : 'max'},model-id=${processorModel}`],
+    ['-smp', `${parts.cores},sockets=1,cores=${parts.cores},threads=1`, '-m', `${parts.memoryMiB}M`],
+    identity(parts),
+    firmware(parts, start),
+    channels(directory),
+    ['-device', 'virtio-rng-pci'],
+    network(parts, start),
+    parts.disks.flatMap((disk, number) => drive(disk, number, start)),
+    cd(start),
+    // What has no index is not booted from.
+    ['-boot', 'strict=on'],
+  ].flat();
+}
+
+/** Commas end a value, unless they are doubled. */
+const value = (text: string): string => text.replaceAll(',', ',,');
+
+function identity({ uuid, manufacturer, model, serialNumber, sku, dimmSerialNumber }: QemuParts): string[] {
+  const board = `manufacturer=${value(manufacturer)},product=${value(model)},serial=${serialNumber}`;
+  return [
+    ['-uuid', uuid],
+    ['-smbios', `type=1,${board},uuid=${uuid},sku=${sku}`],
+    ['-smbios', `type=2,${board}`],
+    [
+      '-smbios',
+      `type=4,manufacturer=QEMU,version=${processorModel},max-speed=${processorSpeedMHz},current-speed=${processorSpeedMHz}`,
+    ],
+    ['-smbios', `type=17,manufacturer=${dimm.manufacturer},part=${dimm.partNumber},serial=${dimmSerialNumber}`],
+  ].flat();
+}
+
+function firmware({ firmware: wanted }: QemuParts, { programs, directory, networkBoot }: QemuStart): string[] {
+  if (wanted === 'SeaBIOS') return [];
+  const flash = (unit: number, file: string, more = '') => [
+    '-drive',
+    `if=pflash,format=raw,unit=${unit},file=${value(file)}${more}`,
+  ];
+  // Its drivers for PXE come before those for HTTP, so that only their absence gives HTTP its turn.
+  const withoutPxe = ['4', '6'].flatMap((version) => [
+    '-fw_cfg',
+    `name=opt/org.tianocore/IPv${version}PXESupport,string=no`,
+  ]);
+  return [
+    flash(0, programs.ovmfCode, ',readonly=on'),
+    flash(1, `${directory}/vars.fd`),
+    networkBoot === 'http' ? withoutPxe : [],
+  ].flat();
+}
+
+const channels = (directory: string): string[] =>
+  [
+    ['-chardev', `socket,id=monitor,fd=${monitorDescriptor}`, '-mon', 'chardev=monitor,mode=control'],
+    ['-chardev', `socket,id=serial,fd=${serialDescriptor},logfile=${value(directory)}/serial.log,logappend=on`],
+    ['-serial', 'chardev:serial'],
+  ].flat();
+
+function network(parts: QemuParts, { sequence, networkBoot, bootFile }: QemuStart): string[] {
+  // Without its ROM the firmware's own drivers see the card; only OVMF has any.
+  const rom = parts.firmware === 'OVMF' && networkBoot === 'http' ? ',romfile=' : '';
+  const file = bootFile === undefined ? '' : `,bootfile=${value(bootFile)}`;
+  const device = `virtio-net-pci,id=${nicDevice},netdev=net0,mac=${parts.macAddress},bus=pcie.0,addr=0x2${rom}`;
+  return [
+    ['-netdev', `user,id=net0${file}${restriction(parts.reaches)}`],
+    ['-device', `${device}${index(nicDevice, sequence)}`],
+  ].flat();
+}
+
+const forwarder = fileURLToPath(new URL('forward.ts', import.meta.url));
+
+/** Nothing leaves the guest's network but for connections to these places; QEMU starts a forwarder for each connection. */
+function restriction(reaches: QemuParts['reaches']): string {
+  if (reaches === undefined) return '';
+  const forwards = reaches.filter(isLoopback).map((url) => {
+    const { hostname, port, protocol } = new URL(url);
+    const number = port === '' ? (protocol === 'https:' ? '443' : '80') : port;
+    const command = `'${process.execPath}' '${forwarder}' ${hostname} ${number}`;
+    return `,guestfwd=tcp:${forwardAddress}:${number}-cmd:${value(command)}`;
+  });
+  return `,restrict=on${[...new Set(forwards)].join('')}`;
+}
+
+function drive({ kind, serialNumber }: QemuParts['disks'][number], number: number, start: QemuStart): string[] {
+  const id = diskDevice(number);
+  // Killing QEMU loses nothing that the guest wrote: it is in this host's memory. Discarded blocks read as zeroes.
+  const file = `if=none,id=${id}-file,format=raw,cache=unsafe,discard=unmap,file=${value(start.directory)}/${id}.raw`;
+  const model = kind === 'nvme' ? 'nvme' : 'virtio-blk-pci';
+  const device = `${model},id=${id},drive=${id}-file,serial=${serialNumber}${index(id, start.sequence)}`;
+  return ['-drive', file, '-device', device];
+}
+
+function cd({ medium, sequence }: QemuStart): string[] {
+  const device = `ide-cd,id=${cdDevice},bus=ide.0${index(cdDevice, sequence)}`;
+  if (medium === undefined) return ['-device', device];
+  const file = `if=none,id=${cdDevice}-file,media=cdrom,format=raw,readonly=on,file=${value(medium)}`;
+  return ['-drive', file, '-device', `${device},drive=${cdDevice}-file`];
+}
+
+const index = (device: string, sequence: readonly string[]): string =>
+  sequence.includes(device) ? `,bootindex=${sequence.indexOf(device)}` : '';

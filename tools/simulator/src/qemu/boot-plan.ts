@@ -1,0 +1,25 @@
+import type { BootDevice } from '../boot.ts';
+import { bootDevicesOf, type Machine } from '../machine.ts';
+
+/** Identifiers of QEMU's devices. */
+export const nicDevice = 'nic0';
+export const cdDevice = 'cd0';
+export const diskDevice = (number: number): string => `disk${number}`;
+
+/** Devices that firmware tries, the first first; those that are not there are not tried. */
+export function bootSequence(machine: Pick<Machine, 'override' | 'bootOrder'>, diskCount: number): string[] {
+  const disks = Array.from({ length: diskCount }, (_, number) => diskDevice(number));
+  const devices: Readonly<Record<BootDevice, readonly string[]>> = {
+    disk: disks,
+    pxe: [nicDevice],
+    http: [nicDevice],
+    cd: [cdDevice],
+  };
+  return [...new Set(bootDevicesOf(machine).flatMap((device) => devices[device]))];
+}
+
+/** How the machine boots when it boots from the network, which is settled when it is switched on. */
+export type NetworkBoot = 'pxe' | 'http';
+
+export const networkBootOf = (machine: Pick<Machine, 'override' | 'bootOrder'>): NetworkBoot =>
+  bootDevicesOf(machine).find((device) => device === 'pxe' || device === 'http') === 'http' ? 'http' : 'pxe';

@@ -1,0 +1,51 @@
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { VirtualMedia } from '../virtual-media.ts';
+import { cdDevice } from './boot-plan.ts';
+import type { Monitor } from './monitor.ts';
+
+const fetchWithinMs = 300_000;
+
+export interface CdDriveOptions {
+  /** Where the image is kept while it is inserted. */
+  readonly file: string;
+  readonly fetch: typeof globalThis.fetch;
+  /** Line to the machine; undefined while it is off. */
+  readonly monitor: () => Monitor | undefined;
+  readonly onChange: () => void;
+}
+
+/** The virtual CD of a machine in QEMU. What is inserted stays through its starts. */
+export class CdDrive implements VirtualMedia {
+  image: string | undefined;
+  readonly #options: CdDriveOptions;
+
+  constructor(options: CdDriveOptions) {
+    this.#options = options;
+  }
+
+  /** The file in it. */
+  get medium(): string | undefined {
+    return this.image === undefined ? undefined : this.#options.file;
+  }
+
+  async insert(image: string): Promise<void> {
+    const { file, fetch, monitor, onChange } = this.#options;
+    const response = await fetch(image, { signal: AbortSignal.timeout(fetchWithinMs) });
+    if (!response.ok || response.body === null) throw new Error(`the server answered ${response.status}`);
+    await pipeline(Readable.fromWeb(response.body), createWriteStream(file));
+    await monitor()?.do('blockdev-change-medium', { id: cdDevice, filename: file, format: 'raw' });
+    this.image = image;
+    onChange();
+  }
+
+  async eject(): Promise<void> {
+    const { file, monitor, onChange } = this.#options;
+    await monitor()?.do('eject', { id: cdDevice, force: true });
+    await rm(file, { force: true });
+    this.image = undefined;
+    onChange();
+  }
+}

@@ -1,0 +1,67 @@
+import type { Duplex } from 'node:stream';
+import * as z from 'zod';
+
+/** What QEMU's monitor says in a line (QMP). */
+const message = z.union([
+  z.object({ event: z.string(), data: z.record(z.string(), z.unknown()).default({}) }),
+  z.object({ return: z.unknown(), id: z.number() }),
+  z.object({ error: z.object({ class: z.string(), desc: z.string() }), id: z.number() }),
+  z.object({ QMP: z.unknown() }),
+]);
+
+export interface MonitorEvent {
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+interface Asked {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The line to QEMU. Commands are done one after the other; those that are open when QEMU ends are rejected. */
+export class Monitor {
+  readonly #channel: Duplex;
+  readonly #asked = new Map<number, Asked>();
+  readonly #onEvent: (event: MonitorEvent) => void;
+  #count = 0;
+  #rest = '';
+
+  constructor(channel: Duplex, onEvent: (event: MonitorEvent) => void) {
+    this.#channel = channel;
+    this.#onEvent = onEvent;
+    channel.setEncoding('utf8');
+    channel.on('data', (text: string) => this.#read(text));
+    channel.on('close', () => this.#end());
+  }
+
+  /** @throws Error with QEMU's own words. */
+  async do(execute: string, parameters?: Record<string, unknown>): Promise<unknown> {
+    const id = ++this.#count;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#asked.set(id, { resolve, reject });
+    if (this.#channel.destroyed) this.#end();
+    else this.#channel.write(`${JSON.stringify({ execute, arguments: parameters, id })}\n`);
+    return promise;
+  }
+
+  #read(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines.filter((one) => one.trim() !== '')) this.#hear(message.parse(JSON.parse(line)));
+  }
+
+  #hear(said: z.output<typeof message>): void {
+    if ('event' in said) return this.#onEvent(said);
+    if (!('id' in said)) return;
+    const asked = this.#asked.get(said.id);
+    this.#asked.delete(said.id);
+    if ('error' in said) asked?.reject(new Error(`QEMU: ${said.error.desc}`));
+    else asked?.resolve(said.return);
+  }
+
+  #end(): void {
+    for (const { reject } of this.#asked.values()) reject(new Error('QEMU has ended'));
+    this.#asked.clear();
+  }
+}

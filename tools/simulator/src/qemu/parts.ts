@@ -1,0 +1,123 @@
+import { digestOf, type Disk, type Hardware, macAddress, uuidFrom } from '../hardware.ts';
+import type { VendorProfile } from '../profiles.ts';
+
+export type Firmware = 'SeaBIOS' | 'OVMF';
+
+export interface QemuDisk {
+  readonly kind: 'virtio' | 'nvme';
+  readonly bytes: number;
+  readonly serialNumber: string;
+}
+
+/** What a machine in QEMU is made of: QEMU gets its arguments from here, and Redfish its inventory. */
+export interface QemuParts {
+  readonly firmware: Firmware;
+  readonly uuid: string;
+  readonly manufacturer: string;
+  readonly model: string;
+  readonly serialNumber: string;
+  readonly sku: string;
+  readonly memoryMiB: number;
+  readonly dimmSerialNumber: string;
+  readonly cores: number;
+  readonly macAddress: string;
+  readonly disks: readonly QemuDisk[];
+  /** Only the loopback addresses of these URLs can be reached; undefined: whatever this host reaches. */
+  readonly reaches: readonly string[] | undefined;
+}
+
+/** Everything may be left out. */
+export interface QemuWish {
+  readonly firmware?: Firmware;
+  readonly memoryMiB?: number;
+  readonly cores?: number;
+  readonly disks?: readonly { readonly kind?: QemuDisk['kind']; readonly bytes?: number }[];
+  /** Keeps the guest off every network but for these URLs of this host. */
+  readonly reaches?: readonly string[];
+}
+
+const usual = {
+  firmware: 'SeaBIOS',
+  memoryMiB: 512,
+  cores: 1,
+  disks: [{}],
+} as const satisfies QemuWish;
+const usualDiskBytes = 64 * 2 ** 20;
+
+/** QEMU's own block of addresses. */
+const nicMacPrefix = '525400';
+export const processorModel = 'QEMU Virtual CPU';
+export const processorSpeedMHz = 2_000;
+export const dimm = { id: 'DIMM 0', manufacturer: 'QEMU', partNumber: 'QEMU-RAM' } as const;
+
+export interface QemuPlace {
+  readonly seed: string;
+  readonly index: number;
+  /** Tells several machines behind one BMC apart. */
+  readonly part: number;
+  readonly profile: VendorProfile;
+  readonly uuid: string | undefined;
+}
+
+/** The parts of the machine at this place of a fleet: the same for the same seed. */
+export function makeQemuParts({ seed, index, part, profile, uuid }: QemuPlace, wish: QemuWish): QemuParts {
+  const digest = (what: string) => digestOf(`${seed}/${index}.${part}/qemu/${what}`);
+  const { firmware, memoryMiB, cores, disks } = { ...usual, ...wish };
+  return {
+    firmware,
+    uuid: uuid ?? uuidFrom(digest('uuid')),
+    manufacturer: profile.manufacturer,
+    model: profile.model,
+    serialNumber: digest('serial').slice(0, 10).toUpperCase(),
+    sku: digest('sku').slice(0, 7).toUpperCase(),
+    memoryMiB,
+    dimmSerialNumber: digest('dimm').slice(0, 8).toUpperCase(),
+    cores,
+    macAddress: macAddress(nicMacPrefix, index, part),
+    disks: (disks as NonNullable<QemuWish['disks']>).map(({ kind = 'virtio', bytes = usualDiskBytes }, number) => ({
+      kind,
+      bytes,
+      serialNumber: digest(`disk${number}`).slice(0, 12).toUpperCase(),
+    })),
+    reaches: wish.reaches,
+  };
+}
+
+/** What the BMC tells of it. */
+export const hardwareOf = (parts: QemuParts): Hardware => ({
+  uuid: parts.uuid,
+  serialNumber: parts.serialNumber,
+  sku: parts.sku,
+  memoryGiB: parts.memoryMiB / 1_024,
+  processors: [
+    {
+      id: 'CPU 0',
+      model: processorModel,
+      manufacturer: 'QEMU',
+      cores: parts.cores,
+      threads: parts.cores,
+      maxSpeedMHz: processorSpeedMHz,
+    },
+  ],
+  dimms: [{ ...dimm, sizeGiB: parts.memoryMiB / 1_024, serialNumber: parts.dimmSerialNumber }],
+  disks: disksOf(parts.disks),
+  nics: [{ id: 'NIC.1', name: 'enp0s2', macAddress: parts.macAddress, pciAddress: '0000:00:02.0' }],
+});
+
+const models: Readonly<Record<QemuDisk['kind'], string>> = { virtio: 'Virtio Disk', nvme: 'QEMU NVMe Ctrl' };
+
+function disksOf(disks: readonly QemuDisk[]): Disk[] {
+  const counts = { virtio: 0, nvme: 0 };
+  const nameOf = (kind: QemuDisk['kind']): string => {
+    const number = counts[kind]++;
+    return kind === 'nvme' ? `nvme${number}n1` : `vd${String.fromCodePoint(97 + number)}`;
+  };
+  return disks.map(({ kind, bytes, serialNumber }, number) => ({
+    id: `Disk.${number}`,
+    name: nameOf(kind),
+    model: models[kind],
+    serialNumber,
+    bytes,
+    rotational: false,
+  }));
+}

@@ -1,0 +1,322 @@
+import { truncateSync } from 'node:fs';
+import { copyFile, mkdtemp, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Child } from '@metal/process/child.ts';
+import type { Clock } from '../clock.ts';
+import type { Hardware } from '../hardware.ts';
+import type { BootRecord, Machine, Override, Power } from '../machine.ts';
+import type { VendorProfile } from '../profiles.ts';
+import { qemuArguments } from './arguments.ts';
+import { bootSequence, cdDevice, diskDevice, networkBootOf, nicDevice } from './boot-plan.ts';
+import { CdDrive } from './cd-drive.ts';
+import { guestUrl } from './guest-url.ts';
+import { Monitor, type MonitorEvent } from './monitor.ts';
+import { hardwareOf, type QemuParts } from './parts.ts';
+import type { QemuRack } from './rack.ts';
+import { SerialConsole } from './serial-console.ts';
+
+export interface QemuMachineOptions {
+  readonly rack: QemuRack;
+  readonly parts: QemuParts;
+  /** Identifier of the system in Redfish. */
+  readonly systemId: string;
+  readonly profile: VendorProfile;
+  readonly clock: Clock;
+  readonly bootUrl: () => string | undefined;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** One process of QEMU: from power on to power off. */
+interface Run {
+  readonly child: Child;
+  readonly monitor: Monitor;
+  /** Its monitor has answered: the machine has power. */
+  isUp: boolean;
+  /** Why it ends, once QEMU has said so. */
+  reason: string | undefined;
+  /** The BMC ends it. */
+  isKilled: boolean;
+}
+
+/** Words for the reasons that QEMU gives; without one it was killed, and the machine lost power. */
+const outcomes: Readonly<Record<string, string>> = {
+  'guest-shutdown': 'powered itself off',
+  'guest-panic': 'panicked',
+};
+
+/**
+ * A real machine behind a BMC: it has power while its process of QEMU lives. Its disks and the variables of its firmware
+ * stay through all its starts.
+ *
+ *     turnOn ─► PoweringOn ─ the monitor answers ─► On ─┬─ process ends, for whatever reason ─► Off
+ *                                                       └─ guest resets ─► On: a new entry in boots
+ *
+ * What it runs is its own affair: `running`, `requests` and where a boot came from stay unknown; see `serial`.
+ */
+export class QemuMachine implements Machine {
+  readonly hardware: Hardware;
+  readonly systemId: string;
+  readonly powerLog: ('On' | 'Off')[] = [];
+  readonly bootLog: string[] = [];
+  readonly boots: BootRecord[] = [];
+  readonly requests = [];
+  readonly running = undefined;
+  readonly virtualMedia: CdDrive;
+  readonly serial = new SerialConsole();
+  power: Power = 'Off';
+  override: Override | undefined;
+  overrideMode: string | undefined;
+  bootOrder: string[] = ['Boot0001'];
+  led: 'Off' | 'Lit' | 'Blinking' = 'Off';
+  assetTag = '';
+  biosAttributes: Record<string, unknown> = { BootMode: 'Uefi', LogicalProc: 'Enabled', WorkloadProfile: 'Balanced' };
+  pendingBiosAttributes: Record<string, unknown> = {};
+  readonly #options: QemuMachineOptions;
+  readonly #directory: string;
+  readonly #watchers = new Set<() => void>();
+  #run: Run | undefined;
+  #startsAgain = false;
+  #isGone = false;
+  /** What a reset from inside would boot from, and the change to it that is on its way. */
+  #aim: readonly string[] = [];
+  #aiming: Promise<void> = Promise.resolve();
+
+  /** With empty disks, and a firmware that never ran. */
+  static async make(options: QemuMachineOptions): Promise<QemuMachine> {
+    const { rack, parts } = options;
+    const directory = await mkdtemp(join(rack.directory, 'machine-'));
+    await copyFile(rack.programs.ovmfVariables, join(directory, 'vars.fd'));
+    for (const [number, { bytes }] of parts.disks.entries()) {
+      await using file = await open(join(directory, `${diskDevice(number)}.raw`), 'w');
+      await file.truncate(bytes);
+    }
+    return new QemuMachine(options, directory);
+  }
+
+  private constructor(options: QemuMachineOptions, directory: string) {
+    this.#options = options;
+    this.#directory = directory;
+    this.hardware = hardwareOf(options.parts);
+    this.systemId = options.systemId;
+    this.overrideMode = options.profile.bootMode;
+    this.virtualMedia = new CdDrive({
+      file: join(directory, 'cd.iso'),
+      fetch: options.fetch,
+      monitor: () => this.#run?.monitor,
+      onChange: () => this.#changed(),
+    });
+  }
+
+  /** Files of its disks, in order; sparse. */
+  get diskFiles(): readonly string[] {
+    return this.#options.parts.disks.map((_, number) => join(this.#directory, `${diskDevice(number)}.raw`));
+  }
+
+  /** What OVMF remembers from start to start. */
+  get firmwareVariables(): string {
+    return join(this.#directory, 'vars.fd');
+  }
+
+  /** Everything it ever said on its serial line, as it was said. */
+  get serialLog(): string {
+    return join(this.#directory, 'serial.log');
+  }
+
+  onChange(watcher: () => void): Disposable {
+    this.#watchers.add(watcher);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
+  }
+
+  turnOn(): void {
+    if (this.#run === undefined) this.#start();
+    else if (this.power === 'PoweringOff') this.#startsAgain = true;
+  }
+
+  /** What runs may take its time, or not care: SeaBIOS without anything to boot does not listen. */
+  turnOff(): void {
+    this.#startsAgain = false;
+    this.#pressButton();
+  }
+
+  forceOff(): void {
+    this.#startsAgain = false;
+    this.#kill();
+  }
+
+  cutOff(): void {
+    this.forceOff();
+  }
+
+  restart(): void {
+    if (this.#run === undefined) return this.#start();
+    this.#startsAgain = true;
+    this.#kill();
+  }
+
+  restartGracefully(): void {
+    if (this.#run === undefined) return this.#start();
+    this.#startsAgain = true;
+    this.#pressButton();
+  }
+
+  beInUse(): void {
+    this.turnOn();
+  }
+
+  erase(): void {
+    for (const [number, { bytes }] of this.#options.parts.disks.entries()) {
+      const file = join(this.#directory, `${diskDevice(number)}.raw`);
+      truncateSync(file, 0);
+      truncateSync(file, bytes);
+    }
+  }
+
+  /** Also what a reset from inside boots from follows the BMC, as it does in real machines. */
+  touch(): void {
+    this.#changed();
+    void this.#aimAnew();
+  }
+
+  async dispose(): Promise<void> {
+    this.#isGone = true;
+    this.#startsAgain = false;
+    await this.#run?.child.kill();
+    this.#watchers.clear();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  #pressButton(): void {
+    this.#run?.monitor.do('system_powerdown').catch((error: unknown) => this.#log(wordsOf(error)));
+  }
+
+  #kill(): void {
+    if (this.#run === undefined) return;
+    this.power = 'PoweringOff';
+    this.#run.isKilled = true;
+    void this.#run.child.kill();
+    this.#changed();
+  }
+
+  #start(): void {
+    if (this.#isGone) return;
+    const { rack, parts, bootUrl } = this.#options;
+    this.#aim = bootSequence(this, parts.disks.length);
+    const isKeptOff = parts.reaches !== undefined;
+    const networkBoot = networkBootOf(this);
+    const base = bootUrl();
+    const file = (networkBoot === 'http' ? this.override?.httpUri : undefined) ?? (base && `${base}/ipxe`);
+    const child = new Child({
+      name: 'qemu',
+      command: rack.programs.qemu,
+      directory: this.#directory,
+      logFile: join(this.#directory, 'qemu.log'),
+      channels: 2,
+      args: qemuArguments(parts, {
+        programs: rack.programs,
+        accelerator: rack.accelerator,
+        directory: this.#directory,
+        sequence: this.#aim,
+        networkBoot,
+        bootFile: file && guestUrl(file, isKeptOff),
+        medium: this.virtualMedia.medium,
+      }),
+    });
+    const [monitorChannel, serialChannel] = child.channels;
+    void child.exited.then(() => this.#ended());
+    this.power = 'PoweringOn';
+    // Without channels the process could not be started at all: it has ended.
+    if (monitorChannel === undefined || serialChannel === undefined) return this.#changed();
+    const monitor = new Monitor(monitorChannel, (event) => this.#hear(event));
+    serialChannel.setEncoding('utf8').on('data', (text: string) => this.serial.write(text));
+    this.#run = { child, monitor, isUp: false, reason: undefined, isKilled: false };
+    // It rejects when QEMU ends on the way, which is told where it ends.
+    void this.#bringUp(this.#run).catch(() => undefined);
+    this.#changed();
+  }
+
+  async #bringUp(run: Run): Promise<void> {
+    await run.monitor.do('qmp_capabilities');
+    run.isUp = true;
+    if (this.power === 'PoweringOn') this.power = 'On';
+    this.powerLog.push('On');
+    this.#beginBoot();
+    await this.#aimAnew();
+    await run.monitor.do('cont');
+  }
+
+  /** An override for once has had its turn when it is begun. */
+  #beginBoot(): void {
+    const { override } = this;
+    if (override?.isOnce === true) this.override = undefined;
+    this.biosAttributes = { ...this.biosAttributes, ...this.pendingBiosAttributes };
+    this.pendingBiosAttributes = {};
+    const at = this.#options.clock.now();
+    this.boots.push({ at, override: override?.target, from: undefined, kernel: undefined, outcome: undefined });
+    this.#changed();
+  }
+
+  #hear({ event, data }: MonitorEvent): void {
+    if (event === 'POWERDOWN') this.#log('power button');
+    if (event === 'SHUTDOWN' && this.#run !== undefined) this.#run.reason = String(data.reason);
+    // QEMU halts a machine by itself when it cannot go on with it; to the outside it is on, and does nothing any more.
+    if (event === 'STOP') this.#log('halted by an error of QEMU');
+    if (event === 'RESET' && data.guest === true) {
+      this.#endBoot('reset itself');
+      this.#log('reset itself');
+      this.#beginBoot();
+      void this.#aimAnew();
+    }
+  }
+
+  #ended(): void {
+    const run = this.#run;
+    this.#run = undefined;
+    this.power = 'Off';
+    if (run?.isUp === true) {
+      const outcome = outcomes[run.reason ?? ''] ?? 'lost power';
+      this.#endBoot(outcome);
+      this.powerLog.push('Off');
+      this.#log(outcome);
+    } else if (run?.isKilled === true) this.#changed();
+    else this.#log(`QEMU did not start: ${run?.child.lastWords ?? 'no process'}`);
+    if (this.#startsAgain) {
+      this.#startsAgain = false;
+      this.#start();
+    }
+  }
+
+  #endBoot(outcome: string): void {
+    const record = this.boots.at(-1);
+    if (record !== undefined) record.outcome ??= outcome;
+  }
+
+  /** QEMU tells firmware anew what to boot from at each reset. One change after the other. */
+  #aimAnew(): Promise<void> {
+    this.#aiming = this.#aiming.then(async () => {
+      const sequence = bootSequence(this, this.#options.parts.disks.length);
+      const run = this.#run;
+      if (run?.isUp !== true || sequence.join() === this.#aim.join()) return;
+      const devices = [nicDevice, cdDevice, ...this.#options.parts.disks.map((_, number) => diskDevice(number))];
+      const set = (device: string, value: number) =>
+        run.monitor.do('qom-set', { path: `/machine/peripheral/${device}`, property: 'bootindex', value });
+      // No two devices may have the same index, not even for a moment.
+      const changes = [...devices.map((device) => set(device, -1)), ...sequence.map(set)];
+      await Promise.all(changes).then(
+        () => (this.#aim = sequence),
+        (error: unknown) => this.#log(wordsOf(error)),
+      );
+    });
+    return this.#aiming;
+  }
+
+  #log(line: string): void {
+    this.bootLog.push(line);
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

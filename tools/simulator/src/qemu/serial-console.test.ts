@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SerialConsole } from './serial-console.ts';
+
+test('lines are as a person sees them, in whatever pieces they come', async () => {
+  const console = new SerialConsole();
+  const heard: string[] = [];
+  using _lines = console.onLine((line) => heard.push(line));
+  for (const piece of [
+    '\u001B[2J\u001B[=3h\u001B[1mSea',
+    'BIOS\r',
+    '\nPress Ctrl-B...\b\b\b \b',
+    '\r\nwait\rnow',
+    '\r\nope',
+  ])
+    console.write(piece);
+  assert.deepEqual(heard, ['SeaBIOS', 'Press Ctrl-B', 'now']);
+  assert.deepEqual(console.last(2), ['now', 'ope']);
+  assert.equal(await console.says(/^Sea/, AbortSignal.timeout(1)), 'SeaBIOS');
+});
+
+test('who waits for a line hears it when it comes, or why not', async () => {
+  const console = new SerialConsole();
+  const said = console.says(/login:/, AbortSignal.timeout(10_000));
+  console.write('a\nlogin: \n');
+  assert.equal(await said, 'login:');
+  const ended = new AbortController();
+  const never = console.says(/never/, ended.signal);
+  ended.abort(new Error('enough'));
+  await assert.rejects(never, /enough/);
+});

@@ -1,0 +1,55 @@
+import { stripVTControlCharacters } from 'node:util';
+
+const mostLines = 1_000;
+
+/** What a machine says on its serial line, through all its starts. Control sequences of terminals are taken out. */
+export class SerialConsole {
+  readonly #lines: string[] = [];
+  readonly #watchers = new Set<(line: string) => void>();
+  #rest = '';
+
+  /** The newest lines, oldest first; the one that is being written is the last. */
+  last(count = mostLines): readonly string[] {
+    const open = cleaned(this.#rest);
+    return [...this.#lines, ...(open === '' ? [] : [open])].slice(-count);
+  }
+
+  /** Called for each line when it is whole. */
+  onLine(watcher: (line: string) => void): Disposable {
+    this.#watchers.add(watcher);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
+  }
+
+  /** Resolves with the first line that matches, also one that was said before; rejects with the signal's reason. */
+  async says(pattern: RegExp, signal: AbortSignal): Promise<string> {
+    const said = this.last().find((line) => pattern.test(line));
+    if (said !== undefined) return said;
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const onAbort = () => reject(signal.reason);
+    using _watch = this.onLine((line) => pattern.test(line) && resolve(line));
+    signal.addEventListener('abort', onAbort, { once: true });
+    return await promise.finally(() => signal.removeEventListener('abort', onAbort));
+  }
+
+  write(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines.map(cleaned)) {
+      this.#lines.push(line);
+      if (this.#lines.length > mostLines) this.#lines.shift();
+      for (const watcher of this.#watchers) watcher(line);
+    }
+  }
+}
+
+/** OVMF sets the mode of a screen, in a form that Node does not know. */
+const screenMode = '\u001B[=3h';
+
+/** As a person sees it: what was taken back with backspaces or written over is not there. */
+function cleaned(line: string): string {
+  let text = '';
+  for (const letter of stripVTControlCharacters(line.replaceAll(screenMode, '')))
+    text = letter === '\b' ? text.slice(0, -1) : `${text}${letter}`;
+  return text.replace(/\r+$/, '').split('\r').at(-1)?.trimEnd() ?? '';
+}

@@ -1,0 +1,244 @@
+import { bootFrom, type Running } from './boot.ts';
+import type { Clock } from './clock.ts';
+import { type Hardware, reportOf } from './hardware.ts';
+import { type BootRecord, bootDevicesOf, type Machine, type Override, type Power } from './machine.ts';
+import { MachineNetwork, type MachineRequest } from './network-fetch.ts';
+import type { VendorProfile } from './profiles.ts';
+
+export interface MachineTimes {
+  /** From the command until the power is on. */
+  readonly powerOnMs: number;
+  readonly powerOffMs: number;
+  /** From power until firmware looks for something to boot. */
+  readonly bootMs: number;
+}
+
+export interface SimulatedMachineOptions {
+  /** Identifier of the system in Redfish. */
+  readonly systemId: string;
+  readonly hardware: Hardware;
+  readonly profile: VendorProfile;
+  readonly ipAddress: string;
+  readonly clock: Clock;
+  readonly times: () => MachineTimes;
+  readonly bootUrl: () => string | undefined;
+  readonly fetch: typeof globalThis.fetch;
+  readonly random: () => number;
+}
+
+/** A machine that only pretends: power that takes time, and a boot that fetches and runs what it is told. */
+export class SimulatedMachine implements Machine {
+  readonly hardware: Hardware;
+  readonly systemId: string;
+  /** On and Off as they were reached, in order. */
+  readonly powerLog: ('On' | 'Off')[] = [];
+  /** Every step of every start, in words. */
+  readonly bootLog: string[] = [];
+  readonly boots: BootRecord[] = [];
+  power: Power = 'Off';
+  running: Running | undefined;
+  readonly virtualMedia = undefined;
+  readonly serial = undefined;
+  override: Override | undefined;
+  /** Mode of the override, where the system knows modes. */
+  overrideMode: string | undefined;
+  bootOrder: string[] = ['Boot0001'];
+  led: 'Off' | 'Lit' | 'Blinking' = 'Off';
+  assetTag = '';
+  biosAttributes: Record<string, unknown> = { BootMode: 'Uefi', LogicalProc: 'Enabled', WorkloadProfile: 'Balanced' };
+  /** Wishes that come true at the next start. */
+  pendingBiosAttributes: Record<string, unknown> = {};
+  readonly #options: SimulatedMachineOptions;
+  readonly #network: MachineNetwork;
+  readonly #watchers = new Set<() => void>();
+  #installed: Running | undefined;
+  #stopBoot = new AbortController();
+  #transition: Disposable | undefined;
+
+  constructor(options: SimulatedMachineOptions) {
+    const { clock, fetch, profile, hardware, systemId } = options;
+    this.#options = options;
+    this.#network = new MachineNetwork({ clock, fetch, userAgent: 'iPXE/1.21.1' });
+    this.hardware = hardware;
+    this.systemId = systemId;
+    this.overrideMode = profile.bootMode;
+  }
+
+  /** What the machine asked the network for. */
+  get requests(): readonly MachineRequest[] {
+    return this.#network.requests;
+  }
+
+  /** What a boot from disk runs: the system that was booted from the network last, the probe excepted. */
+  get installed(): Running | undefined {
+    return this.#installed;
+  }
+
+  /** Called after every change; for those that wait. */
+  onChange(watcher: () => void): Disposable {
+    this.#watchers.add(watcher);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
+  }
+
+  turnOn(): void {
+    if (this.power === 'On' || this.power === 'PoweringOn') return;
+    this.#become('PoweringOn', this.#options.times().powerOnMs, () => this.#start());
+  }
+
+  /** As the power button does: what runs ends, then the power goes. */
+  turnOff(): void {
+    if (this.power === 'Off' || this.power === 'PoweringOff') return;
+    this.#stop();
+    this.#become('PoweringOff', this.#options.times().powerOffMs, () => this.#reach('Off'));
+  }
+
+  /** Nobody asks the system; its boot ends at once, the power supply takes its time. */
+  forceOff(): void {
+    this.turnOff();
+  }
+
+  /** At once, as pulling the plug. */
+  cutOff(): void {
+    const wasOn = this.power === 'On' || this.power === 'PoweringOff';
+    this.#stop();
+    this.#transition?.[Symbol.dispose]();
+    if (wasOn) this.#reach('Off');
+    else this.#become('Off', 0, () => {});
+  }
+
+  /** Off and on again; the log shows both. */
+  restart(): void {
+    this.cutOff();
+    this.turnOn();
+  }
+
+  restartGracefully(): void {
+    this.restart();
+  }
+
+  /** As a machine that was in use before anybody looked: on, with a system on its disk. Not in the log. */
+  beInUse(): void {
+    const kernel = { url: 'file:///boot/vmlinuz', bytes: 0, sha256: '' };
+    const system = {
+      from: 'disk',
+      role: 'os',
+      kernel,
+      initrd: undefined,
+      commandLine: '',
+      parameters: {},
+      ignition: undefined,
+    } as const;
+    this.#installed = system;
+    this.running = system;
+    this.power = 'On';
+    this.#changed();
+  }
+
+  /** The disks are empty again. */
+  erase(): void {
+    this.#installed = undefined;
+  }
+
+  /** Boots and timers end; nothing of the machine goes on. */
+  async dispose(): Promise<void> {
+    this.#stop();
+    this.#transition?.[Symbol.dispose]();
+    this.#watchers.clear();
+  }
+
+  /** Something visible was changed from outside. */
+  touch(): void {
+    this.#changed();
+  }
+
+  #become(power: Power, afterMs: number, then: () => void): void {
+    this.#transition?.[Symbol.dispose]();
+    this.power = power;
+    this.#transition = this.#options.clock.setTimeout(afterMs, then);
+    this.#changed();
+  }
+
+  #reach(power: 'On' | 'Off'): void {
+    this.power = power;
+    this.powerLog.push(power);
+    this.#changed();
+  }
+
+  #stop(): void {
+    this.#stopBoot.abort(new Error('the machine lost power'));
+    this.#stopBoot = new AbortController();
+    this.running = undefined;
+  }
+
+  #start(): void {
+    const { signal } = this.#stopBoot;
+    this.biosAttributes = { ...this.biosAttributes, ...this.pendingBiosAttributes };
+    this.pendingBiosAttributes = {};
+    const override = this.override;
+    if (override?.isOnce === true) this.override = undefined;
+    const record: BootRecord = {
+      at: this.#options.clock.now(),
+      override: override?.target,
+      from: undefined,
+      kernel: undefined,
+      outcome: undefined,
+    };
+    this.boots.push(record);
+    this.#reach('On');
+    void this.#boot(override, record, signal).then((outcome) => {
+      record.outcome ??= outcome;
+      this.#changed();
+    });
+    signal.addEventListener('abort', () => (record.outcome ??= 'lost power'), { once: true });
+  }
+
+  /** Never rejects: a boot ends with an outcome. */
+  async #boot(override: Override | undefined, record: BootRecord, signal: AbortSignal): Promise<string> {
+    const { clock, times } = this.#options;
+    try {
+      await clock.sleep(times().bootMs, signal);
+      if (override?.target === 'BiosSetup') return 'setup';
+      return await bootFrom(
+        bootDevicesOf({ override, bootOrder: this.bootOrder }),
+        override?.httpUri,
+        this.#world(record),
+        signal,
+      );
+    } catch (error) {
+      if (signal.aborted) return 'lost power';
+      this.#log(`failed: ${error instanceof Error ? error.message : String(error)}`);
+      return 'failed';
+    }
+  }
+
+  #world(record: BootRecord): Parameters<typeof bootFrom>[2] {
+    const { clock, fetch, bootUrl, profile, ipAddress, random } = this.#options;
+    return {
+      uuid: this.hardware.uuid,
+      clock,
+      network: this.#network,
+      fetch,
+      bootUrl,
+      random,
+      report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
+      installed: () => this.#installed,
+      install: (running) => (this.#installed = running),
+      run: (running) => {
+        this.running = running;
+        record.from = running.from;
+        record.kernel = running.kernel.url;
+        this.#changed();
+      },
+      log: (line) => this.#log(line),
+    };
+  }
+
+  #log(line: string): void {
+    this.bootLog.push(line);
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+}
