@@ -3,7 +3,7 @@
 node := node_modules/.bin/node
 ARGS ?=
 
-.PHONY: help demo test nightly check generate format fleet controlplane clean
+.PHONY: help demo test nightly check generate format fleet controlplane image clean
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -35,6 +35,9 @@ fleet: node_modules/.installed ## A simulated fleet on its own; ARGS="--count 50
 
 controlplane: node_modules/.installed ## A Kubernetes control plane on its own; ARGS="--data .demo"
 	@node_modules/.bin/metal-controlplane $(ARGS)
+
+image: node_modules/.installed ## The discovery image: kernel, initrd and UKI in .image; ARGS="--out DIR"
+	@$(node) tools/discovery-image/src/main.ts $(ARGS)
 
 clean: ## Remove what was installed
 	rm -rf node_modules

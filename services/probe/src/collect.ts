@@ -57,12 +57,12 @@ export async function collect(options: CollectOptions): Promise<ProbeReport> {
   const systemInfo = await readSystemInfo(sys);
   const boot = await readBootMode(sys);
   const cpu = await orNone('cpu', readProcessors(proc));
-  const storage = await orNone('storage', readDisks(sys, udev, { run, signal }));
   const memory = await orNone('memory', readMemoryModules(sys));
   const nics = await orNone('nics', readNics(sys, { run, signal }));
   const pciDevices = await orNone('pciDevices', readPciDevices(sys, usr));
-  // Addresses and links last: DHCP and autonegotiation may have needed the time.
+  // Addresses, links and disks last: DHCP, autonegotiation and controllers that scan may have needed the time.
   const found = await neighbours;
+  const storage = await orNone('storage', readDisks(sys, udev, { run, signal }));
   const interfaces = await orNone('networkInterfaces', readInterfaces(sys, addresses()));
   const timestamp = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   return {
