@@ -1,9 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Entry } from './cpio.ts';
+import { emptyLibrary } from './empty-library.ts';
 import { type Inputs, room } from './inputs.ts';
-import { type ModuleInfo, moduleInfo, moduleLists, moduleName, requireModules, withDependencies } from './kernel-modules.ts';
-import { applets, emptyDirectories, links, modules, otherFiles, programs } from './recipe.ts';
+import {
+  type ModuleInfo,
+  moduleInfo,
+  moduleLists,
+  moduleName,
+  requireModules,
+  withDependencies,
+} from './kernel-modules.ts';
+import { applets, emptyDirectories, emptyLibraries, links, modules, otherFiles, programs } from './recipe.ts';
 import { sharedLibraries } from './shared-libraries.ts';
 import { tool } from './tool.ts';
 
@@ -15,6 +23,11 @@ export async function rootFileSystem(inputs: Inputs, unpacked: string, scratch: 
   await tool('strip', ['-o', node, inputs.nodeProgram]);
   const inPackages = (path: string) => join(unpacked, path);
   const libraries = await sharedLibraries([node, ...Object.values(programs).map(inPackages)], unpacked);
+  const chosenFile = async (name: string, from: string): Promise<Entry> => {
+    const symbol = emptyLibraries[name];
+    const path = symbol === undefined ? from : await emptyLibrary(name, symbol, scratch);
+    return fileAt(`lib/x86_64-linux-gnu/${name}`, path);
+  };
   return [
     ...(await ownFiles(join(room, 'rootfs'))),
     ...emptyDirectories.map((path) => ({ path, type: 'directory' as const })),
@@ -23,7 +36,7 @@ export async function rootFileSystem(inputs: Inputs, unpacked: string, scratch: 
     await fileAt(linker, inPackages(linker)),
     ...(await Promise.all(Object.entries(programs).map(([path, from]) => fileAt(path, inPackages(from))))),
     ...(await Promise.all(Object.entries(otherFiles).map(([path, from]) => fileAt(path, inPackages(from), false)))),
-    ...(await Promise.all([...libraries].map(([name, from]) => fileAt(`lib/x86_64-linux-gnu/${name}`, from)))),
+    ...(await Promise.all([...libraries].map(([name, from]) => chosenFile(name, from)))),
     ...applets.map((name) => linkAt(`bin/${name}`, '/bin/busybox')),
     ...Object.entries(links).map(([path, target]) => linkAt(path, target)),
     ...(await moduleFiles(unpacked, inputs.kernel.replace(/^linux-image-/, ''))),

@@ -9,6 +9,8 @@ const packageOf: Readonly<Record<string, string>> = {
   zstd: 'zstd',
   objcopy: 'binutils',
   objdump: 'binutils',
+  as: 'binutils',
+  ld: 'binutils',
   readelf: 'binutils',
   strip: 'binutils',
 };
