@@ -101,9 +101,26 @@ async function startMachine(folder: string, memoryMebibytes: number, parameters:
   const qemu: ChildProcessByStdio<Writable, Readable, null> = spawn(
     'qemu-system-x86_64',
     [
-      ...['-machine', 'q35,accel=tcg', '-smp', '2', '-m', String(memoryMebibytes), '-nodefaults', '-display', 'none'],
-      ...['-uuid', uuid, '-smbios', 'type=1,manufacturer=ACME,product=Rack One,serial=SN-42'],
-      ...['-device', 'virtio-rng-pci', '-serial', `file:${serial}`, '-qmp', 'stdio', '-no-reboot'],
+      '-machine',
+      'q35,accel=tcg',
+      '-smp',
+      '2',
+      '-m',
+      String(memoryMebibytes),
+      '-nodefaults',
+      '-display',
+      'none',
+      '-uuid',
+      uuid,
+      '-smbios',
+      'type=1,manufacturer=ACME,product=Rack One,serial=SN-42',
+      '-device',
+      'virtio-rng-pci',
+      '-serial',
+      `file:${serial}`,
+      '-qmp',
+      'stdio',
+      '-no-reboot',
       ...parameters,
     ],
     { stdio: ['pipe', 'pipe', 'inherit'] },
@@ -124,8 +141,10 @@ async function startMachine(folder: string, memoryMebibytes: number, parameters:
 }
 
 const network = (more = ''): string[] => [
-  ...['-netdev', `user,id=net0,restrict=off${more}`],
-  ...['-device', `virtio-net-pci,netdev=net0,mac=${mac},romfile=`],
+  '-netdev',
+  `user,id=net0,restrict=off${more}`,
+  '-device',
+  `virtio-net-pci,netdev=net0,mac=${mac},romfile=`,
 ];
 
 /** A disk of that size, empty and sparse. */
@@ -153,6 +172,8 @@ async function inTime<T>(what: string, awaited: Promise<T>, machine: Machine): P
   return Promise.race([awaited, ended.promise]);
 }
 
+const byName = (one: { name: string }, other: { name: string }): number => one.name.localeCompare(other.name);
+
 function sayDuration(what: string, startedAt: number): void {
   const seconds = (performance.now() - startedAt) / 1_000;
   process.stdout.write(`${what}: report ${seconds.toFixed(1)} s after power on (goal ${goalSeconds} s)\n`);
@@ -163,8 +184,12 @@ test('a machine that boots kernel and initrd reports what it was built of, and i
   await using server = await openBootServer();
   const startedAt = performance.now();
   await using machine = await startMachine(folder.path, 512, [
-    ...['-kernel', join(image, 'vmlinuz'), '-initrd', join(image, 'initrd')],
-    ...['-append', `console=tty0 console=ttyS0 ignition.config.url=${server.guestUrl}/boot/boot-token/ignition`],
+    '-kernel',
+    join(image, 'vmlinuz'),
+    '-initrd',
+    join(image, 'initrd'),
+    '-append',
+    `console=tty0 console=ttyS0 ignition.config.url=${server.guestUrl}/boot/boot-token/ignition`,
     ...network(),
     ...(await disk(folder.path, 'VIRTIO-1', 64, 'virtio-blk-pci')),
     ...(await disk(folder.path, 'NVME-1', 128, 'nvme')),
@@ -183,11 +208,14 @@ test('a machine that boots kernel and initrd reports what it was built of, and i
     networkInterfaces.map(({ macAddress, ipAddresses }) => [macAddress, ipAddresses.includes('10.0.2.15')]),
     [[mac, true]],
   );
-  assert.deepEqual(storage.map(({ name, serial, sizeBytes }) => [name, serial, sizeBytes / mebibyte]).toSorted(), [
-    ['nvme0n1', 'NVME-1', 128],
-    ['sda', 'SATA-1', 256],
-    ['vda', 'VIRTIO-1', 64],
-  ]);
+  assert.deepEqual(
+    storage.toSorted(byName).map(({ name, serial, sizeBytes }) => [name, serial, sizeBytes / mebibyte]),
+    [
+      ['nvme0n1', 'NVME-1', 128],
+      ['sda', 'SATA-1', 256],
+      ['vda', 'VIRTIO-1', 64],
+    ],
+  );
   const healthOf = Object.fromEntries(storage.map(({ name, health }) => [name, health.status]));
   assert.deepEqual(healthOf, { nvme0n1: 'passed', sda: 'passed', vda: 'unknown' });
   assert.deepEqual(
@@ -219,10 +247,14 @@ test('firmware that starts the one-file image leads it to its orders by the boot
   await copyFile('/usr/share/OVMF/OVMF_VARS_4M.fd', join(folder.path, 'vars'));
   const startedAt = performance.now();
   await using machine = await startMachine(folder.path, 768, [
-    ...['-drive', 'if=pflash,format=raw,unit=0,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd'],
-    ...['-drive', `if=pflash,format=raw,unit=1,file=${join(folder.path, 'vars')}`],
-    ...['-drive', `if=none,id=boot,format=raw,readonly=on,file=fat:${join(folder.path, 'disk')}`],
-    ...['-device', 'virtio-blk-pci,drive=boot,bootindex=1'],
+    '-drive',
+    'if=pflash,format=raw,unit=0,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd',
+    '-drive',
+    `if=pflash,format=raw,unit=1,file=${join(folder.path, 'vars')}`,
+    '-drive',
+    `if=none,id=boot,format=raw,readonly=on,file=fat:${join(folder.path, 'disk')}`,
+    '-device',
+    'virtio-blk-pci,drive=boot,bootindex=1',
     ...network(`,bootfile=${server.guestUrl}/boot/boot-token/discovery.efi`),
   ]);
   const { body } = await inTime('report', server.report, machine);

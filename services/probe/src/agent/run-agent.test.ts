@@ -41,7 +41,7 @@ async function agentWith(answers: (() => Response)[], more: Partial<AgentOptions
     random: () => 1,
     say: (line) => void said.push(line),
     fetch: async (url) => {
-      asked.push(String(url));
+      asked.push(url instanceof Request ? url.url : url.toString());
       return ((answers.length > 1 ? answers.shift() : answers[0]) ?? (() => new Response('')))();
     },
     run: () => Promise.reject(new Error('not installed')),
