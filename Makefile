@@ -4,7 +4,7 @@ node := node_modules/.bin/node
 ARGS ?=
 sudo := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help demo test e2e e2e-deps nightly check generate format fleet controlplane clean
+.PHONY: help demo test e2e e2e-deps nightly check generate format fleet controlplane image clean
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -44,6 +44,9 @@ fleet: node_modules/.installed ## A simulated fleet on its own; ARGS="--count 50
 
 controlplane: node_modules/.installed ## A Kubernetes control plane on its own; ARGS="--data .demo"
 	@node_modules/.bin/metal-controlplane $(ARGS)
+
+image: node_modules/.installed ## The discovery image: kernel, initrd and UKI in .image; ARGS="--out DIR"
+	@$(node) tools/discovery-image/src/main.ts $(ARGS)
 
 clean: ## Remove what was installed
 	rm -rf node_modules

@@ -77,6 +77,7 @@ test('a disk that tells nothing leaves the others whole', async () => {
     'sys/devices/pci0000:00/0000:00:1f.2/ata1/block/sda/device/model': 'SPINNER   \n',
     'sys/block/sda': '->../devices/pci0000:00/0000:00:1f.2/ata1/block/sda',
     'sys/bus/pci/devices/0000:00:1f.2/numa_node': '1\n',
+    'sys/devices/pci0000:00/0000:00:1f.2/ata1/block/sda/device/vpd_pg80': '\0\x80\0\x0b   WD-1234  ',
     'sys/block/sdb/size': 'rubbish',
     'sys/block/loop0/size': '8',
     'sys/block/dm-0/size': '8',
@@ -92,8 +93,8 @@ test('a disk that tells nothing leaves the others whole', async () => {
   );
   const [disk] = storage;
   assert.deepEqual(
-    [disk?.path, disk?.model, disk?.rotational, disk?.numaNodeID],
-    ['pci-0000:00:1f.2-ata-1', 'SPINNER', true, 1],
+    [disk?.path, disk?.model, disk?.serial, disk?.rotational, disk?.numaNodeID],
+    ['pci-0000:00:1f.2-ata-1', 'SPINNER', 'WD-1234', true, 1],
   );
 });
 
@@ -194,6 +195,37 @@ test('a report is stamped with the time of its look, also when the LLDP daemon f
   }
   assert.deepEqual(stamps, ['2026-01-02T00:00:00Z', '2026-01-02T00:00:30Z', '2026-01-02T00:01:00Z']);
 });
+
+test('a disk is reported with its health, and one that smartctl cannot ask with none', async () => {
+  await using root = await rootWith({ 'sys/block/sda/size': '2048', 'sys/block/vda/size': '2048' });
+  const run: RunProgram = async (program, parameters) =>
+    program === 'smartctl' && parameters.at(-1) === '/dev/sda'
+      ? '{"smart_status":{"passed":true},"temperature":{"current":31}}'
+      : Promise.reject(new Error('Unable to detect device type'));
+  const { storage } = await collect(optionsFor(root.path, { run }));
+  assert.deepEqual(
+    storage.map(({ health }) => health),
+    [{ status: 'passed', temperatureCelsius: 31 }, { status: 'unknown' }],
+  );
+});
+
+const secureBoot = 'sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c';
+const firmwares: [string, Record<string, string>, object][] = [
+  ['a BIOS', {}, { mode: 'BIOS', secureBoot: 'unsupported' }],
+  [
+    'UEFI without the variable',
+    { 'sys/firmware/efi/fw_platform_size': '64' },
+    { mode: 'UEFI', secureBoot: 'unsupported' },
+  ],
+  ['UEFI with Secure Boot off', { [secureBoot]: '\x06\0\0\0\0' }, { mode: 'UEFI', secureBoot: 'disabled' }],
+  ['UEFI with Secure Boot on', { [secureBoot]: '\x06\0\0\0\x01' }, { mode: 'UEFI', secureBoot: 'enabled' }],
+];
+for (const [firmware, files, boot] of firmwares) {
+  test(`a machine that was started by ${firmware} says so`, async () => {
+    await using root = await rootWith(files);
+    assert.deepEqual((await collect(optionsFor(root.path))).boot, boot);
+  });
+}
 
 test('the machine this runs on can be reported', async () => {
   const report = await collect({

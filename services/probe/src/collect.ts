@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
+import { readBootMode } from './boot-mode.ts';
 import { readDisks } from './disks.ts';
 import { type Addresses, portsWithCarrier, readInterfaces } from './interfaces.ts';
 import { waitForNeighbours } from './lldp-wait.ts';
@@ -15,7 +16,7 @@ export interface CollectOptions {
   clock: ProbeClock;
   signal: AbortSignal;
   log: ProbeLog;
-  /** Starts `lldpctl` and `ethtool`. */
+  /** Starts `lldpctl`, `ethtool` and `smartctl`. */
   run: RunProgram;
   sysRoot?: string | undefined;
   procRoot?: string | undefined;
@@ -54,14 +55,26 @@ export async function collect(options: CollectOptions): Promise<ProbeReport> {
     waitForNeighbours({ run, clock, signal, log, expectedPorts: () => portsWithCarrier(sys), ...lldp }),
   );
   const systemInfo = await readSystemInfo(sys);
+  const boot = await readBootMode(sys);
   const cpu = await orNone('cpu', readProcessors(proc));
-  const storage = await orNone('storage', readDisks(sys, udev));
   const memory = await orNone('memory', readMemoryModules(sys));
   const nics = await orNone('nics', readNics(sys, { run, signal }));
   const pciDevices = await orNone('pciDevices', readPciDevices(sys, usr));
-  // Addresses and links last: DHCP and autonegotiation may have needed the time.
+  // Addresses, links and disks last: DHCP, autonegotiation and controllers that scan may have needed the time.
   const found = await neighbours;
+  const storage = await orNone('storage', readDisks(sys, udev, { run, signal }));
   const interfaces = await orNone('networkInterfaces', readInterfaces(sys, addresses()));
   const timestamp = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-  return { timestamp, systemInfo, cpu, networkInterfaces: interfaces, lldp: found, storage, memory, nics, pciDevices };
+  return {
+    timestamp,
+    systemInfo,
+    boot,
+    cpu,
+    networkInterfaces: interfaces,
+    lldp: found,
+    storage,
+    memory,
+    nics,
+    pciDevices,
+  };
 }

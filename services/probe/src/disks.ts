@@ -1,43 +1,59 @@
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
+import { readDiskHealth } from './disk-health.ts';
 import { type MachineFiles, pciAddressIn } from './machine-files.ts';
+import type { RunProgram } from './surroundings.ts';
 
 type Disk = ProbeReport['storage'][number];
+
+interface Tools {
+  run: RunProgram;
+  signal: AbortSignal;
+}
 
 const sectorBytes = 512;
 /** Block devices made of other block devices, of memory, or of files. */
 const notADisk = /^(loop|ram|zram|dm-|md|sr|fd|nbd|drbd|rbd|zd)/;
 
 /** Every whole disk. What one disk does not tell is empty in its own entry and nowhere else. */
-export async function readDisks(sys: MachineFiles, run: MachineFiles): Promise<Disk[]> {
+export async function readDisks(sys: MachineFiles, udev: MachineFiles, tools: Tools): Promise<Disk[]> {
   const names = (await sys.names('block')).filter((name) => !notADisk.test(name));
-  return Promise.all(names.map((name) => readDisk(name, sys, run)));
+  return Promise.all(names.map((name) => readDisk(name, sys, udev, tools)));
 }
 
-async function readDisk(name: string, sys: MachineFiles, run: MachineFiles): Promise<Disk> {
+async function readDisk(name: string, sys: MachineFiles, udev: MachineFiles, tools: Tools): Promise<Disk> {
   const at = (attribute: string) => `block/${name}/${attribute}`;
   const pciAddress = pciAddressIn(await sys.link(`block/${name}`));
   return {
     name,
-    path: await busPathOf(name, pciAddress, sys, run),
+    path: await busPathOf(name, pciAddress, sys, udev),
     rotational: (await sys.text(at('queue/rotational'))) === '1',
     removable: (await sys.text(at('removable'))) === '1',
     readOnly: (await sys.text(at('ro'))) === '1',
     vendor: await sys.text(at('device/vendor')),
     model: await sys.text(at('device/model')),
-    serial: (await sys.text(at('device/serial'))) || (await sys.text(at('serial'))),
+    serial:
+      (await sys.text(at('device/serial'))) ||
+      (await sys.text(at('serial'))) ||
+      serialInPage(await sys.bytes(at('device/vpd_pg80'))),
     wwid: (await sys.text(at('wwid'))) || (await sys.text(at('device/wwid'))),
     physicalBlockSize: await sys.number(at('queue/physical_block_size')),
     logicalBlockSize: await sys.number(at('queue/logical_block_size')),
     hWSectorSize: await sys.number(at('queue/hw_sector_size')),
     sizeBytes: (await sys.number(at('size'))) * sectorBytes,
     numaNodeID: await numaNodeOf(name, pciAddress, sys),
+    health: await readDiskHealth(name, tools.run, tools.signal),
   };
 }
 
+const pageHeaderBytes = 4;
+/** SATA and SAS disks tell their serial number only in the page of the SCSI standard that is made for it. */
+const serialInPage = (page: Uint8Array): string =>
+  Buffer.from(page.subarray(pageHeaderBytes)).toString('latin1').replaceAll('\0', '').trim();
+
 /** udev knows the path down to the port; without udev the PCI address has to do. */
-async function busPathOf(name: string, pciAddress: string, sys: MachineFiles, run: MachineFiles): Promise<string> {
+async function busPathOf(name: string, pciAddress: string, sys: MachineFiles, udev: MachineFiles): Promise<string> {
   const number = await sys.text(`block/${name}/dev`);
-  const recorded = /^E:ID_PATH=(.*)$/m.exec(await run.text(`udev/data/b${number}`))?.[1];
+  const recorded = /^E:ID_PATH=(.*)$/m.exec(await udev.text(`udev/data/b${number}`))?.[1];
   return recorded ?? (pciAddress === '' ? '' : `pci-${pciAddress}`);
 }
 

@@ -59,8 +59,17 @@ export function probeCommand(): Command {
   return command;
 }
 
+export interface Reading {
+  command?: Command;
+  /** Where the files are that options name. Throws for those that are not there. */
+  readFile?: (path: string) => string;
+}
+
 /** Flags in the manner of Go: one dash will do. @throws Error naming the option, what was found and what to do. */
-export function readProbeConfig(argv: readonly string[], command: Command = probeCommand()): ProbeConfig {
+export function readProbeConfig(
+  argv: readonly string[],
+  { command = probeCommand(), readFile = (path) => readFileSync(path, 'utf8') }: Reading = {},
+): ProbeConfig {
   command.parse(
     argv.map((argument) => (/^-[a-z][a-z-]+/.test(argument) ? `-${argument}` : argument)),
     { from: 'user' },
@@ -69,8 +78,8 @@ export function readProbeConfig(argv: readonly string[], command: Command = prob
   return {
     registryUrl: required('registry-url', flags.registryUrl),
     systemUUID: required('server-uuid', flags.serverUuid),
-    token: optionalFile('token-file', flags.tokenFile)?.trim(),
-    caPem: optionalFile('ca-file', flags.caFile),
+    token: optionalFile('token-file', flags.tokenFile, readFile)?.trim(),
+    caPem: optionalFile('ca-file', flags.caFile, readFile),
     descriptionFile: flags.description,
     once: flags.once ?? false,
     retryDelayMs: duration('duration', flags.duration),
@@ -87,10 +96,10 @@ function required(name: string, value: string): string {
   return value;
 }
 
-function optionalFile(name: string, path: string | undefined): string | undefined {
+function optionalFile(name: string, path: string | undefined, readFile: (path: string) => string): string | undefined {
   if (path === undefined) return undefined;
   try {
-    return readFileSync(path, 'utf8');
+    return readFile(path);
   } catch (cause) {
     throw new Error(`--${name}: cannot read ${path}; give a readable file or leave the option out`, { cause });
   }

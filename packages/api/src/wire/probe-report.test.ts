@@ -40,12 +40,24 @@ test('one address from an old probe is kept as it came', () => {
   assert.equal(report.networkInterfaces[0]?.ipAddress, '::1');
 });
 
+test('health and boot mode are kept as they came, and absent from probes that tell neither', () => {
+  const told = {
+    boot: { mode: 'UEFI', secureBoot: 'enabled' },
+    storage: [{ name: 'sda', health: { status: 'passed', temperatureCelsius: 31 } }, { name: 'sdb' }],
+  };
+  const report = register(told);
+  assert.deepEqual([report.boot, report.storage[0]?.health], [told.boot, told.storage[0]?.health]);
+  assert.equal('health' in (report.storage[1] ?? {}), false);
+  assert.equal('boot' in register({}), false);
+});
+
 for (const [what, body] of [
   ['without a system UUID', { data: {} }],
   ['with an empty system UUID', { systemUUID: '', data: {} }],
   ['without data', { systemUUID: 'u' }],
   ['with data that is a list', { systemUUID: 'u', data: [] }],
   ['with a size that is no number', { systemUUID: 'u', data: { storage: [{ name: 'sda', sizeBytes: 'big' }] } }],
+  ['with a health nobody knows', { systemUUID: 'u', data: { storage: [{ health: { status: 'well' } }] } }],
   ['that is null', null],
 ] as const) {
   test(`a registration ${what} is refused`, () => assert.equal(registration.safeParse(body).success, false));

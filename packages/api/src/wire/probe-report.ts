@@ -61,6 +61,16 @@ const neighbor = z.object({
   vlanId: text('VLAN of the port.'),
 });
 
+/** Whole numbers of 32 bits that are left out where they are not known: 0 would be a claim. */
+const measure = (description: string) => whole().meta({ format: 'int32' }).optional().describe(description);
+
+const health = z.object({
+  status: z.enum(['passed', 'failed', 'unknown']).describe("The disk's own verdict; unknown when it gives none."),
+  temperatureCelsius: measure('Temperature.'),
+  powerOnHours: measure('Hours it has been on.'),
+  percentageUsed: measure('How much of its endurance is used up; can be more than 100.'),
+});
+
 const disk = z.object({
   path: text('Path of the disk on its bus.'),
   name: text('Name the kernel gives it.'),
@@ -76,6 +86,7 @@ const disk = z.object({
   hWSectorSize: bytes('Bytes of a sector, as the hardware tells.'),
   sizeBytes: bytes('Size in bytes.'),
   numaNodeID: numaNode(),
+  health: health.optional().describe('What the disk says of itself (SMART), from probes that ask.'),
 });
 
 const memoryDevice = z.object({
@@ -120,6 +131,11 @@ const systemInfo = z.object({
   boardInformation: boardInformation.prefault({}).describe('The main board.'),
 });
 
+const boot = z.object({
+  mode: z.enum(['UEFI', 'BIOS']).describe('How the firmware started the system that the probe ran in.'),
+  secureBoot: z.enum(['enabled', 'disabled', 'unsupported']).describe('Whether the firmware checked who signed it.'),
+});
+
 const lldpInterface = z.object({
   name: text('Interface that heard them.'),
   neighbors: listOf(neighbor).describe('The neighbours.'),
@@ -129,6 +145,7 @@ const lldpInterface = z.object({
 export const probeReport = z.object({
   timestamp: time().optional().describe('When the probe looked.'),
   systemInfo: systemInfo.prefault({}).describe('Who made the machine and what it calls itself (SMBIOS).'),
+  boot: boot.optional().describe('How the machine booted, from probes that tell.'),
   cpu: listOf(processor).describe('Processors, one per socket.'),
   networkInterfaces: listOf(networkInterface).describe('Network interfaces as the kernel sees them.'),
   lldp: listOf(lldpInterface).describe('Neighbours on the network, by interface.'),

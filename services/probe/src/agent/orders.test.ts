@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { ignitionUrl, kernelParameters } from './ignition-url.ts';
+import { ordersFrom } from './orders.ts';
+
+const flags = '--registry-url=http://registry.test:10000 --server-uuid=U1 --token-file=/etc/metalprobe/token';
+const unitWith = (execStart: string, enabled: boolean | undefined = true) => ({
+  name: 'metalprobe.service',
+  enabled,
+  contents: `[Service]\nRestart=on-failure\nExecStart=${execStart}\n[Install]\nWantedBy=multi-user.target\n`,
+});
+const file = (path: string, source: string, compression?: string) => ({ path, contents: { source, compression } });
+const token = file('/etc/metalprobe/token', 'data:,the%2Dtoken%0A');
+const ignitionWith = (units: object[], files: object[] = [token], more: object = {}) =>
+  JSON.stringify({ ignition: { version: '3.2.0', ...more }, storage: { files }, systemd: { units } });
+
+test('flags and token are those of the unit that the ignition enables', () => {
+  const orders = ordersFrom(ignitionWith([{ name: 'other.service' }, unitWith(`/usr/bin/metalprobe ${flags}`)]), '');
+  assert.deepEqual(
+    [orders.registryUrl, orders.systemUUID, orders.token, orders.caPem, orders.lldp.budgetMs],
+    ['http://registry.test:10000', 'U1', 'the-token', undefined, 30_000],
+  );
+});
+
+test('a probe that the template starts in a container is understood, on several lines and with quotes', () => {
+  const execStart =
+    '/usr/bin/nerdctl run --rm \\\n  --privileged registry.test/probe:1 "-registry-url=http://r.test" --server-uuid U1';
+  const orders = ordersFrom(ignitionWith([unitWith(execStart)]), '');
+  assert.deepEqual([orders.registryUrl, orders.systemUUID, orders.token], ['http://r.test', 'U1', undefined]);
+});
+
+const packed = `data:;base64,${gzipSync('packed-token').toString('base64')}`;
+test('content that Butane has packed is unpacked', () => {
+  const orders = ordersFrom(
+    ignitionWith([unitWith(`metalprobe ${flags}`)], [file('/etc/metalprobe/token', packed, 'gzip')]),
+    '',
+  );
+  assert.equal(orders.token, 'packed-token');
+});
+
+test('the registry is trusted by the certificates that the ignition names, and before them by those of the unit', () => {
+  const security = { tls: { certificateAuthorities: [{ source: 'data:,GENERAL' }] } };
+  const units = [unitWith(`metalprobe ${flags} --ca-file=/etc/ca.pem`)];
+  const named = ordersFrom(ignitionWith([unitWith(`metalprobe ${flags}`)], [token], { security }), '');
+  const own = ordersFrom(ignitionWith(units, [token, file('/etc/ca.pem', 'data:,OWN')], { security }), '');
+  assert.deepEqual([named.caPem, own.caPem], ['GENERAL', 'OWN']);
+});
+
+test('the kernel command line has the last word about flags', () => {
+  const commandLine = 'console=ttyS0 metalprobe.lldp-sync-duration=2s quiet';
+  assert.equal(ordersFrom(ignitionWith([unitWith(`metalprobe ${flags}`)]), commandLine).lldp.budgetMs, 2_000);
+});
+
+const mistakes: [string, string, RegExp][] = [
+  ['that is no JSON', '<html>', /JSON/],
+  ['without the unit', ignitionWith([]), /enables no unit metalprobe.service/],
+  ['whose unit is not enabled', ignitionWith([unitWith(flags, false)]), /enables no unit/],
+  ['whose unit starts something else', ignitionWith([unitWith('/bin/true')]), /no --registry-url/],
+  ['without the token file', ignitionWith([unitWith(flags)], []), /cannot read \/etc\/metalprobe\/token/],
+  ['whose flags nobody knows', ignitionWith([unitWith(`${flags} --what`)]), /unknown option/],
+];
+for (const [what, text, message] of mistakes) {
+  test(`an ignition ${what} is refused with the reason`, () => assert.throws(() => ordersFrom(text, ''), message));
+}
+
+const sources: [string, string, string[], string | undefined][] = [
+  [
+    'the kernel command line',
+    'a ignition.config.url=http://b.test/boot/t/ignition b',
+    [],
+    'http://b.test/boot/t/ignition',
+  ],
+  [
+    'the place of the boot file',
+    'console=ttyS0',
+    ['http://b.test/boot/t/discovery.efi'],
+    'http://b.test/boot/t/ignition',
+  ],
+  [
+    'the command line before the boot file',
+    'ignition.config.url=http://a.test/i',
+    ['http://b.test/x'],
+    'http://a.test/i',
+  ],
+  ['no TFTP path', '', ['undionly.kpxe', ''], undefined],
+];
+for (const [source, commandLine, bootFiles, url] of sources) {
+  test(`orders are looked for at ${source}`, () => assert.equal(ignitionUrl(commandLine, bootFiles), url));
+}
+
+test('kernel parameters may be quoted, and the last of a name counts', () => {
+  const parameters = kernelParameters('a=1 b="x y" quiet a=2');
+  assert.deepEqual([parameters.get('a'), parameters.get('b'), parameters.get('quiet')], ['2', 'x y', '']);
+});

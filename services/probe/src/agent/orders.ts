@@ -1,0 +1,91 @@
+import { gunzipSync } from 'node:zlib';
+import * as z from 'zod';
+import { type ProbeConfig, probeCommand, readProbeConfig } from '../options.ts';
+import { kernelParameters } from './ignition-url.ts';
+
+const resource = z.object({ source: z.string().nullish(), compression: z.string().nullish() });
+const ignition = z.object({
+  ignition: z
+    .object({
+      security: z
+        .object({ tls: z.object({ certificateAuthorities: z.array(resource).nullish() }).nullish() })
+        .nullish(),
+    })
+    .nullish(),
+  storage: z
+    .object({ files: z.array(z.object({ path: z.string(), contents: resource.nullish() })).nullish() })
+    .nullish(),
+  systemd: z
+    .object({
+      units: z
+        .array(z.object({ name: z.string(), enabled: z.boolean().nullish(), contents: z.string().nullish() }))
+        .nullish(),
+    })
+    .nullish(),
+});
+type Ignition = z.output<typeof ignition>;
+
+const unitName = 'metalprobe.service';
+const flagPrefix = 'metalprobe.';
+
+/**
+ * What the ignition wants of the probe: the flags of its enabled unit, with the files that they name taken from the
+ * ignition itself. `metalprobe.FLAG=VALUE` on the kernel command line is one more flag, and the last one counts.
+ * @throws Error saying what is missing.
+ */
+export function ordersFrom(text: string, commandLine: string): ProbeConfig {
+  const parsed = ignition.parse(JSON.parse(text));
+  const command = probeCommand()
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  const config = readProbeConfig([...flagsOf(parsed), ...kernelFlags(commandLine)], {
+    command,
+    readFile: (path) => fileIn(parsed, path),
+  });
+  return { ...config, caPem: config.caPem ?? authoritiesIn(parsed) };
+}
+
+function flagsOf({ systemd }: Ignition): string[] {
+  const unit = systemd?.units?.find(({ name, enabled }) => name === unitName && enabled === true);
+  if (unit === undefined) throw new Error(`the ignition enables no unit ${unitName}`);
+  const words = wordsOfExecStart(unit.contents ?? '');
+  // Before the first flag that only the probe knows stands what starts it: a path, or a container runtime.
+  const start = words.findIndex((word) => /^--?(registry-url|server-uuid)\b/.test(word));
+  if (start < 0) throw new Error(`${unitName} gives the probe no --registry-url`);
+  return words.slice(start);
+}
+
+function wordsOfExecStart(unit: string): string[] {
+  const line = /^ExecStart=(.*)$/m.exec(unit.replaceAll(/\\\n\s*/g, ' '))?.[1] ?? '';
+  return (line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []).map((word) => word.replaceAll(/["']/g, ''));
+}
+
+const kernelFlags = (commandLine: string): string[] =>
+  [...kernelParameters(commandLine)]
+    .filter(([name]) => name.startsWith(flagPrefix))
+    .map(([name, value]) => `--${name.slice(flagPrefix.length)}=${value}`);
+
+function fileIn({ storage }: Ignition, path: string): string {
+  const file = storage?.files?.find((candidate) => candidate.path === path);
+  if (file === undefined) throw new Error(`the ignition has no file ${path}`);
+  return contentOf(file.contents);
+}
+
+const authoritiesIn = (parsed: Ignition): string | undefined =>
+  parsed.ignition?.security?.tls?.certificateAuthorities?.map(contentOf).join('\n');
+
+/** RFC 2397, with the compression that Butane chooses for longer files. */
+function contentOf(found: z.output<typeof resource> | null | undefined): string {
+  const source = found?.source ?? 'data:,';
+  const [, base64, data] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(source) ?? [];
+  if (data === undefined) throw new Error('the ignition names a file elsewhere; expected all content in data: URLs');
+  const bytes = base64 === undefined ? percentDecoded(data) : Buffer.from(decodeURIComponent(data), 'base64');
+  return (found?.compression === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8');
+}
+
+/** Bytes, not text: compressed content may be percent-encoded too. */
+const percentDecoded = (text: string): Buffer =>
+  Buffer.from(
+    text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { machineFiles } from '../machine-files.ts';
+import type { ProbeConfig } from '../options.ts';
+import { type AgentOptions, runAgent } from './run-agent.ts';
+
+const ignition = JSON.stringify({
+  systemd: {
+    units: [
+      {
+        name: 'metalprobe.service',
+        enabled: true,
+        contents: 'ExecStart=/usr/bin/metalprobe --registry-url=http://registry.test --server-uuid=U1',
+      },
+    ],
+  },
+});
+const address = { netmask: '', mac: '', internal: false, cidr: null, family: 'IPv4' as const };
+
+/** A machine whose boot service gives these answers one after the other, and the last one for ever. */
+async function agentWith(answers: (() => Response)[], more: Partial<AgentOptions> = {}) {
+  const root = await mkdtemp(join(tmpdir(), 'agent-test-'));
+  await mkdir(join(root, 'leases'));
+  await writeFile(join(root, 'cmdline'), 'ignition.config.url=http://boot.test/boot/secret/ignition');
+  const stop = new AbortController();
+  const [said, asked, pauses, reported]: [string[], string[], number[], ProbeConfig[]] = [[], [], [], []];
+  let now = 0;
+  const options: AgentOptions = {
+    clock: {
+      now: () => now,
+      sleep: async (delayMs, signal) => {
+        signal?.throwIfAborted();
+        now += delayMs;
+        pauses.push(delayMs);
+      },
+    },
+    signal: stop.signal,
+    random: () => 1,
+    say: (line) => void said.push(line),
+    fetch: async (url) => {
+      asked.push(url instanceof Request ? url.url : url.toString());
+      return ((answers.length > 1 ? answers.shift() : answers[0]) ?? (() => new Response('')))();
+    },
+    run: () => Promise.reject(new Error('not installed')),
+    addresses: () => ({ eth0: [{ ...address, address: '10.0.0.5' }] }),
+    sys: machineFiles(join(root, 'sys')),
+    proc: machineFiles(root),
+    leases: machineFiles(join(root, 'leases')),
+    report: async (config) => {
+      reported.push(config);
+      stop.abort(new Error('enough'));
+      stop.signal.throwIfAborted();
+    },
+    ...more,
+  };
+  const over = assert.rejects(runAgent(options), { message: 'enough' });
+  await over.finally(() => rm(root, { recursive: true }));
+  return { said, asked, pauses, reported, stop };
+}
+
+test('orders are asked for until they come, with growing pauses and a line for every failure', async () => {
+  const refused = () => {
+    throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 192.0.2.1:80') });
+  };
+  const { said, asked, pauses, reported } = await agentWith([
+    refused,
+    () => new Response('no such boot', { status: 404 }),
+    () => new Response('<html>'),
+    () => new Response(ignition),
+  ]);
+  assert.deepEqual(pauses, [1_000, 2_000, 4_000]);
+  assert.equal(asked[0], 'http://boot.test/boot/secret/ignition');
+  assert.deepEqual(reported[0]?.registryUrl, 'http://registry.test');
+  const failures = said.filter((line) => line.startsWith('No orders yet'));
+  assert.match(failures[0] ?? '', /ECONNREFUSED 192.0.2.1:80; again in 1.0 s/);
+  assert.match(failures[1] ?? '', /HTTP 404 no such boot; again in 2.0 s/);
+  assert.equal(failures.length, 3);
+});
+
+test('the token in the address of the orders is not shown', async () => {
+  const { said } = await agentWith([() => new Response(ignition)]);
+  assert.ok(said.includes('Asking for orders at http://boot.test.'));
+  assert.doesNotMatch(said.join('\n'), /secret/);
+});
+
+test('a machine without an address says what it waits for, and goes on when it has one', async () => {
+  let looks = 0;
+  const addresses = () => {
+    looks += 1;
+    return { eth0: [{ ...address, address: looks < 60 ? 'fe80::1' : '10.0.0.5' }] };
+  };
+  const { said, reported } = await agentWith([() => new Response(ignition)], { addresses });
+  assert.equal(said.filter((line) => line === 'Waiting for an address from DHCP.').length, 2);
+  assert.equal(reported.length, 1);
+});
+
+test('a report that is refused for good is followed by new orders', async () => {
+  const stop = new AbortController();
+  let reports = 0;
+  const report = async () => {
+    reports += 1;
+    if (reports === 1) throw new Error('the token is no longer valid');
+    stop.abort(new Error('enough'));
+    stop.signal.throwIfAborted();
+  };
+  const { said, asked } = await agentWith([() => new Response(ignition)], { report, signal: stop.signal });
+  assert.ok(said.includes('Not reported: the token is no longer valid'));
+  assert.equal(asked.length, 2);
+});

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { type ProbeReport, probeReport } from '@metal/api/wire/probe-report.ts';
+import { collect } from './collect.ts';
+import { fetchTrusting } from './fetch-trusting.ts';
+import type { ProbeConfig } from './options.ts';
+import { runProbe } from './run-probe.ts';
+import type { ProbeClock, ProbeLog, RunProgram } from './surroundings.ts';
+
+export interface Surroundings {
+  clock: ProbeClock;
+  log: ProbeLog;
+  run: RunProgram;
+  signal: AbortSignal;
+}
+
+/** How often registries that keep reports in memory want to hear from us. Registries with tokens take one report. */
+const refreshIntervalMs = 30_000;
+const idleMs = 2 ** 31 - 1;
+
+/**
+ * Reports the machine as the options say: once, or for as long as the signal lets it.
+ * @throws ProbeError when an answer is final; the signal's reason when aborted.
+ */
+export async function keepReporting(config: ProbeConfig, surroundings: Surroundings): Promise<void> {
+  const { clock, log, signal } = surroundings;
+  const fetch = config.caPem === undefined ? undefined : fetchTrusting(config.caPem);
+  for (;;) {
+    const { status, attempts } = await runProbe({
+      ...config,
+      report: () => reportOf(config, surroundings),
+      clock,
+      signal,
+      log,
+      fetch,
+    });
+    log.info({ status, attempts, systemUUID: config.systemUUID }, 'the registry has the report');
+    if (config.once) return;
+    await clock.sleep(config.token === undefined ? refreshIntervalMs : idleMs, signal);
+  }
+}
+
+async function reportOf({ descriptionFile, lldp }: ProbeConfig, surroundings: Surroundings): Promise<ProbeReport> {
+  if (descriptionFile === undefined) return collect({ ...surroundings, lldp });
+  const description = probeReport.parse(JSON.parse(await readFile(descriptionFile, 'utf8')));
+  return { ...description, timestamp: new Date(surroundings.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z') };
+}

@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ImageError } from './errors.ts';
+import { tool } from './tool.ts';
+
+const folders = ['lib/x86_64-linux-gnu', 'usr/lib/x86_64-linux-gnu'];
+
+/** Names of libraries that these programs need, directly or not, with the files that unpacked packages have for them. */
+export async function sharedLibraries(programs: readonly string[], root: string): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (let asked = programs; asked.length > 0; ) {
+    const fresh = (await neededBy(asked)).filter((name) => !found.has(name));
+    for (const name of fresh) found.set(name, fileOf(name, root));
+    asked = fresh.map((name) => fileOf(name, root));
+  }
+  return found;
+}
+
+async function neededBy(files: readonly string[]): Promise<string[]> {
+  const output = await tool('readelf', ['-d', ...files]);
+  return [...new Set([...output.matchAll(/\(NEEDED\)\s+Shared library: \[([^\]]+)\]/g)].map(([, name = '']) => name))];
+}
+
+function fileOf(name: string, root: string): string {
+  const path = folders.map((folder) => join(root, folder, name)).find((candidate) => existsSync(candidate));
+  if (path === undefined)
+    throw new ImageError('RecipeIncomplete', `no package of the image has ${name}; add its package to recipe.ts`);
+  return path;
+}

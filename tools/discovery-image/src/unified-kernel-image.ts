@@ -1,0 +1,37 @@
+import { stat } from 'node:fs/promises';
+import { tool } from './tool.ts';
+
+export interface UnifiedParts {
+  /** The program that firmware starts and that starts the rest. */
+  readonly stub: string;
+  /** Files, by section. */
+  readonly sections: Readonly<Record<string, string>>;
+}
+
+const pageBytes = 4_096;
+
+/**
+ * One file for firmware out of kernel, initrd and command line. Sections lie behind those of the stub and do not
+ * overlap: firmware loads a file with other addresses too, and hangs without a word.
+ */
+export async function buildUnifiedKernelImage(parts: UnifiedParts, output: string): Promise<void> {
+  let address = roundUp(endOfSections(await tool('objdump', ['-h', '-w', parts.stub])));
+  const parameters: string[] = [];
+  for (const [section, file] of Object.entries(parts.sections)) {
+    parameters.push('--add-section', `${section}=${file}`);
+    parameters.push('--change-section-vma', `${section}=0x${address.toString(16)}`);
+    parameters.push('--set-section-flags', `${section}=data,readonly`);
+    address = roundUp(address + (await stat(file)).size);
+  }
+  await tool('objcopy', ['--preserve-dates', ...parameters, parts.stub, output]);
+}
+
+/** @param table What `objdump -h` prints: index, name, size, address. */
+export function endOfSections(table: string): number {
+  const ends = [...table.matchAll(/^\s*\d+ \S+\s+([0-9a-f]{8})\s+([0-9a-f]{16})\s/gm)].map(
+    ([, size = '', address = '']) => Number.parseInt(size, 16) + Number.parseInt(address, 16),
+  );
+  return Math.max(0, ...ends);
+}
+
+const roundUp = (address: number): number => Math.ceil(address / pageBytes) * pageBytes;
