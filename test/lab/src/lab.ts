@@ -50,6 +50,8 @@ export interface LabOptions {
   operator?: 'inside' | 'process' | 'none';
   /** Garbage collection by a real kube-controller-manager. */
   controllerManager?: boolean;
+  /** How long one thing may take, in wall-clock time; a minute unless it is said. */
+  patienceMs?: number;
   /** An API server that is there already; it is left empty again. Without one the lab starts its own. */
   cluster?: ControlPlane;
 }
@@ -90,6 +92,7 @@ export class Lab implements AsyncDisposable {
     fleet: Fleet;
     cluster: ControlPlane;
     flags: readonly string[];
+    patienceMs: number;
     stack: AsyncDisposableStack;
   }) {
     const { client, caches, clock, fleet } = parts;
@@ -114,14 +117,8 @@ export class Lab implements AsyncDisposable {
     this.events = caches.watch(Event, {
       indexes: { about: ({ regarding, reason }) => [`${regarding.name}/${reason}`] },
     });
-    this.timeline = new Timeline({
-      servers: this.servers,
-      claims: this.claims,
-      bmcs: this.bmcs,
-      endpoints: this.endpoints,
-      boots: this.boots,
-      users: this.users,
-    });
+    const { servers, claims, bmcs, endpoints, boots, users } = this;
+    this.timeline = new Timeline({ servers, claims, bmcs, endpoints, boots, users }, parts.patienceMs);
   }
 
   /** Adds machines to the rack, without telling the operator. */
@@ -449,7 +446,8 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
         : cluster.kubeconfigPath;
     const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
-    const lab = new Lab({ client, caches, clock, fleet, cluster, flags, stack });
+    const patienceMs = options.patienceMs ?? 60_000;
+    const lab = new Lab({ client, caches, clock, fleet, cluster, flags, patienceMs, stack });
     stack.defer(() => caches.stop());
     await caches.start(new AbortController().signal);
     lab.timeline.start();

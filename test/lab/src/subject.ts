@@ -3,7 +3,6 @@ import type { Condition, KubeObject } from '@metal/kube/kind.ts';
 import type { Timeline } from './timeline.ts';
 
 /** Real seconds a word waits before it gives up and prints the timeline. */
-const patienceMs = 60_000;
 
 export interface SubjectOptions<T> {
   readonly what: string;
@@ -104,9 +103,11 @@ function waitFor<R>({ what, wish, look, follow, state, timeline }: Wait<R>): Pro
     const timer = setTimeout(() => {
       finish();
       reject(
-        new Error(`${what}: "${wish}" did not happen within ${patienceMs / 1_000} s; ${state()}\n${timeline.text()}`),
+        new Error(
+          `${what}: "${wish}" did not happen within ${timeline.patienceMs / 1_000} s; ${state()}\n${timeline.text()}`,
+        ),
       );
-    }, patienceMs);
+    }, timeline.patienceMs);
     const subscription = follow(check);
     check();
   });

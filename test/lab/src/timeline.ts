@@ -11,12 +11,15 @@ interface Told {
 
 /** What happened, in order: each change of state, power or reason that the watches told. */
 export class Timeline {
+  /** How long a story waits for one thing, in wall-clock time. */
+  readonly patienceMs: number;
   readonly #caches: Record<string, Cache<KubeObject>>;
   readonly #lines: string[] = [];
   readonly #last = new Map<string, string>();
   readonly #startedAt = performance.now();
 
-  constructor(caches: Record<string, unknown>) {
+  constructor(caches: Record<string, unknown>, patienceMs: number) {
+    this.patienceMs = patienceMs;
     // Every value is a cache of some kind of object; only what all kinds share is read.
     this.#caches = caches as Record<string, Cache<KubeObject>>;
   }

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addRealMachine, openRealLab } from './real-machines.ts';
+
+test('an empty machine is found, starts the discovery image over its network card, reports itself, and is free and off', async (t) => {
+  await using lab = await openRealLab();
+  const node = await addRealMachine(lab, { disks: [{ kind: 'virtio' }, { kind: 'nvme', bytes: 128 * 2 ** 20 }] });
+  await lab.plugIn(node);
+  await lab.machine(node).until('is on', () => node.power === 'On');
+  const poweredOnAt = performance.now();
+  const server = await lab.server(node).until('reported', ({ status }) => status?.state === 'Available');
+  t.diagnostic(`report ${((performance.now() - poweredOnAt) / 1_000).toFixed(1)} s after the power-on`);
+  await lab.server(node).says('Available');
+  assert.equal(node.power, 'Off');
+  assert.deepEqual(node.powerLog, ['On', 'Off']);
+
+  const inventory = lab.inventories.get(server.metadata.name);
+  const { uuid, serialNumber, disks, nics } = node.machine.hardware;
+  assert.equal(inventory?.spec.systemUUID, uuid.toLowerCase());
+  const { systemInfo, storage, networkInterfaces, memory, cpu } = inventory.spec.report;
+  assert.equal(systemInfo.systemInformation.uuid.toLowerCase(), uuid.toLowerCase());
+  assert.equal(systemInfo.systemInformation.serialNumber, serialNumber);
+  assert.deepEqual(
+    storage.map(({ serial, sizeBytes }) => `${serial} ${sizeBytes}`).toSorted(),
+    disks.map((disk) => `${disk.serialNumber} ${disk.bytes}`).toSorted(),
+  );
+  assert.deepEqual(
+    networkInterfaces.map(({ macAddress }) => macAddress.toLowerCase()),
+    nics.map(({ macAddress }) => macAddress.toLowerCase()),
+  );
+  assert.equal(
+    memory.reduce((sum, { size }) => sum + size, 0),
+    768 * 2 ** 20,
+  );
+  assert.equal(cpu[0]?.totalCores, 1);
+  assert.equal(server.spec.bootConfigurationRef?.name ?? server.metadata.name, server.metadata.name);
+});

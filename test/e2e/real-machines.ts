@@ -1,0 +1,54 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@metal/controlplane/free-port.ts';
+import { buildImage } from '@metal/discovery-image/build-image.ts';
+import { type Lab, openLab } from '@metal/lab/lab.ts';
+import type { Node, NodeWish } from '@metal/simulator/fleet.ts';
+
+/** Where QEMU's user network has the host. */
+const host = '10.0.2.2';
+const image = fileURLToPath(new URL('../../.image', import.meta.url));
+/** Firmware, kernel and probe on two busy cores without KVM. */
+const patienceMs = 240_000;
+
+/** A lab in real time whose services are known by the address that guests of QEMU have for this host. */
+export async function openRealLab({ flags = [] }: { flags?: readonly string[] } = {}): Promise<Lab> {
+  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'metal-operator');
+  await buildImage({ out: image, cache, say: (line) => void process.stdout.write(`${line}\n`) });
+  const directory = await mkdtemp(join(tmpdir(), 'metal-real-lab-'));
+  const images = join(directory, 'images.json');
+  // Nobody announces anything on QEMU's network: neighbours are not waited for.
+  const cmdline = 'console=ttyS0,115200 metalprobe.lldp-sync-duration=1s';
+  const discovery = { kernel: join(image, 'vmlinuz'), initrd: join(image, 'initrd'), cmdline };
+  await writeFile(images, JSON.stringify({ discovery }));
+  const [registry, boot] = [await freePort(), await freePort()];
+  const lab = await openLab({
+    speed: 1,
+    patienceMs,
+    flags: [
+      `--boot-images=${images}`,
+      '--probe-os-image=discovery',
+      `--registry-url=http://${host}:${registry}`,
+      `--registry-port=${registry}`,
+      `--boot-url=http://${host}:${boot}`,
+      `--boot-port=${boot}`,
+      '--server-resync-interval=10s',
+      ...flags,
+    ],
+  });
+  const dispose = lab[Symbol.asyncDispose].bind(lab);
+  lab[Symbol.asyncDispose] = async () => {
+    await dispose();
+    await rm(directory, { recursive: true, force: true });
+  };
+  return lab;
+}
+
+/** A machine in QEMU in the lab's rack, whose story is told with the others. */
+export async function addRealMachine(lab: Lab, qemu: NodeWish['qemu'] = {}): Promise<Node> {
+  const node = await lab.fleet.add({ machine: 'qemu', qemu: { memoryMiB: 768, ...qemu } });
+  lab.timeline.follow(node);
+  return node;
+}
