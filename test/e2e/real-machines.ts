@@ -6,6 +6,7 @@ import { freePort } from '@metal/controlplane/free-port.ts';
 import { buildImage } from '@metal/discovery-image/build-image.ts';
 import { type Lab, openLab } from '@metal/lab/lab.ts';
 import type { Node, NodeWish } from '@metal/simulator/fleet.ts';
+import { writeTenantImage } from './tenant-image.ts';
 
 /** Where QEMU's user network has the host. */
 const host = '10.0.2.2';
@@ -22,7 +23,10 @@ export async function openRealLab({ flags = [] }: { flags?: readonly string[] } 
   // Nobody announces anything on QEMU's network: neighbours are not waited for.
   const cmdline = 'console=ttyS0,115200 metalprobe.lldp-sync-duration=1s';
   const discovery = { kernel: join(image, 'vmlinuz'), initrd: join(image, 'initrd'), cmdline };
-  await writeFile(images, JSON.stringify({ discovery }));
+  await writeTenantImage(join(directory, 'tenant'), image);
+  const at = (name: string) => join(directory, 'tenant', name);
+  const tenant = { kernel: at('vmlinuz'), initrd: at('initrd'), cmdline: 'console=ttyS0,115200 panic=60' };
+  await writeFile(images, JSON.stringify({ discovery, 'registry.test/tenant:1': tenant }));
   const [registry, boot] = [await freePort(), await freePort()];
   const lab = await openLab({
     speed: 1,
@@ -52,3 +56,6 @@ export async function addRealMachine(lab: Lab, qemu: NodeWish['qemu'] = {}): Pro
   lab.timeline.follow(node);
   return node;
 }
+
+/** For waits on a machine itself. */
+export const patience = (): AbortSignal => AbortSignal.timeout(patienceMs);
