@@ -11,8 +11,8 @@ interface Tools {
 }
 
 const sectorBytes = 512;
-/** Block devices made of other block devices, of memory, or of files. */
-const notADisk = /^(loop|ram|zram|dm-|md|sr|fd|nbd|drbd|rbd|zd)/;
+/** Block devices made of other block devices, of memory, or of files, and single paths to an NVMe namespace (nvme0c0n1). */
+const notADisk = /^(loop|ram|zram|dm-|md|sr|fd|nbd|drbd|rbd|zd|nvme\d+c)/;
 
 /** Every whole disk. What one disk does not tell is empty in its own entry and nowhere else. */
 export async function readDisks(sys: MachineFiles, udev: MachineFiles, tools: Tools): Promise<Disk[]> {

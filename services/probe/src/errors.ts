@@ -1,4 +1,4 @@
-/** Every way in which a report can end without being accepted. */
+/** Every way in which a report can end without being accepted, and an erasure without being done. */
 export const probeErrorCatalogue = {
   TokenMissing: {
     retry: 'blocked',
@@ -39,6 +39,21 @@ export const probeErrorCatalogue = {
     retry: 'later',
     meaning: 'The registry answers that it cannot store the report now.',
     remedy: 'Look at the log of the operator and at the API server; the probe tries again.',
+  },
+  OrderInvalid: {
+    retry: 'blocked',
+    meaning: 'The file with the order to erase disks is not understood; nothing was erased.',
+    remedy: 'Use a discovery image and an operator of the same release.',
+  },
+  ErasureRefused: {
+    retry: 'blocked',
+    meaning: 'The registry refuses what the machine reports about erasing its disks; the machine stops erasing.',
+    remedy: 'Nothing; the next attempt brings a new order and a new token.',
+  },
+  DiskFailed: {
+    retry: 'blocked',
+    meaning: 'A disk could not be opened, read, written or erased, or still held something of before.',
+    remedy: 'Look at the disk and the offset in the message; replace the disk, or erase it by hand, and try again.',
   },
 } as const satisfies Record<string, { retry: 'later' | 'blocked'; meaning: string; remedy: string }>;
 

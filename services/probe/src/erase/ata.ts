@@ -1,0 +1,99 @@
+import { diskFailed, reasonOf } from './device.ts';
+import type { Method, Work } from './work.ts';
+
+/**
+ * Password of a disk during a secure erase. It is no secret: it is here, and in the README, so that a disk that lost
+ * power in between can be unlocked by anybody who holds it. The next attempt of ours does so by itself.
+ */
+export const temporaryPassword = 'metalprobe-erase';
+
+/** The security feature set of a disk (ATA8-ACS, IDENTIFY DEVICE word 128). */
+export interface AtaSecurity {
+  readonly supported: boolean;
+  readonly enabled: boolean;
+  readonly locked: boolean;
+  readonly frozen: boolean;
+  readonly enhanced: boolean;
+  /** How long the disk says it takes: words 89 and 90, in the words of hdparm; '' when it does not say. */
+  readonly normalTime: string;
+  readonly enhancedTime: string;
+}
+
+/** Reads what `hdparm -I` prints. A disk without the section has none of it. */
+export function ataSecurityIn(output: string): AtaSecurity {
+  const section = /^Security:[^\n]*\n((?:[ \t]+[^\n]*\n?)*)/m.exec(output)?.[1] ?? '';
+  const says = (words: string): boolean => new RegExp(`^\\s*${words}\\s*$`, 'm').test(section);
+  return {
+    supported: says('supported'),
+    enabled: says('enabled'),
+    locked: says('locked'),
+    frozen: says('frozen'),
+    enhanced: says('supported: enhanced erase'),
+    normalTime: /(\S+min) for SECURITY ERASE UNIT/.exec(section)?.[1] ?? '',
+    enhancedTime: /(\S+min) for ENHANCED SECURITY ERASE UNIT/.exec(section)?.[1] ?? '',
+  };
+}
+
+const security = async ({ run, path, signal }: Work): Promise<AtaSecurity> =>
+  ataSecurityIn(await run('hdparm', ['-I', path], signal));
+
+const withPassword = async ({ run, path, signal }: Work, verb: string): Promise<void> => {
+  await run('hdparm', ['--user-master', 'u', verb, temporaryPassword, path], signal);
+};
+
+async function prepare(work: Work, enhanced: boolean): Promise<string | undefined> {
+  const state = await security(work);
+  if (!state.supported) return 'the disk has no security feature set';
+  if (enhanced && !state.enhanced) return 'the disk has no enhanced erase';
+  // SECURITY FREEZE LOCK, which firmware sends before it boots anything, lasts until the disk loses power.
+  if (state.frozen) return 'the firmware froze the security settings of the disk; they thaw when the disk is replugged';
+  if (!state.locked) return undefined;
+  await withPassword(work, '--security-unlock').catch(() => work.signal.throwIfAborted());
+  return (await security(work)).locked ? 'the disk is locked with a password that is not ours' : undefined;
+}
+
+/**
+ * SECURITY ERASE UNIT (ATA8-ACS, 7.43) wants a password set, and removes it when it succeeds:
+ *
+ *   no password --set-pass--> temporary --erase--> no password
+ *                                 |  erase fails
+ *                                 '--disable-----> no password
+ *
+ * Power loss anywhere on the middle leaves the temporary password, and a disk that is locked at the next start.
+ */
+async function eraseUnit(work: Work, enhanced: boolean): Promise<void> {
+  const { disk, signal, tell } = work;
+  const before = await security(work);
+  const time = enhanced ? before.enhancedTime : before.normalTime;
+  if (time !== '') tell({ message: `The disk says that it takes ${time}.` });
+  let problem: unknown;
+  try {
+    if (!before.enabled) await withPassword(work, '--security-set-pass');
+    await withPassword(work, enhanced ? '--security-erase-enhanced' : '--security-erase');
+  } catch (error) {
+    signal.throwIfAborted();
+    problem = error;
+  }
+  // Some bridges report success of a command that never reached the disk: the disk is asked itself.
+  const forgotten = !(await security(work)).enabled || (await removePassword(work));
+  if (!forgotten) throw diskFailed(`${disk.name}: ${reasonOf(problem)}; it keeps the password "${temporaryPassword}"`);
+  if (problem !== undefined) throw problem;
+}
+
+async function removePassword(work: Work): Promise<boolean> {
+  await withPassword(work, '--security-disable').catch(() => work.signal.throwIfAborted());
+  return !(await security(work)).enabled;
+}
+
+/** What an enhanced erase leaves is up to the vendor; a normal one leaves zeros (ATA8-ACS, 7.43), and some SSDs ones. */
+export const ataSecureEraseEnhanced: Method = {
+  expects: 'NothingOfBefore',
+  prepare: (work) => prepare(work, true),
+  erase: (work) => eraseUnit(work, true),
+};
+
+export const ataSecureErase: Method = {
+  expects: 'ZerosOrOnes',
+  prepare: (work) => prepare(work, false),
+  erase: (work) => eraseUnit(work, false),
+};

@@ -1,0 +1,111 @@
+import { diskFailed } from './device.ts';
+import type { Method, Work } from './work.ts';
+
+/** From the Identify Controller data structure (NVM Express 1.3, 5.15). */
+export interface NvmeAbilities {
+  readonly sanitizeCrypto: boolean;
+  readonly sanitizeBlock: boolean;
+  readonly format: boolean;
+  readonly formatCrypto: boolean;
+  /** Formatting with secure erase reaches every namespace, whichever was named. */
+  readonly formatsAll: boolean;
+}
+
+/** Reads what `nvme id-ctrl` prints. */
+export function nvmeAbilitiesIn(output: string): NvmeAbilities {
+  const field = (name: string): number => Number(new RegExp(`^${name}\\s*:\\s*(\\w+)`, 'm').exec(output)?.[1] ?? 0);
+  const isSet = (value: number, bit: number): boolean => ((value >>> bit) & 1) === 1;
+  const [capabilities, commands, format] = [field('sanicap'), field('oacs'), field('fna')];
+  return {
+    // SANICAP: bit 0 crypto erase, bit 1 block erase.
+    sanitizeCrypto: isSet(capabilities, 0),
+    sanitizeBlock: isSet(capabilities, 1),
+    // OACS: bit 1 Format NVM.
+    format: isSet(commands, 1),
+    // FNA: bit 0 format reaches all namespaces, bit 1 secure erase does, bit 2 cryptographic erase is there.
+    formatCrypto: isSet(commands, 1) && isSet(format, 2),
+    formatsAll: isSet(format, 0) || isSet(format, 1),
+  };
+}
+
+export interface SanitizeStatus {
+  readonly state: 'never' | 'succeeded' | 'running' | 'failed';
+  /** Between 0 and 1; 1 when nothing is running. */
+  readonly fraction: number;
+  readonly word: string;
+}
+
+/** SSTAT, bits 2:0 of log page 81h (NVM Express 1.3 and 1.4, 5.14): 100b is success with No-Deallocate After Sanitize. */
+const sanitizeStates: readonly SanitizeStatus['state'][] = ['never', 'succeeded', 'running', 'failed', 'succeeded'];
+
+/** Reads what `nvme sanitize-log` prints, or undefined when that is something else. */
+export function sanitizeStatusIn(output: string): SanitizeStatus | undefined {
+  const word = /\(SSTAT\)\s*:\s*(\w+)/.exec(output)?.[1];
+  const progress = /\(SPROG\)\s*:\s*(\d+)/.exec(output)?.[1];
+  const state = sanitizeStates[Number(word) & 0b111];
+  if (word === undefined || progress === undefined || state === undefined) return undefined;
+  // SPROG is a numerator over 10000h, and FFFFh when nothing is running.
+  return { state, fraction: state === 'running' ? Number(progress) / 0x1_0000 : 1, word };
+}
+
+const abilities = async ({ run, path, signal }: Work): Promise<NvmeAbilities> =>
+  nvmeAbilitiesIn(await run('nvme', ['id-ctrl', path], signal));
+
+const askAgainAfterMs = 2_000;
+
+/** Sanitize reaches the whole subsystem, goes on over a power loss, and leaves no way to use the media until it ended. */
+function sanitize(action: { number: 2 | 4; name: string; isThere: (able: NvmeAbilities) => boolean }): Method {
+  return {
+    expects: 'NothingOfBefore',
+    prepare: async (work) => {
+      if (!action.isThere(await abilities(work))) return `the controller has no sanitize ${action.name}`;
+      if (work.neighbours.length > 0) return `it would erase ${work.neighbours.join(' and ')} too`;
+      // One that an earlier attempt began: another is not accepted before it ends, nor may samples be read (1.3, 8.15).
+      await sanitizeEnds(work);
+      return undefined;
+    },
+    erase: async (work) => {
+      // Sanitize (1.3, 5.24): SANACT 010b is block erase, 100b crypto erase. Unrestricted exit (AUSE) stays off: media whose
+      // sanitize failed must not come back into use by any other command.
+      await work.run('nvme', ['sanitize', work.path, `--sanact=${action.number}`], work.signal);
+      const { state, word } = await sanitizeEnds(work);
+      if (state !== 'succeeded')
+        throw diskFailed(`${work.disk.name}: sanitize ${action.name}: ${state}, SSTAT ${word}`);
+    },
+  };
+}
+
+async function sanitizeEnds({ disk, path, run, clock, signal, tell }: Work): Promise<SanitizeStatus> {
+  for (;;) {
+    const output = await run('nvme', ['sanitize-log', path], signal);
+    const status = sanitizeStatusIn(output);
+    if (status === undefined) throw diskFailed(`${disk.name}: the sanitize log says nothing known: ${output.trim()}`);
+    if (status.state !== 'running') return status;
+    tell({ erasedBytes: Math.floor(disk.sizeBytes * status.fraction) });
+    await clock.sleep(askAgainAfterMs, signal);
+  }
+}
+
+/** Longer than any disk that takes it; nvme-cli would give up after the ten minutes that the kernel grants otherwise. */
+const formatTimeoutMs = 12 * 3_600_000;
+
+/** Format NVM (1.3, 5.23): SES 001b erases user data, 010b the key. The block format in use is kept. */
+function format(ses: 1 | 2, name: string, isThere: (able: NvmeAbilities) => boolean): Method {
+  return {
+    expects: 'NothingOfBefore',
+    prepare: async (work) => {
+      const able = await abilities(work);
+      if (!isThere(able)) return `the controller has no format with ${name}`;
+      if (able.formatsAll && work.neighbours.length > 0) return `it would erase ${work.neighbours.join(' and ')} too`;
+      return undefined;
+    },
+    erase: async ({ run, path, signal }) => {
+      await run('nvme', ['format', path, `--ses=${ses}`, '--force', `--timeout=${formatTimeoutMs}`], signal);
+    },
+  };
+}
+
+export const nvmeSanitizeCrypto = sanitize({ number: 4, name: 'crypto erase', isThere: (able) => able.sanitizeCrypto });
+export const nvmeSanitizeBlock = sanitize({ number: 2, name: 'block erase', isThere: (able) => able.sanitizeBlock });
+export const nvmeFormatCrypto = format(2, 'cryptographic erase', (able) => able.formatCrypto);
+export const nvmeFormat = format(1, 'user data erase', (able) => able.format);

@@ -1,0 +1,89 @@
+import { alignedBuffer } from './device.ts';
+import type { DiskFacts } from './disk-facts.ts';
+import type { Place } from './samples.ts';
+import type { Method, Work } from './work.ts';
+
+const mebibyte = 1_048_576;
+const writeBytes = 4 * mebibyte;
+/** Written to by nobody, and so shared by all disks. */
+const zeros = alignedBuffer(writeBytes);
+
+async function writeZeros(work: Work, ranges: readonly Place[]): Promise<void> {
+  await using device = await work.open();
+  let erasedBytes = 0;
+  for (const { offset, sizeBytes } of ranges) {
+    for (let done = 0; done < sizeBytes; done += writeBytes) {
+      work.signal.throwIfAborted();
+      const chunk = zeros.subarray(0, Math.min(writeBytes, sizeBytes - done));
+      await device.write(chunk, offset + done);
+      erasedBytes += chunk.length;
+      work.tell({ erasedBytes });
+    }
+  }
+  await device.flush();
+}
+
+/** Every disk can be written: the way that is always left. */
+export const overwrite: Method = {
+  expects: 'Zeros',
+  prepare: async () => undefined,
+  erase: (work) => writeZeros(work, [{ offset: 0, sizeBytes: work.disk.sizeBytes }]),
+};
+
+const stepBytes = 4_096 * mebibyte;
+
+/**
+ * Not BLKDISCARD: a device may ignore it, and since Linux 4.12 none promises zeros afterwards (discard_zeroes_data is
+ * always 0). BLKZEROOUT does promise them, and is as fast where the device writes zeros by itself.
+ */
+export const discard: Method = {
+  expects: 'Zeros',
+  prepare: async ({ disk }) => (disk.writesZeroes ? undefined : 'the disk does not write zeros by itself'),
+  erase: async ({ disk, path, run, signal, tell }) => {
+    for (let offset = 0; offset < disk.sizeBytes; offset += stepBytes) {
+      const length = Math.min(stepBytes, disk.sizeBytes - offset);
+      await run('blkdiscard', ['-z', '-o', String(offset), '-l', String(length), path], signal);
+      tell({ erasedBytes: offset + length });
+    }
+  },
+};
+
+/** Both ends, where all but a few signatures are: libblkid(3) looks nowhere else for partition tables, LVM, RAID, ZFS. */
+const endBytes = 8 * mebibyte;
+/** Copies of the btrfs superblock, by which a file system is found again that was erased at 64 KiB. */
+const btrfsCopies = [64 * mebibyte, 256 * 1_024 * mebibyte];
+const btrfsCopyBytes = 65_536;
+
+/** Both ends of the disk and of each partition: what lies there is found again once the same partition is made again. */
+export function metadataRanges({ sizeBytes, partitions }: Pick<DiskFacts, 'sizeBytes' | 'partitions'>): Place[] {
+  const volumes = [{ startBytes: 0, sizeBytes }, ...partitions];
+  return joined(
+    volumes.flatMap((volume) => {
+      const end = Math.min(volume.startBytes + volume.sizeBytes, sizeBytes);
+      const parts = [
+        { from: volume.startBytes, to: volume.startBytes + endBytes },
+        { from: end - endBytes, to: end },
+        ...btrfsCopies.map((at) => ({ from: volume.startBytes + at, to: volume.startBytes + at + btrfsCopyBytes })),
+      ];
+      return parts.map(({ from, to }) => ({ from: Math.max(from, volume.startBytes), to: Math.min(to, end) }));
+    }),
+  );
+}
+
+/** In order, without overlaps. */
+function joined(parts: readonly { from: number; to: number }[]): Place[] {
+  const ranges: { from: number; to: number }[] = [];
+  for (const { from, to } of parts.filter((part) => part.from < part.to).toSorted((a, b) => a.from - b.from)) {
+    const last = ranges.at(-1);
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
+    else ranges.push({ from, to });
+  }
+  return ranges.map(({ from, to }) => ({ offset: from, sizeBytes: to - from }));
+}
+
+export const metadata: Method = {
+  expects: 'Zeros',
+  prepare: async () => undefined,
+  erase: (work) => writeZeros(work, metadataRanges(work.disk)),
+  ranges: metadataRanges,
+};

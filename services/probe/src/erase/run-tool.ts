@@ -1,0 +1,15 @@
+import { execFile } from 'node:child_process';
+import type { RunProgram } from '../surroundings.ts';
+
+/**
+ * Runs nvme, hdparm or blkdiscard for as long as it takes: a secure erase takes hours, and only the signal ends it.
+ * Rejects with what the program complained of.
+ */
+export const runTool: RunProgram = (program, parameters, signal) =>
+  new Promise((resolve, reject) => {
+    execFile(program, [...parameters], { signal, maxBuffer: 1_048_576 }, (error, stdout, stderr) => {
+      if (error === null) return resolve(stdout);
+      const complaint = (stderr.trim() || stdout.trim() || error.message).replaceAll(/\s*\n\s*/g, ' ').slice(0, 300);
+      reject(new Error(`${program}: ${complaint}`, { cause: error }));
+    });
+  });

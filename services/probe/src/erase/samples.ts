@@ -1,0 +1,102 @@
+import { alignedBuffer, type Device, diskFailed } from './device.ts';
+
+export interface Place {
+  readonly offset: number;
+  readonly sizeBytes: number;
+}
+
+export interface Sample extends Place {
+  readonly bytes: Uint8Array;
+}
+
+/** What must be found where samples are taken. */
+export type Expectation =
+  /** Zeros, because the method promises them. */
+  | 'Zeros'
+  /** Zeros or ones throughout, whichever the disk uses for nothing. */
+  | 'ZerosOrOnes'
+  /** Anything but what was there before. */
+  | 'NothingOfBefore';
+
+const sampleBytes = 65_536;
+/** The smallest unit of any disk: each is judged on its own, because one that survived is one too many. */
+const sectorBytes = 512;
+
+/** Aligned for every disk: none has bigger blocks. */
+const alignment = 4_096;
+
+/**
+ * Where to look: the first place, the last, and one by chance in each of `count` equal parts, so that no region is left
+ * out (NIST SP 800-88 Rev. 1, 4.7.3: representative sampling). The seed makes it repeatable.
+ */
+export function placesOn(sizeBytes: number, { count, seed }: { count: number; seed: string }): Place[] {
+  const last = Math.max(0, sizeBytes - sampleBytes);
+  const random = randomFrom(seed);
+  const parts = Array.from({ length: count }, (_, part) => ((part + random()) * last) / count);
+  const offsets = new Set([0, ...parts.map((offset) => Math.floor(offset / alignment) * alignment), last]);
+  return [...offsets]
+    .toSorted((one, other) => one - other)
+    .map((offset) => ({ offset, sizeBytes: Math.min(sampleBytes, sizeBytes) }));
+}
+
+/** All of a range, for ranges that are small enough. */
+export function placesIn({ offset, sizeBytes }: Place): Place[] {
+  const starts = Array.from({ length: Math.ceil(sizeBytes / sampleBytes) }, (_, index) => index * sampleBytes);
+  return starts.map((start) => ({ offset: offset + start, sizeBytes: Math.min(sampleBytes, sizeBytes - start) }));
+}
+
+export async function takeSamples(device: Device, places: readonly Place[], signal: AbortSignal): Promise<Sample[]> {
+  const buffer = alignedBuffer(sampleBytes);
+  const samples: Sample[] = [];
+  for (const { offset, sizeBytes } of places) {
+    signal.throwIfAborted();
+    const part = buffer.subarray(0, sizeBytes);
+    await device.read(part, offset);
+    samples.push({ offset, sizeBytes, bytes: part.slice() });
+  }
+  return samples;
+}
+
+/** @throws ProbeError `DiskFailed` naming the first place at which something of before may be left. */
+export function judgeSamples(
+  name: string,
+  expectation: Expectation,
+  { before, after }: { before: readonly Sample[]; after: readonly Sample[] },
+): void {
+  for (const [index, { offset, bytes }] of after.entries()) {
+    const sectors = Array.from({ length: Math.ceil(bytes.length / sectorBytes) }, (_, sector) => sector * sectorBytes);
+    const bad = sectors.find(
+      (start) => !accepts[expectation](sectorAt(bytes, start), sectorAt(before[index]?.bytes, start)),
+    );
+    if (bad !== undefined) throw diskFailed(`${name}: read back at offset ${offset + bad}: ${complaints[expectation]}`);
+  }
+}
+
+const sectorAt = (bytes: Uint8Array | undefined, start: number): Uint8Array =>
+  bytes?.subarray(start, start + sectorBytes) ?? new Uint8Array();
+
+const isAll = (value: number, sector: Uint8Array): boolean => sector.every((byte) => byte === value);
+
+const accepts: Record<Expectation, (sector: Uint8Array, before: Uint8Array) => boolean> = {
+  Zeros: (sector) => isAll(0, sector),
+  ZerosOrOnes: (sector) => isAll(0, sector) || isAll(0xff, sector),
+  // An empty sector says nothing, even where it said the same before.
+  NothingOfBefore: (sector, before) => isAll(0, sector) || isAll(0xff, sector) || !Buffer.from(sector).equals(before),
+};
+
+const complaints: Record<Expectation, string> = {
+  Zeros: 'expected zeros, found something else',
+  ZerosOrOnes: 'expected zeros or ones, found something else',
+  NothingOfBefore: 'found what was there before',
+};
+
+/** Mulberry32 over an FNV-1a hash of the seed: not for secrets, only spread and repeatable. */
+function randomFrom(seed: string): () => number {
+  let state = Buffer.from(seed).reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
