@@ -29,10 +29,16 @@ export async function openDevice({ name, path, deviceNumber, numberOf }: DeviceT
     const busy = error instanceof Error && 'code' in error && error.code === 'EBUSY';
     throw diskFailed(busy ? `${name} is in use (EBUSY)` : `${name}: open: ${reasonOf(error)}`, error);
   });
-  const found = numberOf(await file.stat());
-  if (found === deviceNumber && found !== '') return deviceOn(name, file);
-  await file.close();
-  throw diskFailed(`${path} is ${found || 'no block device'}; expected ${name}, which is ${deviceNumber || 'unknown'}`);
+  try {
+    const found = numberOf(await file.stat());
+    if (found === deviceNumber && found !== '') return deviceOn(name, file);
+    throw diskFailed(
+      `${path} is ${found || 'no block device'}; expected ${name}, which is ${deviceNumber || 'unknown'}`,
+    );
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 /** The number of a block device, as sysfs writes it; '' for everything else, a file of that name above all. */

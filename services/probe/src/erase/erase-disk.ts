@@ -71,5 +71,5 @@ async function eraseAndVerify(method: Method, { work, seed, record }: DiskToEras
 
 async function samplesAt(places: readonly Place[], { open, signal }: Work): Promise<Sample[]> {
   await using device = await open();
-  return takeSamples(device, places, signal);
+  return await takeSamples(device, places, signal);
 }

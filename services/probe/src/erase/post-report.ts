@@ -89,7 +89,7 @@ export async function postUntilAcknowledged(
 }
 
 /** Between two reports there is at least this long, however much happens. */
-const lookAgainAfterMs = 2_000;
+const lookAgainAfterMs = 2_500;
 /** How often somebody hears that we live, even if nothing happens. */
 const reportAgainAfterMs = 5_000;
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { DiskErasure, ErasureOrder, ErasureReportBody } from '@metal/api/wire/erasure.ts';
+import { ProbeError } from '../errors.ts';
 import type { ProbeClock, ProbeLog, RunProgram } from '../surroundings.ts';
 import { type DiskToErase, eraseDisk } from './erase-disk.ts';
 import { type ErasureFiles, filesOfMachine, type Inventory, openDisk, takeInventory } from './inventory.ts';
@@ -39,6 +40,15 @@ const disksAtOnce = 8;
  * @throws ProbeError `ErasureRefused` when the registry does not want (any more) what is reported; the signal's reason.
  */
 export async function runErasure(options: ErasureOptions): Promise<ErasureReportBody> {
+  try {
+    return await carryOut(options);
+  } catch (error) {
+    if (error instanceof ProbeError) options.log.warn({ code: error.code }, `erasing ends: ${error.message}`);
+    throw error;
+  }
+}
+
+async function carryOut(options: ErasureOptions): Promise<ErasureReportBody> {
   const { order, files = filesOfMachine(), signal, log } = options;
   const inventory = await takeInventory(order, files);
   const records = order.disks.map((ordered) => recordOf(ordered, inventory));

@@ -75,13 +75,16 @@ export function judgeSamples(
 const sectorAt = (bytes: Uint8Array | undefined, start: number): Uint8Array =>
   bytes?.subarray(start, start + sectorBytes) ?? new Uint8Array();
 
-const isAll = (value: number, sector: Uint8Array): boolean => sector.every((byte) => byte === value);
+const zeros = new Uint8Array(sectorBytes);
+const ones = new Uint8Array(sectorBytes).fill(0xff);
+const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;
+const isAll = (value: Uint8Array, sector: Uint8Array): boolean => isSame(sector, value.subarray(0, sector.length));
 
 const accepts: Record<Expectation, (sector: Uint8Array, before: Uint8Array) => boolean> = {
-  Zeros: (sector) => isAll(0, sector),
-  ZerosOrOnes: (sector) => isAll(0, sector) || isAll(0xff, sector),
+  Zeros: (sector) => isAll(zeros, sector),
+  ZerosOrOnes: (sector) => isAll(zeros, sector) || isAll(ones, sector),
   // An empty sector says nothing, even where it said the same before.
-  NothingOfBefore: (sector, before) => isAll(0, sector) || isAll(0xff, sector) || !Buffer.from(sector).equals(before),
+  NothingOfBefore: (sector, before) => isAll(zeros, sector) || isAll(ones, sector) || !isSame(sector, before),
 };
 
 const complaints: Record<Expectation, string> = {

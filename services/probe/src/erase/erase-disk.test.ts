@@ -1,0 +1,437 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import type { DiskErasure, ErasureOrder } from '@metal/api/wire/erasure.ts';
+import type { ProbeClock, RunProgram } from '../surroundings.ts';
+import { temporaryPassword } from './ata.ts';
+import { type Device, diskFailed } from './device.ts';
+import type { DiskFacts } from './disk-facts.ts';
+import { eraseDisk } from './erase-disk.ts';
+import { allowedMethods } from './methods.ts';
+
+const mebibyte = 1_048_576;
+const secret = Buffer.from('the former owner\n'.repeat(61_681)).subarray(0, mebibyte);
+
+/** Four mebibytes full of secrets. */
+class MemoryDisk {
+  readonly bytes = Buffer.concat([secret, secret, secret, secret]);
+  isLocked = false;
+
+  fill(value: number | 'random'): void {
+    if (value === 'random') randomBytes(this.bytes.length).copy(this.bytes);
+    else this.bytes.fill(value);
+  }
+
+  open = async (): Promise<Device> => ({
+    write: async (data, offset) => void this.bytes.set(data, offset),
+    read: async (into, offset) => {
+      if (this.isLocked) throw diskFailed(`sda: read at offset ${offset}: EIO`);
+      into.set(this.bytes.subarray(offset, offset + into.length));
+    },
+    flush: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  });
+}
+
+const steppingClock = (): ProbeClock => {
+  let now = Date.UTC(2026, 0, 1);
+  return {
+    now: () => now,
+    sleep: async (delayMs, signal) => {
+      signal?.throwIfAborted();
+      now += delayMs;
+    },
+  };
+};
+
+interface Erased {
+  record: Partial<DiskErasure>;
+  calls: string[];
+  history: Partial<DiskErasure>[];
+}
+
+interface Erasing {
+  disk: MemoryDisk;
+  mode: ErasureOrder['mode'];
+  facts: Partial<DiskFacts>;
+  run: RunProgram;
+  neighbours?: string[];
+}
+
+async function erase({ disk, mode, facts, run, neighbours = [] }: Erasing): Promise<Erased> {
+  const record: Partial<DiskErasure> = {};
+  const history: Partial<DiskErasure>[] = [];
+  const calls: string[] = [];
+  const note = (change: Partial<DiskErasure>): void => {
+    history.push({ ...change });
+    Object.assign(record, change);
+  };
+  await eraseDisk({
+    mode,
+    seed: 'seed',
+    record: note,
+    work: {
+      disk: {
+        name: 'sda',
+        vendor: '',
+        model: 'M',
+        serial: 'S',
+        wwid: 'W',
+        removable: false,
+        readOnly: false,
+        logicalBlockSize: 512,
+        sizeBytes: disk.bytes.length,
+        commands: 'none',
+        controller: 'sda',
+        deviceNumber: '8:0',
+        deviceNumbers: new Map(),
+        writesZeroes: false,
+        partitions: [],
+        holders: [],
+        ...facts,
+      },
+      path: '/dev/sda',
+      neighbours,
+      clock: steppingClock(),
+      run: async (program, parameters, signal) => {
+        calls.push([program, ...parameters].join(' '));
+        return run(program, parameters, signal);
+      },
+      signal: new AbortController().signal,
+      open: disk.open,
+      tell: note,
+    },
+  });
+  return { record, calls, history };
+}
+
+const noPrograms: RunProgram = async (program) => {
+  throw new Error(`${program} must not be started`);
+};
+
+interface NvmeBehaviour {
+  sanicap?: number;
+  oacs?: number;
+  fna?: number;
+  /** What happens to the data, for each command: nothing at all is what a disk does that lies. */
+  effects?: Partial<
+    Record<'sanact=4' | 'sanact=2' | 'ses=2' | 'ses=1', 'random' | 'zeros' | 'nothing' | 'fails' | 'refused'>
+  >;
+  /** Somebody else's sanitize that is still running at first. */
+  busyForLooks?: number;
+}
+
+/** A controller as seen through nvme-cli. */
+function nvmeController(disk: MemoryDisk, behaviour: NvmeBehaviour): RunProgram {
+  const { sanicap = 0, oacs = 0, fna = 0, effects = {}, busyForLooks = 0 } = behaviour;
+  let looksLeft = busyForLooks;
+  let ended = '0x1';
+  const happen = (parameters: readonly string[]): string | undefined => {
+    const [, effect] = Object.entries(effects).find(([name]) => parameters.includes(`--${name}`)) ?? [];
+    if (effect === 'refused')
+      throw new Error('nvme: NVMe status: INVALID_OPCODE: The associated command opcode field is not valid(0x2001)');
+    if (effect === 'random') disk.fill('random');
+    if (effect === 'zeros') disk.fill(0);
+    return effect;
+  };
+  const verbs: Record<string, (parameters: readonly string[]) => string> = {
+    'id-ctrl': () => `oacs      : ${oacs}\nsanicap   : ${sanicap}\nfna       : ${fna}\n`,
+    'sanitize-log': () => {
+      looksLeft -= 1;
+      return looksLeft >= 0
+        ? 'Sanitize Progress (SPROG) :  32768\nSanitize Status (SSTAT) :  0x2\n'
+        : `Sanitize Progress (SPROG) :  65535\nSanitize Status (SSTAT) :  ${ended}\n`;
+    },
+    sanitize: (parameters) => {
+      if (looksLeft > 0) throw new Error('nvme: Sanitize In Progress');
+      ended = happen(parameters) === 'fails' ? '0x3' : '0x101';
+      looksLeft = 2;
+      return '';
+    },
+    format: (parameters) => {
+      happen(parameters);
+      return 'Success formatting namespace:1\n';
+    },
+  };
+  return async (program, parameters) => {
+    assert.equal(program, 'nvme');
+    return verbs[parameters[0] ?? '']?.(parameters) ?? assert.fail('a verb that nvme does not have');
+  };
+}
+
+const nvme = { commands: 'nvme', name: 'nvme0n1', controller: 'nvme0' } as const;
+const everything = { sanicap: 3, oacs: 2, fna: 4 };
+
+test('a disk that can sanitize its key does, and its progress is told', async () => {
+  const disk = new MemoryDisk();
+  const run = nvmeController(disk, { ...everything, effects: { 'sanact=4': 'random' } });
+  const { record, calls, history } = await erase({ disk, mode: 'Purge', facts: nvme, run });
+  assert.deepEqual(
+    [record.result, record.method, record.verified, record.erasedBytes, record.message],
+    ['Erased', 'NVMeSanitizeCrypto', true, disk.bytes.length, ''],
+  );
+  assert.ok((record.samples ?? 0) > 200, `only ${record.samples} places were read back`);
+  assert.ok(history.some(({ erasedBytes }) => erasedBytes === disk.bytes.length / 2));
+  assert.ok(calls.includes('nvme sanitize /dev/sda --sanact=4'));
+  assert.ok(!calls.some((call) => call.includes('format')));
+  assert.equal(record.startedTime, '2026-01-01T00:00:00.000Z');
+  assert.equal(record.finishedTime, '2026-01-01T00:00:04.000Z');
+});
+
+const nvmeFalls: [string, NvmeBehaviour, DiskErasure['result'], DiskErasure['method'], RegExp][] = [
+  [
+    'block erase when the crypto erase failed',
+    { ...everything, effects: { 'sanact=4': 'fails', 'sanact=2': 'zeros' } },
+    'Erased',
+    'NVMeSanitizeBlock',
+    /NVMeSanitizeCrypto: nvme0n1: sanitize crypto erase: failed, SSTAT 0x3/,
+  ],
+  [
+    'block erase when crypto erase left what was there',
+    { ...everything, effects: { 'sanact=4': 'nothing', 'sanact=2': 'zeros' } },
+    'Erased',
+    'NVMeSanitizeBlock',
+    /NVMeSanitizeCrypto: nvme0n1: read back at offset 0: found what was there before/,
+  ],
+  [
+    'a cryptographic format when it cannot sanitize',
+    { oacs: 2, fna: 4, effects: { 'ses=2': 'random' } },
+    'Erased',
+    'NVMeFormatCrypto',
+    /NVMeSanitizeCrypto: the controller has no sanitize crypto erase; NVMeSanitizeBlock: the controller has no/,
+  ],
+  [
+    'a format of the data when the one of the key is refused',
+    { oacs: 2, fna: 4, effects: { 'ses=2': 'refused', 'ses=1': 'zeros' } },
+    'Erased',
+    'NVMeFormat',
+    /NVMeFormatCrypto: nvme: NVMe status: INVALID_OPCODE/,
+  ],
+  [
+    'nothing when it can nothing',
+    {},
+    'Failed',
+    undefined,
+    /NVMeFormat: the controller has no format with user data erase/,
+  ],
+  [
+    'nothing when all it does is refused',
+    { oacs: 2, effects: { 'ses=1': 'refused' } },
+    'Failed',
+    'NVMeFormat',
+    /NVMeFormat: nvme: NVMe status: INVALID_OPCODE/,
+  ],
+];
+for (const [title, behaviour, result, method, message] of nvmeFalls) {
+  test(`an NVMe disk takes ${title}`, async () => {
+    const disk = new MemoryDisk();
+    const { record } = await erase({ disk, mode: 'Purge', facts: nvme, run: nvmeController(disk, behaviour) });
+    assert.deepEqual([record.result, record.method, record.verified ?? false], [result, method, result === 'Erased']);
+    assert.match(String(record.message), message);
+  });
+}
+
+test('a sanitize that an earlier attempt began is waited for before another begins', async () => {
+  const disk = new MemoryDisk();
+  const run = nvmeController(disk, { sanicap: 2, busyForLooks: 3, effects: { 'sanact=2': 'zeros' } });
+  const { record, calls } = await erase({ disk, mode: 'Purge', facts: nvme, run });
+  assert.deepEqual([record.result, record.method], ['Erased', 'NVMeSanitizeBlock']);
+  const begin = calls.indexOf('nvme sanitize /dev/sda --sanact=2');
+  assert.equal(calls.slice(0, begin).filter((call) => call === 'nvme sanitize-log /dev/sda').length, 4);
+});
+
+test('nothing that reaches a whole controller is done while it has a namespace that must be left alone', async () => {
+  const disk = new MemoryDisk();
+  const run = nvmeController(disk, { sanicap: 3, oacs: 2, fna: 6, effects: { 'ses=1': 'zeros' } });
+  const { record, calls } = await erase({ disk, mode: 'Purge', facts: nvme, run, neighbours: ['nvme0n2'] });
+  assert.equal(record.result, 'Failed');
+  assert.match(
+    record.message ?? '',
+    /NVMeSanitizeCrypto: it would erase nvme0n2 too; .*NVMeFormat: it would erase nvme0n2 too/,
+  );
+  assert.ok(calls.every((call) => call.startsWith('nvme id-ctrl')));
+});
+
+interface AtaBehaviour {
+  enhanced?: boolean;
+  frozen?: boolean;
+  /** Password that it has from the start; it is locked then. */
+  password?: string;
+  erase?: (enhanced: boolean) => 'random' | 'zeros' | 'nothing' | 'fails';
+  keepsPassword?: boolean;
+}
+
+/** A SATA disk as seen through hdparm. */
+function ataDisk(disk: MemoryDisk, behaviour: AtaBehaviour): RunProgram & { password: () => string | undefined } {
+  const { enhanced = true, frozen = false, erase: effectOf = () => 'zeros', keepsPassword = false } = behaviour;
+  let password = behaviour.password;
+  disk.isLocked = password !== undefined;
+  const refuse = (verb: string): never => {
+    throw new Error(`hdparm: ${verb}: Input/output error`);
+  };
+  const line = (words: string, holds: boolean): string => `${holds ? '\t' : '\tnot'}\t${words}\n`;
+  const check = (given: string | undefined, verb: string): void => {
+    if (frozen || given !== password) refuse(verb);
+  };
+  const verbs: Record<string, (given: string | undefined) => void> = {
+    '--security-set-pass': (given) => {
+      if (frozen) refuse('SECURITY_SET_PASS');
+      password = given;
+    },
+    '--security-unlock': (given) => {
+      check(given, 'SECURITY_UNLOCK');
+      disk.isLocked = false;
+    },
+    '--security-disable': (given) => {
+      check(given, 'SECURITY_DISABLE');
+      if (keepsPassword) refuse('SECURITY_DISABLE');
+      password = undefined;
+    },
+    '--security-erase': (given) => eraseUnit(given, false),
+    '--security-erase-enhanced': (given) => eraseUnit(given, true),
+  };
+  const eraseUnit = (given: string | undefined, isEnhanced: boolean): void => {
+    check(given, 'SECURITY_ERASE');
+    const effect = effectOf(isEnhanced);
+    if (effect === 'fails') refuse('SECURITY_ERASE');
+    if (effect === 'zeros') disk.fill(0);
+    if (effect === 'random') disk.fill('random');
+    password = undefined;
+  };
+  const identify = (): string =>
+    `Security: \n${line('supported', true)}${line('enabled', password !== undefined)}${line('locked', disk.isLocked)}` +
+    `${line('frozen', frozen)}${line('supported: enhanced erase', enhanced)}` +
+    '\t4min for SECURITY ERASE UNIT. 8min for ENHANCED SECURITY ERASE UNIT.\nChecksum: correct\n';
+  const run: RunProgram = async (program, parameters) => {
+    assert.equal(program, 'hdparm');
+    if (parameters[0] === '-I') return identify();
+    assert.deepEqual([parameters[0], parameters[1], parameters[4]], ['--user-master', 'u', '/dev/sda']);
+    verbs[parameters[2] ?? '']?.(parameters[3]);
+    return '';
+  };
+  return Object.assign(run, { password: (): string | undefined => password });
+}
+
+const ata = { commands: 'ata', vendor: 'ATA' } as const;
+const withPassword = (verb: string): string => `hdparm --user-master u ${verb} ${temporaryPassword} /dev/sda`;
+
+test('a SATA disk erases itself under a temporary password, which is gone afterwards', async () => {
+  const disk = new MemoryDisk();
+  const run = ataDisk(disk, { erase: () => 'random' });
+  const { record, calls, history } = await erase({ disk, mode: 'Purge', facts: ata, run });
+  assert.deepEqual([record.result, record.method, record.message], ['Erased', 'ATASecureEraseEnhanced', '']);
+  assert.ok(history.some(({ message }) => message === 'The disk says that it takes 8min.'));
+  assert.deepEqual(
+    calls.filter((call) => !call.includes('-I')),
+    [withPassword('--security-set-pass'), withPassword('--security-erase-enhanced')],
+  );
+  assert.equal(run.password(), undefined);
+});
+
+test('a frozen SATA disk is told as frozen, and left as it is', async () => {
+  const disk = new MemoryDisk();
+  const { record, calls } = await erase({ disk, mode: 'Purge', facts: ata, run: ataDisk(disk, { frozen: true }) });
+  assert.equal(record.result, 'Failed');
+  assert.match(
+    record.message ?? '',
+    /ATASecureEraseEnhanced: the firmware froze .*; ATASecureErase: the firmware froze /,
+  );
+  assert.ok(calls.every((call) => call === 'hdparm -I /dev/sda'));
+  assert.ok(disk.bytes.subarray(0, mebibyte).equals(secret));
+});
+
+test('a SATA disk that fails the enhanced erase takes the normal one, with the password removed in between', async () => {
+  const disk = new MemoryDisk();
+  const run = ataDisk(disk, { erase: (enhanced) => (enhanced ? 'fails' : 'zeros') });
+  const { record, calls } = await erase({ disk, mode: 'Purge', facts: ata, run });
+  assert.deepEqual([record.result, record.method], ['Erased', 'ATASecureErase']);
+  assert.match(record.message ?? '', /ATASecureEraseEnhanced: hdparm: SECURITY_ERASE: Input\/output error/);
+  assert.deepEqual(
+    calls.filter((call) => !call.includes('-I')).map((call) => call.split(' ')[3]),
+    [
+      '--security-set-pass',
+      '--security-erase-enhanced',
+      '--security-disable',
+      '--security-set-pass',
+      '--security-erase',
+    ],
+  );
+  assert.equal(run.password(), undefined);
+});
+
+test('a SATA disk that reports success and erased nothing is not erased', async () => {
+  const disk = new MemoryDisk();
+  const run = ataDisk(disk, { erase: () => 'nothing' });
+  const { record } = await erase({ disk, mode: 'Purge', facts: ata, run });
+  assert.deepEqual([record.result, record.verified ?? false], ['Failed', false]);
+  assert.match(record.message ?? '', /found what was there before; ATASecureErase: sda: .*expected zeros or ones/);
+});
+
+test('a SATA disk that keeps the temporary password says which it is', async () => {
+  const disk = new MemoryDisk();
+  const run = ataDisk(disk, { erase: () => 'fails', keepsPassword: true });
+  const { record } = await erase({ disk, mode: 'Purge', facts: ata, run });
+  assert.equal(record.result, 'Failed');
+  assert.match(record.message ?? '', /SECURITY_ERASE: Input\/output error; it keeps the password "metalprobe-erase"/);
+});
+
+test('a SATA disk that an interrupted attempt left locked is unlocked and erased', async () => {
+  const disk = new MemoryDisk();
+  const run = ataDisk(disk, { password: temporaryPassword });
+  const { record, calls } = await erase({ disk, mode: 'Purge', facts: ata, run });
+  assert.deepEqual([record.result, record.message], ['Erased', '']);
+  assert.ok(!calls.includes(withPassword('--security-set-pass')));
+  assert.deepEqual([run.password(), disk.isLocked], [undefined, false]);
+});
+
+test('a SATA disk with a password of somebody else is left alone', async () => {
+  const disk = new MemoryDisk();
+  const run = ataDisk(disk, { password: 'of the former owner' });
+  const { record } = await erase({ disk, mode: 'Purge', facts: ata, run });
+  assert.match(record.message ?? '', /ATASecureErase: the disk is locked with a password that is not ours/);
+  assert.equal(run.password(), 'of the former owner');
+});
+
+test('a disk without commands cannot be purged, and nothing weaker is done instead', async () => {
+  const disk = new MemoryDisk();
+  const { record, calls } = await erase({ disk, mode: 'Purge', facts: {}, run: noPrograms });
+  assert.equal(record.result, 'Failed');
+  assert.match(record.message ?? '', /sda: Purge needs NVMe or ATA commands.*; order Clear to have it overwritten/);
+  assert.equal(calls.length, 0);
+  assert.ok(disk.bytes.subarray(0, mebibyte).equals(secret));
+});
+
+test('a disk that writes zeros by itself is cleared like that, in steps', async () => {
+  const disk = new MemoryDisk();
+  const run: RunProgram = async () => {
+    disk.fill(0);
+    return '';
+  };
+  const { record, calls } = await erase({ disk, mode: 'Clear', facts: { writesZeroes: true }, run });
+  assert.deepEqual([record.result, record.method], ['Erased', 'Discard']);
+  assert.deepEqual(calls, [`blkdiscard -z -o 0 -l ${disk.bytes.length} /dev/sda`]);
+});
+
+const discardsThatFail: [string, RunProgram, RegExp][] = [
+  [
+    'knows no -z',
+    async () => Promise.reject(new Error("blkdiscard: invalid option -- 'z'")),
+    /Discard: blkdiscard: invalid option/,
+  ],
+  ['leaves what was there', async () => '', /Discard: sda: read back at offset 0: expected zeros/],
+];
+for (const [title, run, message] of discardsThatFail) {
+  test(`a disk is overwritten when blkdiscard ${title}`, async () => {
+    const disk = new MemoryDisk();
+    const { record } = await erase({ disk, mode: 'Clear', facts: { writesZeroes: true }, run });
+    assert.deepEqual([record.result, record.method], ['Erased', 'Overwrite']);
+    assert.match(String(record.message), message);
+    assert.ok(disk.bytes.every((byte) => byte === 0));
+  });
+}
+
+test('no mode allows what a stronger one would need', () => {
+  const weak = ['Discard', 'Overwrite', 'Metadata'];
+  assert.ok(Object.values(allowedMethods.Purge).every((names) => !names.some((name) => weak.includes(name))));
+  assert.ok(Object.values(allowedMethods.Clear).every((names) => !names.includes('Metadata')));
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readErasureOrder } from './read-order.ts';
+
+test('an order is read with what was left out filled in', () => {
+  const text = JSON.stringify({ attempt: 2, mode: 'Clear', disks: [{ serial: 'S1', sizeBytes: 5 }], later: true });
+  assert.deepEqual(readErasureOrder(text), {
+    attempt: 2,
+    mode: 'Clear',
+    disks: [{ serial: 'S1', wwid: '', model: '', sizeBytes: 5 }],
+  });
+});
+
+const mistakes: [string, string, RegExp][] = [
+  ['no JSON', '{', /erasure\.json is no order to erase disks: /],
+  ['a mode that nobody knows', JSON.stringify({ attempt: 1, mode: 'Melt', disks: [] }), /mode/],
+  ['the mode in which nothing is erased', JSON.stringify({ attempt: 1, mode: 'None', disks: [] }), /mode/],
+  ['no list of disks', JSON.stringify({ attempt: 1, mode: 'Purge' }), /disks/],
+];
+for (const [title, text, message] of mistakes) {
+  test(`an order with ${title} is refused`, () => {
+    assert.throws(() => readErasureOrder(text), { code: 'OrderInvalid', retry: 'blocked', message });
+  });
+}
