@@ -81,6 +81,7 @@ test('a disk that tells nothing leaves the others whole', async () => {
     'sys/block/sdb/size': 'rubbish',
     'sys/block/loop0/size': '8',
     'sys/block/dm-0/size': '8',
+    'sys/block/nvme0c0n1/size': '8',
     'run/udev/data/b8:0': 'E:ID_BUS=ata\nE:ID_PATH=pci-0000:00:1f.2-ata-1\n',
   });
   const { storage } = await collect(optionsFor(root.path));

@@ -101,7 +101,7 @@ for (const [title, writesZeroes, method] of ways) {
 
 test('a block device loses the signatures that others find, and keeps what lies between', { skip }, async () => {
   await using disk = await loopDisk(false);
-  await run('mkfs.ext4', ['-q', '-F', disk.path]);
+  await run('mkfs.ext4', ['-q', '-F', '-E', 'nodiscard', disk.path]);
   const probe = () =>
     run('blkid', ['-p', '-o', 'value', '-s', 'TYPE', disk.path]).then(
       ({ stdout }) => stdout.trim(),
