@@ -23,7 +23,9 @@ class MemoryDisk {
   }
 
   open = async (): Promise<Device> => ({
-    write: async (data, offset) => void this.bytes.set(data, offset),
+    write: async (data, offset) => {
+      this.bytes.set(data, offset);
+    },
     read: async (into, offset) => {
       if (this.isLocked) throw diskFailed(`sda: read at offset ${offset}: EIO`);
       into.set(this.bytes.subarray(offset, offset + into.length));
@@ -125,13 +127,15 @@ interface NvmeBehaviour {
 function nvmeController(disk: MemoryDisk, behaviour: NvmeBehaviour): RunProgram {
   const { sanicap = 0, oacs = 0, fna = 0, effects = {}, busyForLooks = 0 } = behaviour;
   let looksLeft = busyForLooks;
-  let ended = '0x1';
+  let ended = disk.isLocked ? '0x3' : '0x1';
   const happen = (parameters: readonly string[]): string | undefined => {
     const [, effect] = Object.entries(effects).find(([name]) => parameters.includes(`--${name}`)) ?? [];
     if (effect === 'refused')
       throw new Error('nvme: NVMe status: INVALID_OPCODE: The associated command opcode field is not valid(0x2001)');
     if (effect === 'random') disk.fill('random');
     if (effect === 'zeros') disk.fill(0);
+    // The media can be used only after a sanitize that succeeded.
+    disk.isLocked = effect === 'fails';
     return effect;
   };
   const verbs: Record<string, (parameters: readonly string[]) => string> = {
@@ -228,6 +232,20 @@ for (const [title, behaviour, result, method, message] of nvmeFalls) {
     const { record } = await erase({ disk, mode: 'Purge', facts: nvme, run: nvmeController(disk, behaviour) });
     assert.deepEqual([record.result, record.method, record.verified ?? false], [result, method, result === 'Erased']);
     assert.match(String(record.message), message);
+  });
+}
+
+const unreadable: [string, 'zeros' | 'random', DiskErasure['result']][] = [
+  ['is erased when it is empty afterwards', 'zeros', 'Erased'],
+  ['is not erased when it holds anything afterwards', 'random', 'Failed'],
+];
+for (const [title, effect, result] of unreadable) {
+  test(`a disk that cannot be read because its last sanitize failed ${title}`, async () => {
+    const disk = new MemoryDisk();
+    disk.isLocked = true;
+    const run = nvmeController(disk, { sanicap: 2, effects: { 'sanact=2': effect } });
+    const { record } = await erase({ disk, mode: 'Purge', facts: nvme, run });
+    assert.equal(record.result, result);
   });
 }
 

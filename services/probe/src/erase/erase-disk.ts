@@ -23,33 +23,48 @@ export interface DiskToErase {
 export async function eraseDisk(options: DiskToErase): Promise<void> {
   const { work, mode, record } = options;
   const now = () => new Date(work.clock.now()).toISOString();
+  const memory: Memory = {};
   const notes: string[] = [];
   record({ result: 'Running', startedTime: now() });
   for (const name of allowedMethods[mode][work.disk.commands]) {
-    const note = await tryMethod(name, options);
+    const note = await tryMethod(name, options, memory);
     if (note === undefined) {
-      record({ result: 'Erased', finishedTime: now(), verified: true, message: notes.join('; ').slice(0, 2_000) });
+      record({ result: 'Erased', finishedTime: now(), verified: true, message: textOf(notes) });
       return;
     }
     notes.push(`${name}: ${note}`);
-    record({ message: notes.join('; ').slice(0, 2_000) });
+    record({ message: textOf(notes) });
   }
-  const why = notes.length === 0 ? noMethod(mode, work) : notes.join('; ');
-  record({ result: 'Failed', finishedTime: now(), message: why.slice(0, 2_000) });
+  record({
+    result: 'Failed',
+    finishedTime: now(),
+    message: textOf(notes.length === 0 ? [noMethod(mode, work)] : notes),
+  });
 }
+
+/** No longer than the report allows. */
+const textOf = (notes: readonly string[]): string => notes.join('; ').slice(0, 2_000);
 
 const noMethod = (mode: string, { disk }: Work): string =>
   `${disk.name}: ${mode} needs NVMe or ATA commands, which this disk does not take; order Clear to have it overwritten`;
 
+/**
+ * What the disk held before any method began; the later ones are measured by it, too. 'unreadable' for one that gives
+ * nothing away, as after a sanitize that failed (NVM Express 1.3, 8.15).
+ */
+interface Memory {
+  before?: readonly Sample[] | 'unreadable';
+}
+
 /** Undefined when the disk is erased, else why it is not. */
-async function tryMethod(name: ErasureMethod, options: DiskToErase): Promise<string | undefined> {
+async function tryMethod(name: ErasureMethod, options: DiskToErase, memory: Memory): Promise<string | undefined> {
   const method = methods[name];
   const { work, record } = options;
   try {
     const obstacle = await method.prepare(work);
     if (obstacle !== undefined) return obstacle;
     record({ method: name, erasedBytes: 0, samples: 0 });
-    await eraseAndVerify(method, options);
+    await eraseAndVerify(method, options, memory);
     return undefined;
   } catch (error) {
     work.signal.throwIfAborted();
@@ -57,16 +72,28 @@ async function tryMethod(name: ErasureMethod, options: DiskToErase): Promise<str
   }
 }
 
-async function eraseAndVerify(method: Method, { work, seed, record }: DiskToErase): Promise<void> {
+async function eraseAndVerify(method: Method, { work, seed, record }: DiskToErase, memory: Memory): Promise<void> {
   const { disk } = work;
   const ranges = method.ranges?.(disk);
   const places = ranges?.flatMap(placesIn) ?? placesOn(disk.sizeBytes, { count: samplesByChance, seed });
-  const before = method.expects === 'NothingOfBefore' ? await samplesAt(places, work) : [];
+  if (method.expects === 'NothingOfBefore') memory.before ??= await whatIsThere(places, work);
   await method.erase(work);
   const after = await samplesAt(places, work);
   record({ samples: after.length });
-  judgeSamples(disk.name, method.expects, { before, after });
+  const { before = [] } = memory;
+  // What could not be read before cannot be compared with: it has to be empty.
+  if (before === 'unreadable') judgeSamples(disk.name, 'ZerosOrOnes', { before: [], after });
+  else judgeSamples(disk.name, method.expects, { before, after });
   record({ erasedBytes: ranges?.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) ?? disk.sizeBytes });
+}
+
+async function whatIsThere(places: readonly Place[], work: Work): Promise<readonly Sample[] | 'unreadable'> {
+  try {
+    return await samplesAt(places, work);
+  } catch {
+    work.signal.throwIfAborted();
+    return 'unreadable';
+  }
 }
 
 async function samplesAt(places: readonly Place[], { open, signal }: Work): Promise<Sample[]> {

@@ -376,27 +376,33 @@ for (const status of [401, 403, 404, 410]) {
 }
 
 test('a refusal in between ends the erasing: the machine may be somebody else’s by now', async () => {
-  await using machine = await machineWith({ name: 'sda', sizeMebibytes: 1 });
+  await using machine = await machineWith(sda, sdb);
   await using registry = await registryThat((_, count) => (count === 1 ? 200 : 410));
-  const huge = 4_000_000;
-  await machine.put('sys/block/sda/size', `${huge * 2_048}\n`);
+  const hugeMebibytes = 4_000_000;
+  for (const name of ['sda', 'sdb']) await machine.put(`sys/block/${name}/size`, `${hugeMebibytes * 2_048}\n`);
   let writes = 0;
-  const open: typeof openDevice = async () => ({
+  let writing = 0;
+  const turnsPerWrite: Record<string, number> = { sda: 1, sdb: 50 };
+  const open: typeof openDevice = async ({ name }) => ({
     write: async () => {
       writes += 1;
-      await setImmediate();
+      writing += 1;
+      for (let turn = 0; turn < (turnsPerWrite[name] ?? 1); turn += 1) await setImmediate();
+      writing -= 1;
     },
     read: async () => {},
     flush: async () => {},
     [Symbol.asyncDispose]: async () => {},
   });
-  const order = machine.order('Clear', 'sda');
+  const order = machine.order('Clear', 'sda', 'sdb');
+  const disks = order.disks.map((disk) => ({ ...disk, sizeBytes: hugeMebibytes * mebibyte }));
   const { options } = optionsFor(machine, registry, {
-    order: { ...order, disks: order.disks.map((disk) => ({ ...disk, sizeBytes: huge * mebibyte })) },
+    order: { ...order, disks },
     files: { ...machine.files, open },
   });
   await assert.rejects(runErasure(options), { code: 'ErasureRefused', status: 410 });
-  assert.ok(writes < huge / 4);
+  assert.equal(writing, 0, 'nobody writes any more when it comes back');
+  assert.ok(writes < hugeMebibytes / 4);
   assert.ok(registry.reports.every(({ state }) => state === 'Running'));
 });
 

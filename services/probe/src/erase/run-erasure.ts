@@ -178,5 +178,7 @@ async function eraseAll(disks: readonly DiskToErase[]): Promise<void> {
     // All share one iterator, so that each group is taken once.
     for (const group of groups) for (const disk of group) await eraseDisk(disk);
   };
-  await Promise.all(Array.from({ length: disksAtOnce }, eraseGroups));
+  // Nobody may still write when this comes back, whatever the others threw.
+  const ends = await Promise.allSettled(Array.from({ length: disksAtOnce }, eraseGroups));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
