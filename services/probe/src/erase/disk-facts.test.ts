@@ -8,10 +8,10 @@ const sysWith = (texts: Record<string, string>, links: Record<string, string> = 
   text: async (path) => texts[path] ?? '',
   number: async (path) => Number(texts[path] ?? 0),
   bytes: async () => new Uint8Array(),
-  names: async (directory) =>
-    [...new Set(Object.keys(texts).filter((path) => path.startsWith(`${directory}/`)))].map(
-      (path) => path.slice(directory.length + 1).split('/')[0] ?? '',
-    ),
+  names: async (directory) => {
+    const below = Object.keys(texts).filter((path) => path.startsWith(`${directory}/`));
+    return [...new Set(below.map((path) => path.slice(directory.length + 1).split('/')[0] ?? ''))];
+  },
   link: async (path) => links[path] ?? '',
 });
 
