@@ -5,11 +5,10 @@ import type { Method, Work } from './work.ts';
 
 const mebibyte = 1_048_576;
 const writeBytes = 4 * mebibyte;
-/** Written to by nobody, and so shared by all disks. */
-const zeros = alignedBuffer(writeBytes);
 
 async function writeZeros(work: Work, ranges: readonly Place[]): Promise<void> {
   await using device = await work.open();
+  const zeros = alignedBuffer(writeBytes);
   let erasedBytes = 0;
   for (const { offset, sizeBytes } of ranges) {
     for (let done = 0; done < sizeBytes; done += writeBytes) {
