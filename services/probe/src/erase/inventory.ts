@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ErasureOrder, OrderedDisk } from '@metal/api/wire/erasure.ts';
 import { readDisks } from '../disks.ts';
 import { type MachineFiles, machineFiles } from '../machine-files.ts';
+import type { RunProgram } from '../surroundings.ts';
 import { blockDeviceNumber, openDevice, reasonOf } from './device.ts';
 import { type DiskFacts, readDiskFacts } from './disk-facts.ts';
 import { usesOf } from './in-use.ts';
@@ -36,9 +37,14 @@ export interface Inventory {
   readonly problems: readonly string[];
 }
 
+/** How a disk is does not matter to it being erased, and a disk that is locked may be slow to say. */
+const nobodyAsked: RunProgram = async (program) => {
+  throw new Error(`${program} is not asked`);
+};
+
 /** Compares the machine with the order. Reads only. */
-export async function takeInventory(order: ErasureOrder, files: ErasureFiles): Promise<Inventory> {
-  const present = await readDisks(files.sys, files.udev);
+export async function takeInventory(order: ErasureOrder, files: ErasureFiles, signal: AbortSignal): Promise<Inventory> {
+  const present = await readDisks(files.sys, files.udev, { run: nobodyAsked, signal });
   const match = matchDisks(order.disks, present);
   const disks = await Promise.all(
     match.disks.map(async ({ ordered, present: disk }) => ({ ordered, facts: await readDiskFacts(disk, files.sys) })),

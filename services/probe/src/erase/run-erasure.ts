@@ -50,7 +50,7 @@ export async function runErasure(options: ErasureOptions): Promise<ErasureReport
 
 async function carryOut(options: ErasureOptions): Promise<ErasureReportBody> {
   const { order, files = filesOfMachine(), signal, log } = options;
-  const inventory = await takeInventory(order, files);
+  const inventory = await takeInventory(order, files, signal);
   const records = order.disks.map((ordered) => recordOf(ordered, inventory));
   const report = reporter(options, records);
   const registry = registryOf(options);
