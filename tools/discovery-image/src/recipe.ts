@@ -13,8 +13,10 @@ export const packages: readonly string[] = [
   'pci.ids',
   'smartmontools',
   'systemd-boot-efi',
+  'util-linux',
   // Libraries of the programs above and of Node. The build says which one is missing.
   'libatomic1',
+  'libblkid1',
   'libbsd0',
   'libc6',
   'libcap2',
@@ -59,6 +61,7 @@ export const packages: readonly string[] = [
 
 /** Program in the image, and where its package has it. */
 export const programs: Readonly<Record<string, string>> = {
+  'sbin/blkdiscard': 'sbin/blkdiscard',
   'sbin/ethtool': 'sbin/ethtool',
   'sbin/hdparm': 'sbin/hdparm',
   'sbin/lldpd': 'usr/sbin/lldpd',

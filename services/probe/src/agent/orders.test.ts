@@ -93,3 +93,22 @@ test('kernel parameters may be quoted, and the last of a name counts', () => {
   const parameters = kernelParameters('a=1 b="x y" quiet a=2');
   assert.deepEqual([parameters.get('a'), parameters.get('b'), parameters.get('quiet')], ['2', 'x y', '']);
 });
+
+const order = { attempt: 1, mode: 'Clear', disks: [{ serial: 'S1', sizeBytes: 1_000 }] };
+const orderFile = (text: string) => file('/etc/metalprobe/erasure.json', `data:,${encodeURIComponent(text)}`);
+
+test('an order to erase disks comes with the flags', () => {
+  const units = [unitWith(`metalprobe ${flags}`)];
+  assert.equal(ordersFrom(ignitionWith(units), '').erasure, undefined);
+  const { erasure, registryUrl } = ordersFrom(ignitionWith(units, [token, orderFile(JSON.stringify(order))]), '');
+  assert.deepEqual(
+    [registryUrl, erasure?.mode, erasure?.disks[0]?.serial],
+    ['http://registry.test:10000', 'Clear', 'S1'],
+  );
+});
+
+test('an order that is only half understood is none at all', () => {
+  const units = [unitWith(`metalprobe ${flags}`)];
+  const wrong = JSON.stringify({ ...order, mode: 'Everything' });
+  assert.throws(() => ordersFrom(ignitionWith(units, [token, orderFile(wrong)]), ''), { code: 'OrderInvalid' });
+});

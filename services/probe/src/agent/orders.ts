@@ -1,5 +1,7 @@
 import { gunzipSync } from 'node:zlib';
+import { type ErasureOrder, erasureOrderFile } from '@metal/api/wire/erasure.ts';
 import * as z from 'zod';
+import { readErasureOrder } from '../erase/read-order.ts';
 import { type ProbeConfig, probeCommand, readProbeConfig } from '../options.ts';
 import { kernelParameters } from './ignition-url.ts';
 
@@ -25,15 +27,20 @@ const ignition = z.object({
 });
 type Ignition = z.output<typeof ignition>;
 
+/** What the agent is to do: report the machine, or erase disks and report that. */
+export interface Orders extends ProbeConfig {
+  readonly erasure: ErasureOrder | undefined;
+}
+
 const unitName = 'metalprobe.service';
 const flagPrefix = 'metalprobe.';
 
 /**
  * What the ignition wants of the probe: the flags of its enabled unit, with the files that they name taken from the
- * ignition itself. `metalprobe.FLAG=VALUE` on the kernel command line is one more flag, and the last one counts.
+ * ignition itself, and the order to erase disks if there is one. `metalprobe.FLAG=VALUE` on the kernel command line is one more flag, and the last one counts.
  * @throws Error saying what is missing.
  */
-export function ordersFrom(text: string, commandLine: string): ProbeConfig {
+export function ordersFrom(text: string, commandLine: string): Orders {
   const parsed = ignition.parse(JSON.parse(text));
   const command = probeCommand()
     .exitOverride()
@@ -42,7 +49,12 @@ export function ordersFrom(text: string, commandLine: string): ProbeConfig {
     command,
     readFile: (path) => fileIn(parsed, path),
   });
-  return { ...config, caPem: config.caPem ?? authoritiesIn(parsed) };
+  const order = parsed.storage?.files?.find(({ path }) => path === erasureOrderFile);
+  return {
+    ...config,
+    caPem: config.caPem ?? authoritiesIn(parsed),
+    erasure: order === undefined ? undefined : readErasureOrder(contentOf(order.contents)),
+  };
 }
 
 function flagsOf({ systemd }: Ignition): string[] {

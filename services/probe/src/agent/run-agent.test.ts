@@ -110,3 +110,24 @@ test('a report that is refused for good is followed by new orders', async () => 
   assert.ok(said.includes('Not reported: the token is no longer valid'));
   assert.equal(asked.length, 2);
 });
+
+test('an order to erase disks is carried out in place of a report, once', async () => {
+  const order = { attempt: 2, mode: 'Clear', disks: [{ serial: 'S1', sizeBytes: 1_000 }] };
+  const source = `data:,${encodeURIComponent(JSON.stringify(order))}`;
+  const storage = { files: [{ path: '/etc/metalprobe/erasure.json', contents: { source } }] };
+  const answer = JSON.stringify({ ...JSON.parse(ignition), storage });
+  const stop = new AbortController();
+  const erased: unknown[] = [];
+  const { said, reported, pauses } = await agentWith([() => new Response(answer)], {
+    signal: stop.signal,
+    erase: async ({ order: given, registryUrl }) => {
+      erased.push([given.attempt, registryUrl]);
+      queueMicrotask(() => stop.abort(new Error('enough')));
+      return { systemUUID: 'U1', attempt: given.attempt, state: 'Succeeded', message: '', disks: [] };
+    },
+  });
+  assert.deepEqual(erased, [[2, 'http://registry.test']]);
+  assert.deepEqual(reported, []);
+  assert.ok(said.includes('Erasing succeeded. The operator switches this machine off.'));
+  assert.equal(pauses.filter((pauseMs) => pauseMs === 20_000).length, 0, 'it does not ask for orders anew');
+});

@@ -1,3 +1,6 @@
+import type { ErasureOrder } from '@metal/api/wire/erasure.ts';
+import { runErasure } from '../erase/run-erasure.ts';
+import { fetchTrusting } from '../fetch-trusting.ts';
 import type { Addresses } from '../interfaces.ts';
 import { readInterfaces } from '../interfaces.ts';
 import { keepReporting } from '../keep-reporting.ts';
@@ -5,7 +8,7 @@ import type { MachineFiles } from '../machine-files.ts';
 import type { ProbeConfig } from '../options.ts';
 import type { ProbeClock, ProbeLog, RunProgram } from '../surroundings.ts';
 import { ignitionUrl } from './ignition-url.ts';
-import { ordersFrom } from './orders.ts';
+import { type Orders, ordersFrom } from './orders.ts';
 
 export interface AgentOptions {
   clock: ProbeClock;
@@ -22,6 +25,7 @@ export interface AgentOptions {
   /** What DHCP told: a file for every interface with the boot file of its lease. */
   leases: MachineFiles;
   report?: typeof keepReporting;
+  erase?: typeof runErasure;
 }
 
 const lookAgainAfterMs = 250;
@@ -30,21 +34,22 @@ const fetchDeadlineMs = 10_000;
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 const restartAfterMs = 20_000;
+const idleMs = 2 ** 31 - 1;
 
 /**
- * The life of the discovery system: wait for an address, get the orders, report. It never gives up, because nobody is
+ * The life of the discovery system: wait for an address, get the orders, report or erase. It never gives up, because nobody is
  * there who would start it again; the operator switches the machine off. Ends only with the signal's reason.
  */
 export async function runAgent(options: AgentOptions): Promise<never> {
-  const { clock, signal, say, report = keepReporting } = options;
+  const { clock, signal, say } = options;
   for (;;) {
     await waitUntil('an address from DHCP', options, async () => hasAddress(options.addresses()));
     await sayAddresses(options);
     const orders = await getOrders(options);
-    say(`Looking at the hardware, and up to ${orders.lldp.budgetMs / 1_000} s for neighbours on the network (LLDP).`);
-    say(`The report goes to ${orders.registryUrl} as system ${orders.systemUUID}.`);
     try {
-      await report(orders, { ...options, log: consoleLog(say) });
+      await (orders.erasure === undefined
+        ? reportHardware(orders, options)
+        : eraseDisks(orders, orders.erasure, options));
     } catch (error) {
       signal.throwIfAborted();
       say(`Not reported: ${messageOf(error)}`);
@@ -52,6 +57,29 @@ export async function runAgent(options: AgentOptions): Promise<never> {
     say(`Asking for orders anew in ${restartAfterMs / 1_000} s.`);
     await clock.sleep(restartAfterMs, signal);
   }
+}
+
+async function reportHardware(orders: ProbeConfig, options: AgentOptions): Promise<void> {
+  const { say, report = keepReporting } = options;
+  say(`Looking at the hardware, and up to ${orders.lldp.budgetMs / 1_000} s for neighbours on the network (LLDP).`);
+  say(`The report goes to ${orders.registryUrl} as system ${orders.systemUUID}.`);
+  await report(orders, { ...options, log: consoleLog(say) });
+}
+
+/** Once: what comes of it is the operator's affair, which switches the machine off. */
+async function eraseDisks(
+  { registryUrl, token, systemUUID, caPem }: ProbeConfig,
+  order: ErasureOrder,
+  { clock, signal, say, random, erase = runErasure }: AgentOptions,
+): Promise<void> {
+  say(
+    `ERASING ${order.disks.length} disk(s) by order of ${registryUrl}: mode ${order.mode}, attempt ${order.attempt}.`,
+  );
+  const fetch = caPem === undefined ? undefined : fetchTrusting(caPem);
+  const log: ProbeLog = { info: (_fields, message) => say(message), warn: (_fields, message) => say(message) };
+  const { state, message } = await erase({ order, registryUrl, token, systemUUID, clock, signal, log, random, fetch });
+  say(`Erasing ${state.toLowerCase()}${message === '' ? '' : `: ${message}`}. The operator switches this machine off.`);
+  await clock.sleep(idleMs, signal);
 }
 
 async function waitUntil(what: string, { clock, signal, say }: AgentOptions, isSo: () => Promise<boolean>) {
@@ -74,7 +102,7 @@ async function sayAddresses({ sys, addresses, say }: AgentOptions): Promise<void
 }
 
 /** Tries for ever; every failure is a line. */
-async function getOrders(options: AgentOptions): Promise<ProbeConfig> {
+async function getOrders(options: AgentOptions): Promise<Orders> {
   const { clock, signal, random, say } = options;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
@@ -88,7 +116,7 @@ async function getOrders(options: AgentOptions): Promise<ProbeConfig> {
   }
 }
 
-async function fetchOrders({ proc, leases, fetch, signal, say }: AgentOptions): Promise<ProbeConfig> {
+async function fetchOrders({ proc, leases, fetch, signal, say }: AgentOptions): Promise<Orders> {
   const commandLine = await proc.text('cmdline');
   const bootFiles = await Promise.all((await leases.names('.')).map((name) => leases.text(name)));
   const url = ignitionUrl(commandLine, bootFiles);
