@@ -50,7 +50,7 @@ export interface LabOptions {
   operator?: 'inside' | 'process' | 'none';
   /** Garbage collection by a real kube-controller-manager. */
   controllerManager?: boolean;
-  /** How long one thing may take, in wall-clock time; a minute unless it is said. */
+  /** How long one thing may take, in wall-clock time; two minutes unless it is said. */
   patienceMs?: number;
   /** An API server that is there already; it is left empty again. Without one the lab starts its own. */
   cluster?: ControlPlane;
@@ -446,7 +446,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
         : cluster.kubeconfigPath;
     const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
-    const patienceMs = options.patienceMs ?? 60_000;
+    const patienceMs = options.patienceMs ?? 120_000;
     const lab = new Lab({ client, caches, clock, fleet, cluster, flags, patienceMs, stack });
     stack.defer(() => caches.stop());
     await caches.start(new AbortController().signal);

@@ -24,6 +24,9 @@ export class Replicas implements AsyncDisposable {
   readonly #service: MachineService;
   readonly #replicas = new Set<Replica>();
   readonly #flags: readonly string[];
+  /** In the place of one that ended: without waiting for these, one would come up in the next story. */
+  readonly #starting = new Set<Promise<unknown>>();
+  #isOver = false;
   /** Changes of leadership by SIGKILL so far. */
   failovers = 0;
 
@@ -58,6 +61,8 @@ export class Replicas implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#starting);
     const last = [...this.#replicas];
     for (const replica of last) this.#forget(replica);
     await Promise.all(last.map(({ process }) => process.kill()));
@@ -70,10 +75,13 @@ export class Replicas implements AsyncDisposable {
 
   /** One that lost its lease ends, and is started again as the kubelet would. */
   #endedByItself(replica: Replica, code: number | null): void {
-    if (!this.#replicas.has(replica)) return;
+    if (this.#isOver || !this.#replicas.has(replica)) return;
     this.#lab.timeline.note(`replica ${replica.process.identity} ended with ${code}: ${replica.process.log.at(-1)}`);
     this.#forget(replica);
-    this.start().catch((error: unknown) => this.#lab.timeline.note(`no replica in its place: ${String(error)}`));
+    const starting = this.start()
+      .catch((error: unknown) => this.#lab.timeline.note(`no replica in its place: ${String(error)}`))
+      .finally(() => this.#starting.delete(starting));
+    this.#starting.add(starting);
   }
 
   /** Waits until the lease names a replica that lives. */
