@@ -86,7 +86,13 @@ test('a candidate for leadership waits for an API server that is away, and leads
     cluster,
     operator: 'none',
     speed: 1,
-    flags: ['--leader-elect', '--leader-election-retry-period=300ms'],
+    flags: [
+      '--leader-elect',
+      '--leader-election-retry-period=300ms',
+      // Longer than an API server takes to come back on a busy host: the leader is to keep its lease.
+      '--leader-election-lease-duration=90s',
+      '--leader-election-renew-deadline=80s',
+    ],
     fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
   });
   const leader = await lab.startOperatorProcess();

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { cdDevice, diskDevice, type NetworkBoot, nicDevice } from './boot-plan.ts';
 import { forwardAddress, isLoopback } from './guest-url.ts';
-import { dimm, processorModel, processorSpeedMHz, type QemuParts } from './parts.ts';
+import { dimm, processorModel, processorSpeedMHz, type QemuDisk, type QemuParts } from './parts.ts';
 import type { QemuPrograms } from './programs.ts';
 
 export type Accelerator = 'kvm' | 'tcg';
@@ -113,13 +113,23 @@ function restriction(reaches: QemuParts['reaches']): string {
   return `,restrict=on${[...new Set(forwards)].join('')}`;
 }
 
-function drive({ kind, serialNumber }: QemuParts['disks'][number], number: number, start: QemuStart): string[] {
+function drive({ kind, serialNumber, badSector }: QemuDisk, number: number, start: QemuStart): string[] {
   const id = diskDevice(number);
+  const image = `${value(start.directory)}/${id}.raw`;
   // Killing QEMU loses nothing that the guest wrote: it is in this host's memory. Discarded blocks read as zeroes.
-  const file = `if=none,id=${id}-file,format=raw,cache=unsafe,discard=unmap,file=${value(start.directory)}/${id}.raw`;
+  const file = `if=none,id=${id}-file,format=raw,cache=unsafe,discard=unmap,${place(image, badSector)}`;
   const model = kind === 'nvme' ? 'nvme' : 'virtio-blk-pci';
   const device = `${model},id=${id},drive=${id}-file,serial=${serialNumber}${index(id, start.sequence)}`;
   return ['-drive', file, '-device', device];
+}
+
+/** QEMU's own device for errors that disks have. */
+function place(image: string, badSector: number | undefined): string {
+  if (badSector === undefined) return `file=${image}`;
+  const errors = ['write', 'write-zeroes', 'discard'].flatMap((iotype, rule) =>
+    ['event=none', `iotype=${iotype}`, `sector=${badSector}`, 'errno=5'].map((what) => `file.inject-error.${rule}.${what}`),
+  );
+  return ['file.driver=blkdebug', 'file.image.driver=file', `file.image.filename=${image}`, ...errors].join(',');
 }
 
 function cd({ medium, sequence }: QemuStart): string[] {

@@ -7,6 +7,8 @@ export interface QemuDisk {
   readonly kind: 'virtio' | 'nvme';
   readonly bytes: number;
   readonly serialNumber: string;
+  /** A sector of 512 bytes that cannot be written: an I/O error, as of a disk that wears out. */
+  readonly badSector: number | undefined;
 }
 
 /** What a machine in QEMU is made of: QEMU gets its arguments from here, and Redfish its inventory. */
@@ -31,7 +33,7 @@ export interface QemuWish {
   readonly firmware?: Firmware;
   readonly memoryMiB?: number;
   readonly cores?: number;
-  readonly disks?: readonly { readonly kind?: QemuDisk['kind']; readonly bytes?: number }[];
+  readonly disks?: readonly { readonly kind?: QemuDisk['kind']; readonly bytes?: number; readonly badSector?: number }[];
   /** Keeps the guest off every network but for these URLs of this host. */
   readonly reaches?: readonly string[];
 }
@@ -74,10 +76,11 @@ export function makeQemuParts({ seed, index, part, profile, uuid }: QemuPlace, w
     dimmSerialNumber: digest('dimm').slice(0, 8).toUpperCase(),
     cores,
     macAddress: macAddress(nicMacPrefix, index, part),
-    disks: (disks as NonNullable<QemuWish['disks']>).map(({ kind = 'virtio', bytes = usualDiskBytes }, number) => ({
+    disks: (disks as NonNullable<QemuWish['disks']>).map(({ kind = 'virtio', bytes = usualDiskBytes, badSector }, number) => ({
       kind,
       bytes,
       serialNumber: digest(`disk${number}`).slice(0, 12).toUpperCase(),
+      badSector,
     })),
     reaches: wish.reaches,
   };
