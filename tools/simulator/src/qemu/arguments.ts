@@ -127,7 +127,9 @@ function drive({ kind, serialNumber, badSector }: QemuDisk, number: number, star
 function place(image: string, badSector: number | undefined): string {
   if (badSector === undefined) return `file=${image}`;
   const errors = ['write', 'write-zeroes', 'discard'].flatMap((iotype, rule) =>
-    ['event=none', `iotype=${iotype}`, `sector=${badSector}`, 'errno=5'].map((what) => `file.inject-error.${rule}.${what}`),
+    ['event=none', `iotype=${iotype}`, `sector=${badSector}`, 'errno=5'].map(
+      (what) => `file.inject-error.${rule}.${what}`,
+    ),
   );
   return ['file.driver=blkdebug', 'file.image.driver=file', `file.image.filename=${image}`, ...errors].join(',');
 }

@@ -33,7 +33,11 @@ export interface QemuWish {
   readonly firmware?: Firmware;
   readonly memoryMiB?: number;
   readonly cores?: number;
-  readonly disks?: readonly { readonly kind?: QemuDisk['kind']; readonly bytes?: number; readonly badSector?: number }[];
+  readonly disks?: readonly {
+    readonly kind?: QemuDisk['kind'];
+    readonly bytes?: number;
+    readonly badSector?: number;
+  }[];
   /** Keeps the guest off every network but for these URLs of this host. */
   readonly reaches?: readonly string[];
 }
@@ -76,12 +80,14 @@ export function makeQemuParts({ seed, index, part, profile, uuid }: QemuPlace, w
     dimmSerialNumber: digest('dimm').slice(0, 8).toUpperCase(),
     cores,
     macAddress: macAddress(nicMacPrefix, index, part),
-    disks: (disks as NonNullable<QemuWish['disks']>).map(({ kind = 'virtio', bytes = usualDiskBytes, badSector }, number) => ({
-      kind,
-      bytes,
-      serialNumber: digest(`disk${number}`).slice(0, 12).toUpperCase(),
-      badSector,
-    })),
+    disks: (disks as NonNullable<QemuWish['disks']>).map(
+      ({ kind = 'virtio', bytes = usualDiskBytes, badSector }, number) => ({
+        kind,
+        bytes,
+        serialNumber: digest(`disk${number}`).slice(0, 12).toUpperCase(),
+        badSector,
+      }),
+    ),
     reaches: wish.reaches,
   };
 }
