@@ -11,6 +11,7 @@ import { BMCUser } from './v1alpha1/bmc-user.ts';
 import { BMCVersion } from './v1alpha1/bmc-version.ts';
 import { BMCVersionSet } from './v1alpha1/bmc-version-set.ts';
 import { Endpoint } from './v1alpha1/endpoint.ts';
+import { ErasureReport } from './v1alpha1/erasure-report.ts';
 import { Server } from './v1alpha1/server.ts';
 import { ServerBootConfiguration } from './v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from './v1alpha1/server-claim.ts';
@@ -32,6 +33,7 @@ export const kinds: readonly DefinedKind[] = [
   BMCVersion,
   BMCVersionSet,
   Endpoint,
+  ErasureReport,
   Server,
   ServerBootConfiguration,
   ServerClaim,

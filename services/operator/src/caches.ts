@@ -2,6 +2,7 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
@@ -29,6 +30,7 @@ export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
       },
     }),
     inventories: caches.watch(ServerInventory),
+    erasures: caches.watch(ErasureReport),
     readinessRules: caches.watch(ServerReadinessRule),
     bmcs: caches.watch(BMC, {
       indexes: {
@@ -39,6 +41,7 @@ export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
     servers: caches.watch(Server, {
       indexes: {
         uuid: ({ spec }) => some(spec.systemUUID.toLowerCase()),
+        state: ({ status }) => some(status?.state),
         bmc: ({ spec }) => some(spec.bmcRef?.name),
         inlineSecret: ({ spec }) => some(spec.bmc?.bmcSecretRef.name),
         claim: ({ spec }) =>

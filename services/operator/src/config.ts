@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseDuration } from '@metal/api/common/duration.ts';
+import { type ErasureMode, erasureModes } from '@metal/api/wire/erasure.ts';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from './errors.ts';
 import { formerNames, inertOptions, type Option, type OptionName, options } from './options.ts';
@@ -15,6 +16,12 @@ export interface OperatorConfig {
   readonly claimConcurrency: number;
   readonly discoveryTimeoutMs: number;
   readonly discoveryAttempts: number;
+  /** What is done to disks between two claims, where the server itself does not say. */
+  readonly cleanupDisks: ErasureMode;
+  readonly cleanupAttempts: number;
+  readonly cleanupTimeoutMs: number;
+  readonly cleanupAtOnce: number;
+  readonly cleanupPerHour: number;
   readonly powerAttempts: number;
   readonly evictionGraceMs: number;
   readonly powerPollingIntervalMs: number;
@@ -150,6 +157,11 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     claimConcurrency: integer(values, 'server-claim-max-concurrent-reconciles'),
     discoveryTimeoutMs: duration(values, 'discovery-timeout'),
     discoveryAttempts: integer(values, 'discovery-attempts'),
+    cleanupDisks: oneOf(values, 'cleanup-disks', erasureModes),
+    cleanupAttempts: integer(values, 'cleanup-attempts'),
+    cleanupTimeoutMs: duration(values, 'cleanup-timeout'),
+    cleanupAtOnce: integer(values, 'cleanup-at-once'),
+    cleanupPerHour: integer(values, 'cleanup-per-hour'),
     powerAttempts: integer(values, 'power-attempts'),
     evictionGraceMs: duration(values, 'eviction-grace-period'),
     powerPollingIntervalMs: duration(values, 'power-polling-interval'),

@@ -2,6 +2,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
@@ -28,6 +29,7 @@ export interface OperatorCaches {
   readonly bmcUsers: Cache<BMCUser>;
   readonly servers: Cache<Server>;
   readonly inventories: Cache<ServerInventory>;
+  readonly erasures: Cache<ErasureReport>;
   readonly claims: Cache<ServerClaim>;
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
   readonly readinessRules: Cache<ServerReadinessRule>;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { discoveryIgnitionOf } from './discovery-ignition.ts';
 
 function withTemplate<T>(text: string, act: (ignition: () => ReturnType<typeof discoveryIgnitionOf>) => T): T {
@@ -28,6 +29,40 @@ test('keys are made only for a template that names them, also within an if', () 
     assert.match(text, /^key: ssh-ed25519 /);
     assert.match(access?.pem ?? '', /OPENSSH/);
   }));
+
+const order = { path: '/etc/metalprobe/erasure.json', text: '{"mode":"Purge","disks":[{"serial":"a: #\\"b"}]}' };
+
+for (const [title, template] of [
+  ['with files', '# kept\nvariant: fcos\nstorage:\n  files:\n    - path: /etc/motd\n      mode: 0644\n'],
+  ['with files in brackets', 'storage: {files: [{path: /etc/motd, mode: 0644}]}'],
+  ['with storage and no files', 'variant: fcos\nstorage:\n  directories: []\n'],
+  ['without storage', '---\nvariant: fcos\nsystemd: {}\n'],
+  ['in JSON', '{"variant": "fcos", "storage": {}}'],
+] as const) {
+  test(`a template ${title} gets a file that it knows nothing of, and keeps its words`, () =>
+    withTemplate(template, async (ignition) => {
+      const { ignition: text } = await ignition().render({ systemUUID: 'u', token: 't', files: [order] });
+      const { storage } = parse(text) as { storage: { files: { path: string; contents: { inline: string } }[] } }; // written above
+      const added = storage.files.find(({ path }) => path === order.path);
+      assert.equal(added?.contents.inline, order.text);
+      assert.equal(storage.files.length, title.startsWith('with files') ? 2 : 1);
+      assert.equal(/mode: 0644/.test(text), /mode: 0644/.test(template));
+      assert.deepEqual(Object.keys(parse(template) as object).toSorted(), keysWithoutNew(text, template));
+    }));
+}
+
+/** What a template had at its top, of what there is now. */
+const keysWithoutNew = (text: string, template: string): string[] =>
+  Object.keys(parse(text) as object)
+    .filter((key) => key in (parse(template) as object))
+    .toSorted();
+
+for (const template of ['- a list', 'storage:\n  files: none', `storage:\n  files:\n    - path: ${order.path}`, 'a: [']) {
+  test(`${JSON.stringify(template)} has no place for a file, and that is said`, () =>
+    withTemplate(template, (ignition) =>
+      assert.rejects(ignition().render({ systemUUID: 'u', token: 't', files: [order] }), /no place for/),
+    ));
+}
 
 for (const [title, template, message] of [
   [

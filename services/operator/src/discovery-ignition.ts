@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hash } from 'bcryptjs';
+import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { ConfigError } from './errors.ts';
 import { openSshKeyPair } from './ssh-keys.ts';
 import { TemplateError } from './template/errors.ts';
@@ -16,8 +17,19 @@ export interface RenderedDiscovery {
   readonly access: { readonly pem: string; readonly pub: string; readonly password: string } | undefined;
 }
 
+/** A file that one boot has besides what the template says. */
+export interface ExtraFile {
+  readonly path: string;
+  readonly text: string;
+}
+
 export interface DiscoveryIgnition {
-  render(machine: { systemUUID: string; token: string }): Promise<RenderedDiscovery>;
+  /** @throws ConfigError when files are to be added and the template makes no Butane that has a place for them. */
+  render(machine: {
+    systemUUID: string;
+    token: string;
+    files?: readonly ExtraFile[] | undefined;
+  }): Promise<RenderedDiscovery>;
 }
 
 /**
@@ -34,7 +46,7 @@ export function discoveryIgnitionOf(options: {
   const { names } = template;
   const wantsAccess = names.has('SSHPublicKey') || names.has('PasswordHash');
   return {
-    render: async ({ systemUUID, token }) => {
+    render: async ({ systemUUID, token, files = [] }) => {
       const access = wantsAccess ? makeAccess() : undefined;
       const variables = {
         Image: options.probeImage,
@@ -43,9 +55,48 @@ export function discoveryIgnitionOf(options: {
         SSHPublicKey: access?.pub ?? '',
         PasswordHash: names.has('PasswordHash') && access !== undefined ? await passwordHash(access.password) : '',
       };
-      return { ignition: template.render(variables), access };
+      return { ignition: files.reduce(withFile, template.render(variables)), access };
     },
   };
+}
+
+/**
+ * Files are written into what the template made, and not by the template: so every template has them, also one that was
+ * written before there were any. Text is inserted, and the rest stays as it was: numbers such as 0644 mean one thing to
+ * Butane and another to whoever would read and write them anew.
+ */
+function withFile(butane: string, { path, text }: ExtraFile): string {
+  const entry = JSON.stringify({ path, mode: 0o600, contents: { inline: text } });
+  const added = inserted(butane, entry);
+  if (added !== undefined && pathsIn(added)?.filter((one) => one === path).length === 1) return added;
+  throw new ConfigError(
+    `ignition template: there is no place for the file ${path}; expected Butane whose storage.files, if there is one, is a list without it`,
+  );
+}
+
+/** At the beginning of the innermost collection there is: what follows it there need not be looked at. JSON is YAML. */
+function inserted(butane: string, entry: string): string | undefined {
+  const document = parseDocument(butane);
+  const [root, storage, files] = [document.contents, document.get('storage'), document.getIn(['storage', 'files'])];
+  if (document.errors.length > 0 || !isMap(root)) return undefined;
+  if (isSeq(files)) return before(butane, files, files.flow === true ? entry : `- ${entry}`);
+  if (files !== undefined) return undefined;
+  if (isMap(storage)) return before(butane, storage, `"files": [${entry}]`);
+  return storage === undefined ? before(butane, root, `"storage": {"files": [${entry}]}`) : undefined;
+}
+
+function before(butane: string, collection: YAMLMap | YAMLSeq, item: string): string | undefined {
+  const at = collection.range?.[0] ?? 0;
+  if (collection.flow === true)
+    return `${butane.slice(0, at + 1)}${item}${collection.items.length > 0 ? ', ' : ''}${butane.slice(at + 1)}`;
+  const indentation = butane.slice(butane.lastIndexOf('\n', at - 1) + 1, at);
+  return indentation.trim() === '' ? `${butane.slice(0, at)}${item}\n${indentation}${butane.slice(at)}` : undefined;
+}
+
+function pathsIn(butane: string): unknown[] | undefined {
+  const document = parseDocument(butane);
+  const files = document.errors.length === 0 ? document.getIn(['storage', 'files']) : undefined;
+  return isSeq(files) ? files.items.map((item) => (isMap(item) ? item.get('path') : undefined)) : undefined;
 }
 
 function readTemplate(path: string | undefined): Template {

@@ -128,6 +128,10 @@ export class SystemMemory {
   operation: string | undefined;
   /** State in which a person was told that parking has to wait. */
   parkDeferredIn: string | undefined;
+  /** `status.cleanup.neededSince` of the cleanup that the limits let in here, and that may not be recorded yet. */
+  cleanupAdmitted: string | undefined;
+  /** No one-time boot override is left on the machine, as far as its BMC can be made to forget one. */
+  overrideCleared = false;
   /** The last words about a server that is being deleted have been said. */
   saidFarewell = false;
   #connection: Connection | undefined;

@@ -19,6 +19,7 @@ import {
   version,
   why,
 } from '../common/fields.ts';
+import { erasureModes } from '../wire/erasure.ts';
 
 const claimRef = z.object({
   namespace: immutable(z.string().max(63), 'namespace').describe('Namespace of the claim.'),
@@ -72,6 +73,15 @@ const spec = z.object({
     .describe('Persistent boot order.'),
   biosSettingsRef: localRef().optional().describe('BIOSSettings of this server. Deprecated.'),
   taints: z.array(taint()).optional().describe('Keep claims away that do not tolerate them.'),
+  cleanup: z
+    .object({
+      disks: z
+        .enum(erasureModes)
+        .optional()
+        .describe('What is done to its disks before it is offered again. Left empty: as --cleanup-disks says.'),
+    })
+    .optional()
+    .describe('What happens between two claims.'),
   unclaimable: defaulted(z.boolean().describe('True keeps new claims away.'), false).optional(),
 });
 
@@ -178,6 +188,26 @@ const status = z.object({
   evictionSince: time()
     .optional()
     .describe('Since when a taint evicts the claim; it is released after the grace period.'),
+  cleanup: z
+    .object({
+      neededSince: time()
+        .optional()
+        .describe('Since when a claim has had its disks. Stands until they were erased, or that was waived.'),
+      formerClaim: z
+        .object({
+          namespace: z.string().describe('Its namespace.'),
+          name: z.string().describe('Its name.'),
+          uid: z.string().optional().describe('Its UID.'),
+        })
+        .optional()
+        .describe('Claim that had them last.'),
+      queuedSince: time().optional().describe('Since when it waits for its turn to be erased.'),
+      startedTime: time().optional().describe('When the limits last let it be erased.'),
+      attempt: int32().optional().describe('Attempt that is under way, counted from 1.'),
+      failedAttempts: int32().optional().describe('Attempts that failed, since it last began.'),
+    })
+    .optional()
+    .describe('Whether its disks may hold data of a former claim, and how far their erasure is.'),
   failure: z
     .object({
       reason: z.string().describe('One word.'),

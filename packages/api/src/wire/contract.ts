@@ -62,6 +62,14 @@ export const defaultOsImageAnnotation = 'metal.ironcore.dev/is-default-os-image'
 export const bootTokenExpiresAnnotation = 'metal.ironcore.dev/boot-token-expires';
 /** On a ServerBootConfiguration of a discovery: which attempt it belongs to, counted from 1. */
 export const discoveryAttemptAnnotation = 'metal.ironcore.dev/discovery-attempt';
+/** On a ServerBootConfiguration of a cleanup: which attempt it belongs to, counted from 1. */
+export const cleanupAttemptAnnotation = 'metal.ironcore.dev/cleanup-attempt';
+/** On a ServerBootConfiguration of a cleanup: `status.cleanup.neededSince` of its server when it was prepared. */
+export const cleanupNeedAnnotation = 'metal.ironcore.dev/cleanup-needed-since';
+/** On a ServerBootConfiguration of a cleanup: when it was prepared, RFC 3339. */
+export const cleanupPreparedAnnotation = 'metal.ironcore.dev/cleanup-prepared';
+/** On a Server in Cleanup, or in Error after one: who takes it upon them that its disks are not erased, and why. */
+export const waiveCleanupAnnotation = 'metal.ironcore.dev/waive-cleanup';
 /** On a Server: its machine reports no UUID; of what the one in the spec was made. */
 export const identityDerivedAnnotation = 'metal.ironcore.dev/identity-derived-from';
 /** On a Server: keys of the labels it has from its BMC, with commas between. */

@@ -12,10 +12,10 @@ const bytes = z.int().min(0).meta({ format: 'int64' });
 
 /** What tells a disk from every other one. Serial number or WWID is there, or the disk is not erased. */
 const identity = {
-  serial: z.string().max(256).default(''),
-  wwid: z.string().max(256).default(''),
-  model: z.string().max(256).default(''),
-  sizeBytes: bytes,
+  serial: z.string().max(256).default('').describe('Serial number.'),
+  wwid: z.string().max(256).default('').describe('Name that is unique in the world, where it has one.'),
+  model: z.string().max(256).default('').describe('What it is.'),
+  sizeBytes: bytes.describe('Size in bytes.'),
 };
 
 export const orderedDisk = z.object({ ...identity });

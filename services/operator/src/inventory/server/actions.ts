@@ -6,6 +6,7 @@ import type { Bmc } from '@metal/redfish/bmc.ts';
 import { RedfishError, wasRefused } from '@metal/redfish/errors.ts';
 import { resetSystem, type ResetOptions } from '@metal/redfish/power.ts';
 import { StaleDecision } from '../../errors.ts';
+import { admitCleanup, clearOverride, dropWaiver, prepareCleanupBoot, recordWaiver } from './cleanup-actions.ts';
 import type { ServerAction } from './facts.ts';
 import { memoryOf, observe, onlyTo, patchSpec, type ServerTurn, systemUriOf, talk } from './machine.ts';
 import {
@@ -34,6 +35,11 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   setBootOrder,
   prepareProbeBoot,
   clearBoot,
+  clearOverride,
+  admitCleanup,
+  prepareCleanupBoot,
+  recordWaiver,
+  dropWaiver,
   adoptClaimBoot,
   recordPower,
   verifyClaim,
@@ -92,8 +98,9 @@ async function askForPower(
 async function networkBoot(turn: ServerTurn): Promise<void> {
   const uri = await systemUriOf(turn);
   await askForPower(turn, { target: 'On' }, async (bmc, options) => {
-    await networkBootOnce(bmc, uri, { target: 'Pxe' }, onlyTo(turn));
     const memory = memoryOf(turn);
+    memory.overrideCleared = false;
+    await networkBootOnce(bmc, uri, { target: 'Pxe' }, onlyTo(turn));
     const onSend = () => {
       options.onSend?.();
       if (memory.firstBoot !== undefined) memory.firstBoot = { ...memory.firstBoot, asked: true };

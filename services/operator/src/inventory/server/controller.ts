@@ -1,5 +1,6 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
@@ -12,6 +13,7 @@ import { keyOf } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isPaused } from '../../paused.ts';
 import { serverActions } from './actions.ts';
+import { isAboutQueue, nextInQueue } from './cleanup-queue.ts';
 import { readServerFacts, type ServerAction, type ServerFacts, type ServerPhase } from './facts.ts';
 import { serverPhases } from './phases.ts';
 import { type ServerReason, serverReasons } from './reasons.ts';
@@ -47,6 +49,12 @@ export const serverController = phaseController({
       find: ({ spec, metadata }: ServerBootConfiguration, { config }: OperatorContext) =>
         new Set([spec.serverRef.name, ...(metadata.namespace === config.managerNamespace ? [metadata.name] : [])]),
     },
+    { kind: ErasureReport, find: ({ spec }: ErasureReport) => [spec.serverRef.name] },
+    {
+      kind: Server,
+      find: (_server: Server, context: OperatorContext) => nextInQueue(context),
+      when: isAboutQueue,
+    },
     { kind: ServerInventory, find: (inventory: ServerInventory) => [inventory.metadata.name] },
     { kind: ServerMaintenance, find: ({ spec }: ServerMaintenance) => [spec.serverRef.name] },
     {
@@ -60,7 +68,7 @@ export const serverController = phaseController({
     },
   ],
   wakes: ({ access }: OperatorContext, wake) => access.stale.on(wake),
-  writes: ['servers', 'servers/status', 'serverbootconfigurations', 'secrets', 'biossettings'],
+  writes: ['servers', 'servers/status', 'serverbootconfigurations', 'secrets', 'biossettings', 'erasurereports'],
   concurrency: ({ config }: OperatorContext) => config.serverConcurrency,
 });
 

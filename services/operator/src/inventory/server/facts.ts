@@ -12,6 +12,8 @@ import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
 import { type BootFacts, bootFactsOf, isProbeBoot, isProbeBootOf } from './boot-facts.ts';
 import { type ClaimFacts, claimFacts } from './claim-facts.ts';
+import { cleanupFailure } from './cleanup.ts';
+import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
 import { type BmcFacts, bmcFacts, type PowerFacts, powerFacts } from './machine-facts.ts';
 import type { ServerReason } from './reasons.ts';
 import {
@@ -47,6 +49,11 @@ export type ServerAction =
   | 'setBootOrder'
   | 'prepareProbeBoot'
   | 'clearBoot'
+  | 'clearOverride'
+  | 'admitCleanup'
+  | 'prepareCleanupBoot'
+  | 'recordWaiver'
+  | 'dropWaiver'
   | 'adoptClaimBoot'
   | 'recordPower'
   | 'verifyClaim'
@@ -104,6 +111,7 @@ export interface ServerFacts extends BmcFacts, PowerFacts {
   readonly report: 'absent' | 'fresh';
   readonly inventory: ServerInventory | undefined;
 
+  readonly cleanup: CleanupFacts;
   readonly claim: ClaimFacts;
   readonly eviction: EvictionFacts | undefined;
   readonly reclaim: 'Recycle' | 'Retain';
@@ -136,6 +144,7 @@ export function readServerFacts(
   const power = powerFacts(server, memory, now, context);
   const operation = operationFacts(server, memory);
   const discovery = discoveryFacts(server, operation, context, now);
+  const cleanup = cleanupFacts(server, { memory, context, now });
   return {
     ...machine,
     ...power,
@@ -155,7 +164,8 @@ export function readServerFacts(
     parkDeferralTold: memory.parkDeferredIn === (server.status?.state ?? ''),
     maintenance: maintenanceFacts(server, caches, now),
     stateBeforeMaintenance: server.status?.stateBeforeMaintenance,
-    failure: failureOf(server, { ...discovery, ...power }),
+    failure: failureOf(server, { ...discovery, ...power, cleanup }),
+    cleanup,
     claim: claimFacts(server, memory, caches, now),
     eviction: evictionFacts(server, context, now),
     reclaim: server.spec.reclaimPolicy === 'Retain' ? 'Retain' : 'Recycle',
@@ -239,7 +249,7 @@ const knownStates: ReadonlySet<string> = new Set<ServerPhase | ''>([
 /** Counters first: they are observed. What was written down is what earlier ones came to. */
 function failureOf(
   { status }: Server,
-  facts: Pick<ServerFacts, 'discoveryAttempts' | 'maxDiscoveryAttempts'> & PowerFacts,
+  facts: Pick<ServerFacts, 'discoveryAttempts' | 'maxDiscoveryAttempts' | 'cleanup'> & PowerFacts,
 ): Failure | undefined {
   const { discoveryAttempts, maxDiscoveryAttempts, transition, maxPowerAttempts, power } = facts;
   if (discoveryAttempts >= maxDiscoveryAttempts) {
@@ -254,6 +264,8 @@ function failureOf(
       message: `the BMC was asked for power ${transition.target} ${transition.attempts} times since ${transition.since} and still reports ${power}`,
     };
   }
+  const cleanupFailed = cleanupFailure(facts);
+  if (cleanupFailed !== undefined) return cleanupFailed;
   if (status?.state !== undefined && !knownStates.has(status.state))
     return { reason: 'UnknownState', message: `status.state "${status.state}" is not known to this version` };
   const { reason, message } = status?.failure ?? {};

@@ -297,7 +297,6 @@ const lines: Line[] = [
     'act clearBoot',
   ],
   ['a reviewed server is available again', 'Released', {}, 'go Available'],
-  ['cleanup is left as it is', 'Cleanup', { power: 'On' }, 'wait CleanupNotManaged'],
 ];
 
 for (const [title, phase, facts, decided] of lines) {

@@ -1,4 +1,5 @@
 import { act, type Decision, go, minutes, type PhaseTable, seconds, wait } from '@metal/kube/decide.ts';
+import { cleanUp, forgetOverride, isClean, offer } from './cleanup.ts';
 import type { ServerAction, ServerFacts, ServerPhase } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
 import { lookOrWait, phase, type Step } from './prelude.ts';
@@ -24,9 +25,9 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
       prepareProbeBoot(server)
     );
   }),
-  Discovery: phase('Discovery', ['Available', 'Initial', 'Reserved', 'Error'], (server) => {
+  Discovery: phase('Discovery', ['Available', 'Cleanup', 'Initial', 'Reserved', 'Error'], (server) => {
     if (server.claim.standing !== 'none') return go('Reserved', 'ClaimedServerKept');
-    if (server.report === 'fresh') return go('Available', 'InventoryReported');
+    if (server.report === 'fresh') return offer(server, go('Available', 'InventoryReported'));
     if (server.probeBoot === undefined)
       return go('Initial', 'ProbeBootLost', 'the boot configuration of the discovery was deleted');
     const restMs = server.discoveryTimeoutMs - server.inPhaseForMs;
@@ -64,9 +65,9 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
       lookOrWait(server, 'Available', 'off and free to be claimed')
     );
   }),
-  Reserved: phase('Reserved', ['Available', 'Released', 'Error'], (server) => {
+  Reserved: phase('Reserved', ['Available', 'Cleanup', 'Released', 'Error'], (server) => {
     const { claim } = server;
-    if (claim.standing === 'none') return go('Available', 'ClaimRefCleared');
+    if (claim.standing === 'none') return offer(server, go('Available', 'ClaimRefCleared'));
     if (claim.standing === 'missing') return lookForClaim(claim.name);
     if (claim.standing === 'held') return serve(server, claim);
     return (
@@ -75,8 +76,8 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
       release(server)
     );
   }),
-  Released: phase('Released', ['Available', 'Error'], (server) => {
-    if (server.claim.standing === 'none') return go('Available', 'ReviewDone');
+  Released: phase('Released', ['Available', 'Cleanup', 'Error'], (server) => {
+    if (server.claim.standing === 'none') return offer(server, go('Available', 'ReviewDone'));
     return (
       obstacle(server) ??
       whenPowerIs(server, { target: 'Off', reason: 'ReleasedServersStayOff' }) ??
@@ -84,13 +85,7 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
       lookOrWait(server, 'KeptForReview', 'reclaim policy Retain: clear spec.serverClaimRef to give the server back')
     );
   }),
-  Cleanup: phase('Cleanup', [], () =>
-    wait(
-      untilSomebodyActs,
-      'CleanupNotManaged',
-      'nothing in this version works on state Cleanup; the server is left as it is',
-    ),
-  ),
+  Cleanup: phase('Cleanup', ['Available', 'Initial', 'Error'], cleanUp),
   Maintenance: phase('Maintenance', ['Initial', 'Reserved', 'Released', 'Error'], (server) => {
     const { maintenance } = server;
     if (maintenance.standing === 'dangling')
@@ -104,17 +99,17 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
       );
     return obstacle(server) ?? readHardwareAgain(server) ?? leaveMaintenance(server);
   }),
-  Parked: phase('Parked', ['Available', 'Reserved', 'Error'], (server) => {
+  Parked: phase('Parked', ['Available', 'Cleanup', 'Reserved', 'Error'], (server) => {
     if (server.parked)
       return lookOrWait(server, 'Parked', 'parked; annotate metal.ironcore.dev/operation=unpark to give it back');
     return obstacle(server) ?? readHardwareAgain(server) ?? resume(server);
   }),
-  Error: phase('Error', ['Initial', 'Reserved'], (server) => {
+  Error: phase('Error', ['Available', 'Cleanup', 'Initial', 'Reserved'], (server) => {
     if (server.operation.kind === 'retry' || server.operation.kind === 'rediscover')
-      return server.claim.standing === 'none' ? go('Initial', 'RetryRequested') : go('Reserved', 'RetryRequested');
+      return server.claim.standing === 'none' ? retry(server) : go('Reserved', 'RetryRequested');
     if (server.claim.standing === 'missing') return lookForClaim(server.claim.name);
     return (
-      switchFailedOff(server) ??
+      (server.failure?.reason === 'CleanupFailed' ? afterCleanup(server) : switchFailedOff(server)) ??
       wait(
         untilSomebodyActs,
         server.failure?.reason ?? 'DiscoveryFailed',
@@ -191,12 +186,28 @@ function leaveMaintenance({ claim, stateBeforeMaintenance }: ServerFacts): Step<
   return stateBeforeMaintenance === 'Released' ? go('Released', 'MaintenanceEnds') : go('Reserved', 'MaintenanceEnds');
 }
 
-function resume({ claim }: ServerFacts): Decision<'Available' | 'Reserved', ServerAction, ServerReason> {
-  const next = claim.standing === 'none' ? 'Available' : 'Reserved';
-  return go(next, 'Resumed', undefined, {
-    action: 'Resume',
-    note: `Resumed Server from Parked state to ${next}`,
-  });
+function resume(server: ServerFacts): Decision<'Available' | 'Cleanup' | 'Reserved', ServerAction, ServerReason> {
+  const to = <const Next extends 'Available' | 'Reserved'>(next: Next) =>
+    go(next, 'Resumed', undefined, { action: 'Resume', note: `Resumed Server from Parked state to ${next}` });
+  return server.claim.standing === 'none' ? offer(server, to('Available')) : to('Reserved');
+}
+
+/** What was cleaned up in vain is cleaned up again; what is not known any more is discovered. */
+const retry = (server: ServerFacts) =>
+  server.operation.kind === 'retry' && !isClean(server)
+    ? go('Cleanup', 'RetryRequested')
+    : go('Initial', 'RetryRequested');
+
+/** It boots nothing any more, and what its former claim left stays where it is until somebody takes that upon them. */
+function afterCleanup(server: ServerFacts): Step<'Available' | 'Cleanup'> | undefined {
+  const { claim, cleanup, bootReferenced, probeBoot } = server;
+  const off = switchFailedOff(server);
+  if (off !== undefined) return off;
+  if (bootReferenced || probeBoot !== undefined) return act('clearBoot', 'CleanupFailed');
+  if (claim.standing !== 'none') return undefined;
+  if (cleanup.waiver !== undefined) return act('recordWaiver', 'CleanupWaived');
+  if (cleanup.clearance === 'Waived') return offer(server, go('Available', 'CleanupWaived'));
+  return server.bmc.answers && server.power === 'Off' ? forgetOverride(server) : undefined;
 }
 
 /** Nobody's machine does not run on after it failed; a tenant's machine and an unknown state are not touched. */

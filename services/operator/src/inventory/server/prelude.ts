@@ -20,7 +20,7 @@ export function phase<const To extends readonly ServerPhase[]>(
   return row<readonly (Anywhere | To[number])[]>(
     [...new Set([...to, ...detoursOf(name)])],
     (server) =>
-      operationStep(name, server) ?? maintenanceStep(name, server) ?? settingsStep(name, server) ?? judge(server),
+      operationStep(name, server) ?? waiverStep(name, server) ?? maintenanceStep(name, server) ?? settingsStep(name, server) ?? judge(server),
   );
 }
 
@@ -74,6 +74,12 @@ function rediscover(name: ServerPhase): Step | undefined {
   if (name === 'Initial') return act('consumeOperation', 'RediscoveryRequested');
   if (name === 'Available' || name === 'Error') return undefined;
   return act('refuseRediscovery', 'RediscoverRefused', `in state ${name}`);
+}
+
+/** A waiver that lies ready would pass over a cleanup that nobody had thought of. */
+function waiverStep(name: ServerPhase, { cleanup: { waiver } }: ServerFacts): Step | undefined {
+  if (waiver === undefined || (waiver.trim() !== '' && (name === 'Cleanup' || name === 'Error'))) return undefined;
+  return act('dropWaiver', 'WaiverDropped');
 }
 
 function maintenanceStep(name: ServerPhase, { maintenance }: ServerFacts): Step<'Maintenance'> | undefined {

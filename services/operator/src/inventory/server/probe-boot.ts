@@ -4,6 +4,8 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import {
   bootTokenExpiresAnnotation,
+  cleanupAttemptAnnotation,
+  cleanupNeedAnnotation,
   defaultOsImageAnnotation,
   discoveryAttemptAnnotation,
   internalBootType,
@@ -13,20 +15,36 @@ import { Secret } from '@metal/kube/builtin.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
+import type { ExtraFile } from '../../discovery-ignition.ts';
 import { StaleDecision } from '../../errors.ts';
 import { isProbeBoot } from './boot-facts.ts';
 import { patchGuarded, type ServerTurn } from './machine.ts';
 
+/** What tells one boot of ours from another. */
+export interface BootWish {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly tokenValidMs: number;
+  readonly files: readonly ExtraFile[];
+}
+
+export function prepareProbeBoot(turn: ServerTurn): Promise<void> {
+  return prepareBoot(turn, {
+    annotations: { [discoveryAttemptAnnotation]: String(turn.facts.discoveryAttempts + 1) },
+    tokenValidMs: turn.context.config.discoveryTimeoutMs,
+    files: [],
+  });
+}
+
 /**
- * Makes everything one discovery attempt boots from: a boot configuration of its own, hence a token of its own, and
+ * Makes everything one attempt of a discovery or a cleanup boots from: a boot configuration of its own, hence a token of its own, and
  * the secrets that its ignition is rendered from. Steps that an interrupted turn already took are found and kept.
  *
  *   Server ──owns──► ServerBootConfiguration ──owns──► Secret <server> (ignition), Secret <server>-ssh
  */
-export async function prepareProbeBoot(turn: ServerTurn): Promise<void> {
-  const { object, facts, context } = turn;
-  const boot = await ensureBootConfiguration(object, facts.discoveryAttempts + 1, context);
-  await ensureSecrets(object, boot, context);
+export async function prepareBoot(turn: ServerTurn, wish: BootWish): Promise<void> {
+  const { object, context } = turn;
+  const boot = await ensureBootConfiguration(object, wish, context);
+  await ensureSecrets(object, boot, wish, context);
   const { name, namespace } = boot.metadata;
   await patchGuarded(turn, { spec: { bootConfigurationRef: { name, namespace }, power: 'On' } });
 }
@@ -74,21 +92,21 @@ export async function sayFarewell(turn: ServerTurn): Promise<void> {
 
 async function ensureBootConfiguration(
   server: Server,
-  attempt: number,
+  { annotations, tokenValidMs }: BootWish,
   { client, config, clock }: OperatorContext,
 ): Promise<ServerBootConfiguration> {
   const { name } = server.metadata;
   const ref = { namespace: config.managerNamespace, name };
   const found = await client.find(ServerBootConfiguration, ref);
-  if (found !== undefined) return requireOwned(found, server);
+  if (found !== undefined) return requireSame(found, server, annotations);
   return client.create(ServerBootConfiguration, {
     metadata: {
       ...ref,
       annotations: {
         [typeAnnotation]: internalBootType,
         [defaultOsImageAnnotation]: 'true',
-        [discoveryAttemptAnnotation]: String(attempt),
-        [bootTokenExpiresAnnotation]: new Date(clock.now() + config.discoveryTimeoutMs).toISOString(),
+        [bootTokenExpiresAnnotation]: new Date(clock.now() + tokenValidMs).toISOString(),
+        ...annotations,
       },
       ownerReferences: [ownedBy(server)],
     },
@@ -96,18 +114,31 @@ async function ensureBootConfiguration(
   });
 }
 
-function requireOwned(boot: ServerBootConfiguration, server: Server): ServerBootConfiguration {
-  const owned = boot.metadata.ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
-  if (owned && boot.metadata.deletionTimestamp === undefined) return boot;
+function requireSame(
+  boot: ServerBootConfiguration,
+  server: Server,
+  annotations: BootWish['annotations'],
+): ServerBootConfiguration {
+  const { ownerReferences, deletionTimestamp, annotations: found = {} } = boot.metadata;
+  const owned = ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
+  const isSame = attemptAnnotations.every((name) => found[name] === annotations[name]);
+  if (owned && isSame && deletionTimestamp === undefined) return boot;
   throw new StaleDecision(
-    `ServerBootConfiguration ${keyOf(boot)} exists and does not belong to this server, or is being deleted; discovery needs that name`,
+    `ServerBootConfiguration ${keyOf(boot)} exists and does not belong to this attempt of this server, or is being deleted; the name is needed`,
   );
 }
 
-async function ensureSecrets(server: Server, boot: ServerBootConfiguration, context: OperatorContext): Promise<void> {
+const attemptAnnotations = [discoveryAttemptAnnotation, cleanupAttemptAnnotation, cleanupNeedAnnotation] as const;
+
+async function ensureSecrets(
+  server: Server,
+  boot: ServerBootConfiguration,
+  { files }: BootWish,
+  context: OperatorContext,
+): Promise<void> {
   const { name } = server.metadata;
   const token = mintBootToken(await context.bootTokenKey(), boot.metadata.uid ?? '');
-  const rendered = await context.discoveryIgnition.render({ systemUUID: server.spec.systemUUID, token });
+  const rendered = await context.discoveryIgnition.render({ systemUUID: server.spec.systemUUID, token, files });
   await createSecret(name, boot, { format: 'fcos', ignition: rendered.ignition }, context);
   if (rendered.access !== undefined) await createSecret(`${name}-ssh`, boot, rendered.access, context);
 }

@@ -197,6 +197,57 @@ export const serverReasons = {
   UnclaimedServersStayOff: { meaning: 'A server that nobody claimed is switched off.', remedy: nothing },
   FailedServersStayOff: { meaning: 'A failed server that nobody holds is switched off.', remedy: nothing },
 
+  // Between two claims.
+  CleanupNeeded: {
+    meaning: 'A claim has had the disks of the server, and the policy wants them erased before anybody else has them.',
+    remedy: nothing,
+  },
+  CleanupHeldByClaim: {
+    meaning: 'The server is in Cleanup and refers to a claim, which the operator never does by itself.',
+    remedy: 'Clear spec.serverClaimRef of the Server; a claim for this server is bound when it is Available.',
+  },
+  CleanupStartsFromOff: { meaning: 'The machine is powered off, as its cleanup starts from off.', remedy: nothing },
+  OverrideMayBeLeft: {
+    meaning: 'A one-time boot override that somebody may have left on the machine is cleared.',
+    remedy: 'Nothing; where the BMC refuses that, the next network boot sets another one.',
+  },
+  DisksNotKnown: {
+    meaning: 'No report tells which disks the machine has; it is discovered first and comes back to be erased.',
+    remedy: nothing,
+  },
+  CleanupQueued: {
+    meaning: 'As many servers are being erased as the limits allow; the message tells the place in the queue.',
+    remedy: 'Nothing; or raise --cleanup-at-once or --cleanup-per-hour.',
+  },
+  CleanupStarts: { meaning: 'The limits let the server in; its disks are erased next.', remedy: nothing },
+  NoCleanupBootYet: { meaning: 'The boot configuration of the cleanup is being made.', remedy: nothing },
+  DisksMustBeErased: { meaning: 'The machine is started from the network, to erase its disks.', remedy: nothing },
+  WaitingForEraser: {
+    meaning: 'The machine is on, and the agent that erases its disks has not reported yet.',
+    remedy:
+      'If this stays, look at the serial console: does the machine boot from the network, and does it reach the boot service and the registry?',
+  },
+  ErasingDisks: { meaning: 'The agent on the machine erases its disks; the message tells how far it is.', remedy: nothing },
+  CleanupAttemptFailed: {
+    meaning: 'An attempt to erase the disks failed, or nothing was heard of it for too long; another one follows.',
+    remedy: 'Look at the ErasureReports of the server: they tell what was done to each disk.',
+  },
+  CleanupFailed: {
+    meaning: 'As many attempts to erase the disks as are allowed failed. The server is off and is not offered.',
+    remedy:
+      'Replace the disk that its ErasureReport names, then annotate metal.ironcore.dev/operation=rediscover; or =retry to try again; or waive it with metal.ironcore.dev/waive-cleanup.',
+  },
+  CleanedServersStayOff: { meaning: 'The disks are dealt with, and the machine is switched off.', remedy: nothing },
+  CleanupDone: { meaning: 'The server is clean by the policy, and is offered again.', remedy: nothing },
+  CleanupWaived: {
+    meaning: 'A person took it upon them that the disks are not erased; the ErasureReport in state Waived says who.',
+    remedy: nothing,
+  },
+  WaiverDropped: {
+    meaning: 'A cleanup was waived without a text, or while there was none to waive; the annotation was removed.',
+    remedy: 'Annotate metal.ironcore.dev/waive-cleanup="who and why" while the server is in Cleanup, or in Error after it.',
+  },
+
   // Maintenance and parking.
   MaintenanceBegins: { meaning: 'A ServerMaintenance takes the server.', remedy: nothing },
   MaintenanceGone: {
@@ -268,10 +319,6 @@ export const serverReasons = {
   UnknownState: {
     meaning: 'status.state is a word that this version does not know; the server is left as it is.',
     remedy: 'Annotate metal.ironcore.dev/operation=retry to have it taken up again, or run the version that wrote it.',
-  },
-  CleanupNotManaged: {
-    meaning: 'Nothing in this version works on state Cleanup; the server is left as it is.',
-    remedy: 'Run the version that wrote the state.',
   },
 
   // Power conditions of v0.7.0.

@@ -2,6 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { condition, type Explanation, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
+import { cleanupStatus } from './cleanup-report.ts';
 import { hardwareFields, networkInterfacesOf } from './hardware.ts';
 import type { SettingFacts } from './wish-facts.ts';
 
@@ -29,6 +30,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       ...provisioningFields(server, facts, outcome),
       stateBeforeMaintenance: stateBefore(server, outcome.phase),
       evictionSince: facts.eviction?.since,
+      cleanup: cleanupStatus(server, facts, outcome),
       failure: outcome.phase === 'Error' ? facts.failure : undefined,
     },
     conditions: [
@@ -66,15 +68,16 @@ function settledAs({ decision, error }: Outcome<ServerPhase>): Explanation | und
   return message === undefined ? undefined : { reason: decision.reason, message: decision.message ?? message };
 }
 
+const discoveredPhases: readonly ServerPhase[] = ['Available', 'Reserved', 'Released', 'Cleanup'];
+
 /** Counts entries into Discovery since the last success, so that a server that never reports ends in Error. */
 function attemptsAfter({ status }: Server, { discoveryAttempts }: ServerFacts, phase: ServerPhase): number {
   if (phase === 'Discovery') return status?.state === 'Discovery' ? discoveryAttempts : discoveryAttempts + 1;
-  return phase === 'Available' || phase === 'Reserved' || phase === 'Released' ? 0 : discoveryAttempts;
+  return discoveredPhases.includes(phase) ? 0 : discoveryAttempts;
 }
 
 function discoveredCondition(server: Server, { inventory }: ServerFacts, phase: ServerPhase): ReportedCondition {
-  const over = phase === 'Available' || phase === 'Reserved' || phase === 'Released';
-  if (over || inventory !== undefined)
+  if (discoveredPhases.includes(phase) || inventory !== undefined)
     return condition(server, 'Discovered', 'True', {
       reason: 'InventoryReported',
       message: 'the probe reported the hardware',

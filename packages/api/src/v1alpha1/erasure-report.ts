@@ -1,0 +1,70 @@
+import { defineKind } from '@metal/kube/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import * as z from 'zod';
+import { age, group, int32, time, version } from '../common/fields.ts';
+import { diskErasure, erasureModes } from '../wire/erasure.ts';
+
+const spec = z.object({
+  serverRef: z
+    .object({ name: z.string().describe('Its name.'), uid: z.string().describe('Its UID.') })
+    .describe('Server whose disks these are.'),
+  systemUUID: z.string().describe('UUID of the system, in lower case.'),
+  serialNumber: z.string().optional().describe('Serial number of the system.'),
+  formerClaim: z
+    .object({
+      namespace: z.string().describe('Its namespace.'),
+      name: z.string().describe('Its name.'),
+      uid: z.string().optional().describe('Its UID.'),
+    })
+    .optional()
+    .describe('Claim that had the disks before.'),
+  bootConfigurationUID: z
+    .string()
+    .optional()
+    .describe('UID of the ServerBootConfiguration whose boot made the report; none made a waiver.'),
+  attempt: int32().describe('Which attempt this is, counted from 1; 0 for a waiver before the first.'),
+  mode: z.enum(erasureModes).describe('What was ordered.'),
+  receivedTime: time().describe('When the last word arrived, by the clock of the registry.'),
+  state: z
+    .enum(['Running', 'Succeeded', 'Failed', 'Waived'])
+    .describe('How far it is. What is not Running does not change any more.'),
+  message: z.string().optional().describe('What went wrong; of a waiver, who waived and why.'),
+  disks: z.array(diskErasure).optional().describe('What was done to each disk.'),
+});
+
+/**
+ * What was done to the disks of a server between two claims. It has no owner: it is kept when the server is gone, until
+ * people delete it.
+ */
+export const ErasureReport = defineKind({
+  group,
+  version,
+  kind: 'ErasureReport',
+  plural: 'erasurereports',
+  shortNames: ['erasure'],
+  scope: 'Cluster',
+  description: 'What was done to the disks of a server between two claims: one attempt, or a waiver.',
+  columns: {
+    Server: '.spec.serverRef.name',
+    SerialNumber: '.spec.serialNumber',
+    FormerClaim: '.spec.formerClaim.name',
+    Mode: '.spec.mode',
+    Attempt: { path: '.spec.attempt', type: 'integer' },
+    State: '.spec.state',
+    Received: { path: '.spec.receivedTime', type: 'date' },
+    ...age,
+  },
+  fields: { spec: spec.describe('What was done.'), status: z.object({}).optional().describe('Nothing yet.') },
+});
+export type ErasureReport = ObjectOf<typeof ErasureReport>;
+
+const longestName = 253;
+const named = (server: string, ending: string): string => `${server.slice(0, longestName - ending.length)}${ending}`;
+
+/** Name of the report that a boot makes. */
+export const erasureReportName = (server: string, bootConfigurationUID: string): string =>
+  named(server, `-${bootConfigurationUID.slice(0, 8)}`);
+
+/** Name of the record that a cleanup was waived, by the time since which it had been needed. */
+export const waiverName = (server: string, neededSince: string): string =>
+  named(server, `-waived-${neededSince.replaceAll(/\D/g, '')}`);

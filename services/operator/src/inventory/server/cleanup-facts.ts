@@ -1,0 +1,193 @@
+import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import { erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import {
+  cleanupAttemptAnnotation,
+  cleanupNeedAnnotation,
+  cleanupPreparedAnnotation,
+  waiveCleanupAnnotation,
+} from '@metal/api/wire/contract.ts';
+import type { DiskErasure, ErasureMode, ErasureOrder, OrderedDisk } from '@metal/api/wire/erasure.ts';
+import type { OperatorContext } from '../../context.ts';
+import type { SystemMemory } from '../../observations.ts';
+import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
+import { type QueueFacts, queueFacts } from './cleanup-queue.ts';
+
+/** What is known of the disks of a server, and of their erasure. */
+export interface CleanupFacts {
+  /** What the policy asks for at this moment. */
+  readonly mode: ErasureMode;
+  /** A claim has had the disks, and nothing was done about it since. */
+  readonly needed: boolean;
+  /** Erased in the attempt that is under way, or waived: all that makes up for the need. */
+  readonly clearance: 'Erased' | 'Waived' | undefined;
+  /** Number of the attempt under way; 0 until the limits let the server in, for each attempt anew. */
+  readonly attempt: number;
+  /** Since the cleanup last began. */
+  readonly failedAttempts: number;
+  readonly maxAttempts: number;
+  /** The limits let it in, which its status may not tell yet. */
+  readonly admitted: boolean;
+  readonly queue: QueueFacts;
+  /** What the attempt boots. */
+  readonly boot: BootFacts | undefined;
+  /** Something else is where the boot of the attempt has to be, or the server refers to something else. */
+  readonly otherBootLeft: boolean;
+  readonly report: { readonly state: 'Running' | 'Succeeded' | 'Failed'; readonly message: string } | undefined;
+  /** How far the disks are, in words. */
+  readonly progress: string;
+  /** Since the attempt was prepared, or since its last word. */
+  readonly silentForMs: number;
+  readonly timeoutMs: number;
+  readonly disksKnown: boolean;
+  readonly overrideCleared: boolean;
+  /** Who waives, and why. */
+  readonly waiver: string | undefined;
+}
+
+interface Surroundings {
+  readonly memory: SystemMemory;
+  readonly context: OperatorContext;
+  readonly now: number;
+}
+
+export function cleanupFacts(server: Server, surroundings: Surroundings): CleanupFacts {
+  const { memory, context, now } = surroundings;
+  const { caches, config } = context;
+  const { metadata, spec, status } = server;
+  const inCleanup = status?.state === 'Cleanup';
+  const attempt = inCleanup ? (status.cleanup?.attempt ?? 0) : 0;
+  // Written down, or of no account any more.
+  if (!inCleanup || attempt > 0) memory.cleanupAdmitted = undefined;
+  const found = caches.bootConfigurations.get({ namespace: config.managerNamespace, name: metadata.name });
+  const boot = found !== undefined && isBootOfAttempt(found, server, attempt) ? found : undefined;
+  const report = boot === undefined ? undefined : reportOf(server, boot, context);
+  const known = inventoryOf(server, caches.inventories.get(metadata.name));
+  const outcome = report === undefined ? undefined : judged(report, known);
+  return {
+    mode: modeOf(server, context),
+    needed: isNeeded(server),
+    clearance: clearanceOf(server, outcome?.state, context),
+    attempt,
+    failedAttempts: inCleanup ? (status.cleanup?.failedAttempts ?? 0) : 0,
+    maxAttempts: config.cleanupAttempts,
+    admitted: attempt > 0 || memory.cleanupAdmitted !== undefined,
+    queue: queueFacts(server, context, now),
+    boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),
+    otherBootLeft: boot === undefined && (found !== undefined || spec.bootConfigurationRef !== undefined),
+    report: outcome,
+    progress: progressOf(report?.spec.disks ?? []),
+    silentForMs: boot === undefined ? 0 : silenceOf(boot, report, now),
+    timeoutMs: config.cleanupTimeoutMs,
+    disksKnown: known !== undefined,
+    overrideCleared: memory.overrideCleared,
+    waiver: metadata.annotations?.[waiveCleanupAnnotation],
+  };
+}
+
+export const modeOf = ({ spec }: Server, { config }: Pick<OperatorContext, 'config'>): ErasureMode =>
+  spec.cleanup?.disks ?? config.cleanupDisks;
+
+/** What an inventory of an earlier Server of the name says is about another machine. */
+export const inventoryOf = ({ metadata }: Server, inventory: ServerInventory | undefined): ServerInventory | undefined =>
+  inventory?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) === true ? inventory : undefined;
+
+/** Removable and read-only disks are neither touched nor expected by the agent. */
+export const orderOf = (
+  { spec }: ServerInventory,
+  mode: ErasureOrder['mode'],
+  attempt: number,
+): ErasureOrder => ({
+  attempt,
+  mode,
+  disks: spec.report.storage
+    .filter(({ removable, readOnly }) => !removable && !readOnly)
+    .map(({ serial, wwid, model, sizeBytes }) => ({ serial, wwid, model, sizeBytes })),
+});
+
+const withClaim: readonly (string | undefined)[] = ['Reserved', 'Released'];
+
+/**
+ * The mark is written in the same write that says Reserved. A status without one, in a state that only servers with
+ * claims are in, was written by a version that knew none.
+ */
+function isNeeded({ status }: Server): boolean {
+  if (status?.cleanup?.neededSince !== undefined) return true;
+  const state = status?.state === 'Maintenance' ? status.stateBeforeMaintenance : status?.state;
+  return withClaim.includes(state) || state === 'Cleanup';
+}
+
+/** Of this need and this attempt: what an earlier one came to says nothing. */
+function isBootOfAttempt(boot: ServerBootConfiguration, server: Server, attempt: number): boolean {
+  const { annotations = {} } = boot.metadata;
+  return (
+    attempt > 0 &&
+    isProbeBootOf(boot, server) &&
+    annotations[cleanupAttemptAnnotation] === String(attempt) &&
+    annotations[cleanupNeedAnnotation] === server.status?.cleanup?.neededSince
+  );
+}
+
+function reportOf(
+  { metadata }: Server,
+  boot: ServerBootConfiguration,
+  { caches }: Pick<OperatorContext, 'caches'>,
+): ErasureReport | undefined {
+  const { uid = '', annotations } = boot.metadata;
+  const report = caches.erasures.get(erasureReportName(metadata.name, uid));
+  const isIt =
+    report?.spec.bootConfigurationUID === uid &&
+    report.spec.serverRef.uid === metadata.uid &&
+    String(report.spec.attempt) === annotations?.[cleanupAttemptAnnotation];
+  return isIt ? report : undefined;
+}
+
+/** Success is believed when it names every disk that had to be erased. */
+function judged({ spec }: ErasureReport, known: ServerInventory | undefined): CleanupFacts['report'] {
+  const { state, message = '', disks = [] } = spec;
+  if (state === 'Waived') return undefined;
+  if (state !== 'Succeeded') return { state, message };
+  const ordered = known === undefined ? [] : orderOf(known, 'Metadata', 1).disks;
+  const forgotten = ordered.find((disk) => !disks.some((one) => isSame(one, disk) && one.result === 'Erased'));
+  if (known !== undefined && forgotten === undefined) return { state, message };
+  const name = forgotten === undefined ? 'any disk' : `disk ${forgotten.serial || forgotten.wwid || forgotten.model}`;
+  return { state: 'Failed', message: `the report of success does not tell that ${name} was erased` };
+}
+
+const isSame = (one: DiskErasure, { serial, wwid, model }: OrderedDisk): boolean =>
+  one.serial === serial && one.wwid === wwid && one.model === model;
+
+function clearanceOf(
+  { metadata, status }: Server,
+  outcome: string | undefined,
+  { caches }: OperatorContext,
+): CleanupFacts['clearance'] {
+  if (status?.state === 'Cleanup' && outcome === 'Succeeded') return 'Erased';
+  const since = status?.cleanup?.neededSince;
+  if ((status?.state !== 'Cleanup' && status?.state !== 'Error') || since === undefined) return undefined;
+  const waiver = caches.erasures.get(waiverName(metadata.name, since))?.spec;
+  return waiver?.state === 'Waived' && waiver.serverRef.uid === metadata.uid ? 'Waived' : undefined;
+}
+
+/** A report that carries a later time than ours comes from a registry whose clock is ahead. */
+function silenceOf(boot: ServerBootConfiguration, report: ErasureReport | undefined, now: number): number {
+  const prepared = Date.parse(boot.metadata.annotations?.[cleanupPreparedAnnotation] ?? '');
+  const heard = Date.parse(report?.spec.receivedTime ?? '');
+  // A time that cannot be read is one long ago.
+  const last = Math.max(Number.isNaN(prepared) ? 0 : prepared, Number.isNaN(heard) ? 0 : heard);
+  return Math.max(0, now - last);
+}
+
+/** In steps of a hundredth, so that the condition is not written more often than people read it. */
+function progressOf(disks: readonly DiskErasure[]): string {
+  if (disks.length === 0) return 'nothing was reported yet';
+  const done = disks.filter(({ result }) => result === 'Erased').length;
+  const erased = disks.reduce((sum, { erasedBytes, sizeBytes }) => sum + Math.min(erasedBytes, sizeBytes), 0);
+  const all = disks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const share = all === 0 ? 100 : Math.floor((erased * 100) / all);
+  return `${done} of ${disks.length} disks are erased, ${share} % of ${inGigabytes(all)}`;
+}
+
+const inGigabytes = (bytes: number): string => `${Math.round(bytes / 1e9)} GB`;

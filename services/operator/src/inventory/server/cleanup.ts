@@ -1,0 +1,160 @@
+import { act, type Decision, type Go, go, minutes, seconds, wait } from '@metal/kube/decide.ts';
+import { isItsTurn, type QueueFacts } from './cleanup-queue.ts';
+import type { Failure, ServerAction, ServerFacts, ServerPhase } from './facts.ts';
+import { obstacle, whenPowerIs } from './power.ts';
+import type { Step } from './prelude.ts';
+import type { ServerReason } from './reasons.ts';
+
+const untilSomebodyActs = minutes(60);
+
+type Offer = Go<'Available', ServerReason>;
+type Otherwise<Phase extends ServerPhase> = Decision<Phase, ServerAction, ServerReason>;
+
+/** Nobody has had the disks, or what they held is gone, or nobody asks for that. */
+export const isClean = ({ cleanup }: Pick<ServerFacts, 'cleanup'>): boolean =>
+  !cleanup.needed || cleanup.mode === 'None' || cleanup.clearance !== undefined;
+
+/** The one way into Available. A server that is not clean goes to Cleanup instead, or does what is said otherwise. */
+export function offer(server: ServerFacts, offered: Offer): Offer | Go<'Cleanup', ServerReason>;
+export function offer<Phase extends ServerPhase>(
+  server: ServerFacts,
+  offered: Offer,
+  otherwise: (server: ServerFacts) => Otherwise<Phase>,
+): Offer | Otherwise<Phase>;
+export function offer<Phase extends ServerPhase>(
+  server: ServerFacts,
+  offered: Offer,
+  otherwise?: (server: ServerFacts) => Otherwise<Phase>,
+): Offer | Otherwise<Phase> | Go<'Cleanup', ServerReason> {
+  if (isClean(server)) return offered;
+  return otherwise?.(server) ?? go('Cleanup', 'CleanupNeeded', `a claim has had its disks; policy ${server.cleanup.mode}`);
+}
+
+/** The disks of a server that nobody holds are erased, before anybody else has it. */
+export function cleanUp(server: ServerFacts): Otherwise<'Available' | 'Initial' | 'Error'> {
+  const { claim, cleanup } = server;
+  if (claim.standing !== 'none')
+    return wait(
+      untilSomebodyActs,
+      'CleanupHeldByClaim',
+      `spec.serverClaimRef names claim ${claim.name}; nothing is done to its disks until that is cleared`,
+    );
+  if (cleanup.waiver !== undefined && cleanup.mode !== 'None' && cleanup.clearance !== 'Erased') return waive(server);
+  if (isClean(server)) return leave(server) ?? offer(server, go('Available', 'CleanupDone', outcomeOf(server)), erase);
+  return erase(server);
+}
+
+/** Off before the record, so that nothing goes on erasing what is about to be somebody's. */
+const waive = (server: ServerFacts): Step<'Error'> =>
+  obstacle(server) ?? beOff(server, 'CleanedServersStayOff') ?? act('recordWaiver', 'CleanupWaived');
+
+function leave(server: ServerFacts): Step<'Error'> | undefined {
+  return obstacle(server) ?? beOff(server, 'CleanedServersStayOff') ?? forgetOverride(server);
+}
+
+function outcomeOf({ cleanup }: ServerFacts): string {
+  if (cleanup.clearance === 'Erased') return `attempt ${cleanup.attempt}: ${cleanup.progress}`;
+  return cleanup.clearance === 'Waived' ? 'it was waived' : 'the policy is None';
+}
+
+function erase(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
+  const { cleanup, failure } = server;
+  const reason = failedBecause(server);
+  if (reason !== undefined && failure !== undefined) return go('Error', failure.reason, failure.message);
+  // The turn ends here: that it failed is written down before its traces are removed.
+  if (reason !== undefined) return wait(1, 'CleanupAttemptFailed', `${attemptOf(server)}: ${reason}`);
+  if (cleanup.boot?.referenced === true) return runAttempt(server, cleanup.boot);
+  return (
+    obstacle(server) ??
+    beOff(server, 'CleanupStartsFromOff') ??
+    forgetOverride(server) ??
+    begin(server)
+  );
+}
+
+/** Why the attempt under way is lost. */
+export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string | undefined {
+  const { boot, report, silentForMs, timeoutMs } = cleanup;
+  if (boot === undefined) return undefined;
+  if (report?.state === 'Failed') return report.message || 'the agent reported failure and no cause';
+  if (report?.state === 'Succeeded' || silentForMs < timeoutMs) return undefined;
+  return `nothing was heard for ${inMinutes(timeoutMs)}; ${report === undefined ? boot.explanation : cleanup.progress}`;
+}
+
+/** The last attempt is lost: that is for a person. */
+export function cleanupFailure(facts: Pick<ServerFacts, 'cleanup'>): Failure | undefined {
+  const { attempt, maxAttempts } = facts.cleanup;
+  const reason = attempt < maxAttempts ? undefined : failedBecause(facts);
+  if (reason === undefined) return undefined;
+  return {
+    reason: 'CleanupFailed',
+    message: `its disks may hold data of a former claim; attempt ${attempt} of ${maxAttempts} to erase them: ${reason}`,
+  };
+}
+
+function runAttempt(server: ServerFacts, boot: NonNullable<ServerFacts['cleanup']['boot']>): Step<'Error'> {
+  const { cleanup } = server;
+  const lostInMs = Math.max(cleanup.timeoutMs - cleanup.silentForMs, 1);
+  if (boot.state === 'Error')
+    return wait(lostInMs, 'BootConfigurationFailed', `${attemptOf(server)}: ${boot.explanation}`);
+  if (boot.state === 'Pending')
+    return wait(
+      lostInMs,
+      'WaitingForBootConfiguration',
+      `${attemptOf(server)}: the boot service has not prepared the image yet`,
+    );
+  const nextMs = Math.min(lostInMs, Math.max(server.nextLookInMs, seconds(1)));
+  return (
+    obstacle(server) ??
+    whenPowerIs(server, { target: 'On', reason: 'DisksMustBeErased', start: 'networkBoot', mayForce: true }) ??
+    lookNow(server) ??
+    (cleanup.report === undefined
+      ? wait(nextMs, 'WaitingForEraser', `${attemptOf(server)}: on; ${boot.explanation}`)
+      : wait(nextMs, 'ErasingDisks', `${attemptOf(server)}: ${cleanup.progress}`))
+  );
+}
+
+const lookNow = ({ nextLookInMs }: ServerFacts): Step | undefined =>
+  nextLookInMs <= 0 ? act('observe', 'PeriodicLook') : undefined;
+
+function begin(server: ServerFacts): Otherwise<'Initial'> {
+  const { cleanup, foreignProbeBoot } = server;
+  if (foreignProbeBoot === 'taken')
+    return wait(
+      untilSomebodyActs,
+      'ProbeBootNameTaken',
+      'a ServerBootConfiguration that is not of a discovery has the name of this server in the manager namespace; delete or rename it, cleanup needs the name',
+    );
+  if (cleanup.otherBootLeft) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
+  if (!cleanup.disksKnown)
+    return go('Initial', 'DisksNotKnown', 'discovered first, as no ServerInventory tells which disks it has');
+  if (!cleanup.admitted) return isItsTurn(cleanup.queue) ? act('admitCleanup', 'CleanupStarts') : queued(cleanup.queue);
+  // The turn ends here: that the limits let it in is written down before anything is done.
+  if (cleanup.attempt === 0) return wait(1, 'CleanupStarts', 'its disks are erased next');
+  return act('prepareCleanupBoot', 'NoCleanupBootYet');
+}
+
+function queued({ ahead, running, atOnce, startedInHour, perHour, hourFreesInMs }: QueueFacts): Step {
+  const position = `number ${ahead + 1} in the queue`;
+  if (running + ahead < atOnce)
+    return wait(
+      Math.max(hourFreesInMs, seconds(1)),
+      'CleanupQueued',
+      `${position}; ${startedInHour} servers were let in within an hour, --cleanup-per-hour is ${perHour}`,
+    );
+  return wait(minutes(5), 'CleanupQueued', `${position}; ${running} are being erased, --cleanup-at-once is ${atOnce}`);
+}
+
+/** Nobody's machine: an operating system that does not go is forced. */
+const beOff = (server: ServerFacts, reason: ServerReason): Step<'Error'> | undefined =>
+  whenPowerIs(server, { target: 'Off', reason, evidence: 'young', mayForce: true });
+
+/** A one-time override that was never used would take the next start somewhere else. */
+export function forgetOverride({ cleanup }: ServerFacts): Step | undefined {
+  return cleanup.overrideCleared ? undefined : act('clearOverride', 'OverrideMayBeLeft');
+}
+
+const attemptOf = ({ cleanup }: ServerFacts): string => `attempt ${cleanup.attempt} of ${cleanup.maxAttempts}`;
+
+const inMinutes = (ms: number): string =>
+  ms < minutes(2) ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;
