@@ -158,7 +158,7 @@ test('what was seen of a boot is written down before the service ends', async ()
 
 test('the news of a boot may come to registry and boot service alike', async () => {
   const server = await preparedBoot('both');
-  const { client, servers, bootConfigurations, inventories, bootTokenKey, clock, log } = room;
+  const { client, servers, bootConfigurations, inventories, erasures, bootTokenKey, clock, log } = room;
   await using registry = await startRegistry({
     listen: { host: '127.0.0.1', port: 0 },
     auth: 'token',
@@ -166,6 +166,7 @@ test('the news of a boot may come to registry and boot service alike', async () 
     servers,
     bootConfigurations,
     inventories,
+    erasures,
     bootTokenKey,
     clock,
     log,

@@ -33,7 +33,7 @@ after(async () => {
 });
 
 function optionsFor(more: Partial<RegistryOptions> = {}): RegistryOptions {
-  const { client, servers, bootConfigurations, inventories, bootTokenKey, clock, log } = room;
+  const { client, servers, bootConfigurations, inventories, erasures, bootTokenKey, clock, log } = room;
   return {
     listen: { host: '127.0.0.1', port: 0 },
     auth: 'token',
@@ -41,6 +41,7 @@ function optionsFor(more: Partial<RegistryOptions> = {}): RegistryOptions {
     servers,
     bootConfigurations,
     inventories,
+    erasures,
     bootTokenKey,
     clock,
     log,

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
@@ -43,6 +44,7 @@ export class ServiceRoom implements AsyncDisposable {
   readonly servers: Cache<Server>;
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
   readonly inventories: Cache<ServerInventory>;
+  readonly erasures: Cache<ErasureReport>;
   readonly clock: Clock = systemClock;
   readonly log: Logger = pino({ level: 'silent' });
   readonly key: Uint8Array = randomBytes(32);
@@ -55,6 +57,7 @@ export class ServiceRoom implements AsyncDisposable {
     this.servers = caches.watch(Server, { indexes: serverIndexes });
     this.bootConfigurations = caches.watch(ServerBootConfiguration);
     this.inventories = caches.watch(ServerInventory);
+    this.erasures = caches.watch(ErasureReport);
   }
 
   /** A server in its discovery boot. */

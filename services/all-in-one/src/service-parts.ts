@@ -40,6 +40,7 @@ export async function startRegistryPart(shared: SharedWithCaches, stack: AsyncDi
     servers: caches.servers,
     bootConfigurations: caches.bootConfigurations,
     inventories: caches.inventories,
+    erasures: caches.erasures,
     bootTokenKey,
     clock,
     log: log.child({ part: 'registry' }),

@@ -1,6 +1,11 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { bootTokenExpiresAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import {
+  bootTokenExpiresAnnotation,
+  cleanupAttemptAnnotation,
+  internalBootType,
+  typeAnnotation,
+} from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
@@ -30,7 +35,11 @@ export class Admission {
 
   /** What can be judged before the body is read: is there a token, is it one of ours, is it still good? */
   async bootOf(authorization: string | undefined): Promise<ServerBootConfiguration | undefined> {
-    if (this.#options.auth === 'none') return undefined;
+    return this.#options.auth === 'none' ? undefined : this.provenBootOf(authorization);
+  }
+
+  /** Whatever the registry takes from anybody: who says this shows a token. */
+  async provenBootOf(authorization: string | undefined): Promise<ServerBootConfiguration> {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined)
       throw new Refusal('TokenMissing', 'expected the header "Authorization: Bearer <token of this boot>"');
@@ -43,11 +52,16 @@ export class Admission {
 
   /** The server with that UUID, provided that the token was minted for the boot it is doing now. */
   senderOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Sender {
-    const found = this.#options.servers.by('uuid', systemUUID.toLowerCase());
     if (this.#options.auth === 'none') {
-      const only = requireOnly(found, systemUUID);
+      const only = requireOnly(this.#options.servers.by('uuid', systemUUID.toLowerCase()), systemUUID);
       return { server: only, boot: this.#currentBootOf(only) };
     }
+    return { server: this.provenServerOf(systemUUID, boot), boot };
+  }
+
+  /** The same, whatever the registry takes from anybody. */
+  provenServerOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Server {
+    const found = this.#options.servers.by('uuid', systemUUID.toLowerCase());
     const named = found.find((server) => server.metadata.name === boot?.spec.serverRef.name);
     const [server] = named === undefined ? found : [named];
     if (server === undefined)
@@ -55,7 +69,7 @@ export class Admission {
     if (named === undefined) throw new Refusal('TokenOfAnotherServer', 'the token was given to another server');
     if (!isCurrent(server, boot))
       throw new Refusal('BootNotCurrent', 'the token belongs to an earlier boot of this server');
-    return { server, boot };
+    return server;
   }
 
   #currentBootOf({ spec }: Server): ServerBootConfiguration | undefined {
@@ -76,6 +90,11 @@ export class Admission {
 /** Only the boots that discovery prepares carry a probe; an installed system has no report to make. */
 export function requireDiscoveryBoot(boot: ServerBootConfiguration | undefined): void {
   if (boot === undefined || isDiscoveryBoot(boot)) return;
+  if (boot.metadata.annotations?.[cleanupAttemptAnnotation] !== undefined)
+    throw new Refusal(
+      'TokenNotForReports',
+      'the token belongs to a cleanup boot, which erases the disks that were known before and reports no hardware',
+    );
   throw new Refusal(
     'TokenNotForReports',
     'the token belongs to the boot of an installed system; only discovery boots report hardware',
@@ -83,7 +102,8 @@ export function requireDiscoveryBoot(boot: ServerBootConfiguration | undefined):
 }
 
 export const isDiscoveryBoot = ({ metadata }: ServerBootConfiguration): boolean =>
-  metadata.annotations?.[typeAnnotation] === internalBootType;
+  metadata.annotations?.[typeAnnotation] === internalBootType &&
+  metadata.annotations[cleanupAttemptAnnotation] === undefined;
 
 /** The words of v0.7.0, also where several Servers have the UUID. */
 function requireOnly(found: readonly Server[], systemUUID: string): Server {

@@ -8,6 +8,7 @@ export const refusals = {
   TokenNotForReports: 403,
   TokenOfAnotherServer: 403,
   BootNotCurrent: 403,
+  ErasureNotOrdered: 403,
   RouteClosed: 403,
   ServerUnknown: 404,
   ReportUnknown: 404,

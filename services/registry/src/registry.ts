@@ -1,3 +1,4 @@
+import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
@@ -12,6 +13,7 @@ import type { Registry as MetricsRegistry } from 'prom-client';
 import { Admission } from './admission.ts';
 import { answerRefusals } from './answers.ts';
 import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
+import { ErasureStore } from './erasure-store.ts';
 import { ReportStore } from './report-store.ts';
 import { takeReports } from './routes.ts';
 
@@ -25,6 +27,7 @@ export interface RegistryOptions {
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   inventories: Cache<ServerInventory>;
+  erasures: Cache<ErasureReport>;
   bootTokenKey: () => Promise<Uint8Array>;
   clock: Clock;
   log: Logger;
@@ -52,6 +55,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   const tokens = stack.use(new LazyBootTokens(bootConfigurations, bootTokenKey));
   const admission = new Admission({ auth, servers, bootConfigurations, tokens, clock });
   const store = new ReportStore({ auth, client, inventories, clock });
+  const erasureStore = new ErasureStore({ client, erasures: options.erasures, clock });
   const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });
   const http = application(
     {
@@ -66,7 +70,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     help: 'Requests to the registry by route and status',
   });
   answerRefusals(http, { auth, limit, log });
-  takeReports(http, { auth, client, admission, store, inventories, clock, log });
+  takeReports(http, { auth, client, admission, store, erasureStore, inventories, clock, log });
   try {
     const { port, url } = stack.use(await listenOn(http, { ...options, farewellMs }));
     log.info({ port, auth }, 'registry listens');

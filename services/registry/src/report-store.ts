@@ -104,7 +104,7 @@ export class ReportStore {
   }
 }
 
-function requireFits(report: ProbeReport): void {
+export function requireFits(report: object): void {
   const size = Buffer.byteLength(JSON.stringify(report));
   if (size > mostStoredBytes)
     throw new Refusal(
@@ -122,7 +122,7 @@ const ownerUidOf = ({ metadata }: ServerInventory): string | undefined =>
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const withoutTime = (report: ProbeReport): object => ({ ...report, timestamp: undefined });
 
-function isOvertaken(error: unknown): boolean {
+export function isOvertaken(error: unknown): boolean {
   return (
     error instanceof KubeError &&
     (error.code === 'AlreadyExists' || error.code === 'Conflict' || error.code === 'NotFound')

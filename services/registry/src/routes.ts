@@ -1,5 +1,6 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { erasureReport } from '@metal/api/wire/erasure.ts';
 import { bootState, registration } from '@metal/api/wire/probe-report.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -8,6 +9,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type Admission, requireDiscoveryBoot } from './admission.ts';
 import { parseBody } from './body.ts';
+import { type ErasureStore, requireCleanupBoot, requireOrdered } from './erasure-store.ts';
 import { recordBootState } from './boot-state.ts';
 import { Refusal } from './refusal.ts';
 import type { ReportStore } from './report-store.ts';
@@ -17,6 +19,7 @@ export interface RoutesOptions {
   client: KubeClient;
   admission: Admission;
   store: ReportStore;
+  erasureStore: ErasureStore;
   inventories: Cache<ServerInventory>;
   clock: Clock;
   log: Logger;
@@ -28,7 +31,13 @@ type Application = Pick<
   'post' | 'get' | 'delete' | 'route' | 'removeAllContentTypeParsers' | 'addContentTypeParser'
 >;
 
-const methods = { '/register': 'POST', '/bootstate': 'POST', '/systems/*': 'GET', '/delete/*': 'DELETE' } as const;
+const methods = {
+  '/register': 'POST',
+  '/bootstate': 'POST',
+  '/erasures': 'POST',
+  '/systems/*': 'GET',
+  '/delete/*': 'DELETE',
+} as const;
 
 /** The routes of v0.7.0, with everything they are told sent on to the API server or refused. */
 export function takeReports(http: Application, options: RoutesOptions): void {
@@ -36,6 +45,7 @@ export function takeReports(http: Application, options: RoutesOptions): void {
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   takePosts(http, options);
+  takeErasures(http, options);
   openReports(http, options);
   for (const [url, method] of Object.entries(methods)) {
     const others = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const).filter((other) => other !== method);
@@ -71,6 +81,28 @@ function takePosts(http: Application, { auth, client, admission, store, clock, l
       throw new Refusal('ServerUnknown', `Server ${server.metadata.name} has no boot configuration`);
     await recordBootState(boot, { client, clock });
     return reply.code(200).send();
+  });
+}
+
+/** What decides over the next owner of a machine is taken from nobody without a token, whatever --registry-auth says. */
+function takeErasures(http: Application, { admission, erasureStore, log }: RoutesOptions): void {
+  const bootOf = async ({ headers }: FastifyRequest): Promise<ServerBootConfiguration> => {
+    const boot = await admission.provenBootOf(headers.authorization);
+    requireCleanupBoot(boot);
+    return boot;
+  };
+  const onRequest = async (request: FastifyRequest) => void (await bootOf(request));
+
+  http.post('/erasures', { onRequest }, async (request, reply) => {
+    const boot = await bootOf(request);
+    const report = parseBody(bytesOf(request), erasureReport);
+    const server = admission.provenServerOf(report.systemUUID, boot);
+    const delivery = { server, boot, report };
+    requireOrdered(delivery);
+    const outcome = await erasureStore.put(delivery);
+    if (outcome === 'stored')
+      log.info({ server: server.metadata.name, attempt: report.attempt, state: report.state }, 'erasure reported');
+    return reply.code(outcome === 'stored' ? 201 : 200).send();
   });
 }
 

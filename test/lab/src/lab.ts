@@ -7,6 +7,7 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
@@ -75,6 +76,7 @@ export class Lab implements AsyncDisposable {
   readonly endpoints: Cache<Endpoint>;
   readonly boots: Cache<ServerBootConfiguration>;
   readonly inventories: Cache<ServerInventory>;
+  readonly erasures: Cache<ErasureReport>;
   readonly events: Cache<Event>;
   readonly leases: Cache<Lease>;
   readonly rules: Cache<ServerReadinessRule>;
@@ -110,6 +112,7 @@ export class Lab implements AsyncDisposable {
     this.endpoints = caches.watch(Endpoint);
     this.boots = caches.watch(ServerBootConfiguration);
     this.inventories = caches.watch(ServerInventory);
+    this.erasures = caches.watch(ErasureReport);
     this.leases = caches.watch(Lease, { namespace: 'default' });
     this.rules = caches.watch(ServerReadinessRule);
     this.users = caches.watch(BMCUser);

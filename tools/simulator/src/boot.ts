@@ -1,6 +1,7 @@
 import { runProbe } from '@metal/probe/run-probe.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { Clock } from './clock.ts';
+import { eraseDisks, type EraserTrouble } from './eraser.ts';
 import { type MachineIgnition, readIgnition } from './ignition.ts';
 import { type Artefact, runScript, type ScriptEnd } from './ipxe.ts';
 import type { MachineNetwork } from './network-fetch.ts';
@@ -8,7 +9,7 @@ import type { MachineNetwork } from './network-fetch.ts';
 /** What runs on the machine. */
 export interface Running {
   readonly from: 'network' | 'disk';
-  readonly role: 'probe' | 'os';
+  readonly role: 'probe' | 'eraser' | 'os';
   readonly kernel: Artefact;
   readonly initrd: Artefact | undefined;
   readonly commandLine: string;
@@ -28,6 +29,8 @@ export interface BootWorld {
   readonly fetch: typeof globalThis.fetch;
   readonly bootUrl: () => string | undefined;
   readonly report: () => ProbeReport;
+  readonly eraser: () => { durationMs: number; trouble: EraserTrouble | undefined };
+  readonly erased: () => void;
   readonly random: () => number;
   readonly installed: () => Running | undefined;
   readonly install: (running: Running) => void;
@@ -140,7 +143,7 @@ async function runImage(end: ScriptEnd & { kind: 'boot' }, world: BootWorld, sig
   }
   const running: Running = {
     from: 'network',
-    role: ignition.probe === undefined ? 'os' : 'probe',
+    role: ignition.probe === undefined ? 'os' : ignition.erasure === undefined ? 'probe' : 'eraser',
     kernel: end.kernel,
     initrd: end.initrds[0],
     commandLine: end.commandLine,
@@ -150,12 +153,14 @@ async function runImage(end: ScriptEnd & { kind: 'boot' }, world: BootWorld, sig
   if (running.role === 'os') world.install(running);
   world.run(running);
   world.log(`network: ${running.role}`);
-  if (ignition.probe !== undefined) await probe(ignition.probe, world, signal);
+  if (ignition.probe !== undefined && ignition.erasure !== undefined)
+    await erase(ignition.probe, ignition.erasure, world, signal);
+  else if (ignition.probe !== undefined) await probe(ignition.probe, world, signal);
   else await giveEvidence(parameters['metal.boot.evidence'], world, signal);
   return running.role;
 }
 
-const noIgnition: MachineIgnition = { document: undefined, probe: undefined };
+const noIgnition: MachineIgnition = { document: undefined, probe: undefined, erasure: undefined };
 
 async function fetchIgnition(
   url: string,
@@ -197,6 +202,18 @@ async function probe(
     }
     await clock.sleep(restartPauseMs, signal);
   }
+}
+
+async function erase(
+  { registryUrl, serverUuid, token }: NonNullable<MachineIgnition['probe']>,
+  order: NonNullable<MachineIgnition['erasure']>,
+  world: BootWorld,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, fetch, log } = world;
+  const { storage } = world.report();
+  const machine = { registryUrl, token, systemUUID: serverUuid, storage, clock, fetch, log, ...world.eraser() };
+  if (await eraseDisks(order, machine, signal)) world.erased();
 }
 
 /** The installed system says once that it is up. */

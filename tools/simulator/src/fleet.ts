@@ -28,6 +28,8 @@ export interface FleetOptions {
   readonly powerOffMs: number;
   /** From power until firmware looks for something to boot. */
   readonly bootMs: number;
+  /** How long a machine takes to erase its disks. */
+  readonly eraseMs: number;
   /** How long a restart of a BMC itself takes. */
   readonly bmcRestartMs: number;
   /** Where machines that boot from the network go, in place of DHCP: the script is at `{bootUrl}/ipxe/{uuid}`. */
@@ -55,6 +57,7 @@ const defaults: FleetOptions = {
   powerOnMs: 500,
   powerOffMs: 500,
   bootMs: 2_000,
+  eraseMs: 2_000,
   bmcRestartMs: 2_000,
   bootUrl: undefined,
   seed: 'fleet',

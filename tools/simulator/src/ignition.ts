@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { type ErasureOrder, erasureOrder, erasureOrderFile } from '@metal/api/wire/erasure.ts';
 import * as z from 'zod';
 
 /** What a machine needs to know of the ignition it fetched. */
@@ -8,6 +9,8 @@ export interface MachineIgnition {
   readonly probe:
     | { readonly registryUrl: string; readonly serverUuid: string; readonly token: string | undefined }
     | undefined;
+  /** Set when the disks are to be erased instead. */
+  readonly erasure: ErasureOrder | undefined;
 }
 
 const contents = z.object({ source: z.string().nullish(), compression: z.string().nullish() });
@@ -38,11 +41,16 @@ export function readIgnition(text: string): MachineIgnition | undefined {
   )?.contents;
   const registryUrl = flagIn(unit, 'registry-url');
   const serverUuid = flagIn(unit, 'server-uuid');
-  if (registryUrl === undefined || serverUuid === undefined) return { document, probe: undefined };
+  if (registryUrl === undefined || serverUuid === undefined) return { document, probe: undefined, erasure: undefined };
   const tokenFile = flagIn(unit, 'token-file');
-  const file = storage?.files?.find(({ path }) => path === tokenFile)?.contents;
-  const token = file?.source ? decodeDataUrl(file.source, file.compression ?? '')?.trim() : undefined;
-  return { document, probe: { registryUrl, serverUuid, token } };
+  const textOf = (wanted: string | undefined): string | undefined => {
+    const file = storage?.files?.find(({ path }) => path === wanted)?.contents;
+    return file?.source ? decodeDataUrl(file.source, file.compression ?? '') : undefined;
+  };
+  const token = textOf(tokenFile)?.trim();
+  const order = textOf(erasureOrderFile);
+  const erasure = order === undefined ? undefined : erasureOrder.parse(JSON.parse(order));
+  return { document, probe: { registryUrl, serverUuid, token }, erasure };
 }
 
 function parse(text: string): unknown {

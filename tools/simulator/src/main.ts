@@ -15,6 +15,7 @@ interface Flags {
   powerOn: number;
   powerOff: number;
   boot: number;
+  erase: number;
   bmcRestart: number;
   bootUrl?: string;
   seed: string;
@@ -96,6 +97,7 @@ const command = new Command('metal-fleet')
   .option('--power-on <ms>', 'time from the command to power', whole, 500)
   .option('--power-off <ms>', 'time from the command to darkness', whole, 500)
   .option('--boot <ms>', 'time from power until firmware looks for something to boot', whole, 2_000)
+  .option('--erase <ms>', 'time a machine takes to erase its disks', whole, 10_000)
   .option('--bmc-restart <ms>', 'time a BMC is away when it restarts', whole, 20_000)
   .option('--boot-url <url>', 'boot service; without one, network boots find nothing')
   .option('--mac-prefixes <file>', 'write a MAC prefix database for the operator')
@@ -129,6 +131,7 @@ const optionsOf = (flags: Flags): Parameters<typeof startFleet>[0] => ({
   powerOnMs: flags.powerOn,
   powerOffMs: flags.powerOff,
   bootMs: flags.boot,
+  eraseMs: flags.erase,
   bmcRestartMs: flags.bmcRestart,
   bootUrl: flags.bootUrl,
   seed: flags.seed,

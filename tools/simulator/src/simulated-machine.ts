@@ -1,5 +1,6 @@
 import { bootFrom, type Running } from './boot.ts';
 import type { Clock } from './clock.ts';
+import type { EraserTrouble } from './eraser.ts';
 import { type Hardware, reportOf } from './hardware.ts';
 import { type BootRecord, bootDevicesOf, type Machine, type Override, type Power } from './machine.ts';
 import { MachineNetwork, type MachineRequest } from './network-fetch.ts';
@@ -11,6 +12,8 @@ export interface MachineTimes {
   readonly powerOffMs: number;
   /** From power until firmware looks for something to boot. */
   readonly bootMs: number;
+  /** From the order to erase the disks until they are empty. */
+  readonly eraseMs: number;
 }
 
 export interface SimulatedMachineOptions {
@@ -43,6 +46,8 @@ export class SimulatedMachine implements Machine {
   /** Mode of the override, where the system knows modes. */
   overrideMode: string | undefined;
   bootOrder: string[] = ['Boot0001'];
+  /** What goes wrong whenever it is to erase its disks. */
+  eraserTrouble: EraserTrouble | undefined;
   led: 'Off' | 'Lit' | 'Blinking' = 'Off';
   assetTag = '';
   biosAttributes: Record<string, unknown> = { BootMode: 'Uefi', LogicalProc: 'Enabled', WorkloadProfile: 'Balanced' };
@@ -69,7 +74,7 @@ export class SimulatedMachine implements Machine {
     return this.#network.requests;
   }
 
-  /** What a boot from disk runs: the system that was booted from the network last, the probe excepted. */
+  /** What a boot from disk runs: the system that was booted from the network last, probe and eraser excepted. */
   get installed(): Running | undefined {
     return this.#installed;
   }
@@ -212,7 +217,7 @@ export class SimulatedMachine implements Machine {
   }
 
   #world(record: BootRecord): Parameters<typeof bootFrom>[2] {
-    const { clock, fetch, bootUrl, profile, ipAddress, random } = this.#options;
+    const { clock, fetch, bootUrl, profile, ipAddress, random, times } = this.#options;
     return {
       uuid: this.hardware.uuid,
       clock,
@@ -221,6 +226,8 @@ export class SimulatedMachine implements Machine {
       bootUrl,
       random,
       report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
+      eraser: () => ({ durationMs: times().eraseMs, trouble: this.eraserTrouble }),
+      erased: () => this.erase(),
       installed: () => this.#installed,
       install: (running) => (this.#installed = running),
       run: (running) => {

@@ -66,6 +66,8 @@ export const discoveryAttemptAnnotation = 'metal.ironcore.dev/discovery-attempt'
 export const cleanupAttemptAnnotation = 'metal.ironcore.dev/cleanup-attempt';
 /** On a ServerBootConfiguration of a cleanup: `status.cleanup.neededSince` of its server when it was prepared. */
 export const cleanupNeedAnnotation = 'metal.ironcore.dev/cleanup-needed-since';
+/** On a ServerBootConfiguration of a cleanup: what the order in its ignition asks for. */
+export const cleanupModeAnnotation = 'metal.ironcore.dev/cleanup-mode';
 /** On a ServerBootConfiguration of a cleanup: when it was prepared, RFC 3339. */
 export const cleanupPreparedAnnotation = 'metal.ironcore.dev/cleanup-prepared';
 /** On a Server in Cleanup, or in Error after one: who takes it upon them that its disks are not erased, and why. */

@@ -2,6 +2,6 @@ import type { Writer } from './rbac.ts';
 
 /** What the services beside the controllers write. Controllers say it themselves. */
 export const serviceWriters: readonly Writer[] = [
-  { name: 'registry', writes: ['serverinventories', 'serverbootconfigurations/status'] },
+  { name: 'registry', writes: ['serverinventories', 'erasurereports', 'serverbootconfigurations/status'] },
   { name: 'boot', writes: ['serverbootconfigurations/status'] },
 ];

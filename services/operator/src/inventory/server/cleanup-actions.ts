@@ -1,6 +1,7 @@
 import { ErasureReport, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
 import {
   cleanupAttemptAnnotation,
+  cleanupModeAnnotation,
   cleanupNeedAnnotation,
   cleanupPreparedAnnotation,
   waiveCleanupAnnotation,
@@ -41,6 +42,7 @@ export async function prepareCleanupBoot(turn: ServerTurn): Promise<void> {
   await prepareBoot(turn, {
     annotations: {
       [cleanupAttemptAnnotation]: String(attempt),
+      [cleanupModeAnnotation]: mode,
       [cleanupNeedAnnotation]: neededSince,
       [cleanupPreparedAnnotation]: new Date(context.clock.now()).toISOString(),
     },

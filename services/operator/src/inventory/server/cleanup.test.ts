@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { minutes } from '@metal/kube/decide.ts';
+import type { CleanupFacts } from './cleanup-facts.ts';
+import type { ServerFacts, ServerPhase } from './facts.ts';
+import { serverPhases } from './phases.ts';
+import { calmServer as calm, decide, heldClaim, readyBoot as boot, turningOn } from './phases.rows.ts';
+
+const unclean = (more: Partial<CleanupFacts> = {}): CleanupFacts => ({
+  ...calm.cleanup,
+  mode: 'Purge',
+  needed: true,
+  ...more,
+});
+const admitted = { admitted: true, attempt: 1 } as const;
+const underWay = { ...admitted, boot } as const;
+const gone = { standing: 'gone', uid: 'claim-1', name: 'team/one' } as const;
+const failure = { reason: 'CleanupFailed', message: 'in vain' } as const;
+const failedReport = { state: 'Failed', message: 'disk A' } as const;
+const on = { power: 'On', cleanup: unclean() } as const;
+const retry = { kind: 'retry', word: 'retry' } as const;
+
+/** One line of a table: in this phase, with these facts, this is decided. */
+type Line = [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string];
+
+const lines: Line[] = [
+  ['a claim that let go', 'Reserved', { cleanup: unclean() }, 'go Cleanup'],
+  ['a claim that let go, by policy None', 'Reserved', { cleanup: unclean({ mode: 'None' }) }, 'go Available'],
+  ['the end of a review', 'Released', { cleanup: unclean() }, 'go Cleanup'],
+  ['the end of parking', 'Parked', { cleanup: unclean(), hardwareSeenMsAgo: 0 }, 'go Cleanup'],
+  ['a discovery', 'Discovery', { cleanup: unclean(), report: 'fresh' }, 'go Cleanup'],
+  ['a clean discovery', 'Discovery', { cleanup: unclean({ needed: false }), report: 'fresh' }, 'go Available'],
+  ['a retry', 'Error', { cleanup: unclean(), failure, operation: retry }, 'go Cleanup'],
+  ['a retry of a clean server', 'Error', { operation: retry }, 'go Initial'],
+  ['a claim reference', 'Cleanup', { cleanup: unclean(), claim: gone }, 'wait CleanupHeldByClaim'],
+  ['a running machine', 'Cleanup', on, 'act powerOff'],
+  ['an old look', 'Cleanup', { cleanup: unclean(), powerSeenMsAgo: minutes(2) }, 'act observe'],
+  ['a power-on under way', 'Cleanup', { cleanup: unclean(), transition: turningOn(0) }, 'wait PowerChangeUnderWay'],
+  ['an override of who knows whom', 'Cleanup', { cleanup: unclean({ overrideCleared: false }) }, 'act clearOverride'],
+  ['a boot of before', 'Cleanup', { cleanup: unclean({ otherBootLeft: true }) }, 'act clearBoot'],
+  ['a boot of somebody else', 'Cleanup', { cleanup: unclean(), foreignProbeBoot: 'taken' }, 'wait ProbeBootNameTaken'],
+  ['disks that nobody knows', 'Cleanup', { cleanup: unclean({ disksKnown: false }) }, 'go Initial'],
+  ['a free place', 'Cleanup', { cleanup: unclean() }, 'act admitCleanup'],
+  ['no free place', 'Cleanup', queued({ running: 10 }), 'wait CleanupQueued'],
+  ['places for those before only', 'Cleanup', queued({ running: 8, ahead: 2 }), 'wait CleanupQueued'],
+  ['a place behind those before', 'Cleanup', queued({ running: 7, ahead: 2 }), 'act admitCleanup'],
+  ['a full hour', 'Cleanup', queued({ startedInHour: 60 }), 'wait CleanupQueued'],
+  ['a place that is not written down', 'Cleanup', { cleanup: unclean({ admitted: true }) }, 'wait CleanupStarts'],
+  ['a place', 'Cleanup', { cleanup: unclean(admitted) }, 'act prepareCleanupBoot'],
+  ['half a boot', 'Cleanup', half(), 'act prepareCleanupBoot'],
+  ['a boot in preparation', 'Cleanup', booting({ state: 'Pending' }), 'wait WaitingForBootConfiguration'],
+  ['a boot that cannot be', 'Cleanup', booting({ state: 'Error' }), 'wait BootConfigurationFailed'],
+  ['a boot', 'Cleanup', booting({}), 'act networkBoot'],
+  ['a machine that boots', 'Cleanup', { ...booting({}), power: 'On' }, 'wait WaitingForEraser'],
+  ['an eraser', 'Cleanup', { ...told('Running'), power: 'On' }, 'wait ErasingDisks'],
+  ['an eraser without power', 'Cleanup', told('Running'), 'act networkBoot'],
+  ['an eraser that failed', 'Cleanup', told('Failed'), 'wait CleanupAttemptFailed'],
+  ['an eraser that is not heard', 'Cleanup', silent(minutes(30)), 'wait CleanupAttemptFailed'],
+  ['an eraser that may be heard', 'Cleanup', silent(minutes(30) - 1), 'act networkBoot'],
+  ['the last failure', 'Cleanup', { ...told('Failed'), failure }, 'go Error'],
+  ['success and power', 'Cleanup', { ...done(), power: 'On' }, 'act powerOff'],
+  ['success', 'Cleanup', done(), 'go Available'],
+  ['policy None at last', 'Cleanup', { cleanup: unclean({ mode: 'None' }) }, 'go Available'],
+  ['a waiver and power', 'Cleanup', { power: 'On', cleanup: unclean({ waiver: 'me' }) }, 'act powerOff'],
+  ['a waiver', 'Cleanup', { cleanup: unclean({ waiver: 'me' }) }, 'act recordWaiver'],
+  ['a waiver of nobody', 'Cleanup', { cleanup: unclean({ waiver: ' ' }) }, 'act dropWaiver'],
+  ['a recorded waiver', 'Cleanup', { cleanup: unclean({ clearance: 'Waived' }) }, 'go Available'],
+  ['a waiver beforehand', 'Reserved', { claim: heldClaim, cleanup: unclean({ waiver: 'me' }) }, 'act dropWaiver'],
+  ['power after failure', 'Error', { ...on, failure }, 'act powerOff'],
+  ['a boot after failure', 'Error', { cleanup: unclean(), failure, bootReferenced: true }, 'act clearBoot'],
+  ['failure', 'Error', { cleanup: unclean(), failure }, 'wait CleanupFailed'],
+  ['a waiver after failure', 'Error', { cleanup: unclean({ waiver: 'me' }), failure }, 'act recordWaiver'],
+  ['a recorded waiver after failure', 'Error', { cleanup: unclean({ clearance: 'Waived' }), failure }, 'go Available'],
+];
+
+for (const [title, phase, facts, decided] of lines) {
+  test(`${phase}: ${title} → ${decided}`, () => assert.equal(decide(phase, { ...calm, ...facts }), decided));
+}
+
+function queued(queue: Partial<CleanupFacts['queue']>): Partial<ServerFacts> {
+  return { cleanup: unclean({ queue: { ...calm.cleanup.queue, ...queue } }) };
+}
+function half(): Partial<ServerFacts> {
+  return { cleanup: unclean({ ...admitted, boot: { ...boot, referenced: false } }) };
+}
+function booting(more: Partial<typeof boot>): Partial<ServerFacts> {
+  return { cleanup: unclean({ ...admitted, boot: { ...boot, ...more } }) };
+}
+function told(state: 'Running' | 'Failed'): Partial<ServerFacts> {
+  return { cleanup: unclean({ ...underWay, report: state === 'Failed' ? failedReport : { state, message: '' } }) };
+}
+function silent(silentForMs: number): Partial<ServerFacts> {
+  return { cleanup: unclean({ ...underWay, silentForMs }) };
+}
+function done(): Partial<ServerFacts> {
+  return { cleanup: unclean({ ...underWay, clearance: 'Erased', report: { state: 'Succeeded', message: '' } }) };
+}
+
+/** Facts that the rows judge by, each with the values that make a difference somewhere. */
+const variety: { [Name in keyof ServerFacts]?: readonly ServerFacts[Name][] } = {
+  power: ['On', 'Off'],
+  powerSeenMsAgo: [100, undefined],
+  report: ['absent', 'fresh'],
+  parked: [false, true],
+  hardwareSeenMsAgo: [0, undefined],
+  operation: [{ kind: 'none' }, retry, { kind: 'rediscover', word: 'rediscover' }, { kind: 'unpark', word: 'unpark' }],
+  probeBoot: [undefined, boot],
+  failure: [undefined, failure, { reason: 'PowerStuck', message: '' }],
+  claim: [{ standing: 'none' }, gone, heldClaim, { standing: 'missing', uid: '', name: '', restored: false }],
+  stateBeforeMaintenance: [undefined, 'Released', 'Available'],
+  cleanup: [
+    unclean(),
+    unclean(admitted),
+    unclean(underWay),
+    unclean({ ...underWay, report: { state: 'Running', message: '' } }),
+    unclean({ ...underWay, report: failedReport }),
+    unclean({ ...underWay, report: { state: 'Succeeded', message: '' } }),
+    unclean({ ...underWay, silentForMs: minutes(60) }),
+    unclean({ waiver: 'me' }),
+    unclean({ mode: 'Metadata', disksKnown: false }),
+  ],
+};
+
+function* combinations(names: readonly string[]): Generator<Partial<ServerFacts>> {
+  const [name, ...others] = names;
+  if (name === undefined) return yield {};
+  for (const value of variety[name as keyof ServerFacts] ?? []) // names are the keys of variety
+    for (const rest of combinations(others)) yield { [name]: value, ...rest };
+}
+
+test('nothing that is seen leads from any phase to Available while the disks are not clean', () => {
+  let judged = 0;
+  for (const facts of combinations(Object.keys(variety))) {
+    // Keys of the table are phases.
+    for (const phase of Object.keys(serverPhases) as ServerPhase[]) {
+      judged += 1;
+      const decision = serverPhases[phase].judge({ ...calm, ...facts });
+      if (decision.kind !== 'go' || decision.phase !== 'Available') continue;
+      assert.fail(`${phase} offers an unclean server: ${JSON.stringify(facts)}`);
+    }
+  }
+  assert.ok(judged > 100_000, `${judged} judged`);
+});

@@ -1,0 +1,133 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ErasureReport, erasureReportName } from '@metal/api/v1alpha1/erasure-report.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { cleanupAttemptAnnotation, cleanupModeAnnotation } from '@metal/api/wire/contract.ts';
+import { erasureModes, type ErasureReportBody } from '@metal/api/wire/erasure.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import { Refusal } from './refusal.ts';
+import { isOvertaken, requireFits } from './report-store.ts';
+
+export interface ErasureStoreOptions {
+  client: KubeClient;
+  erasures: Cache<ErasureReport>;
+  clock: Clock;
+}
+
+/** A report, and the boot that it was proved to come from. */
+export interface ErasureDelivery {
+  server: Server;
+  boot: ServerBootConfiguration;
+  report: ErasureReportBody;
+}
+
+const fieldManager = 'metal-operator/registry';
+const mostAttempts = 4;
+/** Of what an agent tells on its way, so much reaches the API server. */
+const progressEveryMs = 5_000;
+/** That an agent lives is written down this often, although nothing moves. */
+const lifeSignEveryMs = 60_000;
+
+/**
+ * Keeps one report per cleanup boot. What is said on the way is replaced; what is said in the end stands. Writes are
+ * guarded by what was looked at, so that of two ends that arrive at once one is refused.
+ */
+export class ErasureStore {
+  readonly #options: ErasureStoreOptions;
+
+  constructor(options: ErasureStoreOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Refusal `ReportedDifferently` when the end of this attempt is told otherwise already. */
+  async put(delivery: ErasureDelivery): Promise<'stored' | 'known'> {
+    const { client, erasures } = this.#options;
+    requireFits(delivery.report);
+    const name = erasureReportName(delivery.server.metadata.name, delivery.boot.metadata.uid ?? '');
+    let existing = erasures.get(name);
+    for (let attempt = 1; ; attempt += 1) {
+      if (existing !== undefined && this.#isKnown(existing, delivery)) return 'known';
+      try {
+        await this.#write(name, existing, delivery);
+        return 'stored';
+      } catch (error) {
+        if (!isOvertaken(error) || attempt === mostAttempts) throw error;
+        existing = await client.find(ErasureReport, { name });
+      }
+    }
+  }
+
+  #isKnown({ spec }: ErasureReport, { boot, report }: ErasureDelivery): boolean {
+    if (spec.bootConfigurationUID !== boot.metadata.uid)
+      throw new Refusal('ReportedDifferently', 'an ErasureReport of another boot has the name that this one needs');
+    const isSame = isDeepStrictEqual(contentOf(spec), contentOf(report));
+    if (spec.state !== 'Running') {
+      if (isSame) return true;
+      throw new Refusal('ReportedDifferently', `this attempt has already ended in ${spec.state}; that report stands`);
+    }
+    if (report.state !== 'Running') return false;
+    const ageMs = this.#options.clock.now() - Date.parse(spec.receivedTime);
+    return ageMs >= 0 && ageMs < (isSame ? lifeSignEveryMs : progressEveryMs);
+  }
+
+  async #write(name: string, existing: ErasureReport | undefined, delivery: ErasureDelivery): Promise<void> {
+    const { client } = this.#options;
+    const spec = this.#specOf(delivery);
+    if (existing === undefined) {
+      await client.create(ErasureReport, { metadata: { name }, spec }, { fieldManager });
+      return;
+    }
+    const guard = { op: 'replace', path: '/metadata/resourceVersion', value: existing.metadata.resourceVersion } as const;
+    const replace = { op: 'replace', path: '/spec', value: spec } as const;
+    await client.jsonPatch(ErasureReport, { name }, [guard, replace], { fieldManager });
+  }
+
+  #specOf({ server, boot, report }: ErasureDelivery): ErasureReport['spec'] {
+    const { metadata, spec, status } = server;
+    const { serialNumber, cleanup } = status ?? {};
+    return {
+      serverRef: { name: metadata.name, uid: metadata.uid ?? '' },
+      systemUUID: spec.systemUUID.toLowerCase(),
+      ...(serialNumber === undefined ? {} : { serialNumber }),
+      ...(cleanup?.formerClaim === undefined ? {} : { formerClaim: cleanup.formerClaim }),
+      bootConfigurationUID: boot.metadata.uid,
+      attempt: report.attempt,
+      mode: orderedMode(boot),
+      receivedTime: new Date(this.#options.clock.now()).toISOString(),
+      state: report.state,
+      message: report.message,
+      disks: report.disks,
+    };
+  }
+}
+
+/** A boot configuration of ours says it. */
+const orderedMode = ({ metadata }: ServerBootConfiguration): ErasureReport['spec']['mode'] =>
+  erasureModes.find((mode) => mode === metadata.annotations?.[cleanupModeAnnotation]) ?? 'None';
+
+const contentOf = ({ state, message = '', disks = [] }: Pick<ErasureReport['spec'], 'state' | 'message' | 'disks'>) => ({
+  state,
+  message,
+  disks,
+});
+
+/** Reports are taken for the attempt that is under way, and for what was ordered. */
+export function requireOrdered({ server, boot, report }: ErasureDelivery): void {
+  const state = server.status?.state ?? 'Initial';
+  if (state !== 'Cleanup')
+    throw new Refusal('ErasureNotOrdered', `Server ${server.metadata.name} is in state ${state}; nothing is to be erased`);
+  const ordered = boot.metadata.annotations?.[cleanupAttemptAnnotation];
+  if (String(report.attempt) !== ordered)
+    throw new Refusal('ErasureNotOrdered', `the token is of attempt ${ordered}; the report is of ${report.attempt}`);
+  const unerased = report.disks.find(({ result }) => result !== 'Erased');
+  if (report.state === 'Succeeded' && unerased !== undefined)
+    throw new Refusal('ReportInvalid', `state: Succeeded, but disk ${unerased.name || unerased.serial} is ${unerased.result}`);
+}
+
+/** Only the boots that a cleanup prepares have an order. */
+export function requireCleanupBoot({ metadata }: ServerBootConfiguration): void {
+  if (metadata.annotations?.[cleanupAttemptAnnotation] !== undefined) return;
+  throw new Refusal('TokenNotForReports', 'the token belongs to a boot that has no order to erase disks');
+}

@@ -1,0 +1,95 @@
+import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
+import type { DiskErasure, ErasureOrder, ErasureReportBody } from '@metal/api/wire/erasure.ts';
+import type { Clock } from './clock.ts';
+
+/** What goes wrong when a machine erases its disks. */
+export type EraserTrouble =
+  /** The first disk cannot be erased. */
+  | 'fails'
+  /** It begins, and nothing is heard of it any more. */
+  | 'hangs'
+  /** There is a disk that is not in the order. */
+  | 'extraDisk';
+
+export interface EraserWorld {
+  readonly registryUrl: string;
+  readonly token: string | undefined;
+  readonly systemUUID: string;
+  readonly storage: ProbeReport['storage'];
+  readonly durationMs: number;
+  readonly trouble: EraserTrouble | undefined;
+  readonly clock: Clock;
+  readonly fetch: typeof globalThis.fetch;
+  readonly log: (line: string) => void;
+}
+
+const againAfterMs = 1_000;
+
+/**
+ * Erases as the agent does, as far as anybody outside can tell: compares the disks with the order, tells that it begins,
+ * takes its time, and tells the end until that is acknowledged. @returns whether the disks are empty now.
+ */
+export async function eraseDisks(order: ErasureOrder, world: EraserWorld, signal: AbortSignal): Promise<boolean> {
+  const { clock, trouble, durationMs, log } = world;
+  const stranger = strangerOf(order, world);
+  if (stranger !== undefined) {
+    await tell({ state: 'Failed', message: `nothing was erased: ${stranger}`, disks: [] }, order, world, signal);
+    return false;
+  }
+  if (!(await tell({ state: 'Running', message: '', disks: disksOf(order, 'Running') }, order, world, signal)))
+    return false;
+  log('eraser: began');
+  await clock.sleep(trouble === 'hangs' ? 10 ** 9 : durationMs, signal);
+  const failed = trouble === 'fails';
+  const end = failed
+    ? { state: 'Failed', message: '1 disk is not erased', disks: disksOf(order, 'Failed') }
+    : { state: 'Succeeded', message: '', disks: disksOf(order, 'Erased') };
+  const heard = await tell(end as Said, order, world, signal); // one of the two above
+  log(`eraser: ${end.state}`);
+  return heard && !failed;
+}
+
+type Said = Pick<ErasureReportBody, 'state' | 'message' | 'disks'>;
+
+function strangerOf(order: ErasureOrder, { storage, trouble }: EraserWorld): string | undefined {
+  if (trouble === 'extraDisk') return 'disk serial EXTRA is there and not in the order';
+  const present = storage.filter(({ removable, readOnly }) => !removable && !readOnly);
+  const serials = new Set(order.disks.map(({ serial }) => serial));
+  const extra = present.find(({ serial }) => !serials.has(serial));
+  if (extra !== undefined) return `disk serial ${extra.serial} is there and not in the order`;
+  const missing = order.disks.find(({ serial }) => !present.some((disk) => disk.serial === serial));
+  return missing === undefined ? undefined : `disk serial ${missing.serial} of the order is not there`;
+}
+
+const disksOf = (order: ErasureOrder, result: DiskErasure['result']): DiskErasure[] =>
+  order.disks.map((disk, index) => ({
+    ...disk,
+    name: `nvme${index}n1`,
+    method: 'NVMeSanitizeCrypto',
+    erasedBytes: result === 'Erased' ? disk.sizeBytes : 0,
+    samples: result === 'Erased' ? 64 : 0,
+    verified: result === 'Erased',
+    result: result === 'Failed' && index > 0 ? 'Erased' : result,
+    message: result === 'Failed' && index === 0 ? 'sanitize failed' : '',
+  }));
+
+/** Until it is heard; false when it is not wanted. */
+async function tell(said: Said, { attempt }: ErasureOrder, world: EraserWorld, signal: AbortSignal): Promise<boolean> {
+  const { registryUrl, token, systemUUID, clock, fetch, log } = world;
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const body = JSON.stringify({ systemUUID, attempt, ...said });
+  for (;;) {
+    signal.throwIfAborted();
+    const status = await fetch(`${registryUrl}/erasures`, { method: 'POST', headers, body, signal }).then(
+      async (response) => {
+        const text = await response.text();
+        if (!response.ok) log(`eraser: refused, ${response.status} ${text}`);
+        return response.status;
+      },
+      () => undefined,
+    );
+    if (status !== undefined && status < 300) return true;
+    if (status !== undefined && status >= 400 && status < 500 && status !== 429) return false;
+    await clock.sleep(againAfterMs, signal);
+  }
+}
