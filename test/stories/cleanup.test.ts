@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ErasureReport, erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { Secret } from '@metal/kube/builtin.ts';
+import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
+import { type Lab, type LabOptions, labsOfFile } from '@metal/lab/lab.ts';
+import type { Subject } from '@metal/lab/subject.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+
+const openLab = labsOfFile();
+
+const purge = '--cleanup-disks=Purge';
+const killable: LabOptions = {
+  operator: 'none',
+  speed: 1,
+  fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 300, eraseMs: 300 },
+};
+
+/** One machine that a claim has, with an image on its disk. */
+async function claimed(lab: Lab): Promise<{ node: Node; claim: ClaimHandle; name: string; server: Subject<Server> }> {
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
+  const { metadata } = await lab.server(node).says('ClaimServed');
+  assert.notEqual(node.machine.installed, undefined, 'the claim left its data');
+  return { node, claim, name: metadata.name, server: lab.server(node) };
+}
+
+/** States of the server from now on; an offer with data on the disks is an error at once. */
+function follow(lab: Lab, node: Node): Disposable & { readonly states: string[]; readonly uncleanOffers: string[] } {
+  const states: string[] = [];
+  const uncleanOffers: string[] = [];
+  const following = lab.servers.onChange(({ after }) => {
+    const state = after?.status?.state ?? '';
+    if (after?.spec.systemUUID.toLowerCase() !== node.uuid.toLowerCase()) return;
+    if (states.at(-1) !== state) states.push(state);
+    if (state === 'Available' && node.machine.installed !== undefined) uncleanOffers.push(JSON.stringify(after));
+  });
+  return { states, uncleanOffers, [Symbol.dispose]: () => following[Symbol.dispose]() };
+}
+
+const reportsOf = (lab: Lab, name: string): ErasureReport[] =>
+  [...lab.erasures.all()].filter(({ spec }) => spec.serverRef.name === name);
+
+const until = (lab: Lab, name: string, state: string): Promise<unknown> => lab.serverNamed(name).until(`is ${state}`, ({ status }) => status?.state === state);
+
+test('a server that its claim gave back is erased, recorded and offered again', async () => {
+  await using lab = await openLab({ flags: [purge] });
+  const { node, claim, name, server } = await claimed(lab);
+  assert.equal(server.now?.status?.cleanup?.formerClaim?.uid, claim.uid, 'marked while the claim has it');
+  using seen = follow(lab, node);
+  const [bootsBefore, powerBefore] = [node.boots.length, node.powerLog.length];
+
+  await claim.delete();
+  await claim.isGone();
+  const free = await server.says('Available');
+  assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Available']);
+  assert.deepEqual(seen.uncleanOffers, []);
+  assert.equal(node.machine.installed, undefined);
+  assert.deepEqual(node.powerLog.slice(powerBefore), ['Off', 'On', 'Off']);
+  assert.deepEqual(
+    node.boots.slice(bootsBefore).map(({ override, from, outcome }) => [override, from, outcome]),
+    [['Pxe', 'network', 'eraser']],
+  );
+  assert.deepEqual(Object.keys(free.status?.cleanup ?? {}), ['startedTime'], 'the mark is gone');
+  assert.equal(free.spec.bootConfigurationRef, undefined);
+
+  const [record, ...others] = reportsOf(lab, name);
+  assert.equal(others.length, 0);
+  const { spec, metadata } = record ?? assert.fail('there is no record');
+  assert.equal(metadata.ownerReferences, undefined, 'it outlives the server');
+  assert.deepEqual(
+    [spec.state, spec.attempt, spec.mode, spec.formerClaim, spec.serverRef.uid, spec.systemUUID, spec.serialNumber],
+    [
+      'Succeeded',
+      1,
+      'Purge',
+      { namespace: 'default', name: claim.name, uid: claim.uid },
+      free.metadata.uid,
+      node.uuid.toLowerCase(),
+      free.status?.serialNumber,
+    ],
+  );
+  assert.deepEqual(
+    spec.disks?.map(({ serial, result, verified }) => [serial, result, verified]),
+    node.machine.hardware.disks.map(({ serialNumber }) => [serialNumber, 'Erased', true]),
+  );
+  assert.equal(metadata.name, erasureReportName(name, spec.bootConfigurationUID ?? ''));
+});
+
+test('by default nothing is erased, as in v0.7.0, unless the server itself asks for it', async () => {
+  await using lab = await openLab();
+  const { node, claim, name, server } = await claimed(lab);
+  using seen = follow(lab, node);
+  await claim.delete();
+  await claim.isGone();
+  await server.says('Available');
+  assert.deepEqual(seen.states, ['Reserved', 'Available']);
+  assert.equal(server.now?.status?.cleanup, undefined);
+  assert.deepEqual(reportsOf(lab, name), []);
+
+  await lab.patchServer(name, { spec: { cleanup: { disks: 'Metadata' } } });
+  const next = await lab.claim({ image: 'registry.test/os:1', on: node });
+  await server.says('ClaimServed');
+  await next.delete();
+  await next.isGone();
+  await server.says('Available');
+  assert.equal(node.machine.installed, undefined);
+  assert.deepEqual(
+    reportsOf(lab, name).map(({ spec }) => spec.mode),
+    ['Metadata'],
+  );
+});
+
+test('attempts that fail end in Error: off, not claimable, nothing to boot; a retry begins with the first attempt', async () => {
+  await using lab = await openLab({ flags: [purge, '--cleanup-attempts=2'] });
+  const { node, claim, name, server } = await claimed(lab);
+  using seen = follow(lab, node);
+  node.machine.eraserTrouble = 'fails';
+  await claim.delete();
+  await claim.isGone();
+  await until(lab, name, 'Error');
+  const failed = await server.until('is off with nothing to boot', ({ spec, status }) => {
+    return status?.powerState === 'Off' && spec.bootConfigurationRef === undefined;
+  });
+  assert.equal(failed.status?.failure?.reason, 'CleanupFailed');
+  assert.match(failed.status?.failure?.message ?? '', /attempt 2 of 2 .*1 disk is not erased/);
+  assert.notEqual(failed.status?.cleanup?.neededSince, undefined);
+  assert.deepEqual(
+    reportsOf(lab, name).map(({ spec }) => `${spec.attempt} ${spec.state}`).toSorted(),
+    ['1 Failed', '2 Failed'],
+  );
+  const waiting = await lab.claim({ image: 'registry.test/os:1', on: node });
+  await waiting.subject.until('is told why', ({ status }) => /StateError/.test(JSON.stringify(status?.conditions)));
+
+  node.machine.eraserTrouble = undefined;
+  await lab.ask(failed, 'retry');
+  await waiting.reaches('Bound');
+  assert.deepEqual(seen.uncleanOffers, []);
+  assert.deepEqual(seen.states.slice(0, 5), ['Reserved', 'Cleanup', 'Error', 'Cleanup', 'Available']);
+  assert.deepEqual(
+    reportsOf(lab, name).map(({ spec }) => `${spec.attempt} ${spec.state}`).toSorted(),
+    ['1 Failed', '1 Succeeded', '2 Failed'],
+  );
+});
+
+test('an attempt of which nothing is heard is given up, and what it says later counts for nothing', async () => {
+  await using lab = await openLab({ flags: [purge, '--cleanup-timeout=1m'] });
+  const { node, claim, name, server } = await claimed(lab);
+  using seen = follow(lab, node);
+  node.machine.eraserTrouble = 'hangs';
+  await claim.delete();
+  await claim.isGone();
+  const first = await server.says('ErasingDisks').then(() => lab.bootOf(node).exists());
+  const { data } = await lab.client.get(Secret, { namespace: 'default', name });
+  const token = /inline: "(\S{32})"/.exec(Buffer.from(data?.ignition ?? '', 'base64').toString())?.[1];
+  assert.ok(token, 'the token of the first attempt');
+  node.machine.eraserTrouble = 'hangs';
+  await server.until('is in attempt 2', ({ status }) => status?.cleanup?.attempt === 2);
+  await server.says('ErasingDisks');
+
+  const disks = lab.client.find(ErasureReport, { name: erasureReportName(name, first.metadata.uid ?? '') });
+  const late = { systemUUID: node.uuid, attempt: 1, state: 'Succeeded', disks: (await disks)?.spec.disks ?? [] };
+  const body = JSON.stringify({ ...late, disks: late.disks.map((disk) => ({ ...disk, result: 'Erased' })) });
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${lab.system.registryUrl}/erasures`, { method: 'POST', headers, body });
+  assert.equal(answer.status, 403);
+  // Not even as an object.
+  await lab.client.mergePatch(
+    ErasureReport,
+    { name: erasureReportName(name, first.metadata.uid ?? '') },
+    { spec: { state: 'Succeeded', disks: JSON.parse(body).disks } },
+  );
+  await lab.quiet(5_000);
+  assert.equal(server.now?.status?.state, 'Cleanup');
+  assert.deepEqual(seen.uncleanOffers, []);
+});
+
+test('a disk that nobody ordered to erase stops every attempt before anything is touched', async () => {
+  await using lab = await openLab({ flags: [purge, '--cleanup-attempts=1'] });
+  const { node, claim, name, server } = await claimed(lab);
+  node.machine.eraserTrouble = 'extraDisk';
+  await claim.delete();
+  await until(lab, name, 'Error');
+  assert.match(server.now?.status?.failure?.message ?? '', /EXTRA is there and not in the order/);
+  assert.notEqual(node.machine.installed, undefined);
+});
+
+for (const state of ['Cleanup', 'Error'] as const) {
+  test(`a waiver in ${state} is recorded with its words, and the server is offered as it is`, async () => {
+    await using lab = await openLab({ flags: [purge, '--cleanup-attempts=1'] });
+    const { node, claim, name, server } = await claimed(lab);
+    node.machine.eraserTrouble = state === 'Cleanup' ? 'hangs' : 'fails';
+    await lab.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': 'too early' } } });
+    await lab.tells(name, 'WaiverDropped', 'too early');
+    await claim.delete();
+    await claim.isGone();
+    await server.says(state === 'Cleanup' ? 'ErasingDisks' : 'CleanupFailed');
+    const { neededSince = '' } = server.now?.status?.cleanup ?? {};
+    const text = 'Ada: the disks go to the shredder';
+    await lab.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
+    await server.says('Available');
+    await lab.tells(name, 'CleanupWaived', text);
+    const record = lab.erasures.get(waiverName(name, neededSince));
+    assert.deepEqual(
+      [record?.spec.state, record?.spec.message, record?.spec.formerClaim?.uid],
+      ['Waived', text, claim.uid],
+    );
+    assert.equal(server.now?.metadata.annotations?.['metal.ironcore.dev/waive-cleanup'], undefined);
+    assert.equal(node.power, 'Off');
+  });
+}
+
+test('with a limit of one, three servers are erased one after the other, the longest waiting first', async () => {
+  await using lab = await openLab({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 5_000 } });
+  const nodes = await lab.rack({ generic: 3 });
+  await lab.plugIn(...nodes);
+  const claims: ClaimHandle[] = [];
+  for (const node of nodes) {
+    await lab.server(node).says('Available');
+    claims.push(await lab.claim({ image: 'registry.test/os:1', on: node }));
+    await lab.server(node).says('ClaimServed');
+  }
+  let most = 0;
+  const order: string[] = [];
+  const erasing = () => nodes.filter(({ running }) => running?.role === 'eraser');
+  using _watch = new DisposableStack();
+  for (const node of nodes)
+    _watch.use(
+      node.machine.onChange(() => {
+        most = Math.max(most, erasing().length);
+        if (node.running?.role === 'eraser' && !order.includes(node.name)) order.push(node.name);
+      }),
+    );
+  // The one that has waited longest is not the first to come.
+  const [first, second, third] = nodes;
+  assert.ok(first && second && third);
+  await claims[2]?.delete();
+  await lab.server(third).says('ErasingDisks');
+  await claims[1]?.delete();
+  const queued = await lab.server(second).says('CleanupQueued');
+  assert.match(JSON.stringify(queued.status?.conditions), /number 1 in the queue; 1 are being erased, --cleanup-at-once is 1/);
+  await claims[0]?.delete();
+  await Promise.all(nodes.map((node) => lab.server(node).until('is clean', ({ status }) => status?.state === 'Available')));
+  assert.equal(most, 1);
+  assert.deepEqual(order, [third.name, first.name, second.name]);
+});
+
+test('only so many servers are let in within an hour', async () => {
+  await using lab = await openLab({ flags: [purge, '--cleanup-per-hour=1'], speed: 100 });
+  const { node, claim, server } = await claimed(lab);
+  await claim.delete();
+  await server.says('Available');
+  const next = await lab.claim({ image: 'registry.test/os:1', on: node });
+  await server.says('ClaimServed');
+  await next.delete();
+  const queued = await server.says('CleanupQueued');
+  assert.match(JSON.stringify(queued.status?.conditions), /1 servers were let in within an hour, --cleanup-per-hour is 1/);
+  assert.equal(node.power, 'Off');
+});
+
+test('a claim made anew under the same name waits until the server is clean', async () => {
+  await using lab = await openLab({ flags: [purge], fleet: { eraseMs: 20_000 } });
+  const { node, claim, server } = await claimed(lab);
+  await claim.delete();
+  await claim.isGone();
+  const anew = await lab.claim({ name: claim.name, image: 'registry.test/os:1', on: node });
+  await anew.subject.until('is told why', ({ status }) => /StateCleanup/.test(JSON.stringify(status?.conditions)));
+  assert.notEqual(anew.uid, claim.uid);
+  await anew.reaches('Bound');
+  await server.says('ClaimServed');
+  assert.deepEqual(node.boots.map(({ outcome }) => outcome).filter((outcome) => outcome === 'eraser'), ['eraser']);
+  assert.equal(server.now?.status?.cleanup?.formerClaim?.uid, anew.uid);
+});
+
+test('a server kept for review is erased when its reference is cleared', async () => {
+  await using lab = await openLab({ flags: [purge] });
+  const { node, claim, name, server } = await claimed(lab);
+  await lab.patchServer(name, { spec: { reclaimPolicy: 'Retain' } });
+  await claim.delete();
+  await claim.isGone();
+  await server.reaches('Released');
+  assert.notEqual(node.machine.installed, undefined, 'kept for the review');
+  using seen = follow(lab, node);
+  await lab.patchServer(name, { spec: { serverClaimRef: null } });
+  await server.says('Available');
+  assert.deepEqual(seen.states, ['Released', 'Cleanup', 'Available']);
+  assert.equal(node.machine.installed, undefined);
+});
+
+test('a server whose disks nobody knows is discovered first', async () => {
+  await using lab = await openLab({ flags: [purge] });
+  const { node, claim, name, server } = await claimed(lab);
+  await lab.client.delete(ServerInventory, { name });
+  using seen = follow(lab, node);
+  await claim.delete();
+  await claim.isGone();
+  await server.says('Available');
+  assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Initial', 'Discovery', 'Cleanup', 'Available']);
+  assert.deepEqual(seen.uncleanOffers, []);
+});
+
+const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
+  'Cleanup begins': (lab, node) => lab.server(node).reaches('Cleanup'),
+  'the attempt is let in': (lab, node) =>
+    lab.server(node).until('is let in', ({ status }) => status?.cleanup?.attempt === 1),
+  'the boot is there': (lab, node) =>
+    lab.server(node).until('refers to it', ({ spec, status }) => status?.state === 'Cleanup' && spec.bootConfigurationRef !== undefined),
+  'the machine erases': (lab, node) => lab.machine(node).until('erases', () => node.running?.role === 'eraser'),
+  'the disks are empty': (lab, node) => lab.machine(node).until('is empty', () => node.machine.installed === undefined),
+};
+
+for (const [moment, happens] of Object.entries(moments)) {
+  test(`an operator killed when ${moment} goes on, and offers nothing unclean`, async () => {
+    await using lab = await openLab({ ...killable, flags: [purge, '--power-polling-interval=1s'] });
+    const first = await lab.startOperatorProcess();
+    const { node, claim, server } = await claimed(lab);
+    using seen = follow(lab, node);
+    await claim.delete();
+    await happens(lab, node);
+    await first.kill();
+    await using _second = await lab.startOperatorProcess();
+    await server.says('Available');
+    assert.deepEqual(seen.uncleanOffers, []);
+    assert.equal(node.machine.installed, undefined);
+    assert.equal(seen.states.filter((state) => state === 'Cleanup').length, 1);
+  });
+}
+
+test('an operator that ends right after it took the server from its claim left the mark that it is unclean', async () => {
+  await using lab = await openLab({ ...killable, flags: [purge, '--power-polling-interval=1s'] });
+  const first = await lab.startOperatorProcess();
+  const { node, name, server } = await claimed(lab);
+  await first.kill();
+  using seen = follow(lab, node);
+  // What dropClaimRef writes; no status follows it.
+  await lab.patchServer(name, { spec: { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' } });
+  assert.equal(server.now?.status?.state, 'Reserved');
+  await using _second = await lab.startOperatorProcess();
+  await server.says('Available');
+  assert.deepEqual(seen.uncleanOffers, []);
+  assert.equal(node.machine.installed, undefined);
+});
