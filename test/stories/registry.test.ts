@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { ErasureReport, erasureReportName } from '@metal/api/v1alpha1/erasure-report.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
@@ -407,6 +408,92 @@ test('a registry with a certificate is reached by probes that trust its authorit
   assert.match(secure.url, /^https:/);
   await assert.rejects(runProbe({ ...options, timeoutMs: 0 }), { code: 'DeadlinePassed' });
   assert.equal((await runProbe({ ...options, fetch: fetchTrusting(authority.certificatePem) })).status, 201);
+});
+
+const erasureOf = (
+  { uuid, token }: BootingServer,
+  more: object,
+  options: { token?: string | undefined; at?: RunningRegistry } = {},
+): Promise<Answer> => {
+  const disk = { serial: 'A', sizeBytes: 100, result: 'Running' };
+  const body = JSON.stringify({ systemUUID: uuid, attempt: 1, state: 'Running', disks: [disk], ...more });
+  return send('POST', '/erasures', { token, body, ...options });
+};
+const succeeded = { state: 'Succeeded', disks: [{ serial: 'A', sizeBytes: 100, result: 'Erased', verified: true }] };
+
+/** No operator runs here, so the state of the server is written as the operator would. */
+async function erasing(name: string, state = 'Cleanup'): Promise<BootingServer> {
+  const annotations = { 'metal.ironcore.dev/cleanup-attempt': '1', 'metal.ironcore.dev/cleanup-mode': 'Purge' };
+  const server = await room.discovering(name, { annotations });
+  const formerClaim = { namespace: 'team', name: 'one', uid: 'claim-uid' };
+  const status = { state, serialNumber: 'S1', cleanup: { neededSince: '2026-01-01T00:00:00Z', formerClaim } };
+  const patched = await room.client.mergePatch(Server, { name }, { status }, { subresource: 'status' });
+  const isSeen = ({ metadata }: Server) => metadata.resourceVersion === patched.metadata.resourceVersion;
+  await room.until(room.servers, name, isSeen);
+  return server;
+}
+
+const erasure = ({ name, boot }: BootingServer): Promise<ErasureReport | undefined> =>
+  room.client.find(ErasureReport, { name: erasureReportName(name, boot.metadata.uid ?? '') });
+
+test('what a cleanup boot tells is one ErasureReport without owner, and its end stands', async () => {
+  const server = await erasing('erased');
+  assert.equal((await erasureOf(server, {})).status, 201);
+  const first = await erasure(server);
+  assert.deepEqual(
+    [first?.spec.state, first?.spec.mode, first?.spec.formerClaim?.uid, first?.spec.serialNumber, first?.metadata.ownerReferences],
+    ['Running', 'Purge', 'claim-uid', 'S1', undefined],
+  );
+  assert.equal((await erasureOf(server, { message: 'half' })).status, 200, 'too soon to be written');
+  assert.equal((await erasure(server))?.metadata.resourceVersion, first?.metadata.resourceVersion);
+  assert.equal((await erasureOf(server, succeeded)).status, 201);
+  assert.equal((await erasureOf(server, succeeded)).status, 200);
+  for (const other of [{}, { state: 'Failed' }, { ...succeeded, message: 'really' }])
+    assert.equal((await erasureOf(server, other)).code, 'ReportedDifferently');
+  assert.equal((await erasure(server))?.spec.state, 'Succeeded');
+});
+
+test('of two replicas that hear different ends of an attempt at once, one stores and one refuses', async () => {
+  const server = await erasing('erased-twice');
+  await using second = await startRegistry(optionsFor());
+  const answers = await Promise.all([
+    erasureOf(server, succeeded),
+    erasureOf(server, { state: 'Failed', disks: [] }, { at: second }),
+  ]);
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409]);
+});
+
+const refusedErasures: [string, (name: string) => Promise<Answer>, string][] = [
+  ['without a token', async (name) => erasureOf(await erasing(name), succeeded, { token: undefined }), 'TokenMissing'],
+  ['of a discovery boot', async (name) => erasureOf(await room.discovering(name), succeeded), 'TokenNotForReports'],
+  ['of another attempt', async (name) => erasureOf(await erasing(name), { ...succeeded, attempt: 2 }), 'ErasureNotOrdered'],
+  ['in state Available', async (name) => erasureOf(await erasing(name, 'Available'), succeeded), 'ErasureNotOrdered'],
+  ['of success with a disk that failed', async (name) => erasureOf(await erasing(name), { state: 'Succeeded' }), 'ReportInvalid'],
+  [
+    'of another server',
+    async (name) => erasureOf({ ...(await erasing(name)), uuid: (await erasing(`${name}-other`)).uuid }, succeeded),
+    'TokenOfAnotherServer',
+  ],
+];
+for (const [index, [title, act, code]] of refusedErasures.entries()) {
+  test(`a report of an erasure ${title} is refused and leaves nothing behind`, async () => {
+    const answer = await act(`unordered-${index}`);
+    assert.equal(answer.code, code);
+    const left = (await room.client.list(ErasureReport)).items.filter(({ spec }) => spec.serverRef.name === `unordered-${index}`);
+    assert.deepEqual(left, []);
+  });
+}
+
+test('a registry that takes hardware from everybody takes the end of an erasure from nobody without a token', async () => {
+  await using open = await startRegistry(optionsFor({ auth: 'none' }));
+  const server = await erasing('erased-openly');
+  assert.equal((await erasureOf(server, succeeded, { token: undefined, at: open })).status, 401);
+  assert.equal(await erasure(server), undefined);
+});
+
+test('a cleanup boot reports no hardware', async () => {
+  const server = await erasing('erased-and-seen');
+  assert.equal((await report(server)).code, 'TokenNotForReports');
 });
 
 test('what an earlier attempt said of its boot counts for nothing later', async () => {

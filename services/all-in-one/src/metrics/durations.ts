@@ -10,7 +10,10 @@ export interface DurationSources {
   readonly clock: Clock;
 }
 
-const fromSecondsToDays = [1, 5, 10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 14_400, 86_400, 604_800];
+export const fromSecondsToDays = [1, 5, 10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 14_400, 86_400, 604_800];
+
+/** A server that is to be erased was discovered all the same. */
+const discovered: ReadonlySet<string> = new Set(['Available', 'Cleanup']);
 
 /**
  * How long things take, told from what changes in the caches: nothing is counted twice after a restart, because what a
@@ -41,7 +44,7 @@ export function observeDurations(registry: Registry, sources: DurationSources): 
     sources.servers.onChange((change) => {
       const left = phaseLeft(change);
       if (left !== undefined) phases.observe({ state: left.state }, left.seconds);
-      if (left?.state === 'Discovery' && left.next === 'Available') discoveries.observe(left.seconds);
+      if (left?.state === 'Discovery' && discovered.has(left.next)) discoveries.observe(left.seconds);
       const booted = claimBooted(change, sources);
       if (booted !== undefined) boots.observe(ageSeconds(booted, sources.clock));
     }),

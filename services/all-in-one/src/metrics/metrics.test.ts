@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { createClock, type Clock } from '@metal/kube/clock.ts';
@@ -30,6 +31,15 @@ const claim = (phase?: string): ServerClaim => ({
   spec: { power: 'On', image: 'x' },
   status: phase === undefined ? {} : { phase },
 });
+const erasure = (
+  name: string,
+  spec: Pick<ErasureReport['spec'], 'attempt' | 'state' | 'receivedTime'>,
+): ErasureReport => ({
+  apiVersion,
+  kind: 'ErasureReport',
+  metadata: metadata(name),
+  spec: { serverRef: { name: 's', uid: 's' }, systemUUID: 's', mode: 'Purge', ...spec },
+});
 const bmc = (name: string, status: NonNullable<BMC['status']> = {}): BMC => ({
   apiVersion,
   kind: 'BMC',
@@ -39,7 +49,12 @@ const bmc = (name: string, status: NonNullable<BMC['status']> = {}): BMC => ({
 });
 
 function fleet() {
-  const caches = { servers: new Store<Server>(), claims: new Store<ServerClaim>(), bmcs: new Store<BMC>() };
+  const caches = {
+    servers: new Store<Server>(),
+    claims: new Store<ServerClaim>(),
+    bmcs: new Store<BMC>(),
+    erasures: new Store<ErasureReport>(),
+  };
   const registry = new Registry();
   const scheduler = { contested: new Signal() };
   const metrics = exportFleet(registry, { caches, scheduler, clock });
@@ -136,6 +151,7 @@ test('times in a state, of discoveries, bindings and boots are told from changes
     'metal_bmc_request_duration_seconds_sum 0',
     'metal_claim_bind_duration_seconds_sum 600',
     'metal_claim_boot_duration_seconds_sum 600',
+    'metal_cleanup_duration_seconds_sum 0',
     'metal_server_discovery_duration_seconds_sum 90',
     'metal_server_phase_duration_seconds_sum{state="Available"} 5',
     'metal_server_phase_duration_seconds_sum{state="Discovery"} 90',
@@ -148,6 +164,36 @@ test('what was so before this process came is no duration of its own', async () 
   claims.absorb(claim('Bound'));
   servers.absorb(server('s', { state: 'Reserved', stateSince: at(9), provisionedClaimUID: 'claim-uid' }));
   assert.doesNotMatch(await registry.metrics(), /_duration_seconds_count(?:\{.*\})? [1-9]/);
+});
+
+test('attempts to erase disks are counted by how they ended, silence included, and successes are timed', async () => {
+  const { servers, erasures, samples, registry } = fleet();
+  const inCleanup = (cleanup: object, seconds = 0) =>
+    servers.absorb(server('s', { state: 'Cleanup', stateSince: at(seconds), cleanup: { neededSince: at(0), ...cleanup } }));
+  erasures.absorb(erasure('old', { attempt: 1, state: 'Succeeded', receivedTime: at(10) }));
+  inCleanup({ queuedSince: at(0) });
+  assert.deepEqual(await samples('metal_cleanups'), ['state=queued 1', 'state=running 0']);
+  assert.deepEqual(await samples('metal_server_cleanup_needed'), ['server=s 1']);
+  inCleanup({ attempt: 1, startedTime: at(600) });
+  assert.deepEqual(await samples('metal_cleanups'), ['state=queued 0', 'state=running 1']);
+  erasures.absorb(erasure('one', { attempt: 1, state: 'Failed', receivedTime: at(601) }));
+  inCleanup({ failedAttempts: 1 });
+  inCleanup({ failedAttempts: 1, attempt: 2, startedTime: at(602) });
+  erasures.absorb(erasure('two', { attempt: 2, state: 'Running', receivedTime: at(603) }));
+  inCleanup({ failedAttempts: 2 });
+  inCleanup({ failedAttempts: 2, attempt: 3, startedTime: at(604) });
+  erasures.absorb(erasure('three', { attempt: 3, state: 'Running', receivedTime: at(605) }));
+  for (let times = 0; times < 2; times += 1)
+    erasures.absorb(erasure('three', { attempt: 3, state: 'Succeeded', receivedTime: at(606) }));
+  servers.absorb(server('s', { state: 'Available', stateSince: at(634), cleanup: { startedTime: at(604) } }));
+  assert.deepEqual(await samples('metal_cleanup_attempts_total'), [
+    'result=Succeeded 1',
+    'result=Failed 1',
+    'result=Silent 1',
+    'result=Waived 0',
+  ]);
+  assert.match(await registry.metrics(), /^metal_cleanup_duration_seconds_sum 30$/m);
+  assert.deepEqual(await samples('metal_server_cleanup_needed'), []);
 });
 
 test('only claims without a server tell since when they wait', async () => {

@@ -5,13 +5,14 @@ import type { BmcObserver } from '@metal/redfish/bmc.ts';
 import { Counter, type Registry } from 'prom-client';
 import { exportBmcs } from './bmc-states.ts';
 import { BmcTraffic } from './bmc-traffic.ts';
+import { exportCleanups } from './cleanups.ts';
 import { exportClaims } from './claim-metrics.ts';
 import { observeDurations } from './durations.ts';
 import { exportServers } from './server-metrics.ts';
 import { exportServerTurns } from './server-turns.ts';
 
 export interface MetricsSources {
-  readonly caches: Pick<OperatorCaches, 'servers' | 'claims' | 'bmcs'>;
+  readonly caches: Pick<OperatorCaches, 'servers' | 'claims' | 'bmcs' | 'erasures'>;
   readonly scheduler: Pick<ClaimScheduler, 'contested'>;
   readonly clock: Clock;
 }
@@ -33,6 +34,7 @@ export function exportFleet(registry: Registry, { caches, scheduler, clock }: Me
   const traffic = new BmcTraffic(registry, (name) => isKnown(name, caches));
   const stack = new DisposableStack();
   stack.use(observeDurations(registry, { ...caches, clock }));
+  stack.use(exportCleanups(registry, { ...caches, clock }));
   const conflicts = new Counter({
     name: 'metal_claim_conflicts_total',
     help: "Servers that were chosen for a claim and were somebody else's by the time of the binding",

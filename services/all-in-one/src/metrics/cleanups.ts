@@ -1,0 +1,104 @@
+import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { Cache, Change } from '@metal/kube/cache.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { fromSecondsToDays } from './durations.ts';
+import { ScrapedMetric } from './scraped-metric.ts';
+
+export interface CleanupSources {
+  readonly servers: Cache<Server>;
+  readonly erasures: Cache<ErasureReport>;
+  readonly clock: Clock;
+}
+
+const results = ['Succeeded', 'Failed', 'Silent', 'Waived'] as const;
+type Result = (typeof results)[number];
+
+/** Whose disks are not clean, and what comes of erasing them; ends are told from changes, so nothing is counted twice. */
+export function exportCleanups(registry: Registry, { servers, erasures, clock }: CleanupSources): Disposable {
+  const startedAt = clock.now();
+  exportStates(registry, servers);
+  const attempts = new Counter({
+    name: 'metal_cleanup_attempts_total',
+    help: 'Attempts to erase the disks of a server, by what came of them',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+  for (const result of results) attempts.inc({ result }, 0);
+  const durations = new Histogram({
+    name: 'metal_cleanup_duration_seconds',
+    help: 'Time from when the limits let a server be erased until it was offered again',
+    buckets: fromSecondsToDays,
+    registers: [registry],
+  });
+  const stack = new DisposableStack();
+  stack.use(
+    erasures.onChange((change) => {
+      const result = endOf(change, startedAt);
+      if (result !== undefined) attempts.inc({ result });
+    }),
+  );
+  stack.use(
+    servers.onChange((change) => {
+      if (isGivenUp(change, erasures)) attempts.inc({ result: 'Silent' });
+      const seconds = secondsOf(change);
+      if (seconds !== undefined) durations.observe(seconds);
+    }),
+  );
+  return stack;
+}
+
+function exportStates(registry: Registry, servers: Cache<Server>): void {
+  const inCleanup = (wanted: 'queued' | 'running') =>
+    [...servers.all()].filter(({ status }) => {
+      const field = wanted === 'queued' ? status?.cleanup?.queuedSince : status?.cleanup?.attempt;
+      return status?.state === 'Cleanup' && field !== undefined;
+    }).length;
+  void new ScrapedMetric({
+    registry,
+    name: 'metal_cleanups',
+    help: 'Servers whose disks are being erased, and servers that wait for that',
+    read: () => (['queued', 'running'] as const).map((state) => ({ labels: { state }, value: inCleanup(state) })),
+  });
+  void new ScrapedMetric({
+    registry,
+    name: 'metal_server_cleanup_needed',
+    help: '1 for every server whose disks may hold data of a claim',
+    read: () =>
+      [...servers.all()]
+        .filter(({ status }) => status?.cleanup?.neededSince !== undefined)
+        .map(({ metadata }) => ({ labels: { server: metadata.name }, value: 1 })),
+  });
+}
+
+/** An end that came since, be it the first word of its report; a list also brings what ended before. */
+function endOf({ before, after }: Change<ErasureReport>, startedAt: number): Result | undefined {
+  const state = after?.spec.state;
+  if (state === undefined || state === 'Running' || before?.spec.state === state) return undefined;
+  return before !== undefined || Date.parse(after?.spec.receivedTime ?? '') >= startedAt ? state : undefined;
+}
+
+/** An attempt that is lost without a report that says so. */
+function isGivenUp({ before, after }: Change<Server>, erasures: Cache<ErasureReport>): boolean {
+  const attempt = before?.status?.cleanup?.attempt;
+  const failed = (after?.status?.cleanup?.failedAttempts ?? 0) > (before?.status?.cleanup?.failedAttempts ?? 0);
+  const isLast = after?.status?.state === 'Error' && after.status.failure?.reason === 'CleanupFailed';
+  if (attempt === undefined || before?.status?.state !== 'Cleanup' || !(failed || isLast)) return false;
+  const since = Date.parse(before.status.cleanup?.startedTime ?? '');
+  return ![...erasures.all()].some(
+    ({ spec }) =>
+      spec.serverRef.uid === before.metadata.uid &&
+      spec.attempt === attempt &&
+      spec.state === 'Failed' &&
+      Date.parse(spec.receivedTime) >= since,
+  );
+}
+
+function secondsOf({ before, after }: Change<Server>): number | undefined {
+  if (before?.status?.state !== 'Cleanup' || after?.status?.state !== 'Available') return undefined;
+  if (before.status.cleanup?.attempt === undefined) return undefined;
+  const { stateSince, cleanup } = after.status;
+  const seconds = (Date.parse(stateSince ?? '') - Date.parse(cleanup?.startedTime ?? '')) / 1_000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}
