@@ -30,7 +30,8 @@ export interface CleanupFacts {
   readonly maxAttempts: number;
   /** The limits let it in, which its status may not tell yet. */
   readonly admitted: boolean;
-  readonly queue: QueueFacts;
+  /** Only where it is asked for: looking at all servers costs something. */
+  readonly queue: QueueFacts | undefined;
   /** What the attempt boots. */
   readonly boot: BootFacts | undefined;
   /** Something else is where the boot of the attempt has to be, or the server refers to something else. */
@@ -74,7 +75,7 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
     failedAttempts: inCleanup ? (status.cleanup?.failedAttempts ?? 0) : 0,
     maxAttempts: config.cleanupAttempts,
     admitted: attempt > 0 || memory.cleanupAdmitted !== undefined,
-    queue: queueFacts(server, context, now),
+    queue: inCleanup && attempt === 0 ? queueFacts(server, context, now) : undefined,
     boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),
     otherBootLeft: boot === undefined && (found !== undefined || spec.bootConfigurationRef !== undefined),
     report: outcome,

@@ -3,13 +3,15 @@ import { test } from 'node:test';
 import { minutes } from '@metal/kube/decide.ts';
 import type { CleanupFacts } from './cleanup-facts.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
+import type { QueueFacts } from './cleanup-queue.ts';
 import { serverPhases } from './phases.ts';
-import { calmServer as calm, decide, heldClaim, readyBoot as boot, turningOn } from './phases.rows.ts';
+import { calmServer as calm, decide, emptyQueue, heldClaim, readyBoot as boot, turningOn } from './phases.rows.ts';
 
 const unclean = (more: Partial<CleanupFacts> = {}): CleanupFacts => ({
   ...calm.cleanup,
   mode: 'Purge',
   needed: true,
+  queue: emptyQueue,
   ...more,
 });
 const admitted = { admitted: true, attempt: 1 } as const;
@@ -41,6 +43,7 @@ const lines: Line[] = [
   ['a boot of somebody else', 'Cleanup', { cleanup: unclean(), foreignProbeBoot: 'taken' }, 'wait ProbeBootNameTaken'],
   ['disks that nobody knows', 'Cleanup', { cleanup: unclean({ disksKnown: false }) }, 'go Initial'],
   ['a free place', 'Cleanup', { cleanup: unclean() }, 'act admitCleanup'],
+  ['a state that is not written', 'Cleanup', { cleanup: unclean({ queue: undefined }) }, 'wait CleanupNeeded'],
   ['no free place', 'Cleanup', queued({ running: 10 }), 'wait CleanupQueued'],
   ['places for those before only', 'Cleanup', queued({ running: 8, ahead: 2 }), 'wait CleanupQueued'],
   ['a place behind those before', 'Cleanup', queued({ running: 7, ahead: 2 }), 'act admitCleanup'],
@@ -77,8 +80,8 @@ for (const [title, phase, facts, decided] of lines) {
   test(`${phase}: ${title} → ${decided}`, () => assert.equal(decide(phase, { ...calm, ...facts }), decided));
 }
 
-function queued(queue: Partial<CleanupFacts['queue']>): Partial<ServerFacts> {
-  return { cleanup: unclean({ queue: { ...calm.cleanup.queue, ...queue } }) };
+function queued(queue: Partial<QueueFacts>): Partial<ServerFacts> {
+  return { cleanup: unclean({ queue: { ...emptyQueue, ...queue } }) };
 }
 function half(): Partial<ServerFacts> {
   return { cleanup: unclean({ ...admitted, boot: { ...boot, referenced: false } }) };

@@ -128,7 +128,11 @@ function begin(server: ServerFacts): Otherwise<'Initial'> {
   if (cleanup.otherBootLeft) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
   if (!cleanup.disksKnown)
     return go('Initial', 'DisksNotKnown', 'discovered first, as no ServerInventory tells which disks it has');
-  if (!cleanup.admitted) return isItsTurn(cleanup.queue) ? act('admitCleanup', 'CleanupStarts') : queued(cleanup.queue);
+  const { queue } = cleanup;
+  // Its state is not written yet.
+  if (!cleanup.admitted && queue === undefined) return wait(1, 'CleanupNeeded');
+  if (!cleanup.admitted && queue !== undefined)
+    return isItsTurn(queue) ? act('admitCleanup', 'CleanupStarts') : queued(queue);
   // The turn ends here: that the limits let it in is written down before anything is done.
   if (cleanup.attempt === 0) return wait(1, 'CleanupStarts', 'its disks are erased next');
   return act('prepareCleanupBoot', 'NoCleanupBootYet');

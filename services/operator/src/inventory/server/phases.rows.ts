@@ -29,6 +29,15 @@ export const heldClaim = {
   firstBootOwed: false,
 } as const;
 
+export const emptyQueue = {
+  ahead: 0,
+  running: 0,
+  atOnce: 10,
+  startedInHour: 0,
+  perHour: 60,
+  hourFreesInMs: minutes(60),
+} as const;
+
 /** A fresh, switched-off server that everything is known of and nothing is wanted from. */
 export const calmServer: ServerFacts = {
   bmcName: 'rack1-bmc1',
@@ -72,7 +81,7 @@ export const calmServer: ServerFacts = {
     failedAttempts: 0,
     maxAttempts: 3,
     admitted: false,
-    queue: { ahead: 0, running: 0, atOnce: 10, startedInHour: 0, perHour: 60, hourFreesInMs: minutes(60) },
+    queue: undefined,
     boot: undefined,
     otherBootLeft: false,
     report: undefined,

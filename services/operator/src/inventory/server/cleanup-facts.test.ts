@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ErasureReport, erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { probeReport } from '@metal/api/wire/probe-report.ts';
+import { Store } from '@metal/kube/store.ts';
+import { readConfig } from '../../config.ts';
+import type { OperatorContext } from '../../context.ts';
+import { SystemMemory } from '../../observations.ts';
+import { admitCleanup } from './cleanup-actions.ts';
+import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
+import { isItsTurn, nextInQueue } from './cleanup-queue.ts';
+import { cleanupStatus } from './cleanup-report.ts';
+import type { ServerFacts, ServerPhase } from './facts.ts';
+import type { ServerTurn } from './machine.ts';
+import { calmServer } from './phases.rows.ts';
+
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
+const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
+const since = at(0);
+const now = Date.parse(at(1_000));
+type Status = NonNullable<Server['status']>;
+type Cleanup = NonNullable<Status['cleanup']>;
+
+let version = 0;
+const metadata = (name: string) => ({ name, uid: `uid-of-${name}`, resourceVersion: String((version += 1)) });
+
+/** A few stores, and time that stands still. */
+function world(...more: string[]) {
+  const servers = new Store<Server>();
+  servers.addIndexes({ state: ({ status }) => [status?.state ?? ''] });
+  const caches = {
+    servers,
+    bootConfigurations: new Store<ServerBootConfiguration>(),
+    inventories: new Store<ServerInventory>(),
+    erasures: new Store<ErasureReport>(),
+  };
+  const memories = new Map<string, SystemMemory>();
+  const system = (uid: string): SystemMemory => {
+    const memory = memories.get(uid) ?? new SystemMemory();
+    memories.set(uid, memory);
+    return memory;
+  };
+  const config = readConfig([...flags, '--cleanup-disks=Purge', ...more], {});
+  // What is judged here looks at nothing else of the context.
+  const context = { caches, config, access: { system }, clock: { now: () => now } } as unknown as OperatorContext;
+  const put = (name: string, status: Status, spec: Partial<Server['spec']> = {}): Server => {
+    const server: Server = { apiVersion, kind: 'Server', metadata: metadata(name), spec: { systemUUID: name, ...spec }, status };
+    servers.absorb(server);
+    return server;
+  };
+  const facts = (server: Server): CleanupFacts =>
+    cleanupFacts(server, { memory: system(server.metadata.uid ?? ''), context, now });
+  /** The only thing that an admission looks at beside the context is the object. */
+  const admit = (server: Server): Promise<void> => admitCleanup({ object: server, context } as unknown as ServerTurn);
+  return { caches, context, put, facts, admit };
+}
+
+const needs: [string, Status, boolean][] = [
+  ['a new server', {}, false],
+  ['a free server', { state: 'Available', cleanup: { startedTime: since } }, false],
+  ['the mark', { state: 'Initial', cleanup: { neededSince: since } }, true],
+  ['a claim of a version without marks', { state: 'Reserved' }, true],
+  ['a review of a version without marks', { state: 'Released' }, true],
+  ['a maintenance of a claimed server', { state: 'Maintenance', stateBeforeMaintenance: 'Reserved' }, true],
+  ['a maintenance of a free server', { state: 'Maintenance', stateBeforeMaintenance: 'Available' }, false],
+  ['a cleanup of another version', { state: 'Cleanup' }, true],
+];
+for (const [title, status, needed] of needs) {
+  test(`${title} tells ${needed ? 'of' : 'of no'} data on the disks`, () => {
+    const { put, facts } = world();
+    assert.equal(facts(put('one', status)).needed, needed);
+  });
+}
+
+const disk = { serial: 'A', wwid: '', model: 'M', sizeBytes: 100 };
+const erased = { ...disk, result: 'Erased', name: '', erasedBytes: 100, samples: 1, verified: true, message: '' } as const;
+
+interface Attempt {
+  readonly boot?: { readonly attempt?: string; readonly of?: string; readonly owner?: string };
+  readonly report?: Partial<ErasureReport['spec']>;
+  readonly cleanup?: Cleanup;
+  readonly state?: string;
+}
+
+/** A server in its first attempt, with a report of success about its only disk. */
+function attempted({ boot, report = {}, cleanup, state = 'Cleanup' }: Attempt): CleanupFacts {
+  const { caches, put, facts } = world();
+  const server = put('one', { state, cleanup: { neededSince: since, attempt: 1, ...cleanup } });
+  const owner = { apiVersion, kind: 'Server', name: 'one', uid: boot?.owner ?? server.metadata.uid ?? '' };
+  caches.bootConfigurations.absorb({
+    apiVersion,
+    kind: 'ServerBootConfiguration',
+    metadata: {
+      ...metadata('one'),
+      uid: 'boot-uid-1',
+      namespace: 'default',
+      ownerReferences: [owner],
+      annotations: {
+        'metal.ironcore.dev/type': 'Internal',
+        'metal.ironcore.dev/cleanup-attempt': boot?.attempt ?? '1',
+        'metal.ironcore.dev/cleanup-needed-since': boot?.of ?? since,
+        'metal.ironcore.dev/cleanup-prepared': at(10),
+      },
+    },
+    spec: { serverRef: { name: 'one' }, image: 'os' },
+  });
+  const serverOwner = { apiVersion, kind: 'Server', name: 'one', uid: server.metadata.uid ?? '' };
+  const storage = [disk, { serial: 'stick', sizeBytes: 1, removable: true }];
+  caches.inventories.absorb({
+    apiVersion,
+    kind: 'ServerInventory',
+    metadata: { ...metadata('one'), ownerReferences: [serverOwner] },
+    spec: { serverRef: { name: 'one' }, systemUUID: 'one', receivedTime: since, reportDigest: '', report: probeReport.parse({ storage }) },
+  });
+  caches.erasures.absorb({
+    apiVersion,
+    kind: 'ErasureReport',
+    metadata: metadata(erasureReportName('one', 'boot-uid-1')),
+    spec: {
+      serverRef: { name: 'one', uid: server.metadata.uid ?? '' },
+      systemUUID: 'one',
+      bootConfigurationUID: 'boot-uid-1',
+      attempt: 1,
+      mode: 'Purge',
+      receivedTime: at(20),
+      state: 'Succeeded',
+      disks: [erased],
+      ...report,
+    },
+  });
+  return facts(server);
+}
+
+const verdicts: [string, Attempt, CleanupFacts['clearance']][] = [
+  ['success of this attempt', {}, 'Erased'],
+  ['progress', { report: { state: 'Running' } }, undefined],
+  ['failure', { report: { state: 'Failed' } }, undefined],
+  ['success of another boot', { report: { bootConfigurationUID: 'boot-uid-1-of-old' } }, undefined],
+  ['success of another Server of the name', { report: { serverRef: { name: 'one', uid: 'other' } } }, undefined],
+  ['success of another attempt', { report: { attempt: 2 } }, undefined],
+  ['success of a boot of another attempt', { boot: { attempt: '2' }, report: { attempt: 2 } }, undefined],
+  ['success of a boot for an earlier need', { boot: { of: at(-500) } }, undefined],
+  ['success of a boot of an earlier Server', { boot: { owner: 'other' } }, undefined],
+  ['success that forgets a disk', { report: { disks: [] } }, undefined],
+  ['success that tells of another disk', { report: { disks: [{ ...erased, serial: 'B' }] } }, undefined],
+  ['success with a disk that failed', { report: { disks: [{ ...erased, result: 'Failed' }] } }, undefined],
+  ['success before the limits let it in', { cleanup: { attempt: 0 } }, undefined],
+  ['success when it is Reserved again', { state: 'Reserved' }, undefined],
+  ['success when it is in Error', { state: 'Error' }, undefined],
+];
+for (const [title, attempt, clearance] of verdicts) {
+  test(`${title} ${clearance === undefined ? 'clears nothing' : 'clears the server'}`, () =>
+    assert.equal(attempted(attempt).clearance, clearance));
+}
+
+test('success that forgets a disk is a failure that names it', () =>
+  assert.deepEqual(attempted({ report: { disks: [] } }).report, {
+    state: 'Failed',
+    message: 'the report of success does not tell that disk A was erased',
+  }));
+
+test('silence counts from the last word, or from the preparation', () => {
+  assert.equal(attempted({ report: { state: 'Running' } }).silentForMs, 980_000);
+  assert.equal(attempted({ report: { attempt: 2 } }).silentForMs, 990_000);
+  assert.equal(attempted({ report: { receivedTime: at(5_000) } }).silentForMs, 0);
+});
+
+for (const [title, of, state, clearance] of [
+  ['for this need', since, 'Error', 'Waived'],
+  ['for an earlier need', at(-500), 'Error', undefined],
+  ['for this need, in state Initial', since, 'Initial', undefined],
+] as const) {
+  test(`a waiver ${title} is ${clearance === undefined ? 'none' : 'one'}`, () => {
+    const { caches, put, facts } = world();
+    const server = put('one', { state, cleanup: { neededSince: since } });
+    const serverRef = { name: 'one', uid: server.metadata.uid ?? '' };
+    const spec = { serverRef, systemUUID: 'one', attempt: 0, mode: 'Purge', receivedTime: since, state: 'Waived' } as const;
+    caches.erasures.absorb({ apiVersion, kind: 'ErasureReport', metadata: metadata(waiverName('one', of)), spec });
+    assert.equal(facts(server).clearance, clearance);
+  });
+}
+
+const waiting = (neededSince: string): Status => ({ state: 'Cleanup', cleanup: { neededSince, queuedSince: at(900) } });
+
+test('the queue goes by how long the disks have waited, then by name; who cannot begin is in nobody\'s way', () => {
+  const { context, put, facts } = world('--cleanup-at-once=1');
+  put('runs', { state: 'Cleanup', cleanup: { neededSince: at(-100), attempt: 1, startedTime: at(950) } });
+  put('cannot', { state: 'Cleanup', cleanup: { neededSince: at(-50) } });
+  const [b, c, a] = [put('b', waiting(at(5))), put('c', waiting(at(5))), put('a', waiting(at(6)))];
+  assert.deepEqual(
+    [b, c, a].map((server) => facts(server).queue?.ahead),
+    [0, 1, 2],
+  );
+  assert.equal(facts(b).queue?.running, 1);
+  assert.deepEqual(nextInQueue(context), ['b']);
+});
+
+test('of two turns that saw the last place, one gets it, and keeps it until it is written down', async () => {
+  const { put, facts, admit } = world('--cleanup-at-once=1');
+  // Neither has said that it waits.
+  const [a, b] = [{ neededSince: at(1) }, { neededSince: at(2) }].map((cleanup, index) => put(`s${index}`, { state: 'Cleanup', cleanup }));
+  assert.ok(a && b);
+  for (const server of [a, b]) assert.equal(isItsTurn(facts(server).queue ?? assert.fail('it is in Cleanup')), true);
+  await Promise.all([admit(b), admit(a)]);
+  assert.deepEqual([facts(a).admitted, facts(b).admitted], [false, true]);
+  put('s1', { state: 'Error', cleanup: { neededSince: at(2) } });
+  await admit(a);
+  assert.equal(facts(a).admitted, true);
+});
+
+test('starts of the last hour count, also of servers that are free again, and each counts for an hour', () => {
+  const { put, facts } = world('--cleanup-per-hour=2');
+  put('free', { state: 'Available', cleanup: { startedTime: at(-2_000) } });
+  put('long-ago', { state: 'Available', cleanup: { startedTime: at(-2_601) } });
+  const server = put('one', waiting(since));
+  assert.equal(isItsTurn(facts(server).queue ?? assert.fail('it is in Cleanup')), true);
+  put('runs', { state: 'Cleanup', cleanup: { neededSince: since, attempt: 1, startedTime: at(0) } });
+  const { queue } = facts(server);
+  assert.deepEqual([queue?.startedInHour, queue?.hourFreesInMs], [2, 600_000]);
+  assert.equal(isItsTurn(queue ?? assert.fail('it is in Cleanup')), false);
+});
+
+const claim = { namespace: 'team', name: 'one', uid: 'claim-1' };
+const mark = { neededSince: since, formerClaim: claim };
+const noted = { phaseSince: at(1_000), at: at(1_000) };
+
+/** What stands in the status before, what is decided, and what stands there after. */
+const writes: [string, Status, { phase: ServerPhase; reason?: string; claimed?: true }, Cleanup | undefined][] = [
+  ['a claim marks', { state: 'Available' }, { phase: 'Reserved', claimed: true }, { ...mark, neededSince: at(1_000) }],
+  ['the mark stays', { state: 'Reserved', cleanup: mark }, { phase: 'Reserved', claimed: true }, mark],
+  ['without a reference too', { state: 'Reserved', cleanup: mark }, { phase: 'Cleanup' }, mark],
+  ['on a detour too', { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } }, { phase: 'Maintenance' }, mark],
+  ['in Initial too', { state: 'Cleanup', cleanup: mark }, { phase: 'Initial' }, mark],
+  ['an old claim is marked', { state: 'Reserved' }, { phase: 'Cleanup' }, { neededSince: at(1_000) }],
+  ['a queue', { state: 'Cleanup', cleanup: mark }, { phase: 'Cleanup', reason: 'CleanupQueued' }, { ...mark, queuedSince: at(1_000) }],
+  [
+    'a first attempt',
+    { state: 'Cleanup', cleanup: { ...mark, queuedSince: since } },
+    { phase: 'Cleanup', reason: 'CleanupStarts' },
+    { ...mark, startedTime: at(1_000), attempt: 1 },
+  ],
+  [
+    'a failed attempt',
+    { state: 'Cleanup', cleanup: { ...mark, attempt: 2, failedAttempts: 1 } },
+    { phase: 'Cleanup', reason: 'CleanupAttemptFailed' },
+    { ...mark, failedAttempts: 2 },
+  ],
+  [
+    'the next attempt',
+    { state: 'Cleanup', cleanup: { ...mark, failedAttempts: 2 } },
+    { phase: 'Cleanup', reason: 'CleanupStarts' },
+    { ...mark, failedAttempts: 2, startedTime: at(1_000), attempt: 3 },
+  ],
+  ['an error on the way', { state: 'Cleanup', cleanup: { ...mark, attempt: 2 } }, { phase: 'Cleanup' }, { ...mark, attempt: 2 }],
+  ['a retry', { state: 'Error', cleanup: { ...mark, failedAttempts: 2 } }, { phase: 'Cleanup' }, mark],
+  ['an offer', { state: 'Cleanup', cleanup: { ...mark, startedTime: since, attempt: 1 } }, { phase: 'Available' }, { startedTime: since }],
+  ['an offer by policy None', { state: 'Reserved', cleanup: mark }, { phase: 'Available' }, undefined],
+];
+for (const [title, status, { phase, reason, claimed }, expected] of writes) {
+  test(`what is written: ${title}`, () => {
+    const { put, facts } = world();
+    const server = put('one', status, claimed === true ? { serverClaimRef: claim } : {});
+    const seen: ServerFacts = { ...calmServer, cleanup: facts(server) };
+    const found = cleanupStatus(server, seen, { ...noted, phase, decision: { kind: 'wait', reason } });
+    assert.deepEqual(found, expected);
+  });
+}
