@@ -46,7 +46,8 @@ function follow(lab: Lab, node: Node): Disposable & { readonly states: string[];
 const reportsOf = (lab: Lab, name: string): ErasureReport[] =>
   [...lab.erasures.all()].filter(({ spec }) => spec.serverRef.name === name);
 
-const until = (lab: Lab, name: string, state: string): Promise<unknown> => lab.serverNamed(name).until(`is ${state}`, ({ status }) => status?.state === state);
+const until = (lab: Lab, name: string, state: string): Promise<unknown> =>
+  lab.serverNamed(name).until(`is ${state}`, ({ status }) => status?.state === state);
 
 test('a server that its claim gave back is erased, recorded and offered again', async () => {
   await using lab = await openLab({ flags: [purge] });
@@ -131,7 +132,9 @@ test('attempts that fail end in Error: off, not claimable, nothing to boot; a re
   assert.match(failed.status?.failure?.message ?? '', /attempt 2 of 2 .*1 disk is not erased/);
   assert.notEqual(failed.status?.cleanup?.neededSince, undefined);
   assert.deepEqual(
-    reportsOf(lab, name).map(({ spec }) => `${spec.attempt} ${spec.state}`).toSorted(),
+    reportsOf(lab, name)
+      .map(({ spec }) => `${spec.attempt} ${spec.state}`)
+      .toSorted(),
     ['1 Failed', '2 Failed'],
   );
   const waiting = await lab.claim({ image: 'registry.test/os:1', on: node });
@@ -143,7 +146,9 @@ test('attempts that fail end in Error: off, not claimable, nothing to boot; a re
   assert.deepEqual(seen.uncleanOffers, []);
   assert.deepEqual(seen.states.slice(0, 5), ['Reserved', 'Cleanup', 'Error', 'Cleanup', 'Available']);
   assert.deepEqual(
-    reportsOf(lab, name).map(({ spec }) => `${spec.attempt} ${spec.state}`).toSorted(),
+    reportsOf(lab, name)
+      .map(({ spec }) => `${spec.attempt} ${spec.state}`)
+      .toSorted(),
     ['1 Failed', '1 Succeeded', '2 Failed'],
   );
 });
@@ -243,9 +248,14 @@ test('with a limit of one, three servers are erased one after the other, the lon
   await lab.server(third).says('ErasingDisks');
   await claims[1]?.delete();
   const queued = await lab.server(second).says('CleanupQueued');
-  assert.match(JSON.stringify(queued.status?.conditions), /number 1 in the queue; 1 are being erased, --cleanup-at-once is 1/);
+  assert.match(
+    JSON.stringify(queued.status?.conditions),
+    /number 1 in the queue; 1 are being erased, --cleanup-at-once is 1/,
+  );
   await claims[0]?.delete();
-  await Promise.all(nodes.map((node) => lab.server(node).until('is clean', ({ status }) => status?.state === 'Available')));
+  await Promise.all(
+    nodes.map((node) => lab.server(node).until('is clean', ({ status }) => status?.state === 'Available')),
+  );
   assert.equal(most, 1);
   assert.deepEqual(order, [third.name, first.name, second.name]);
 });
@@ -259,7 +269,10 @@ test('only so many servers are let in within an hour', async () => {
   await server.says('ClaimServed');
   await next.delete();
   const queued = await server.says('CleanupQueued');
-  assert.match(JSON.stringify(queued.status?.conditions), /1 servers were let in within an hour, --cleanup-per-hour is 1/);
+  assert.match(
+    JSON.stringify(queued.status?.conditions),
+    /1 servers were let in within an hour, --cleanup-per-hour is 1/,
+  );
   assert.equal(node.power, 'Off');
 });
 
@@ -273,7 +286,10 @@ test('a claim made anew under the same name waits until the server is clean', as
   assert.notEqual(anew.uid, claim.uid);
   await anew.reaches('Bound');
   await server.says('ClaimServed');
-  assert.deepEqual(node.boots.map(({ outcome }) => outcome).filter((outcome) => outcome === 'eraser'), ['eraser']);
+  assert.deepEqual(
+    node.boots.map(({ outcome }) => outcome).filter((outcome) => outcome === 'eraser'),
+    ['eraser'],
+  );
   assert.equal(server.now?.status?.cleanup?.formerClaim?.uid, anew.uid);
 });
 
@@ -309,7 +325,12 @@ const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
   'the attempt is let in': (lab, node) =>
     lab.server(node).until('is let in', ({ status }) => status?.cleanup?.attempt === 1),
   'the boot is there': (lab, node) =>
-    lab.server(node).until('refers to it', ({ spec, status }) => status?.state === 'Cleanup' && spec.bootConfigurationRef !== undefined),
+    lab
+      .server(node)
+      .until(
+        'refers to it',
+        ({ spec, status }) => status?.state === 'Cleanup' && spec.bootConfigurationRef !== undefined,
+      ),
   'the machine erases': (lab, node) => lab.machine(node).until('erases', () => node.running?.role === 'eraser'),
   'the disks are empty': (lab, node) => lab.machine(node).until('is empty', () => node.machine.installed === undefined),
 };

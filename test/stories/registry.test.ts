@@ -441,7 +441,13 @@ test('what a cleanup boot tells is one ErasureReport without owner, and its end 
   assert.equal((await erasureOf(server, {})).status, 201);
   const first = await erasure(server);
   assert.deepEqual(
-    [first?.spec.state, first?.spec.mode, first?.spec.formerClaim?.uid, first?.spec.serialNumber, first?.metadata.ownerReferences],
+    [
+      first?.spec.state,
+      first?.spec.mode,
+      first?.spec.formerClaim?.uid,
+      first?.spec.serialNumber,
+      first?.metadata.ownerReferences,
+    ],
     ['Running', 'Purge', 'claim-uid', 'S1', undefined],
   );
   assert.equal((await erasureOf(server, { message: 'half' })).status, 200, 'too soon to be written');
@@ -460,15 +466,23 @@ test('of two replicas that hear different ends of an attempt at once, one stores
     erasureOf(server, succeeded),
     erasureOf(server, { state: 'Failed', disks: [] }, { at: second }),
   ]);
-  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409]);
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201, 409]));
 });
 
 const refusedErasures: [string, (name: string) => Promise<Answer>, string][] = [
   ['without a token', async (name) => erasureOf(await erasing(name), succeeded, { token: undefined }), 'TokenMissing'],
   ['of a discovery boot', async (name) => erasureOf(await room.discovering(name), succeeded), 'TokenNotForReports'],
-  ['of another attempt', async (name) => erasureOf(await erasing(name), { ...succeeded, attempt: 2 }), 'ErasureNotOrdered'],
+  [
+    'of another attempt',
+    async (name) => erasureOf(await erasing(name), { ...succeeded, attempt: 2 }),
+    'ErasureNotOrdered',
+  ],
   ['in state Available', async (name) => erasureOf(await erasing(name, 'Available'), succeeded), 'ErasureNotOrdered'],
-  ['of success with a disk that failed', async (name) => erasureOf(await erasing(name), { state: 'Succeeded' }), 'ReportInvalid'],
+  [
+    'of success with a disk that failed',
+    async (name) => erasureOf(await erasing(name), { state: 'Succeeded' }),
+    'ReportInvalid',
+  ],
   [
     'of another server',
     async (name) => erasureOf({ ...(await erasing(name)), uuid: (await erasing(`${name}-other`)).uuid }, succeeded),
@@ -479,7 +493,9 @@ for (const [index, [title, act, code]] of refusedErasures.entries()) {
   test(`a report of an erasure ${title} is refused and leaves nothing behind`, async () => {
     const answer = await act(`unordered-${index}`);
     assert.equal(answer.code, code);
-    const left = (await room.client.list(ErasureReport)).items.filter(({ spec }) => spec.serverRef.name === `unordered-${index}`);
+    const left = (await room.client.list(ErasureReport)).items.filter(
+      ({ spec }) => spec.serverRef.name === `unordered-${index}`,
+    );
     assert.deepEqual(left, []);
   });
 }

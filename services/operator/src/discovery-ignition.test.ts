@@ -57,7 +57,12 @@ const keysWithoutNew = (text: string, template: string): string[] =>
     .filter((key) => key in (parse(template) as object))
     .toSorted();
 
-for (const template of ['- a list', 'storage:\n  files: none', `storage:\n  files:\n    - path: ${order.path}`, 'a: [']) {
+for (const template of [
+  '- a list',
+  'storage:\n  files: none',
+  `storage:\n  files:\n    - path: ${order.path}`,
+  'a: [',
+]) {
   test(`${JSON.stringify(template)} has no place for a file, and that is said`, () =>
     withTemplate(template, (ignition) =>
       assert.rejects(ignition().render({ systemUUID: 'u', token: 't', files: [order] }), /no place for/),

@@ -213,7 +213,12 @@ export const ownOptions = [
     'What is done to the disks of a server between two claims, unless its spec says: None, Metadata, Clear or Purge',
   ),
   option('cleanup-attempts', 'integer', '3', 'Attempts to erase the disks of a server before it goes to Error'),
-  option('cleanup-timeout', 'duration', '30m', 'An attempt to erase disks of which nothing is heard for so long failed'),
+  option(
+    'cleanup-timeout',
+    'duration',
+    '30m',
+    'An attempt to erase disks of which nothing is heard for so long failed',
+  ),
   option('cleanup-at-once', 'integer', '10', 'Servers whose disks are erased at the same time; the others wait'),
   option('cleanup-per-hour', 'integer', '60', 'Servers whose disks begin to be erased within an hour; the others wait'),
   option('discovery-attempts', 'integer', '5', 'Discovery attempts before a server goes to Error'),

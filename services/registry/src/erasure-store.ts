@@ -79,7 +79,11 @@ export class ErasureStore {
       await client.create(ErasureReport, { metadata: { name }, spec }, { fieldManager });
       return;
     }
-    const guard = { op: 'replace', path: '/metadata/resourceVersion', value: existing.metadata.resourceVersion } as const;
+    const guard = {
+      op: 'replace',
+      path: '/metadata/resourceVersion',
+      value: existing.metadata.resourceVersion,
+    } as const;
     const replace = { op: 'replace', path: '/spec', value: spec } as const;
     await client.jsonPatch(ErasureReport, { name }, [guard, replace], { fieldManager });
   }
@@ -107,7 +111,11 @@ export class ErasureStore {
 const orderedMode = ({ metadata }: ServerBootConfiguration): ErasureReport['spec']['mode'] =>
   erasureModes.find((mode) => mode === metadata.annotations?.[cleanupModeAnnotation]) ?? 'None';
 
-const contentOf = ({ state, message = '', disks = [] }: Pick<ErasureReport['spec'], 'state' | 'message' | 'disks'>) => ({
+const contentOf = ({
+  state,
+  message = '',
+  disks = [],
+}: Pick<ErasureReport['spec'], 'state' | 'message' | 'disks'>) => ({
   state,
   message,
   disks,
@@ -117,13 +125,19 @@ const contentOf = ({ state, message = '', disks = [] }: Pick<ErasureReport['spec
 export function requireOrdered({ server, boot, report }: ErasureDelivery): void {
   const state = server.status?.state ?? 'Initial';
   if (state !== 'Cleanup')
-    throw new Refusal('ErasureNotOrdered', `Server ${server.metadata.name} is in state ${state}; nothing is to be erased`);
+    throw new Refusal(
+      'ErasureNotOrdered',
+      `Server ${server.metadata.name} is in state ${state}; nothing is to be erased`,
+    );
   const ordered = boot.metadata.annotations?.[cleanupAttemptAnnotation];
   if (String(report.attempt) !== ordered)
     throw new Refusal('ErasureNotOrdered', `the token is of attempt ${ordered}; the report is of ${report.attempt}`);
   const unerased = report.disks.find(({ result }) => result !== 'Erased');
   if (report.state === 'Succeeded' && unerased !== undefined)
-    throw new Refusal('ReportInvalid', `state: Succeeded, but disk ${unerased.name || unerased.serial} is ${unerased.result}`);
+    throw new Refusal(
+      'ReportInvalid',
+      `state: Succeeded, but disk ${unerased.name || unerased.serial} is ${unerased.result}`,
+    );
 }
 
 /** Only the boots that a cleanup prepares have an order. */

@@ -169,7 +169,9 @@ test('what was so before this process came is no duration of its own', async () 
 test('attempts to erase disks are counted by how they ended, silence included, and successes are timed', async () => {
   const { servers, erasures, samples, registry } = fleet();
   const inCleanup = (cleanup: object, seconds = 0) =>
-    servers.absorb(server('s', { state: 'Cleanup', stateSince: at(seconds), cleanup: { neededSince: at(0), ...cleanup } }));
+    servers.absorb(
+      server('s', { state: 'Cleanup', stateSince: at(seconds), cleanup: { neededSince: at(0), ...cleanup } }),
+    );
   erasures.absorb(erasure('old', { attempt: 1, state: 'Succeeded', receivedTime: at(10) }));
   inCleanup({ queuedSince: at(0) });
   assert.deepEqual(await samples('metal_cleanups'), ['state=queued 1', 'state=running 0']);

@@ -48,7 +48,13 @@ function world(...more: string[]) {
   // What is judged here looks at nothing else of the context.
   const context = { caches, config, access: { system }, clock: { now: () => now } } as unknown as OperatorContext;
   const put = (name: string, status: Status, spec: Partial<Server['spec']> = {}): Server => {
-    const server: Server = { apiVersion, kind: 'Server', metadata: metadata(name), spec: { systemUUID: name, ...spec }, status };
+    const server: Server = {
+      apiVersion,
+      kind: 'Server',
+      metadata: metadata(name),
+      spec: { systemUUID: name, ...spec },
+      status,
+    };
     servers.absorb(server);
     return server;
   };
@@ -77,7 +83,15 @@ for (const [title, status, needed] of needs) {
 }
 
 const disk = { serial: 'A', wwid: '', model: 'M', sizeBytes: 100 };
-const erased = { ...disk, result: 'Erased', name: '', erasedBytes: 100, samples: 1, verified: true, message: '' } as const;
+const erased = {
+  ...disk,
+  result: 'Erased',
+  name: '',
+  erasedBytes: 100,
+  samples: 1,
+  verified: true,
+  message: '',
+} as const;
 
 interface Attempt {
   readonly boot?: { readonly attempt?: string; readonly of?: string; readonly owner?: string };
@@ -114,7 +128,13 @@ function attempted({ boot, report = {}, cleanup, state = 'Cleanup' }: Attempt): 
     apiVersion,
     kind: 'ServerInventory',
     metadata: { ...metadata('one'), ownerReferences: [serverOwner] },
-    spec: { serverRef: { name: 'one' }, systemUUID: 'one', receivedTime: since, reportDigest: '', report: probeReport.parse({ storage }) },
+    spec: {
+      serverRef: { name: 'one' },
+      systemUUID: 'one',
+      receivedTime: since,
+      reportDigest: '',
+      report: probeReport.parse({ storage }),
+    },
   });
   caches.erasures.absorb({
     apiVersion,
@@ -149,6 +169,11 @@ const verdicts: [string, Attempt, CleanupFacts['clearance']][] = [
   ['success that tells of another disk', { report: { disks: [{ ...erased, serial: 'B' }] } }, undefined],
   ['success with a disk that failed', { report: { disks: [{ ...erased, result: 'Failed' }] } }, undefined],
   ['success before the limits let it in', { cleanup: { attempt: 0 } }, undefined],
+  [
+    'success of a boot of no attempt',
+    { boot: { attempt: '0' }, report: { attempt: 0 }, cleanup: { attempt: 0 } },
+    undefined,
+  ],
   ['success when it is Reserved again', { state: 'Reserved' }, undefined],
   ['success when it is in Error', { state: 'Error' }, undefined],
 ];
@@ -178,7 +203,14 @@ for (const [title, of, state, clearance] of [
     const { caches, put, facts } = world();
     const server = put('one', { state, cleanup: { neededSince: since } });
     const serverRef = { name: 'one', uid: server.metadata.uid ?? '' };
-    const spec = { serverRef, systemUUID: 'one', attempt: 0, mode: 'Purge', receivedTime: since, state: 'Waived' } as const;
+    const spec = {
+      serverRef,
+      systemUUID: 'one',
+      attempt: 0,
+      mode: 'Purge',
+      receivedTime: since,
+      state: 'Waived',
+    } as const;
     caches.erasures.absorb({ apiVersion, kind: 'ErasureReport', metadata: metadata(waiverName('one', of)), spec });
     assert.equal(facts(server).clearance, clearance);
   });
@@ -186,7 +218,7 @@ for (const [title, of, state, clearance] of [
 
 const waiting = (neededSince: string): Status => ({ state: 'Cleanup', cleanup: { neededSince, queuedSince: at(900) } });
 
-test('the queue goes by how long the disks have waited, then by name; who cannot begin is in nobody\'s way', () => {
+test("the queue goes by how long the disks have waited, then by name; who cannot begin is in nobody's way", () => {
   const { context, put, facts } = world('--cleanup-at-once=1');
   put('runs', { state: 'Cleanup', cleanup: { neededSince: at(-100), attempt: 1, startedTime: at(950) } });
   put('cannot', { state: 'Cleanup', cleanup: { neededSince: at(-50) } });
@@ -202,7 +234,9 @@ test('the queue goes by how long the disks have waited, then by name; who cannot
 test('of two turns that saw the last place, one gets it, and keeps it until it is written down', async () => {
   const { put, facts, admit } = world('--cleanup-at-once=1');
   // Neither has said that it waits.
-  const [a, b] = [{ neededSince: at(1) }, { neededSince: at(2) }].map((cleanup, index) => put(`s${index}`, { state: 'Cleanup', cleanup }));
+  const [a, b] = [{ neededSince: at(1) }, { neededSince: at(2) }].map((cleanup, index) =>
+    put(`s${index}`, { state: 'Cleanup', cleanup }),
+  );
   assert.ok(a && b);
   for (const server of [a, b]) assert.equal(isItsTurn(facts(server).queue ?? assert.fail('it is in Cleanup')), true);
   await Promise.all([admit(b), admit(a)]);
@@ -236,7 +270,12 @@ const writes: [string, Status, { phase: ServerPhase; reason?: string; claimed?: 
   ['on a detour too', { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } }, { phase: 'Maintenance' }, mark],
   ['in Initial too', { state: 'Cleanup', cleanup: mark }, { phase: 'Initial' }, mark],
   ['an old claim is marked', { state: 'Reserved' }, { phase: 'Cleanup' }, { neededSince: at(1_000) }],
-  ['a queue', { state: 'Cleanup', cleanup: mark }, { phase: 'Cleanup', reason: 'CleanupQueued' }, { ...mark, queuedSince: at(1_000) }],
+  [
+    'a queue',
+    { state: 'Cleanup', cleanup: mark },
+    { phase: 'Cleanup', reason: 'CleanupQueued' },
+    { ...mark, queuedSince: at(1_000) },
+  ],
   [
     'a first attempt',
     { state: 'Cleanup', cleanup: { ...mark, queuedSince: since } },
@@ -255,9 +294,19 @@ const writes: [string, Status, { phase: ServerPhase; reason?: string; claimed?: 
     { phase: 'Cleanup', reason: 'CleanupStarts' },
     { ...mark, failedAttempts: 2, startedTime: at(1_000), attempt: 3 },
   ],
-  ['an error on the way', { state: 'Cleanup', cleanup: { ...mark, attempt: 2 } }, { phase: 'Cleanup' }, { ...mark, attempt: 2 }],
+  [
+    'an error on the way',
+    { state: 'Cleanup', cleanup: { ...mark, attempt: 2 } },
+    { phase: 'Cleanup' },
+    { ...mark, attempt: 2 },
+  ],
   ['a retry', { state: 'Error', cleanup: { ...mark, failedAttempts: 2 } }, { phase: 'Cleanup' }, mark],
-  ['an offer', { state: 'Cleanup', cleanup: { ...mark, startedTime: since, attempt: 1 } }, { phase: 'Available' }, { startedTime: since }],
+  [
+    'an offer',
+    { state: 'Cleanup', cleanup: { ...mark, startedTime: since, attempt: 1 } },
+    { phase: 'Available' },
+    { startedTime: since },
+  ],
   ['an offer by policy None', { state: 'Reserved', cleanup: mark }, { phase: 'Available' }, undefined],
 ];
 for (const [title, status, { phase, reason, claimed }, expected] of writes) {

@@ -92,15 +92,14 @@ export const modeOf = ({ spec }: Server, { config }: Pick<OperatorContext, 'conf
   spec.cleanup?.disks ?? config.cleanupDisks;
 
 /** What an inventory of an earlier Server of the name says is about another machine. */
-export const inventoryOf = ({ metadata }: Server, inventory: ServerInventory | undefined): ServerInventory | undefined =>
+export const inventoryOf = (
+  { metadata }: Server,
+  inventory: ServerInventory | undefined,
+): ServerInventory | undefined =>
   inventory?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) === true ? inventory : undefined;
 
 /** Removable and read-only disks are neither touched nor expected by the agent. */
-export const orderOf = (
-  { spec }: ServerInventory,
-  mode: ErasureOrder['mode'],
-  attempt: number,
-): ErasureOrder => ({
+export const orderOf = ({ spec }: ServerInventory, mode: ErasureOrder['mode'], attempt: number): ErasureOrder => ({
   attempt,
   mode,
   disks: spec.report.storage
@@ -165,7 +164,7 @@ function clearanceOf(
   outcome: string | undefined,
   { caches }: OperatorContext,
 ): CleanupFacts['clearance'] {
-  if (status?.state === 'Cleanup' && outcome === 'Succeeded') return 'Erased';
+  if (outcome === 'Succeeded') return 'Erased';
   const since = status?.cleanup?.neededSince;
   if ((status?.state !== 'Cleanup' && status?.state !== 'Error') || since === undefined) return undefined;
   const waiver = caches.erasures.get(waiverName(metadata.name, since))?.spec;

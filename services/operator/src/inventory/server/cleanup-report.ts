@@ -35,7 +35,7 @@ function attemptFields(
   { reason, before, at }: { reason: string | undefined; before: CleanupStatus; at: string },
 ): CleanupStatus {
   const failed = failedAttempts > 0 ? { failedAttempts } : {};
-  switch (reason) {
+  switch (reason ?? '') {
     case 'CleanupStarts':
       return { ...failed, startedTime: at, attempt: failedAttempts + 1 };
     case 'CleanupAttemptFailed':
@@ -49,10 +49,9 @@ function attemptFields(
 
 function pick<T extends object, K extends keyof T>(object: T, ...names: K[]): Pick<T, K> {
   // Entries of T under names of K; what is undefined is left out, as optional fields may be.
-  return Object.fromEntries(names.flatMap((name) => (object[name] === undefined ? [] : [[name, object[name]]]))) as Pick<
-    T,
-    K
-  >;
+  return Object.fromEntries(
+    names.flatMap((name) => (object[name] === undefined ? [] : [[name, object[name]]])),
+  ) as Pick<T, K>;
 }
 
 const unlessEmpty = (cleanup: CleanupStatus): CleanupStatus | undefined =>

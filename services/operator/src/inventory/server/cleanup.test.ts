@@ -20,6 +20,7 @@ const gone = { standing: 'gone', uid: 'claim-1', name: 'team/one' } as const;
 const failure = { reason: 'CleanupFailed', message: 'in vain' } as const;
 const failedReport = { state: 'Failed', message: 'disk A' } as const;
 const on = { power: 'On', cleanup: unclean() } as const;
+const rediscover = { kind: 'rediscover', word: 'rediscover' } as const;
 const retry = { kind: 'retry', word: 'retry' } as const;
 
 /** One line of a table: in this phase, with these facts, this is decided. */
@@ -33,6 +34,7 @@ const lines: Line[] = [
   ['a discovery', 'Discovery', { cleanup: unclean(), report: 'fresh' }, 'go Cleanup'],
   ['a clean discovery', 'Discovery', { cleanup: unclean({ needed: false }), report: 'fresh' }, 'go Available'],
   ['a retry', 'Error', { cleanup: unclean(), failure, operation: retry }, 'go Cleanup'],
+  ['another discovery', 'Error', { cleanup: unclean(), failure, operation: rediscover }, 'go Initial'],
   ['a retry of a clean server', 'Error', { operation: retry }, 'go Initial'],
   ['a claim reference', 'Cleanup', { cleanup: unclean(), claim: gone }, 'wait CleanupHeldByClaim'],
   ['a running machine', 'Cleanup', on, 'act powerOff'],
@@ -106,7 +108,7 @@ const variety: { [Name in keyof ServerFacts]?: readonly ServerFacts[Name][] } = 
   report: ['absent', 'fresh'],
   parked: [false, true],
   hardwareSeenMsAgo: [0, undefined],
-  operation: [{ kind: 'none' }, retry, { kind: 'rediscover', word: 'rediscover' }, { kind: 'unpark', word: 'unpark' }],
+  operation: [{ kind: 'none' }, retry, rediscover, { kind: 'unpark', word: 'unpark' }],
   probeBoot: [undefined, boot],
   failure: [undefined, failure, { reason: 'PowerStuck', message: '' }],
   claim: [{ standing: 'none' }, gone, heldClaim, { standing: 'missing', uid: '', name: '', restored: false }],

@@ -27,7 +27,9 @@ export function offer<Phase extends ServerPhase>(
   otherwise?: (server: ServerFacts) => Otherwise<Phase>,
 ): Offer | Otherwise<Phase> | Go<'Cleanup', ServerReason> {
   if (isClean(server)) return offered;
-  return otherwise?.(server) ?? go('Cleanup', 'CleanupNeeded', `a claim has had its disks; policy ${server.cleanup.mode}`);
+  return (
+    otherwise?.(server) ?? go('Cleanup', 'CleanupNeeded', `a claim has had its disks; policy ${server.cleanup.mode}`)
+  );
 }
 
 /** The disks of a server that nobody holds are erased, before anybody else has it. */
@@ -64,12 +66,7 @@ function erase(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
   // The turn ends here: that it failed is written down before its traces are removed.
   if (reason !== undefined) return wait(1, 'CleanupAttemptFailed', `${attemptOf(server)}: ${reason}`);
   if (cleanup.boot?.referenced === true) return runAttempt(server, cleanup.boot);
-  return (
-    obstacle(server) ??
-    beOff(server, 'CleanupStartsFromOff') ??
-    forgetOverride(server) ??
-    begin(server)
-  );
+  return obstacle(server) ?? beOff(server, 'CleanupStartsFromOff') ?? forgetOverride(server) ?? begin(server);
 }
 
 /** Why the attempt under way is lost. */

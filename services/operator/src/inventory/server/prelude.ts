@@ -20,7 +20,11 @@ export function phase<const To extends readonly ServerPhase[]>(
   return row<readonly (Anywhere | To[number])[]>(
     [...new Set([...to, ...detoursOf(name)])],
     (server) =>
-      operationStep(name, server) ?? waiverStep(name, server) ?? maintenanceStep(name, server) ?? settingsStep(name, server) ?? judge(server),
+      operationStep(name, server) ??
+      waiverStep(name, server) ??
+      maintenanceStep(name, server) ??
+      settingsStep(name, server) ??
+      judge(server),
   );
 }
 

@@ -227,7 +227,10 @@ export const serverReasons = {
     remedy:
       'If this stays, look at the serial console: does the machine boot from the network, and does it reach the boot service and the registry?',
   },
-  ErasingDisks: { meaning: 'The agent on the machine erases its disks; the message tells how far it is.', remedy: nothing },
+  ErasingDisks: {
+    meaning: 'The agent on the machine erases its disks; the message tells how far it is.',
+    remedy: nothing,
+  },
   CleanupAttemptFailed: {
     meaning: 'An attempt to erase the disks failed, or nothing was heard of it for too long; another one follows.',
     remedy: 'Look at the ErasureReports of the server: they tell what was done to each disk.',
@@ -245,7 +248,8 @@ export const serverReasons = {
   },
   WaiverDropped: {
     meaning: 'A cleanup was waived without a text, or while there was none to waive; the annotation was removed.',
-    remedy: 'Annotate metal.ironcore.dev/waive-cleanup="who and why" while the server is in Cleanup, or in Error after it.',
+    remedy:
+      'Annotate metal.ironcore.dev/waive-cleanup="who and why" while the server is in Cleanup, or in Error after it.',
   },
 
   // Maintenance and parking.

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { labsOfFile } from '@metal/lab/lab.ts';
+import { MachineService } from '@metal/lab/machine-service.ts';
+import { type MomentKind, momentOf, MomentWatch } from '@metal/lab/moments.ts';
+import { RestartingOperator } from '@metal/lab/restarting-operator.ts';
+
+const openLab = labsOfFile();
+const rackSize = 5;
+const seedCount = Number(process.env.METAL_SEEDS ?? 20);
+const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
+
+/** So many moments of each kind lie between the deletion of a claim and the next offer; fewer are taken than there are. */
+const momentsOnTheWay: Readonly<Record<MomentKind, number>> = { write: 18, phase: 4, arrived: 30, answered: 30 };
+
+for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
+  const seeds = Array.from({ length: Math.min(rackSize, firstSeed + seedCount - seed) }, (_, index) => seed + index);
+  test(`an operator killed on the way back at the moments of seeds ${seeds[0]} to ${seeds.at(-1)} offers nothing unclean`, async () => {
+    const service = new MachineService();
+    await using lab = await openLab({
+      operator: 'none',
+      speed: 1,
+      fleet: { powerOnMs: 100, powerOffMs: 100, bootMs: 100, eraseMs: 200, fetch: service.fetch },
+      flags: ['--cleanup-disks=Purge', '--power-polling-interval=1s', '--cleanup-at-once=2'],
+    });
+    const nodes = await lab.rack({ generic: seeds.length });
+    await using operator = new RestartingOperator(lab, service);
+    await operator.started;
+    await lab.plugIn(...nodes);
+    const uncleanOffers: string[] = [];
+    using _following = lab.servers.onChange(({ after }) => {
+      const node = nodes.find(({ uuid }) => uuid.toLowerCase() === after?.spec.systemUUID.toLowerCase());
+      if (after?.status?.state === 'Available' && node?.machine.installed !== undefined)
+        uncleanOffers.push(after.metadata.name);
+    });
+    await Promise.all(
+      nodes.map(async (node, index) => {
+        await lab.server(node).says('Available');
+        const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
+        await lab.server(node).says('ClaimServed');
+        const moment = momentOf(seeds[index] ?? 0, momentsOnTheWay);
+        using moments = new MomentWatch(lab, node);
+        moments.at(moment, () =>
+          operator.kill(`seed ${seeds[index]}: ${moment.kind} ${moment.number} of ${node.name}`),
+        );
+        await claim.delete();
+        await claim.isGone();
+        await lab.server(node).says('Available');
+        moments.atTheLatest();
+        await lab.server(node).says('Available');
+        assert.equal(node.machine.installed, undefined);
+        const succeeded = [...lab.erasures.all()].filter(
+          ({ spec }) => spec.systemUUID === node.uuid.toLowerCase() && spec.state === 'Succeeded',
+        );
+        assert.equal(succeeded.length, 1, 'and it was erased in one attempt that counts');
+      }),
+    );
+    await operator.started;
+    assert.ok(operator.kills > 0);
+    assert.deepEqual(uncleanOffers, []);
+  });
+}
