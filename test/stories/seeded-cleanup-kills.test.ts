@@ -7,7 +7,7 @@ import { RestartingOperator } from '@metal/lab/restarting-operator.ts';
 
 const openLab = labsOfFile();
 const rackSize = 5;
-const seedCount = Number(process.env.METAL_SEEDS ?? 20);
+const seedCount = Number(process.env.METAL_SEEDS ?? 10);
 const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
 
 /** So many moments of each kind lie between the deletion of a claim and the next offer; fewer are taken than there are. */
