@@ -6,6 +6,7 @@ import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
 import { type Lab, type LabOptions, labsOfFile } from '@metal/lab/lab.ts';
+import { simulated } from '@metal/lab/simulated.ts';
 import type { Subject } from '@metal/lab/subject.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
@@ -26,7 +27,7 @@ async function claimed(lab: Lab): Promise<{ node: Node; claim: ClaimHandle; name
   await lab.server(node).says('Available');
   const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
   const { metadata } = await lab.server(node).says('ClaimServed');
-  assert.notEqual(node.machine.installed, undefined, 'the claim left its data');
+  assert.notEqual(simulated(node).installed, undefined, 'the claim left its data');
   return { node, claim, name: metadata.name, server: lab.server(node) };
 }
 
@@ -38,7 +39,7 @@ function follow(lab: Lab, node: Node): Disposable & { readonly states: string[];
     const state = after?.status?.state ?? '';
     if (after?.spec.systemUUID.toLowerCase() !== node.uuid.toLowerCase()) return;
     if (states.at(-1) !== state) states.push(state);
-    if (state === 'Available' && node.machine.installed !== undefined) uncleanOffers.push(JSON.stringify(after));
+    if (state === 'Available' && simulated(node).installed !== undefined) uncleanOffers.push(JSON.stringify(after));
   });
   return { states, uncleanOffers, [Symbol.dispose]: () => following[Symbol.dispose]() };
 }
@@ -61,7 +62,7 @@ test('a server that its claim gave back is erased, recorded and offered again', 
   const free = await server.says('Available');
   assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Available']);
   assert.deepEqual(seen.uncleanOffers, []);
-  assert.equal(node.machine.installed, undefined);
+  assert.equal(simulated(node).installed, undefined);
   assert.deepEqual(node.powerLog.slice(powerBefore), ['Off', 'On', 'Off']);
   assert.deepEqual(
     node.boots.slice(bootsBefore).map(({ override, from, outcome }) => [override, from, outcome]),
@@ -110,7 +111,7 @@ test('by default nothing is erased, as in v0.7.0, unless the server itself asks 
   await next.delete();
   await next.isGone();
   await server.says('Available');
-  assert.equal(node.machine.installed, undefined);
+  assert.equal(simulated(node).installed, undefined);
   assert.deepEqual(
     reportsOf(lab, name).map(({ spec }) => spec.mode),
     ['Metadata'],
@@ -121,7 +122,7 @@ test('attempts that fail end in Error: off, not claimable, nothing to boot; a re
   await using lab = await openLab({ flags: [purge, '--cleanup-attempts=2'] });
   const { node, claim, name, server } = await claimed(lab);
   using seen = follow(lab, node);
-  node.machine.eraserTrouble = 'fails';
+  simulated(node).eraserTrouble = 'fails';
   await claim.delete();
   await claim.isGone();
   await until(lab, name, 'Error');
@@ -140,7 +141,7 @@ test('attempts that fail end in Error: off, not claimable, nothing to boot; a re
   const waiting = await lab.claim({ image: 'registry.test/os:1', on: node });
   await waiting.subject.until('is told why', ({ status }) => /StateError/.test(JSON.stringify(status?.conditions)));
 
-  node.machine.eraserTrouble = undefined;
+  simulated(node).eraserTrouble = undefined;
   await lab.ask(failed, 'retry');
   await waiting.reaches('Bound');
   assert.deepEqual(seen.uncleanOffers, []);
@@ -157,14 +158,14 @@ test('an attempt of which nothing is heard is given up, and what it says later c
   await using lab = await openLab({ flags: [purge, '--cleanup-timeout=1m'] });
   const { node, claim, name, server } = await claimed(lab);
   using seen = follow(lab, node);
-  node.machine.eraserTrouble = 'hangs';
+  simulated(node).eraserTrouble = 'hangs';
   await claim.delete();
   await claim.isGone();
   const first = await server.says('ErasingDisks').then(() => lab.bootOf(node).exists());
   const { data } = await lab.client.get(Secret, { namespace: 'default', name });
   const token = /inline: "(\S{32})"/.exec(Buffer.from(data?.ignition ?? '', 'base64').toString())?.[1];
   assert.ok(token, 'the token of the first attempt');
-  node.machine.eraserTrouble = 'hangs';
+  simulated(node).eraserTrouble = 'hangs';
   await server.until('is in attempt 2', ({ status }) => status?.cleanup?.attempt === 2);
   await server.says('ErasingDisks');
 
@@ -188,18 +189,18 @@ test('an attempt of which nothing is heard is given up, and what it says later c
 test('a disk that nobody ordered to erase stops every attempt before anything is touched', async () => {
   await using lab = await openLab({ flags: [purge, '--cleanup-attempts=1'] });
   const { node, claim, name, server } = await claimed(lab);
-  node.machine.eraserTrouble = 'extraDisk';
+  simulated(node).eraserTrouble = 'extraDisk';
   await claim.delete();
   await until(lab, name, 'Error');
   assert.match(server.now?.status?.failure?.message ?? '', /EXTRA is there and not in the order/);
-  assert.notEqual(node.machine.installed, undefined);
+  assert.notEqual(simulated(node).installed, undefined);
 });
 
 for (const state of ['Cleanup', 'Error'] as const) {
   test(`a waiver in ${state} is recorded with its words, and the server is offered as it is`, async () => {
     await using lab = await openLab({ flags: [purge, '--cleanup-attempts=1'] });
     const { node, claim, name, server } = await claimed(lab);
-    node.machine.eraserTrouble = state === 'Cleanup' ? 'hangs' : 'fails';
+    simulated(node).eraserTrouble = state === 'Cleanup' ? 'hangs' : 'fails';
     await lab.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': 'too early' } } });
     await lab.tells(name, 'WaiverDropped', 'too early');
     await claim.delete();
@@ -300,12 +301,12 @@ test('a server kept for review is erased when its reference is cleared', async (
   await claim.delete();
   await claim.isGone();
   await server.reaches('Released');
-  assert.notEqual(node.machine.installed, undefined, 'kept for the review');
+  assert.notEqual(simulated(node).installed, undefined, 'kept for the review');
   using seen = follow(lab, node);
   await lab.patchServer(name, { spec: { serverClaimRef: null } });
   await server.says('Available');
   assert.deepEqual(seen.states, ['Released', 'Cleanup', 'Available']);
-  assert.equal(node.machine.installed, undefined);
+  assert.equal(simulated(node).installed, undefined);
 });
 
 test('a server whose disks nobody knows is discovered first', async () => {
@@ -332,7 +333,8 @@ const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
         ({ spec, status }) => status?.state === 'Cleanup' && spec.bootConfigurationRef !== undefined,
       ),
   'the machine erases': (lab, node) => lab.machine(node).until('erases', () => node.running?.role === 'eraser'),
-  'the disks are empty': (lab, node) => lab.machine(node).until('is empty', () => node.machine.installed === undefined),
+  'the disks are empty': (lab, node) =>
+    lab.machine(node).until('is empty', () => simulated(node).installed === undefined),
 };
 
 for (const [moment, happens] of Object.entries(moments)) {
@@ -347,7 +349,7 @@ for (const [moment, happens] of Object.entries(moments)) {
     await using _second = await lab.startOperatorProcess();
     await server.says('Available');
     assert.deepEqual(seen.uncleanOffers, []);
-    assert.equal(node.machine.installed, undefined);
+    assert.equal(simulated(node).installed, undefined);
     assert.equal(seen.states.filter((state) => state === 'Cleanup').length, 1);
   });
 }
@@ -364,5 +366,5 @@ test('an operator that ends right after it took the server from its claim left t
   await using _second = await lab.startOperatorProcess();
   await server.says('Available');
   assert.deepEqual(seen.uncleanOffers, []);
-  assert.equal(node.machine.installed, undefined);
+  assert.equal(simulated(node).installed, undefined);
 });

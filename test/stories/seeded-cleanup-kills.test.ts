@@ -4,6 +4,7 @@ import { labsOfFile } from '@metal/lab/lab.ts';
 import { MachineService } from '@metal/lab/machine-service.ts';
 import { type MomentKind, momentOf, MomentWatch } from '@metal/lab/moments.ts';
 import { RestartingOperator } from '@metal/lab/restarting-operator.ts';
+import { simulated } from '@metal/lab/simulated.ts';
 
 const openLab = labsOfFile();
 const rackSize = 5;
@@ -30,7 +31,7 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
     const uncleanOffers: string[] = [];
     using _following = lab.servers.onChange(({ after }) => {
       const node = nodes.find(({ uuid }) => uuid.toLowerCase() === after?.spec.systemUUID.toLowerCase());
-      if (after?.status?.state === 'Available' && node?.machine.installed !== undefined)
+      if (after?.status?.state === 'Available' && node !== undefined && simulated(node).installed !== undefined)
         uncleanOffers.push(after.metadata.name);
     });
     await Promise.all(
@@ -48,7 +49,7 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
         await lab.server(node).says('Available');
         moments.atTheLatest();
         await lab.server(node).says('Available');
-        assert.equal(node.machine.installed, undefined);
+        assert.equal(simulated(node).installed, undefined);
         const succeeded = [...lab.erasures.all()].filter(
           ({ spec }) => spec.systemUUID === node.uuid.toLowerCase() && spec.state === 'Succeeded',
         );
