@@ -92,6 +92,8 @@ test('a server that its claim gave back is erased, recorded and offered again', 
     node.machine.hardware.disks.map(({ serialNumber }) => [serialNumber, 'Erased', true]),
   );
   assert.equal(metadata.name, erasureReportName(name, spec.bootConfigurationUID ?? ''));
+  const changed = lab.client.mergePatch(ErasureReport, metadata, { spec: { state: 'Failed' } });
+  await assert.rejects(changed, /does not end otherwise/);
 });
 
 test('by default nothing is erased, as in v0.7.0, unless the server itself asks for it', async () => {
@@ -319,6 +321,20 @@ test('a server whose disks nobody knows is discovered first', async () => {
   await server.says('Available');
   assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Initial', 'Discovery', 'Cleanup', 'Available']);
   assert.deepEqual(seen.uncleanOffers, []);
+});
+
+test('a server whose BMC goes away while it is erased is offered when it was seen off', async () => {
+  await using lab = await openLab({ flags: [purge], fleet: { eraseMs: 10_000 } });
+  const { node, claim, server } = await claimed(lab);
+  await claim.delete();
+  await server.says('ErasingDisks');
+  node.bmc.refuse();
+  await lab.machine(node).until('is empty', () => simulated(node).installed === undefined);
+  await server.says('BMCNotReady');
+  assert.equal(server.now?.status?.state, 'Cleanup');
+  node.bmc.heal();
+  await server.says('Available');
+  assert.equal(node.power, 'Off');
 });
 
 const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {

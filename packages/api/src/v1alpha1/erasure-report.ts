@@ -1,3 +1,4 @@
+import { rule } from '@metal/kube/cel.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
@@ -25,9 +26,11 @@ const spec = z.object({
   attempt: int32().describe('Which attempt this is, counted from 1; 0 for a waiver before the first.'),
   mode: z.enum(erasureModes).describe('What was ordered.'),
   receivedTime: time().describe('When the last word arrived, by the clock of the registry.'),
-  state: z
-    .enum(['Running', 'Succeeded', 'Failed', 'Waived'])
-    .describe('How far it is. What is not Running does not change any more.'),
+  state: rule(
+    z.enum(['Running', 'Succeeded', 'Failed', 'Waived']),
+    "oldSelf == 'Running' || self == oldSelf",
+    'an attempt that has ended does not end otherwise',
+  ).describe('How far it is. What is not Running does not change any more.'),
   message: z.string().optional().describe('What went wrong; of a waiver, who waived and why.'),
   disks: z.array(diskErasure).optional().describe('What was done to each disk.'),
 });

@@ -73,6 +73,16 @@ export const chapters: readonly Chapter[] = [
         description: 'Servers whose discovery has begun more than once without a report.',
         queries: { '{{server}}': 'max by (server) (metal_server_discovery_attempts) > 1' },
       },
+      {
+        title: 'Disks being erased',
+        description: 'Servers whose disks are being erased, and servers that wait for that.',
+        queries: { '{{state}}': 'max by (state) (metal_cleanups)' },
+      },
+      {
+        title: 'Attempts to erase disks',
+        description: 'By what came of them; Silent ones were given up.',
+        queries: { '{{result}}': 'max by (result) (increase(metal_cleanup_attempts_total[1h]))' },
+      },
     ],
   },
   {
