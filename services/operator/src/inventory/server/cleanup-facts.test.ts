@@ -188,10 +188,12 @@ test('success that forgets a disk is a failure that names it', () =>
     message: 'the report of success does not tell that disk A was erased',
   }));
 
-test('silence counts from the last word, or from the preparation', () => {
+test('silence counts from the last word, or from the preparation, or from when it was let in', () => {
   assert.equal(attempted({ report: { state: 'Running' } }).silentForMs, 980_000);
   assert.equal(attempted({ report: { attempt: 2 } }).silentForMs, 990_000);
   assert.equal(attempted({ report: { receivedTime: at(5_000) } }).silentForMs, 0);
+  const unprepared = { boot: { of: at(-500) }, cleanup: { startedTime: at(5) } };
+  assert.equal(attempted(unprepared).silentForMs, 995_000);
 });
 
 for (const [title, of, state, clearance] of [
@@ -256,6 +258,17 @@ test('starts of the last hour count, also of servers that are free again, and ea
   const { queue } = facts(server);
   assert.deepEqual([queue?.startedInHour, queue?.hourFreesInMs], [2, 600_000]);
   assert.equal(isItsTurn(queue ?? assert.fail('it is in Cleanup')), false);
+});
+
+test('another attempt of the same cleanup needs no other start', () => {
+  const { put, facts } = world('--cleanup-per-hour=1');
+  const cleanup = { neededSince: since, startedTime: at(900) };
+  const itsTurn = (more: Cleanup) =>
+    isItsTurn(
+      facts(put('one', { state: 'Cleanup', cleanup: { ...cleanup, ...more } })).queue ??
+        assert.fail('it is in Cleanup'),
+    );
+  assert.deepEqual([itsTurn({ failedAttempts: 1 }), itsTurn({})], [true, false]);
 });
 
 const claim = { namespace: 'team', name: 'one', uid: 'claim-1' };

@@ -39,7 +39,7 @@ export interface CleanupFacts {
   readonly report: { readonly state: 'Running' | 'Succeeded' | 'Failed'; readonly message: string } | undefined;
   /** How far the disks are, in words. */
   readonly progress: string;
-  /** Since the attempt was prepared, or since its last word. */
+  /** Since the attempt was let in, or prepared, or since its last word. */
   readonly silentForMs: number;
   readonly timeoutMs: number;
   readonly disksKnown: boolean;
@@ -80,7 +80,7 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
     otherBootLeft: boot === undefined && (found !== undefined || spec.bootConfigurationRef !== undefined),
     report: outcome,
     progress: progressOf(report?.spec.disks ?? []),
-    silentForMs: boot === undefined ? 0 : silenceOf(boot, report, now),
+    silentForMs: attempt === 0 ? 0 : silenceOf({ server, boot, report }, now),
     timeoutMs: config.cleanupTimeoutMs,
     disksKnown: known !== undefined,
     overrideCleared: memory.overrideCleared,
@@ -172,12 +172,18 @@ function clearanceOf(
 }
 
 /** A report that carries a later time than ours comes from a registry whose clock is ahead. */
-function silenceOf(boot: ServerBootConfiguration, report: ErasureReport | undefined, now: number): number {
-  const prepared = Date.parse(boot.metadata.annotations?.[cleanupPreparedAnnotation] ?? '');
-  const heard = Date.parse(report?.spec.receivedTime ?? '');
+function silenceOf(
+  attempt: { server: Server; boot: ServerBootConfiguration | undefined; report: ErasureReport | undefined },
+  now: number,
+): number {
+  const { server, boot, report } = attempt;
+  const times = [
+    server.status?.cleanup?.startedTime,
+    boot?.metadata.annotations?.[cleanupPreparedAnnotation],
+    report?.spec.receivedTime,
+  ].map((time) => Date.parse(time ?? ''));
   // A time that cannot be read is one long ago.
-  const last = Math.max(Number.isNaN(prepared) ? 0 : prepared, Number.isNaN(heard) ? 0 : heard);
-  return Math.max(0, now - last);
+  return Math.max(0, now - Math.max(0, ...times.filter((time) => !Number.isNaN(time))));
 }
 
 /** In steps of a hundredth, so that the condition is not written more often than people read it. */

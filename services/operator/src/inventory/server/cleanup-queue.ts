@@ -27,7 +27,10 @@ export function queueFacts(server: Server, { caches, config, access }: QueueCont
   const others = caches.servers.by('state', 'Cleanup').filter(({ metadata }) => metadata.uid !== server.metadata.uid);
   const isRunning = (one: Server): boolean =>
     (one.status?.cleanup?.attempt ?? 0) > 0 || access.system(one.metadata.uid ?? '').cleanupAdmitted !== undefined;
+  // Another attempt of the same cleanup is no start of its own.
+  const isAgain = (server.status?.cleanup?.failedAttempts ?? 0) > 0;
   const starts = [...caches.servers.all()]
+    .filter(({ metadata }) => !isAgain || metadata.uid !== server.metadata.uid)
     .map(({ status }) => Date.parse(status?.cleanup?.startedTime ?? ''))
     .filter((at) => at > now - hourMs);
   // Let in here, and not written down yet.

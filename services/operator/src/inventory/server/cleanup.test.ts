@@ -61,6 +61,12 @@ const lines: Line[] = [
   ['an eraser without power', 'Cleanup', told('Running'), 'act networkBoot'],
   ['an eraser that failed', 'Cleanup', told('Failed'), 'wait CleanupAttemptFailed'],
   ['an eraser that is not heard', 'Cleanup', silent(minutes(30)), 'wait CleanupAttemptFailed'],
+  [
+    'a place that leads nowhere',
+    'Cleanup',
+    { cleanup: unclean({ ...admitted, silentForMs: minutes(30) }) },
+    'wait CleanupAttemptFailed',
+  ],
   ['an eraser that may be heard', 'Cleanup', silent(minutes(30) - 1), 'act networkBoot'],
   ['the last failure', 'Cleanup', { ...told('Failed'), failure }, 'go Error'],
   ['success and power', 'Cleanup', { ...done(), power: 'On' }, 'act powerOff'],

@@ -71,10 +71,12 @@ function erase(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
 
 /** Why the attempt under way is lost. */
 export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string | undefined {
-  const { boot, report, silentForMs, timeoutMs } = cleanup;
-  if (boot === undefined) return undefined;
+  const { attempt, boot, report, silentForMs, timeoutMs } = cleanup;
+  if (attempt === 0) return undefined;
   if (report?.state === 'Failed') return report.message || 'the agent reported failure and no cause';
   if (report?.state === 'Succeeded' || silentForMs < timeoutMs) return undefined;
+  // One that gets nowhere gives its place away; it comes back when its BMC answers.
+  if (boot === undefined) return `what it boots could not be prepared within ${inMinutes(timeoutMs)}`;
   return `nothing was heard for ${inMinutes(timeoutMs)}; ${report === undefined ? boot.explanation : cleanup.progress}`;
 }
 
