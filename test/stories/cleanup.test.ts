@@ -328,11 +328,11 @@ test('a server whose BMC goes away while it is erased is offered when it was see
   const { node, claim, server } = await claimed(lab);
   await claim.delete();
   await server.says('ErasingDisks');
-  node.bmc.refuse();
+  await node.bmc.refuse();
   await lab.machine(node).until('is empty', () => simulated(node).installed === undefined);
   await server.says('BMCNotReady');
   assert.equal(server.now?.status?.state, 'Cleanup');
-  node.bmc.heal();
+  await node.bmc.heal();
   await server.says('Available');
   assert.equal(node.power, 'Off');
 });
