@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { test } from 'node:test';
+import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import type { Lab } from '@metal/lab/lab.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
+import { addRealMachine, openRealLab, patience } from './real-machines.ts';
+import { banners } from './tenant-image.ts';
+
+const pattern = Buffer.from('what the tenant before kept here\n');
+
+function diskFilesOf({ machine }: Node): readonly string[] {
+  assert.ok(machine instanceof QemuMachine);
+  return machine.diskFiles;
+}
+
+/** All over the disk, also where no filesystem would look first. */
+async function writePattern(path: string): Promise<void> {
+  await using file = await open(path, 'r+');
+  const { size } = await file.stat();
+  const block = Buffer.alloc(1_048_576, pattern);
+  for (let at = 0; at < size; at += 4 * block.length) await file.write(block, 0, block.length, at);
+}
+
+async function bytesThatAreNotZero(path: string): Promise<number> {
+  let count = 0;
+  // A stream of a file gives buffers unless an encoding is set.
+  for await (const part of createReadStream(path) as AsyncIterable<Buffer>)
+    for (const byte of part) if (byte !== 0) count += 1;
+  return count;
+}
+
+/** Claimed, running its image, its disks full, and given back. */
+async function isGivenBack(lab: Lab, node: Node): Promise<void> {
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  const claim = await lab.claim({ image: 'registry.test/tenant:1', on: node });
+  await node.serial.says(new RegExp(banners.network), patience());
+  await lab.server(node).says('ClaimServed');
+  for (const path of diskFilesOf(node)) await writePattern(path);
+  await claim.delete();
+  await claim.isGone();
+}
+
+async function reportsOf(lab: Lab): Promise<ErasureReport[]> {
+  const { items } = await lab.client.list(ErasureReport);
+  return items.toSorted((one, other) => one.spec.attempt - other.spec.attempt);
+}
+
+test('disks that are given back are erased to the last byte before anybody else has them, and there is a record', async () => {
+  await using lab = await openRealLab({ flags: ['--cleanup-disks=Clear'] });
+  const node = await addRealMachine(lab, { disks: [{}, { kind: 'nvme', bytes: 96 * 2 ** 20 }] });
+  await isGivenBack(lab, node);
+  await lab.server(node).says('Available');
+  assert.equal(node.power, 'Off');
+  for (const path of diskFilesOf(node)) assert.equal(await bytesThatAreNotZero(path), 0, path);
+
+  const [report, ...more] = await reportsOf(lab);
+  assert.deepEqual(more, []);
+  assert.deepEqual(
+    [report?.spec.state, report?.spec.mode, report?.spec.attempt, report?.spec.formerClaim?.name],
+    ['Succeeded', 'Clear', 1, 'claim-1'],
+  );
+  const { disks } = node.machine.hardware;
+  assert.deepEqual(
+    report?.spec.disks
+      ?.map(({ serial, sizeBytes, result, verified }) => [serial, sizeBytes, result, verified])
+      .toSorted(),
+    disks.map(({ serialNumber, bytes }) => [serialNumber, bytes, 'Erased', true]).toSorted(),
+  );
+});
+
+test('a disk that cannot be erased keeps its server out of the pool, off, and what it held never runs again', async () => {
+  await using lab = await openRealLab({ flags: ['--cleanup-disks=Clear', '--cleanup-attempts=1'] });
+  const node = await addRealMachine(lab, { disks: [{ badSector: 100_000 }] });
+  await isGivenBack(lab, node);
+  const said = node.serial.last().length;
+  const server = await lab.server(node).says('CleanupFailed');
+  assert.equal(server.status?.state, 'Error');
+  assert.match(server.status.failure?.message ?? '', /attempt 1 of 1 to erase them/);
+  await lab.machine(node).until('is off', () => node.power === 'Off');
+  const [report] = await reportsOf(lab);
+  assert.equal(report?.spec.state, 'Failed');
+  assert.equal(report.spec.disks?.[0]?.result, 'Failed');
+
+  const next = await lab.claim({ image: 'registry.test/tenant:1' });
+  await next.says('NoServerMatches');
+  const later = node.serial.last().slice(said).join('\n');
+  assert.doesNotMatch(later, new RegExp(`${banners.network}|${banners.disk}`));
+});
