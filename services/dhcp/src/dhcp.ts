@@ -1,4 +1,4 @@
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Cache } from '@metal/kube/cache.ts';
@@ -118,7 +118,10 @@ async function answer(options: DhcpOptions, settings: DhcpSettings): Promise<Asy
       log.debug({ ...event }, 'a lease was heard of');
     };
     const events = stack.use(new LeaseEvents({ directory, onEvent, log }));
-    await events.readAll();
+    const known = await events.readKnown();
+    // A replica that led before may have given the same device another address since.
+    if (options.leaderElection === undefined)
+      for (const event of known) if (event.expiresAtMs > clock.now()) endpoints.hear(event);
     const configurationFile = join(settings.directory, fileNames.configuration);
     if (how === 'dnsmasq') {
       const command = options.command ?? ['dnsmasq'];
@@ -141,8 +144,6 @@ function serverNameOf({ macAddress }: LeaseEvent, caches: MachineCaches): string
 async function layOut(how: DhcpOptions['how'], settings: DhcpSettings): Promise<void> {
   const { directory } = settings;
   const at = (name: keyof typeof fileNames) => join(directory, fileNames[name]);
-  // What was heard while another answered is old; a dnsmasq of our own tells of its leases anew when it starts.
-  if (how === 'dnsmasq') await rm(at('leaseEvents'), { recursive: true, force: true });
   for (const path of [directory, at('hosts'), at('options'), at('leaseEvents')])
     await mkdir(path, { recursive: true, mode: 0o755 });
   await writeFile(at('configuration'), configurationOf(settings, { ownProcess: how === 'dnsmasq' }));

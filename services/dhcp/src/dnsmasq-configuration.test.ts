@@ -99,10 +99,13 @@ test('the script of dnsmasq keeps the last event of each address, and no other',
       ['add', '02:00:00:00:00:04', ''],
       ['init', '', ''],
     ] as const)
-      execFileSync(script, [event, mac, ip, '$(touch pwned) "; x'], { cwd: directory });
+      execFileSync(script, [event, mac, ip, '$(touch pwned) "; x'], {
+        cwd: directory,
+        env: { DNSMASQ_LEASE_EXPIRES: '1700000000' },
+      });
     assert.deepEqual(readdirSync(directory).toSorted(), [fileNames.script, fileNames.leaseEvents].toSorted());
     assert.deepEqual(readdirSync(events).toSorted(), ['192.0.2.7', '192.0.2.8']);
-    assert.equal(readFileSync(join(events, '192.0.2.7'), 'utf8'), 'old 02:00:00:00:00:01 192.0.2.7\n');
+    assert.equal(readFileSync(join(events, '192.0.2.7'), 'utf8'), 'old 02:00:00:00:00:01 192.0.2.7 1700000000\n');
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -120,5 +120,5 @@ export const leaseScript = (directory: string): string => `#!/bin/sh
 # Written by metal-operator; changes are lost.
 case "$1" in add | old | del) ;; *) exit 0 ;; esac
 case "$3" in '' | *[!0-9.]*) exit 0 ;; esac
-printf '%s %s %s\\n' "$1" "$2" "$3" >'${directory}/${fileNames.leaseEvents}/'"$3"
+printf '%s %s %s %s\\n' "$1" "$2" "$3" "\${DNSMASQ_LEASE_EXPIRES:-0}" >'${directory}/${fileNames.leaseEvents}/'"$3"
 `;
