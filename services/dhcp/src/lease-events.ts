@@ -39,7 +39,10 @@ export class LeaseEvents implements Disposable {
     this.#directory = parts.directory;
     this.#onEvent = parts.onEvent;
     this.#log = parts.log;
-    this.#watcher = watch(parts.directory, (_, name) => void this.#inTurn(() => this.#tellOf(name ?? '')));
+    this.#watcher = watch(
+      parts.directory,
+      (_, name) => void this.#inTurn(() => this.#tellOf(name ?? '')).catch(() => undefined),
+    );
     this.#watcher.on('error', (error) => this.#log.error({ err: error }, 'leases are no longer heard of'));
   }
 

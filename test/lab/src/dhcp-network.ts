@@ -102,8 +102,14 @@ export class DhcpNetwork implements AsyncDisposable {
 
   /** Ends what listens for DHCP here, as a crash would. */
   async killServer(): Promise<void> {
-    const { stdout } = await run('ip', ['netns', 'pids', this.#server]);
-    for (const pid of stdout.split('\n').filter((line) => line !== '')) process.kill(Number(pid), 'SIGKILL');
+    for (const id of await this.#processes()) process.kill(id, 'SIGKILL');
+  }
+
+  /** How many dnsmasq run here; each has a child for its script. */
+  async serverPrograms(): Promise<number> {
+    const ids = await this.#processes();
+    const parents = await Promise.all(ids.map((id) => parentOf(id)));
+    return parents.filter((parent) => !ids.includes(parent)).length;
   }
 
   /** A file that dnsmasq serves by TFTP. */
@@ -116,6 +122,14 @@ export class DhcpNetwork implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const name of [this.#clients, this.#server]) await run('ip', ['netns', 'delete', name]).catch(() => undefined);
     await rm(this.directory, { recursive: true, force: true });
+  }
+
+  async #processes(): Promise<number[]> {
+    const { stdout } = await run('ip', ['netns', 'pids', this.#server]);
+    return stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(Number);
   }
 
   async #lay(): Promise<void> {
@@ -138,4 +152,9 @@ export class DhcpNetwork implements AsyncDisposable {
       env: { PATH: process.env.PATH },
     });
   }
+}
+
+async function parentOf(id: number): Promise<number> {
+  const status = await readFile(`/proc/${id}/status`, 'utf8');
+  return Number(/^PPid:\s+(\d+)$/m.exec(status)?.[1]);
 }
