@@ -31,6 +31,7 @@ export class LeaseEndpoints implements Disposable {
   readonly #waiting = new Map<string, string>();
   readonly #stop = new AbortController();
   #working = false;
+  #endPause: () => void = () => undefined;
 
   constructor(options: LeaseEndpointsOptions) {
     this.#options = options;
@@ -40,35 +41,56 @@ export class LeaseEndpoints implements Disposable {
     const { isManagementAddress, isManagementDevice } = this.#options;
     if (event === 'del' || !isManagementAddress(ip) || !isManagementDevice(macAddress)) return;
     this.#waiting.set(macAddress, ip);
+    this.#endPause();
     if (!this.#working) void this.#work();
   }
 
   [Symbol.dispose](): void {
     this.#stop.abort(new Error('stopping'));
+    this.#endPause();
   }
 
+  /** In rounds, so that a device that is refused holds up no other. */
   async #work(): Promise<void> {
-    const { clock, log } = this.#options;
     const { signal } = this.#stop;
     this.#working = true;
-    let retryMs = firstRetryMs;
-    for (let [next] = this.#waiting; next !== undefined && !signal.aborted; [next] = this.#waiting) {
-      const [mac, ip] = next;
-      try {
-        await this.#bring(mac, ip);
+    let pauseMs = firstRetryMs;
+    while (this.#waiting.size > 0 && !signal.aborted) {
+      const before = this.#waiting.size;
+      for (const [mac, ip] of [...this.#waiting]) {
+        const isDone = await this.#tryToBring(mac, ip);
         // A newer address may have come in between.
-        if (this.#waiting.get(mac) === ip) this.#waiting.delete(mac);
-        retryMs = firstRetryMs;
-      } catch (error) {
-        if (signal.aborted) break;
-        log.warn({ err: error, macAddress: mac, ip, againInMs: retryMs }, 'no Endpoint could be made of a lease');
-        // To the end: one that is refused must not hold up the others.
-        if (this.#waiting.delete(mac)) this.#waiting.set(mac, ip);
-        await clock.sleep(retryMs, signal).catch(() => undefined);
-        retryMs = Math.min(2 * retryMs, longestRetryMs);
+        if (isDone && this.#waiting.get(mac) === ip) this.#waiting.delete(mac);
       }
+      if (this.#waiting.size < before) pauseMs = firstRetryMs;
+      if (this.#waiting.size === 0 || signal.aborted) break;
+      await this.#pause(pauseMs);
+      pauseMs = Math.min(2 * pauseMs, longestRetryMs);
     }
     this.#working = false;
+  }
+
+  /** Shorter when there is news. */
+  async #pause(pauseMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using _timer = this.#options.clock.setTimeout(pauseMs, resolve);
+    this.#endPause = resolve;
+    await promise;
+  }
+
+  async #tryToBring(mac: string, ip: string): Promise<boolean> {
+    const { signal } = this.#stop;
+    try {
+      if (!signal.aborted) await this.#bring(mac, ip);
+      return true;
+    } catch (error) {
+      if (!signal.aborted)
+        this.#options.log.warn(
+          { err: error, macAddress: mac, ip },
+          'no Endpoint could be made of a lease; trying again',
+        );
+      return false;
+    }
   }
 
   async #bring(mac: string, ip: string): Promise<void> {
