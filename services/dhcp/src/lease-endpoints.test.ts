@@ -89,11 +89,14 @@ function storeOf<T extends Endpoint | BMC>(objects: readonly T[]): Store<T> {
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const metadataOf = (name: string, created: string) => ({
-  ...{ name, uid: name, resourceVersion: '5' },
+  name,
+  uid: name,
+  resourceVersion: '5',
   creationTimestamp: `2026-01-01T00:00:${created}Z`,
 });
 const endpoint = (name: string, macAddress: string, ip: string, created = '00'): Endpoint => ({
-  ...{ apiVersion, kind: 'Endpoint' },
+  apiVersion,
+  kind: 'Endpoint',
   metadata: metadataOf(name, created),
   spec: { macAddress, ip },
 });
@@ -153,6 +156,5 @@ test('an API server that is away is asked again, and one device that is refused 
     return asked.filter((other) => other === written).length === 1 ? 500 : 200;
   };
   const writes = await writesOf([add(one, '10.0.0.1'), add(two, '10.0.0.2'), last], lastWritten, { judge, times: 2 });
-  // The first round begins with the first event, before the others are heard.
-  assert.deepEqual(writes, [refused, refused, wanted, lastWritten, refused, wanted, lastWritten]);
+  assert.deepEqual(writes, [refused, wanted, lastWritten, refused, wanted, lastWritten]);
 });

@@ -57,7 +57,7 @@ export class LeaseEndpoints implements Disposable {
     let pauseMs = firstRetryMs;
     while (this.#waiting.size > 0 && !signal.aborted) {
       const before = this.#waiting.size;
-      for (const [mac, ip] of [...this.#waiting]) {
+      for (const [mac, ip] of this.#waiting) {
         const isDone = await this.#tryToBring(mac, ip);
         // A newer address may have come in between.
         if (isDone && this.#waiting.get(mac) === ip) this.#waiting.delete(mac);

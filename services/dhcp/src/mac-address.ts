@@ -17,8 +17,10 @@ export const digitsOf = (mac: string): string => mac.replaceAll(':', '');
 export function macPatternsOf(prefix: string): string[] | undefined {
   const digits = prefix.replace(/[:.-]/g, '').toLowerCase();
   if (!/^[0-9a-f]{1,12}$/.test(digits)) return undefined;
-  const whole = digits.length % 2 === 0 ? [digits] : [...'0123456789abcdef'].map((digit) => `${digits}${digit}`);
+  const whole = digits.length % 2 === 0 ? [digits] : hexDigits.map((digit) => `${digits}${digit}`);
   return whole.map((octets) => inPairs(octets.padEnd(12, '*')).replaceAll('**', '*'));
 }
+
+const hexDigits = Array.from({ length: 16 }, (_, value) => value.toString(16));
 
 const inPairs = (digits: string): string => (digits.match(/../g) ?? []).join(':');

@@ -134,10 +134,8 @@ export class DhcpNetwork implements AsyncDisposable {
 
   async #lay(): Promise<void> {
     for (const name of [this.#server, this.#clients]) await run('ip', ['netns', 'add', name]);
-    await run('ip', [
-      ...['link', 'add', 'dhcp', 'netns', this.#server, 'type', 'veth'],
-      ...['peer', 'name', 'nic', 'netns', this.#clients],
-    ]);
+    const cable = `link add dhcp netns ${this.#server} type veth peer name nic netns ${this.#clients}`;
+    await run('ip', cable.split(' '));
     await run('ip', ['-n', this.#server, 'address', 'add', '192.0.2.1/24', 'dev', 'dhcp']);
     await run('ip', ['-n', this.#server, 'link', 'set', 'dhcp', 'up']);
     await run('ip', ['-n', this.#clients, 'address', 'add', '192.0.2.2/24', 'dev', 'nic']);
