@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClock } from '@metal/kube/clock.ts';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { Dnsmasq } from './dnsmasq.ts';
 
 /** Says what happens to it on a socket, and by the end of that, when it ends. */
@@ -17,7 +17,8 @@ if (process.argv.includes('--test')) process.exit(0);
 const socket = connect(process.argv[2]);
 process.on('SIGHUP', () => socket.write('HUP'));
 socket.on('data', () => process.exit(3));
-socket.on('connect', () => process.stderr.write('dnsmasq[1]: started, version of a test\\n'));
+const words = ['bad dynamic directory /d: Permission denied', 'read /d/hosts/x', 'started, version of a test'];
+socket.on('connect', () => process.stderr.write(words.map((text) => 'dnsmasq[1]: ' + text + '\\n').join('')));
 `;
 
 const log = pino({ level: 'silent' });
@@ -48,8 +49,8 @@ class Stage implements AsyncDisposable {
   }
 }
 
-const start = (command: readonly string[]) =>
-  Dnsmasq.start({ command, configurationFile: '/dev/null', clock: createClock(100), log });
+const start = (command: readonly string[], to: Logger = log) =>
+  Dnsmasq.start({ command, configurationFile: '/dev/null', clock: createClock(100), log: to });
 
 test('dnsmasq ends when it is told to', async () => {
   await using stage = new Stage();
@@ -78,6 +79,17 @@ test('dnsmasq ends with the process that started it, even if that is killed', as
   socket.resume();
   parent.kill('SIGKILL');
   await closed;
+});
+
+test('what dnsmasq cannot do is a warning in the log, what it does is for those who look closely', async () => {
+  await using stage = new Stage();
+  const lines: string[] = [];
+  const dnsmasq = await start(stage.command, pino({ level: 'warn' }, { write: (line) => void lines.push(line) }));
+  await dnsmasq[Symbol.asyncDispose]();
+  assert.deepEqual(
+    lines.map((line) => /"dnsmasq":"([^"]*)"/.exec(line)?.[1]),
+    ['bad dynamic directory /d: Permission denied'],
+  );
 });
 
 test('requests to read anew are gathered into one signal', async () => {

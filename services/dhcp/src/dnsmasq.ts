@@ -110,7 +110,9 @@ export class Dnsmasq implements AsyncDisposable {
 
   #hear(line: string): void {
     const text = line.replace(/^dnsmasq[^:]*: /, '');
-    this.#options.log.debug({ dnsmasq: text }, 'dnsmasq');
+    // It does not say how grave it is; what it cannot read, it would pass over in silence.
+    const level = /\b(?:bad|cannot|denied|failed|error)\b/i.test(text) ? 'warn' : 'debug';
+    this.#options.log[level]({ dnsmasq: text }, 'dnsmasq says');
     if (!text.startsWith('started, ')) return;
     this.#isUp = true;
     this.#restartMs = firstRestartMs;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,8 +57,10 @@ export class DhcpNetwork implements AsyncDisposable {
 
   static async open(): Promise<DhcpNetwork> {
     const directory = await mkdtemp(join(tmpdir(), 'metal-dhcp-'));
-    // dnsmasq reads it as somebody who is not root.
+    // dnsmasq reads it as somebody who is not root, and has to get there.
     await chmod(directory, 0o755);
+    const { mode } = await stat(tmpdir());
+    if ((mode & 0o001) === 0) await chmod(tmpdir(), (mode & 0o7777) | 0o001);
     const network = new DhcpNetwork(directory, randomBytes(3).toString('hex'));
     try {
       await network.#lay();
