@@ -14,8 +14,8 @@ export const dhcpErrorCatalogue = {
   },
   DnsmasqRefused: {
     retry: 'blocked',
-    meaning: 'dnsmasq does not accept the configuration that was written for it.',
-    remedy: 'Read what dnsmasq says in the message; dnsmasq has to be 2.87 or newer.',
+    meaning: 'The configuration that was written for dnsmasq is not understood by it.',
+    remedy: 'Read what it says in the message; it has to be version 2.87 or newer.',
   },
 } as const satisfies ErrorCatalogue;
 
