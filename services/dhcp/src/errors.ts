@@ -15,7 +15,7 @@ export const dhcpErrorCatalogue = {
   DnsmasqRefused: {
     retry: 'blocked',
     meaning: 'The configuration that was written for dnsmasq is not understood by it.',
-    remedy: 'Read what it says in the message; it has to be version 2.87 or newer.',
+    remedy: 'Read what it says in the message; version 2.90 is known to work.',
   },
 } as const satisfies ErrorCatalogue;
 
