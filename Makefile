@@ -19,13 +19,13 @@ test: node_modules/.installed ## Check, then run every test
 	@$(node) tools/project/src/check.ts
 	@$(node) tools/project/src/run-tests.ts $(ARGS)
 
-e2e: node_modules/.installed ## What real machines in QEMU do; needs `make e2e-deps` once
+e2e: node_modules/.installed ## What real machines in QEMU and a real dnsmasq do; needs `make e2e-deps` once
 	@$(node) tools/project/src/run-tests.ts --e2e $(ARGS)
 
 e2e-deps: ## Install the Debian packages that real machines need
 	$(sudo) apt-get update -q
 	$(sudo) apt-get install -qy --no-install-recommends qemu-system-x86 ovmf ipxe-qemu dnsmasq-base busybox-static \
-	  binutils systemd-boot-efi cpio zstd
+	  binutils systemd-boot-efi cpio zstd ipxe iproute2
 
 nightly: node_modules/.installed ## The seeded stories with 200 seeds; ARGS="--seeds=20 --first-seed=81"
 	@$(node) tools/project/src/run-tests.ts --seeds=200 $(ARGS) seeded

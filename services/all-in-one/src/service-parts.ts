@@ -1,7 +1,9 @@
 import type { OperatorConfig } from '@metal/operator/config.ts';
 import type { OperatorCaches } from '@metal/operator/context.ts';
+import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
 import type { Signal } from '@metal/operator/signal.ts';
 import { startBoot } from '@metal/boot/boot.ts';
+import { startDhcp } from '@metal/dhcp/dhcp.ts';
 import { startEventReceiver } from '@metal/events/event-receiver.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -116,6 +118,33 @@ export async function startEventsPart(
   stack.use(service);
   return withActualPort(publicUrl, config.eventPort, service.port);
 }
+
+/** One replica answers: DHCP has a lease of its own, so that it need not run where the controllers do. */
+export async function startDhcpPart(
+  { config, caches, client, clock, log, bootTokenKey, identity }: SharedWithCaches,
+  bootUrl: string,
+  stack: AsyncDisposableStack,
+): Promise<void> {
+  const { how, ...wishes } = config.dhcp;
+  if (how === 'none') return;
+  const macPrefixes = readMacPrefixes(config.macPrefixesFile);
+  const { managerNamespace: namespace, lease } = config;
+  stack.use(
+    await startDhcp({
+      how,
+      wishes: { ...wishes, bootUrl },
+      client,
+      caches,
+      bootTokenKey,
+      isManagementDevice: (mac) => macPrefixes.find(mac) !== undefined,
+      leaderElection: config.leaderElect ? { namespace, leaseName: dhcpLeaseName, identity, ...lease } : undefined,
+      clock,
+      log: log.child({ part: 'dhcp' }),
+    }),
+  );
+}
+
+const dhcpLeaseName = 'metal-operator-dhcp';
 
 /** A port of 0 lets the system choose; the URL that is handed out then names the chosen one. */
 function withActualPort(url: string, asked: number, actual: number): string {

@@ -22,6 +22,7 @@ import {
   type Shared,
   type SharedWithCaches,
   startBootPart,
+  startDhcpPart,
   startEventsPart,
   startMetadataPart,
   startRegistryPart,
@@ -120,6 +121,7 @@ async function startOthers(
   const { config } = shared;
   const registryUrl = await has(config, 'registry', () => startRegistryPart(shared, stack));
   const bootUrl = await has(config, 'boot', () => startBootPart(shared, registryUrl ?? config.registryUrl, stack));
+  await has(config, 'dhcp', () => startDhcpPart(shared, bootUrl ?? config.bootUrl, stack));
   if (!config.components.has('controllers')) return { registryUrl, bootUrl, eventUrl: undefined, running: undefined };
   const bmcSpoke = new Signal();
   const eventUrl =

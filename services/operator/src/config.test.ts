@@ -71,10 +71,17 @@ for (const [flags, message] of [
   [['--registry-port=70000'], /--registry-port: 70000 is no port/],
   [['--server-max-concurrent-reconciles=-1'], /is no whole number of 0 or more/],
   [['--protocol=ftp'], /--protocol: "ftp" is none of http, https/],
-  [['--components=controllers,kitchen'], /--components: "kitchen" is none of controllers, registry, boot, metadata/],
+  [
+    ['--components=controllers,kitchen'],
+    /--components: "kitchen" is none of controllers, registry, boot, metadata, dhcp/,
+  ],
   [['--registry-auth=maybe'], /--registry-auth: "maybe" is none of token, none/],
   [['--event-auth=maybe'], /--event-auth: "maybe" is none of token, none/],
   [['--metadata-auth=maybe'], /--metadata-auth: "maybe" is none of address, token/],
+  [['--dhcp=isc'], /--dhcp: "isc" is none of none, files, dnsmasq/],
+  [['--dhcp=dnsmasq'], /--dhcp=dnsmasq does nothing without the component: add dhcp to --components/],
+  [['--components=dhcp'], /--components names dhcp, but --dhcp says none/],
+  [['--components=boot,dhcp', '--dhcp=files', '--dhcp-unknown=perhaps'], /"perhaps" is none of ignore, answer/],
   [['--static-metadata=zone'], /--static-metadata: "zone" is no pair; expected key=value/],
   [['--static-metadata==1'], /--static-metadata: "=1" is no pair/],
   [['--static-metadata', 'user-data=1'], /--static-metadata: "user-data" is given by the server itself/],
@@ -119,6 +126,17 @@ test('there is an event receiver when BMCs have a way to it', () => {
     read(['--event-protocol=https', '--event-port=10009'], { EVENT_ADDRESS: '192.0.2.5' }).eventUrl,
     'https://192.0.2.5:10009',
   );
+});
+
+test('DHCP on its own needs to know where machines boot from', () => {
+  const flags = ['--components=dhcp', '--dhcp=dnsmasq'];
+  assert.throws(() => readConfig(flags, {}), /--boot-url is required/);
+  const { dhcp, bootUrl } = readConfig([...flags, '--boot-url=http://192.0.2.1:8082/'], {});
+  assert.deepEqual(
+    [dhcp.how, dhcp.leaseMs, dhcp.unknown, bootUrl],
+    ['dnsmasq', 3_600_000, 'ignore', 'http://192.0.2.1:8082'],
+  );
+  assert.equal(read().dhcp.how, 'none');
 });
 
 test('an option that does nothing yet is named when somebody sets it', () => {

@@ -59,6 +59,7 @@ export interface OperatorConfig {
   readonly metadataPort: number;
   readonly metadataAuth: 'address' | 'token';
   readonly staticMetadata: Readonly<Record<string, string>>;
+  readonly dhcp: DhcpConfig;
   readonly metrics: { address: string | undefined; secure: boolean; certificateFile?: string; keyFile?: string };
   readonly healthAddress: string | undefined;
   readonly log: { format: 'json' | 'console'; level: string };
@@ -66,7 +67,21 @@ export interface OperatorConfig {
   readonly withoutEffect: readonly string[];
 }
 
-const knownComponents = ['controllers', 'registry', 'boot', 'metadata'] as const;
+/** What the DHCP service is told; it understands the texts itself. */
+export interface DhcpConfig {
+  readonly how: 'none' | 'files' | 'dnsmasq';
+  readonly ranges: string;
+  readonly interfaces: string;
+  readonly nameServers: string;
+  readonly leaseMs: number;
+  readonly macPrefixes: string;
+  readonly unknown: 'ignore' | 'answer';
+  readonly tftpRoot: string;
+  readonly directory: string;
+  readonly endpointRanges: string;
+}
+
+const knownComponents = ['controllers', 'registry', 'boot', 'metadata', 'dhcp'] as const;
 export type Component = (typeof knownComponents)[number];
 
 type Values = Record<OptionName, string>;
@@ -147,6 +162,7 @@ function underPresentName(argument: string): string {
 function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfig {
   const components = componentsOf(values.components);
   const registryUrl = registryUrlOf(values, environment, components);
+  const bootUrl = bootUrlOf(values, environment, registryUrl);
   return {
     components,
     managerNamespace: values['manager-namespace'],
@@ -186,7 +202,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     registryPort: port(values, 'registry-port'),
     registryUrl,
     bootPort: port(values, 'boot-port'),
-    bootUrl: bootUrlOf(values, environment, registryUrl),
+    bootUrl,
     bootImagesFile: optional(values['boot-images']),
     eventUrl: eventUrlOf(values, environment),
     eventPort: port(values, 'event-port'),
@@ -194,6 +210,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     metadataPort: port(values, 'metadata-port'),
     metadataAuth: oneOf(values, 'metadata-auth', ['address', 'token']),
     staticMetadata: staticMetadataOf(values['static-metadata']),
+    dhcp: dhcpOf(values, components, bootUrl),
     metrics: metricsOf(values),
     healthAddress: address(values['health-probe-bind-address']),
     log: { format: logFormatOf(values), level: logLevelOf(values['zap-log-level']) },
@@ -276,6 +293,29 @@ function eventUrlOf(values: Values, environment: NodeJS.ProcessEnv): string | un
   if (values['event-url'] !== '') return url(values, 'event-url');
   const host = environment.EVENT_ADDRESS ?? '';
   return host === '' ? undefined : `${values['event-protocol']}://${host}:${values['event-port']}`;
+}
+
+/** The one without the other would do nothing, and nobody would know why. */
+function dhcpOf(values: Values, components: ReadonlySet<Component>, bootUrl: string): DhcpConfig {
+  const how = oneOf(values, 'dhcp', ['none', 'files', 'dnsmasq']);
+  if (components.has('dhcp') && how === 'none')
+    throw new ConfigError('--components names dhcp, but --dhcp says none: give --dhcp=dnsmasq or --dhcp=files');
+  if (!components.has('dhcp') && how !== 'none')
+    throw new ConfigError(`--dhcp=${how} does nothing without the component: add dhcp to --components`);
+  if (components.has('dhcp') && bootUrl === '')
+    throw new ConfigError('--boot-url is required: DHCP tells machines where they boot from');
+  return {
+    how,
+    ranges: values['dhcp-ranges'],
+    interfaces: values['dhcp-interfaces'],
+    nameServers: values['dhcp-dns'],
+    leaseMs: duration(values, 'dhcp-lease-time'),
+    macPrefixes: values['dhcp-mac-prefixes'],
+    unknown: oneOf(values, 'dhcp-unknown', ['ignore', 'answer']),
+    tftpRoot: values['tftp-root'],
+    directory: values['dhcp-directory'],
+    endpointRanges: values['dhcp-endpoint-range'],
+  };
 }
 
 /** What the metadata service itself says under these names cannot be said beforehand. */

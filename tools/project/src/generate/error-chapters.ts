@@ -1,4 +1,5 @@
 import { bootErrorCatalogue } from '@metal/boot/errors.ts';
+import { dhcpErrorCatalogue } from '@metal/dhcp/errors.ts';
 import { kubeErrorCatalogue, runtimeErrorCatalogue } from '@metal/kube/errors.ts';
 import { operatorErrorCatalogue } from '@metal/operator/errors.ts';
 import { probeErrorCatalogue } from '@metal/probe/errors.ts';
@@ -11,5 +12,6 @@ export const errorChapters: readonly ErrorChapter[] = [
   { title: 'Operator', catalogue: { ...operatorErrorCatalogue, ...runtimeErrorCatalogue } },
   { title: 'Kubernetes API', catalogue: kubeErrorCatalogue },
   { title: 'Boot service', catalogue: bootErrorCatalogue },
+  { title: 'DHCP', catalogue: dhcpErrorCatalogue },
   { title: 'Probe', catalogue: probeErrorCatalogue },
 ];

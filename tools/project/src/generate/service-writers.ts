@@ -4,4 +4,5 @@ import type { Writer } from './rbac.ts';
 export const serviceWriters: readonly Writer[] = [
   { name: 'registry', writes: ['serverinventories', 'erasurereports', 'serverbootconfigurations/status'] },
   { name: 'boot', writes: ['serverbootconfigurations/status'] },
+  { name: 'dhcp', writes: ['endpoints'] },
 ];

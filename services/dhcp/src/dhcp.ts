@@ -1,0 +1,152 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import { type LeaderElectionOptions, Leadership, LeaseLost } from '@metal/kube/leader.ts';
+import type { Logger } from 'pino';
+import { Dnsmasq } from './dnsmasq.ts';
+import { configurationOf, fileNames, leaseScript } from './dnsmasq-configuration.ts';
+import { DhcpError } from './errors.ts';
+import { LeaseEndpoints } from './lease-endpoints.ts';
+import { type LeaseEvent, LeaseEvents } from './lease-events.ts';
+import { type MachineCaches, serversByMac } from './machines.ts';
+import { RecordKeeper } from './record-keeper.ts';
+import { type DhcpSettings, type DhcpWishes, settingsOf } from './settings.ts';
+
+/** A machine was given an address: the first thing that is heard of a boot. */
+export interface DhcpSeen extends LeaseEvent {
+  /** The one server with that MAC address; undefined when none is known, or several are. */
+  readonly serverName: string | undefined;
+  readonly atMs: number;
+}
+
+export interface DhcpOptions {
+  /** dnsmasq runs as a child of this process; files: elsewhere, with the files that are written here. */
+  readonly how: 'dnsmasq' | 'files';
+  readonly wishes: DhcpWishes;
+  readonly client: KubeClient;
+  readonly caches: MachineCaches & { readonly bmcs: Cache<BMC> };
+  readonly bootTokenKey: () => Promise<Uint8Array>;
+  /** Does the MAC prefix database know it? */
+  readonly isManagementDevice: (mac: string) => boolean;
+  /** Called for every lease that is given or renewed; for the trace of boots. Must not throw. */
+  readonly onSeen?: ((seen: DhcpSeen) => void) | undefined;
+  /** Only the holder of the lease answers; without it, this process does. */
+  readonly leaderElection?: LeaderElectionOptions | undefined;
+  /** The program and what comes before its own arguments. */
+  readonly command?: readonly string[] | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Keeps a dnsmasq answering the machines that the API server knows, and hears from it who got which address.
+ *
+ * Without leader election it answers when this resolves; with it, as soon as it leads. Disposing ends dnsmasq.
+ * @throws DhcpError when an option or the configuration made of it is not understood.
+ */
+export async function startDhcp(options: DhcpOptions): Promise<AsyncDisposable> {
+  const settings = settingsOf(options.wishes);
+  if (options.how === 'dnsmasq' && settings.ranges.length === 0)
+    throw new DhcpError(
+      'DhcpOptionInvalid',
+      '--dhcp-ranges is empty: with --dhcp=dnsmasq it says which addresses to give',
+    );
+  if (options.leaderElection === undefined) return answer(options, settings);
+  const stop = new AbortController();
+  const done = answerWhileLeading(options, settings, options.leaderElection, stop.signal);
+  const dispose = async () => {
+    stop.abort(new Error('stopping'));
+    await done;
+  };
+  return { [Symbol.asyncDispose]: dispose };
+}
+
+async function answerWhileLeading(
+  options: DhcpOptions,
+  settings: DhcpSettings,
+  leaderElection: LeaderElectionOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, clock, log } = options;
+  while (!signal.aborted) {
+    const leadership = new Leadership({ options: leaderElection, client, clock, log });
+    try {
+      await leadership.acquire(signal);
+      await using _answering = await answer(options, settings);
+      await leadership.keep(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.error({ err: error }, 'DHCP is not answered by this process any more');
+      if (error instanceof LeaseLost) continue;
+      // Somebody else may succeed where this process does not; it steps back for as long as that takes.
+      await leadership.release();
+      await clock.sleep(leaderElection.leaseMs, signal).catch(() => undefined);
+      continue;
+    }
+    // Only now, when dnsmasq has ended, another may answer.
+    await leadership.release();
+  }
+}
+
+async function answer(options: DhcpOptions, settings: DhcpSettings): Promise<AsyncDisposable> {
+  const { how, caches, clock, log, client, bootTokenKey, isManagementDevice, onSeen } = options;
+  const stack = new AsyncDisposableStack();
+  try {
+    await layOut(how, settings);
+    let dnsmasq: Dnsmasq | undefined;
+    const onForget = () => dnsmasq?.reread();
+    const records = stack.use(new RecordKeeper({ caches, settings, bootTokenKey, onForget, clock, log }));
+    await records.write();
+    const endpoints = stack.use(
+      new LeaseEndpoints({
+        client,
+        endpoints: caches.endpoints,
+        bmcs: caches.bmcs,
+        isManagementAddress: settings.isManagementAddress,
+        isManagementDevice,
+        clock,
+        log,
+      }),
+    );
+    const directory = join(settings.directory, fileNames.leaseEvents);
+    const onEvent = (event: LeaseEvent) => {
+      endpoints.hear(event);
+      if (event.event !== 'del') onSeen?.({ ...event, serverName: serverNameOf(event, caches), atMs: clock.now() });
+      log.debug({ ...event }, 'a lease was heard of');
+    };
+    const events = stack.use(new LeaseEvents({ directory, onEvent, log }));
+    const known = await events.readKnown();
+    // A replica that led before may have given the same device another address since.
+    if (options.leaderElection === undefined)
+      for (const event of known) if (event.expiresAtMs > clock.now()) endpoints.hear(event);
+    const configurationFile = join(settings.directory, fileNames.configuration);
+    if (how === 'dnsmasq') {
+      const command = options.command ?? ['dnsmasq'];
+      dnsmasq = stack.use(await Dnsmasq.start({ command, configurationFile, clock, log }));
+    }
+    log.info({ how, configurationFile }, 'DHCP answers known machines');
+    return stack.move();
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+function serverNameOf({ macAddress }: LeaseEvent, caches: MachineCaches): string | undefined {
+  const owners = serversByMac(caches).get(macAddress) ?? [];
+  return owners.length === 1 ? owners[0]?.metadata.name : undefined;
+}
+
+/** The directories and what is read once. dnsmasq gives up the rights of root, so that it must be readable to others. */
+async function layOut(how: DhcpOptions['how'], settings: DhcpSettings): Promise<void> {
+  const { directory } = settings;
+  const at = (name: keyof typeof fileNames) => join(directory, fileNames[name]);
+  for (const path of [directory, at('hosts'), at('options'), at('leaseEvents')])
+    await mkdir(path, { recursive: true, mode: 0o755 });
+  await writeFile(at('configuration'), configurationOf(settings, { ownProcess: how === 'dnsmasq' }));
+  await writeFile(at('script'), leaseScript(directory));
+  await chmod(at('script'), 0o755);
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createClock } from '@metal/kube/clock.ts';
+import { type Logger, pino } from 'pino';
+import { Dnsmasq } from './dnsmasq.ts';
+
+/** Says what happens to it on a socket, and by the end of that, when it ends. */
+const standIn = `
+import { connect } from 'node:net';
+if (process.argv.includes('--test')) process.exit(0);
+const socket = connect(process.argv[2]);
+process.on('SIGHUP', () => socket.write('HUP'));
+socket.on('data', () => process.exit(3));
+const words = ['bad dynamic directory /d: Permission denied', 'read /d/hosts/x', 'started, version of a test'];
+socket.on('connect', () => process.stderr.write(words.map((text) => 'dnsmasq[1]: ' + text + '\\n').join('')));
+`;
+
+const log = pino({ level: 'silent' });
+
+class Stage implements AsyncDisposable {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'metal-dnsmasq-'));
+  readonly #server: Server = createServer();
+  readonly command: string[];
+
+  constructor() {
+    const program = join(this.#directory, 'stand-in.mjs');
+    writeFileSync(program, standIn);
+    const path = join(this.#directory, 'socket');
+    this.#server.listen(path);
+    this.command = [process.execPath, program, path];
+  }
+
+  /** The next one that starts. */
+  async next(): Promise<Socket> {
+    // The event carries the socket.
+    const [socket] = (await once(this.#server, 'connection')) as [Socket];
+    return socket;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    rmSync(this.#directory, { recursive: true });
+  }
+}
+
+const start = (command: readonly string[], to: Logger = log) =>
+  Dnsmasq.start({ command, configurationFile: '/dev/null', clock: createClock(100), log: to });
+
+test('dnsmasq ends when it is told to', async () => {
+  await using stage = new Stage();
+  const [dnsmasq, socket] = await Promise.all([start(stage.command), stage.next()]);
+  const closed = once(socket, 'close');
+  socket.resume();
+  await dnsmasq[Symbol.asyncDispose]();
+  await closed;
+});
+
+test('dnsmasq ends with the process that started it, even if that is killed', async () => {
+  await using stage = new Stage();
+  const program = `
+    import { createClock } from '@metal/kube/clock.ts';
+    import { pino } from 'pino';
+    import { Dnsmasq } from ${JSON.stringify(new URL('dnsmasq.ts', import.meta.url).pathname)};
+    const command = ${JSON.stringify(stage.command)};
+    await Dnsmasq.start({ command, configurationFile: '/dev/null', clock: createClock(), log: pino({ level: 'silent' }) });
+    setInterval(() => undefined, 60_000);`;
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: import.meta.dirname,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const socket = await stage.next();
+  const closed = once(socket, 'close');
+  socket.resume();
+  parent.kill('SIGKILL');
+  await closed;
+});
+
+test('what dnsmasq cannot do is a warning in the log, what it does is for those who look closely', async () => {
+  await using stage = new Stage();
+  const lines: string[] = [];
+  const dnsmasq = await start(stage.command, pino({ level: 'warn' }, { write: (line) => void lines.push(line) }));
+  await dnsmasq[Symbol.asyncDispose]();
+  assert.deepEqual(
+    lines.map((line) => /"dnsmasq":"([^"]*)"/.exec(line)?.[1]),
+    ['bad dynamic directory /d: Permission denied'],
+  );
+});
+
+test('requests to read anew are gathered into one signal', async () => {
+  await using stage = new Stage();
+  const [dnsmasq, socket] = await Promise.all([start(stage.command), stage.next()]);
+  for (let count = 0; count < 5; count += 1) dnsmasq.reread();
+  const [first] = await once(socket, 'data');
+  dnsmasq.reread();
+  const [second] = await once(socket, 'data');
+  assert.deepEqual([String(first), String(second)], ['HUP', 'HUP']);
+  await dnsmasq[Symbol.asyncDispose]();
+});
+
+test('a dnsmasq that ends by itself is started again', async () => {
+  await using stage = new Stage();
+  const [dnsmasq, first] = await Promise.all([start(stage.command), stage.next()]);
+  const second = stage.next();
+  first.write('end');
+  assert.ok(await second);
+  await dnsmasq[Symbol.asyncDispose]();
+});
+
+test('a program that is missing is named, one that refuses its configuration is quoted', async () => {
+  await assert.rejects(start(['/nonexistent/dnsmasq']), { code: 'DnsmasqMissing' });
+  await assert.rejects(start(['/bin/sh', '-c', 'echo "bad option at line 3" >&2; exit 1']), {
+    code: 'DnsmasqRefused',
+    message: 'bad option at line 3',
+  });
+});

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { createKubeClient } from '@metal/kube/client.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import { Store } from '@metal/kube/store.ts';
+import { pino } from 'pino';
+import { LeaseEndpoints } from './lease-endpoints.ts';
+import type { LeaseEvent } from './lease-events.ts';
+
+type Written = string;
+/** The status of the answer to what was written. */
+type Judge = (written: Written) => number;
+
+interface Surroundings {
+  endpoints?: Endpoint[];
+  bmcs?: BMC[];
+  judge?: Judge;
+  /** How often the last one comes. */
+  times?: number;
+}
+
+/** The writes that reach an API server until `last` is among them. */
+async function writesOf(
+  events: readonly LeaseEvent[],
+  last: Written,
+  { endpoints = [], bmcs = [], judge = () => 200, times = 1 }: Surroundings = {},
+): Promise<Written[]> {
+  const writes: Written[] = [];
+  const done = Promise.withResolvers<void>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      // Written by the client of this project.
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as Endpoint;
+      const name = body.metadata.name ?? new URL(request.url ?? '', 'http://x').pathname.split('/').at(-1);
+      const { macAddress = '', ip = '' } = body.spec ?? {};
+      const written = `${request.method} ${name} ${macAddress} ${ip}`.replaceAll('  ', ' ');
+      writes.push(written);
+      response.writeHead(judge(written), { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      if (writes.filter((other) => other === last).length === times) done.resolve();
+    });
+  });
+  const directory = mkdtempSync(join(tmpdir(), 'metal-endpoints-'));
+  try {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo; // a TCP server that listens has one
+    const kubeconfigPath = join(directory, 'kubeconfig');
+    writeFileSync(kubeconfigPath, kubeconfigOf(`http://127.0.0.1:${port}`));
+    await using client = createKubeClient({ kubeconfigPath });
+    using leases = new LeaseEndpoints({
+      client,
+      endpoints: storeOf(endpoints),
+      bmcs: storeOf(bmcs),
+      isManagementAddress: (ip) => ip.startsWith('10.'),
+      isManagementDevice: (mac) => mac.startsWith('02:'),
+      clock: createClock(100),
+      log: pino({ level: 'silent' }),
+    });
+    for (const event of events) leases.hear(event);
+    await done.promise;
+    return writes;
+  } finally {
+    server.close();
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const kubeconfigOf = (server: string): string =>
+  JSON.stringify({
+    clusters: [{ name: 'test', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+    users: [{ name: 'test', user: {} }],
+    'current-context': 'test',
+  });
+
+function storeOf<T extends Endpoint | BMC>(objects: readonly T[]): Store<T> {
+  const store = new Store<T>();
+  for (const object of objects) store.absorb(object);
+  return store;
+}
+
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const metadataOf = (name: string, created: string) => ({
+  name,
+  uid: name,
+  resourceVersion: '5',
+  creationTimestamp: `2026-01-01T00:00:${created}Z`,
+});
+const endpoint = (name: string, macAddress: string, ip: string, created = '00'): Endpoint => ({
+  apiVersion,
+  kind: 'Endpoint',
+  metadata: metadataOf(name, created),
+  spec: { macAddress, ip },
+});
+const add = (macAddress: string, ip: string): LeaseEvent => ({ event: 'add', macAddress, ip, expiresAtMs: 0 });
+const [one, two] = ['02:00:00:00:00:01', '02:00:00:00:00:02'];
+const last = add('02:00:00:00:00:0f', '10.0.0.99');
+const lastWritten = 'POST mac-02000000000f 02:00:00:00:00:0f 10.0.0.99';
+
+for (const [what, event] of [
+  ['a lease that ends deletes nothing', { ...add(one, '10.0.0.1'), event: 'del' }],
+  ['a lease on another network is none of a device to manage', add(one, '192.0.2.1')],
+  ['a device that the MAC prefix database lacks is none to manage', add('06:00:00:00:00:01', '10.0.0.1')],
+  ['an Endpoint that has the address already is left alone', add('02:00:00:00:00:0a', '10.0.0.10')],
+  ['an Endpoint that is being deleted is left alone', add('02:00:00:00:00:0b', '10.0.0.11')],
+  ['a BMC that has its address inline gets no Endpoint', add('02:00:00:00:00:0c', '10.0.0.12')],
+] as const) {
+  test(what, async () => {
+    const inline = { access: { macAddress: '02-00-00-00-00-0C', ip: '10.0.0.1' } };
+    const leaving = endpoint('leaving', '02:00:00:00:00:0b', '10.0.0.1');
+    const writes = await writesOf([event, last], lastWritten, {
+      endpoints: [
+        endpoint('there', '0200.0000.000A', '10.0.0.10'),
+        { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+      ],
+      // Only the fields that are looked at.
+      bmcs: [{ apiVersion, kind: 'BMC', metadata: metadataOf('inline', '00'), spec: inline } as unknown as BMC],
+    });
+    assert.deepEqual(writes, [lastWritten]);
+  });
+}
+
+test('a device without an Endpoint gets one that is named after its MAC address', async () => {
+  const writes = await writesOf([add(one, '10.0.0.1'), last], lastWritten);
+  assert.deepEqual(writes, [`POST mac-020000000001 ${one} 10.0.0.1`, lastWritten]);
+});
+
+test('of two Endpoints with one MAC address the older one follows the lease', async () => {
+  const writes = await writesOf([add(one, '10.0.0.7'), last], lastWritten, {
+    endpoints: [endpoint('younger', one, '10.0.0.1', '09'), endpoint('older', '02-00-00-00-00-01', '10.0.0.1', '01')],
+  });
+  assert.deepEqual(writes, ['PATCH older 10.0.0.7', lastWritten]);
+});
+
+test('of several addresses of a device the last one counts', async () => {
+  const events = [last, add(one, '10.0.0.1'), add(one, '10.0.0.2')];
+  const wanted = `POST mac-020000000001 ${one} 10.0.0.2`;
+  assert.deepEqual(await writesOf(events, wanted), [lastWritten, wanted]);
+});
+
+test('an API server that is away is asked again, and one device that is refused holds up no other', async () => {
+  const refused = `POST mac-020000000001 ${one} 10.0.0.1`;
+  const wanted = `POST mac-020000000002 ${two} 10.0.0.2`;
+  const asked: Written[] = [];
+  const judge = (written: Written) => {
+    asked.push(written);
+    if (written === refused) return 422;
+    return asked.filter((other) => other === written).length === 1 ? 500 : 200;
+  };
+  const writes = await writesOf([add(one, '10.0.0.1'), add(two, '10.0.0.2'), last], lastWritten, { judge, times: 2 });
+  assert.deepEqual(writes, [refused, wanted, lastWritten, refused, wanted, lastWritten]);
+});

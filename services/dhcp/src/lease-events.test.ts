@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { type LeaseEvent, leaseEventOf, LeaseEvents } from './lease-events.ts';
+
+const lease = { macAddress: '02:00:00:00:00:01', ip: '192.0.2.7', expiresAtMs: 1_700_000_000_000 };
+
+for (const [text, expected] of [
+  ['add 02:00:00:00:00:01 192.0.2.7 1700000000\n', { event: 'add', ...lease }],
+  ['old 02-00-00-00-00-01 192.0.2.7 1700000000\n', { event: 'old', ...lease }],
+  ['del 02:00:00:00:00:01 192.0.2.7 0\n', { event: 'del', ...lease, expiresAtMs: 0 }],
+  ['', undefined],
+  ['add 02:00:00:00:00:01 192.0.2', undefined],
+  ['add 02:00:00:00:00:01 192.0.2.7 1700000000', undefined],
+  ['add 02:00:00:00:00:01 192.0.2.7\n', undefined],
+  ['add 20-02:00:00:00:00:01 192.0.2.7 1700000000\n', undefined],
+  ['add 02:00:00:00:00:01 2001:db8::1 1700000000\n', undefined],
+  ['tftp 02:00:00:00:00:01 192.0.2.7 1700000000\n', undefined],
+  ['add 02:00:00:00:00:01 192.0.2.7 1\nadd 02:00:00:00:00:02 192.0.2.8 1\n', undefined],
+] as const) {
+  test(`the file ${JSON.stringify(text)} says ${expected === undefined ? 'nothing' : `who has ${expected.ip}`}`, () =>
+    assert.deepEqual(leaseEventOf(text), expected));
+}
+
+test('what lies there at the start is told as known, and what is told again is no news', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'metal-leases-'));
+  try {
+    const write = (ip: string, text: string) => writeFileSync(join(directory, ip), `${text}\n`);
+    write('192.0.2.7', 'add 02:00:00:00:00:01 192.0.2.7 100');
+    write('192.0.2.8', 'add 02:00:00:00:00:02 192.0.2.8 100');
+    const heard: string[] = [];
+    const all = Promise.withResolvers<void>();
+    const onEvent = ({ event, ip, expiresAtMs }: LeaseEvent) => {
+      heard.push(`${event} ${ip} ${expiresAtMs}`);
+      if (ip === '192.0.2.9') all.resolve();
+    };
+    using events = new LeaseEvents({ directory, onEvent, log: pino({ level: 'silent' }) });
+    const known = await events.readKnown();
+    assert.deepEqual(known.map(({ ip }) => ip).toSorted(), ['192.0.2.7', '192.0.2.8']);
+    write('192.0.2.7', 'old 02:00:00:00:00:01 192.0.2.7 100');
+    write('192.0.2.8', 'old 02:00:00:00:00:02 192.0.2.8 200');
+    write('192.0.2.9', 'add 02:00:00:00:00:03 192.0.2.9 200');
+    await all.promise;
+    assert.deepEqual(heard, ['old 192.0.2.8 200000', 'add 192.0.2.9 200000']);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,87 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { isIPv4 } from 'node:net';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { macOf } from './mac-address.ts';
+
+/** What dnsmasq said of a lease: new, changed or renewed, or ended. */
+export interface LeaseEvent {
+  readonly event: 'add' | 'old' | 'del';
+  readonly macAddress: string;
+  readonly ip: string;
+  readonly expiresAtMs: number;
+}
+
+/** Undefined for what is not complete, no event of a lease, or of a machine without an Ethernet address. */
+export function leaseEventOf(text: string): LeaseEvent | undefined {
+  const [, event, mac = '', ip = '', expires] = /^(add|old|del) (\S+) (\S+) (\d{1,12})\n$/.exec(text) ?? [];
+  const macAddress = macOf(mac);
+  if (macAddress === undefined || !isIPv4(ip)) return undefined;
+  const expiresAtMs = Number(expires) * 1_000;
+  return event === 'add' || event === 'old' || event === 'del' ? { event, macAddress, ip, expiresAtMs } : undefined;
+}
+
+/**
+ * Hears the events that the script of dnsmasq leaves in a directory. dnsmasq tells of all its leases whenever it starts or
+ * reads its files anew; only a lease that is new, renewed or ended is an event here.
+ */
+export class LeaseEvents implements Disposable {
+  readonly #directory: string;
+  readonly #onEvent: (event: LeaseEvent) => void;
+  readonly #log: Logger;
+  readonly #watcher: FSWatcher;
+  /** What was last heard, by IP address. */
+  readonly #known = new Map<string, string>();
+  #reading: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: { directory: string; onEvent: (event: LeaseEvent) => void; log: Logger }) {
+    this.#directory = parts.directory;
+    this.#onEvent = parts.onEvent;
+    this.#log = parts.log;
+    this.#watcher = watch(
+      parts.directory,
+      (_, name) => void this.#inTurn(() => this.#tellOf(name ?? '')).catch(() => undefined),
+    );
+    this.#watcher.on('error', (error) => this.#log.error({ err: error }, 'leases are no longer heard of'));
+  }
+
+  /** What was left here before. */
+  readKnown(): Promise<LeaseEvent[]> {
+    return this.#inTurn(async () => {
+      const events: LeaseEvent[] = [];
+      for (const name of await readdir(this.#directory)) {
+        const event = await this.#news(name);
+        if (event !== undefined) events.push(event);
+      }
+      return events;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#watcher.close();
+  }
+
+  /** One file after the other: of two reads of one file the later one counts. */
+  #inTurn<T>(read: () => Promise<T>): Promise<T> {
+    const turn = this.#reading.then(read);
+    this.#reading = turn.catch((error: unknown) => this.#log.error({ err: error }, 'an event of a lease was not read'));
+    return turn;
+  }
+
+  async #tellOf(name: string): Promise<void> {
+    const event = await this.#news(name);
+    if (event !== undefined) this.#onEvent(event);
+  }
+
+  async #news(name: string): Promise<LeaseEvent | undefined> {
+    if (!isIPv4(name)) return undefined;
+    // One that is empty or gone is written right now: another change follows.
+    const event = leaseEventOf(await readFile(join(this.#directory, name), 'utf8').catch(() => ''));
+    if (event === undefined) return undefined;
+    const content = event.event === 'del' ? 'del' : `${event.macAddress} ${event.expiresAtMs}`;
+    if (this.#known.get(name) === content) return undefined;
+    this.#known.set(name, content);
+    return event;
+  }
+}

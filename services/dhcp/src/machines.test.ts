@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
+import { Store } from '@metal/kube/store.ts';
+import { machinesOf } from './machines.ts';
+
+const mac = (last: number): string => `02:00:00:00:00:0${last}`;
+
+function storeOf<T extends KubeObject>(objects: readonly { name: string; [field: string]: unknown }[]): Store<T> {
+  const store = new Store<T>();
+  for (const { name, ...fields } of objects) {
+    const { namespace, ...rest } = fields;
+    const metadata = { name, uid: `uid-${name}`, resourceVersion: '1', ...(namespace === 'default' && { namespace }) };
+    // Only the fields that are looked at.
+    store.absorb({ apiVersion: 'v1', kind: 'Any', metadata, ...rest } as unknown as T);
+  }
+  return store;
+}
+
+interface World {
+  servers?: { name: string; macs: string[]; boot?: string; maintenanceBoot?: string; state?: string }[];
+  reports?: { name: string; macs: string[] }[];
+  endpoints?: { name: string; mac: string }[];
+  boots?: { name: string; server: string; state?: string; method?: string }[];
+}
+
+function cachesOf({ servers = [], reports = [], endpoints = [], boots = [] }: World) {
+  const ref = (name: string | undefined) => (name === undefined ? undefined : { name, namespace: 'default' });
+  return {
+    servers: storeOf<Server>(
+      servers.map(({ name, macs, boot, maintenanceBoot, state }) => ({
+        name,
+        spec: { bootConfigurationRef: ref(boot), maintenanceBootConfigurationRef: ref(maintenanceBoot) },
+        status: { state, networkInterfaces: macs.map((macAddress) => ({ macAddress })) },
+      })),
+    ),
+    inventories: storeOf<ServerInventory>(
+      reports.map(({ name, macs }) => ({
+        name,
+        spec: { report: { networkInterfaces: [], nics: macs.map((text) => ({ mac: text })) } },
+      })),
+    ),
+    endpoints: storeOf<Endpoint>(endpoints.map(({ name, mac: text }) => ({ name, spec: { macAddress: text } }))),
+    bootConfigurations: storeOf<ServerBootConfiguration>(
+      boots.map(({ name, server, state = 'Ready', method = 'UefiHttp' }) => ({
+        name,
+        namespace: 'default',
+        spec: { serverRef: { name: server } },
+        status: { state, boot: { method } },
+      })),
+    ),
+  };
+}
+
+/** Each machine with the name of the boot it is led to. */
+const seen = (world: World): Record<string, string | undefined> =>
+  Object.fromEntries([...machinesOf(cachesOf(world))].map(([key, boot]) => [key, boot?.metadata.name]));
+
+const prepared = { boots: [{ name: 'boot', server: 'one' }] };
+
+for (const [what, world, expected] of [
+  ['nobody is known in an empty cluster', {}, {}],
+  [
+    'an Endpoint is known in any notation',
+    { endpoints: [{ name: 'a', mac: '02-00-00-00-00-01' }] },
+    { [mac(1)]: undefined },
+  ],
+  [
+    'a server is known by each of its cards',
+    { servers: [{ name: 'one', macs: [mac(1), mac(2).toUpperCase()] }] },
+    {
+      [mac(1)]: undefined,
+      [mac(2)]: undefined,
+    },
+  ],
+  [
+    'a card that only the report knows is one, too',
+    {
+      servers: [{ name: 'one', macs: [] }],
+      reports: [{ name: 'one', macs: [mac(3)] }],
+    },
+    { [mac(3)]: undefined },
+  ],
+  ['a report without its server says nothing', { reports: [{ name: 'gone', macs: [mac(3)] }] }, {}],
+  [
+    'what is no Ethernet address is left out',
+    {
+      servers: [{ name: 'one', macs: ['', 'x', '02:00:00:00:00:01\nport=53', `${mac(1)},ignore`] }],
+    },
+    {},
+  ],
+  [
+    'a server is led to the boot it refers to',
+    { ...prepared, servers: [{ name: 'one', macs: [mac(1)], boot: 'boot' }] },
+    {
+      [mac(1)]: 'boot',
+    },
+  ],
+  [
+    'a boot without a UKI leads nowhere',
+    {
+      servers: [{ name: 'one', macs: [mac(1)], boot: 'boot' }],
+      boots: [{ name: 'boot', server: 'one', method: 'Ipxe' }],
+    },
+    { [mac(1)]: undefined },
+  ],
+  [
+    'a boot that is not prepared leads nowhere',
+    {
+      servers: [{ name: 'one', macs: [mac(1)], boot: 'boot' }],
+      boots: [{ name: 'boot', server: 'one', state: 'Pending' }],
+    },
+    { [mac(1)]: undefined },
+  ],
+  [
+    "another server's boot leads nowhere",
+    {
+      servers: [{ name: 'two', macs: [mac(1)], boot: 'boot' }],
+      ...prepared,
+    },
+    { [mac(1)]: undefined },
+  ],
+  [
+    'in a maintenance its own boot counts',
+    {
+      servers: [{ name: 'one', macs: [mac(1)], boot: 'boot', maintenanceBoot: 'repair', state: 'Maintenance' }],
+      boots: [...prepared.boots, { name: 'repair', server: 'one' }],
+    },
+    { [mac(1)]: 'repair' },
+  ],
+  [
+    'of two servers with one address none has orders there',
+    {
+      ...prepared,
+      servers: [
+        { name: 'one', macs: [mac(1), mac(2)], boot: 'boot' },
+        { name: 'two', macs: [mac(1)] },
+      ],
+    },
+    { [mac(1)]: undefined, [mac(2)]: 'boot' },
+  ],
+] as const satisfies readonly (readonly [string, World, Record<string, string | undefined>])[]) {
+  test(what, () => assert.deepEqual(seen(world), expected));
+}

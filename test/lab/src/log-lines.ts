@@ -1,0 +1,52 @@
+import { Writable } from 'node:stream';
+import { type Logger, pino } from 'pino';
+
+const patienceMs = 30_000;
+
+/** A log that a test can wait on: what a program says of itself is the only way to know how far it is. */
+export class LogLines {
+  readonly log: Logger;
+  readonly #lines: string[] = [];
+  readonly #listeners = new Set<(line: string) => void>();
+
+  constructor() {
+    const stream = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        this.#take(chunk.toString());
+        done();
+      },
+    });
+    this.log = pino({ level: 'debug' }, stream);
+  }
+
+  /** Resolves with the next line from now on that matches; fails with all lines after a while. */
+  next(pattern: RegExp): Promise<string> {
+    return this.#wait(String(pattern), (line) => pattern.test(line));
+  }
+
+  /** Resolves when the condition holds; it is looked at with each line. */
+  async until(holds: () => boolean): Promise<void> {
+    if (!holds()) await this.#wait(String(holds), holds);
+  }
+
+  async #wait(wish: string, isIt: (line: string) => boolean): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const listener = (line: string) => isIt(line) && resolve(line);
+    this.#listeners.add(listener);
+    const timer = setTimeout(
+      () => reject(new Error(`nothing in the log fits ${wish}:\n${this.#lines.join('')}`)),
+      patienceMs,
+    );
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#listeners.delete(listener);
+    }
+  }
+
+  #take(line: string): void {
+    this.#lines.push(line);
+    for (const listener of this.#listeners) listener(line);
+  }
+}

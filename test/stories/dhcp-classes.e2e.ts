@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { mintBootToken } from '@metal/api/wire/boot-token.ts';
+import { type DhcpSeen, startDhcp } from '@metal/dhcp/dhcp.ts';
+import { createKubeClient } from '@metal/kube/client.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
+import { Store } from '@metal/kube/store.ts';
+import { DhcpNetwork, obstacleToDhcpNetworks } from '@metal/lab/dhcp-network.ts';
+import { LogLines } from '@metal/lab/log-lines.ts';
+
+const obstacle = await obstacleToDhcpNetworks();
+const options = obstacle === undefined ? {} : { skip: obstacle };
+
+const key = new Uint8Array(32).fill(7);
+const bootUrl = 'http://boot.test:8082';
+const known = '02:00:00:00:00:01';
+const stranger = '02:00:00:00:00:09';
+
+const firmware = {
+  bios: { vendorClass: 'PXEClient:Arch:00000:UNDI:002001', architecture: 0 },
+  uefi: { vendorClass: 'PXEClient:Arch:00007:UNDI:003000', architecture: 7 },
+  uefiBc: { vendorClass: 'PXEClient:Arch:00009:UNDI:003000', architecture: 9 },
+  arm64: { vendorClass: 'PXEClient:Arch:00011:UNDI:003000', architecture: 11 },
+  ipxe: { vendorClass: 'PXEClient:Arch:00007:UNDI:003010', architecture: 7, userClass: 'iPXE' },
+  ipxeBios: { vendorClass: 'PXEClient:Arch:00000:UNDI:002001', architecture: 0, userClass: 'iPXE' },
+  http: { vendorClass: 'HTTPClient:Arch:00016:UNDI:003000', architecture: 16 },
+  httpArm64: { vendorClass: 'HTTPClient:Arch:00019:UNDI:003000', architecture: 19 },
+  system: { vendorClass: 'udhcp 1.35.0' },
+} as const;
+
+/** A DHCP service over caches that the test fills, answering in a network of its own. */
+async function openDhcp(wishes: { unknown?: 'answer'; macPrefixes?: string } = {}) {
+  const stack = new AsyncDisposableStack();
+  try {
+    const network = stack.use(await DhcpNetwork.open());
+    const caches = {
+      servers: new Store<Server>(),
+      inventories: new Store<ServerInventory>(),
+      endpoints: new Store<Endpoint>(),
+      bootConfigurations: new Store<ServerBootConfiguration>(),
+      bmcs: new Store<BMC>(),
+    };
+    const lines = new LogLines();
+    const seen: DhcpSeen[] = [];
+    put(caches.servers, 'one', { spec: { systemUUID: 'u' }, status: { networkInterfaces: [{ macAddress: known }] } });
+    const service = await startDhcp({
+      how: 'dnsmasq',
+      wishes: {
+        ranges: '192.0.2.100-192.0.2.199/24',
+        interfaces: 'dhcp',
+        nameServers: '',
+        leaseMs: 3_600_000,
+        macPrefixes: '',
+        unknown: 'ignore',
+        tftpRoot: '/usr/lib/ipxe',
+        directory: `${network.directory}/dhcp`,
+        endpointRanges: '',
+        bootUrl,
+        ...wishes,
+      },
+      // No lease is on a management network here: nothing is asked of an API server.
+      client: stack.use(createKubeClient({ kubeconfigPath: undefined })),
+      caches,
+      bootTokenKey: () => Promise.resolve(key),
+      isManagementDevice: () => false,
+      onSeen: (event) => seen.push(event),
+      command: network.serverCommand,
+      clock: createClock(10),
+      log: lines.log,
+    });
+    stack.use(service);
+    const owned = stack.move();
+    return { network, caches, lines, seen, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+let version = 0;
+
+function put<T extends KubeObject>(store: Store<T>, name: string, fields: object, namespace?: string): void {
+  version += 1;
+  const metadata = { name, uid: `uid-${name}`, resourceVersion: String(version), ...(namespace && { namespace }) };
+  // Only the fields that are looked at.
+  store.absorb({ apiVersion: 'v1', kind: 'Any', metadata, ...fields } as unknown as T);
+}
+
+test('each class of machines is told what it can boot, and strangers are told nothing', options, async () => {
+  await using dhcp = await openDhcp();
+  const bootFileOf = {
+    bios: 'undionly.kpxe',
+    uefi: 'snponly.efi',
+    uefiBc: 'snponly.efi',
+    arm64: 'ipxe-arm64.efi',
+    ipxe: `${bootUrl}/ipxe/`,
+    ipxeBios: `${bootUrl}/ipxe/`,
+    http: `${bootUrl}/ipxe.efi`,
+    httpArm64: `${bootUrl}/ipxe-arm64.efi`,
+    system: undefined,
+  } as const satisfies Record<keyof typeof firmware, string | undefined>;
+  const classes = Object.values(firmware);
+  const [unanswered, strangeHttp, ...answers] = await dhcp.network.ask(
+    { mac: stranger },
+    { mac: stranger, ...firmware.http },
+    ...classes.map((wish) => ({ mac: known, ...wish })),
+  );
+  assert.deepEqual([unanswered, strangeHttp], [undefined, undefined]);
+  assert.deepEqual(
+    Object.fromEntries(Object.keys(firmware).map((name, index) => [name, answers[index]?.bootFile])),
+    bootFileOf,
+  );
+  assert.equal(new Set(answers.map((answer) => answer?.ip)).size, 1, 'a machine keeps its address whatever it runs');
+  for (const [index, { vendorClass }] of classes.entries()) {
+    const expected = vendorClass.startsWith('HTTPClient') ? 'HTTPClient' : undefined;
+    assert.equal(answers[index]?.vendorClass, expected, `${vendorClass} is answered as ${expected}`);
+    assert.equal(answers[index]?.router, undefined, 'dnsmasq is no router');
+  }
+  assert.equal(answers[0]?.nextServer, '192.0.2.1');
+  assert.ok((await dhcp.network.loadByTftp('snponly.efi')).length > 50_000);
+});
+
+test('a machine with orders is led to its UKI by HTTP and by its system, until they end', options, async () => {
+  await using dhcp = await openDhcp();
+  const { caches, network, lines } = dhcp;
+  const boot = { spec: { serverRef: { name: 'one' } }, status: { state: 'Ready', boot: { method: 'UefiHttp' } } };
+  const refersTo = (name: string) => ({
+    spec: { systemUUID: 'u', bootConfigurationRef: { name, namespace: 'default' } },
+    status: { networkInterfaces: [{ macAddress: known }] },
+  });
+  const uki = `${bootUrl}/boot/${mintBootToken(key, 'uid-boot')}/uki.efi`;
+
+  const read = lines.next(/read .*\/options\/020000000001/);
+  put(caches.bootConfigurations, 'boot', boot, 'default');
+  put(caches.servers, 'one', refersTo('boot'));
+  await read;
+  const wishes = [firmware.uefi, firmware.ipxe, firmware.http].map((wish) => ({ mac: known, ...wish }));
+  const [pxe, ipxe, http] = await network.ask(...wishes);
+  assert.deepEqual([pxe?.bootFile, ipxe?.bootFile, http?.bootFile], ['snponly.efi', `${bootUrl}/ipxe/`, uki]);
+  assert.equal(http?.vendorClass, 'HTTPClient');
+  const lease = await network.systemAsks(known);
+  assert.deepEqual([lease.bootfile, lease.ip], [uki, http?.ip]);
+
+  const reread = lines.next(/read .*\/hosts\/020000000001/);
+  put(caches.servers, 'one', refersTo('another'));
+  await reread;
+  const [after] = await network.ask({ mac: known, ...firmware.http });
+  assert.equal(after?.bootFile, `${bootUrl}/ipxe.efi`);
+  assert.equal((await network.systemAsks(known)).bootfile, undefined);
+});
+
+test('a machine that becomes known is answered, and told of; one that goes is answered no more', options, async () => {
+  await using dhcp = await openDhcp();
+  const { caches, network, lines, seen } = dhcp;
+  const read = lines.next(/read .*\/hosts\/020000000009/);
+  put(caches.endpoints, 'bmc', { spec: { macAddress: '02-00-00-00-00-09', ip: '198.51.100.1' } });
+  await read;
+  const took = lines.next(/a lease was heard of|DHCPACK.*02:00:00:00:00:09/);
+  const [answer] = await network.ask({ mac: stranger, takes: true });
+  await took;
+  assert.match(answer?.ip ?? '', /^192\.0\.2\.1\d\d$/);
+
+  const reread = lines.next(/read .*\/hosts\/020000000001/);
+  caches.endpoints.forget('bmc', 'uid-bmc');
+  await reread;
+  const [gone, server] = await network.ask({ mac: stranger }, { mac: known, takes: true });
+  assert.equal(gone, undefined);
+  await lines.until(() => seen.length >= 2);
+  assert.deepEqual(
+    seen.map(({ macAddress, serverName, ip }) => [macAddress, serverName, ip]),
+    [
+      [stranger, undefined, answer?.ip],
+      [known, 'one', server?.ip],
+    ],
+  );
+});
+
+test('strangers are answered by their prefix, or when somebody says so', options, async () => {
+  for (const wishes of [{ macPrefixes: '02-00-00-0' }, { unknown: 'answer' }] as const) {
+    await using dhcp = await openDhcp(wishes);
+    const [answer] = await dhcp.network.ask({ mac: stranger, ...firmware.uefi });
+    assert.equal(answer?.bootFile, 'snponly.efi');
+  }
+});
+
+test('a dnsmasq that is killed is started again, and remembers who has which address', options, async () => {
+  await using dhcp = await openDhcp();
+  const [before] = await dhcp.network.ask({ mac: known, takes: true });
+  const started = dhcp.lines.next(/started, version/);
+  await dhcp.network.killServer();
+  await started;
+  const [after] = await dhcp.network.ask({ mac: known, takes: true });
+  assert.equal(after?.ip, before?.ip);
+});
