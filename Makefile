@@ -12,7 +12,7 @@ node_modules/.installed: package.json package-lock.json $(wildcard packages/*/pa
 	npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
-demo: node_modules/.installed ## Simulated rack on a real Kubernetes API, toured; ARGS="--once --servers 20"
+demo: node_modules/.installed ## Simulated rack on a real Kubernetes API, toured; ARGS="--once --servers 20", ARGS="--machines qemu"
 	@$(node) tools/project/src/demo.ts $(ARGS)
 
 test: node_modules/.installed ## Check, then run every test

@@ -7,7 +7,7 @@ import type { Lab } from '@metal/lab/lab.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
 import { addRealMachine, openRealLab, patience } from './real-machines.ts';
-import { banners } from './tenant-image.ts';
+import { banners } from '@metal/project/demo/tenant-system.ts';
 
 const pattern = Buffer.from('what the tenant before kept here\n');
 

@@ -6,7 +6,7 @@ import { freePort } from '@metal/controlplane/free-port.ts';
 import { buildImage } from '@metal/discovery-image/build-image.ts';
 import { type Lab, openLab } from '@metal/lab/lab.ts';
 import type { Node, NodeWish } from '@metal/simulator/fleet.ts';
-import { writeTenantImage } from './tenant-image.ts';
+import { writeTenantImage } from '@metal/project/demo/tenant-system.ts';
 
 /** Where QEMU's user network has the host. */
 const host = '10.0.2.2';

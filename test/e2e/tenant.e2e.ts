@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import { addRealMachine, openRealLab, patience } from './real-machines.ts';
-import { banners } from './tenant-image.ts';
+import { banners } from '@metal/project/demo/tenant-system.ts';
 
 test('a claimed machine boots the image of its claim with its ignition, once, and its disk from then on', async () => {
   await using lab = await openRealLab();

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { machineKinds, type MachineKind } from './demo/rack.ts';
 import { DemoFailed, Tour } from './demo/tour.ts';
 
 const count = (text: string): number => {
@@ -15,19 +16,40 @@ const command = new Command('make demo')
   .description(
     'A rack of simulated servers on a real Kubernetes API: discovered, claimed, booted, given back.\nUse it as: make demo ARGS="--once --servers 20"',
   )
-  .option('--servers <count>', 'number of simulated servers', count, 8)
+  .option('--servers <count>', 'number of servers: 8, or 2 in QEMU', count)
+  .addOption(
+    new Option('--machines <kind>', 'simulated, or real ones in QEMU (once before: make e2e-deps)')
+      .choices(machineKinds)
+      .default('simulated'),
+  )
   .option('--once', 'end after the tour instead of staying up', false)
-  .option('--timeout <seconds>', 'how long one step may take', count, 120);
+  .option('--timeout <seconds>', 'how long one step may take: 120, or 400 in QEMU', count);
+
+const usual = { simulated: { servers: 8, timeout: 120 }, qemu: { servers: 2, timeout: 400 } };
+
+interface DemoFlags {
+  machines: MachineKind;
+  once: boolean;
+  servers?: number;
+  timeout?: number;
+}
 
 command.action(async () => {
-  const { servers, once, timeout } = command.opts<{ servers: number; once: boolean; timeout: number }>();
+  const { machines, once, ...wish } = command.opts<DemoFlags>();
+  const { servers, timeout } = { ...usual[machines], ...wish };
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => stop.abort(new DemoFailed('stopped')));
   await using stack = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'metal-demo-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
-  await using tour = await Tour.start({ servers, stepTimeoutMs: timeout * 1_000, directory, signal: stop.signal });
+  await using tour = await Tour.start({
+    servers,
+    machines,
+    stepTimeoutMs: timeout * 1_000,
+    directory,
+    signal: stop.signal,
+  });
   await tour.walk();
   if (!once) await tour.stay();
 });

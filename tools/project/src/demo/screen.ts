@@ -15,6 +15,7 @@ export class Screen implements Disposable {
   #servers: Cache<Server> | undefined;
   #claims: Cache<ServerClaim> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #below: () => readonly string[] = () => [];
   #title = '';
   #stepStartedAt = 0;
   #drawn = 0;
@@ -57,6 +58,19 @@ export class Screen implements Disposable {
     });
   }
 
+  /** More lines under the table, while there is a terminal. */
+  showBelow(lines: () => readonly string[]): void {
+    this.#below = lines;
+  }
+
+  /** Goes on drawing when the steps are over. */
+  stay(title: string): void {
+    if (!this.#live) return this.say(title);
+    this.#title = title;
+    this.#stepStartedAt = performance.now();
+    this.#timer = setInterval(() => this.#draw(), redrawMs);
+  }
+
   /** The table as it stands, for messages. */
   lastSeen(): string {
     return this.#table().join('\n');
@@ -89,7 +103,7 @@ export class Screen implements Disposable {
   #draw(): void {
     this.#erase();
     const seconds = (performance.now() - this.#stepStartedAt) / 1_000;
-    const lines = [`… ${seconds.toFixed(1).padStart(6)} s  ${this.#title}`, ...this.#table()];
+    const lines = [`… ${seconds.toFixed(1).padStart(6)} s  ${this.#title}`, ...this.#table(), ...this.#below()];
     const width = this.#out.columns;
     this.#out.write(`${lines.map((line) => line.slice(0, width - 1)).join('\n')}\n`);
     this.#drawn = lines.length;

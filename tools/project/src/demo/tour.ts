@@ -12,17 +12,20 @@ import { systemClock } from '@metal/kube/clock.ts';
 import { admissionRules } from '@metal/api/admission.ts';
 import { installAdmissionRules } from '@metal/kube/admission.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
-import { type Fleet, startFleet } from '@metal/simulator/fleet.ts';
+import type { Fleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 import { CostMeter } from './costs.ts';
 import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts';
+import { type MachineKind, openRack } from './rack.ts';
 import { Screen } from './screen.ts';
+import { openSerialView } from './serial-view.ts';
 
 /** A step of the tour that did not happen; the message says which, and what was seen last. */
 export class DemoFailed extends Error {}
 
 export interface TourOptions {
   readonly servers: number;
+  readonly machines: MachineKind;
   readonly stepTimeoutMs: number;
   readonly directory: string;
   readonly signal: AbortSignal;
@@ -76,7 +79,7 @@ export class Tour implements AsyncDisposable {
   /** Until Ctrl-C. */
   async stay(): Promise<void> {
     const { signal } = this.#options;
-    this.#screen.say('The rack stays up; Ctrl-C ends it.');
+    this.#screen.stay('The rack stays up; Ctrl-C ends it.');
     await new Promise<void>((resolve) =>
       signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true }),
     );
@@ -188,13 +191,13 @@ async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDis
     await installKinds(client, kinds);
     await installAdmissionRules(client, admissionRules);
   });
-  const fleet = await screen.step(`${options.servers} simulated servers of five vendors`, () =>
-    startFleet({ count: options.servers, latencyMs: 20 }),
-  );
-  stack.use(fleet);
+  const { servers: count, directory } = options;
+  const rack = await openRack[options.machines]({ servers: count, directory, screen });
+  const fleet = stack.use(rack.fleet);
   const metricsPort = await freePort();
   const flags = [
-    ...(await writeFlags(options.directory, plane.kubeconfigPath, fleet)),
+    ...(await writeFlags(directory, plane.kubeconfigPath, fleet)),
+    ...rack.flags,
     `--metrics-bind-address=127.0.0.1:${metricsPort}`,
   ];
   const operator = await screen.step('the operator, in one process', () => startOperatorProcess({ flags }));
@@ -206,6 +209,8 @@ async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDis
   stack.defer(() => caches.stop());
   await caches.start();
   stack.use(screen.follow(servers, claims));
+  if (options.machines === 'qemu' && process.stdin.isTTY && process.stdout.isTTY)
+    stack.use(openSerialView(screen, fleet.nodes, () => process.kill(process.pid, 'SIGINT')));
   const costs = new CostMeter(`http://127.0.0.1:${metricsPort}/metrics`, fleet);
   return { plane, fleet, operator, client, servers, claims, costs };
 }
@@ -213,19 +218,12 @@ async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDis
 async function writeFlags(directory: string, kubeconfigPath: string, fleet: Fleet): Promise<string[]> {
   const path = (name: string) => join(directory, name);
   await writeFile(path('mac-prefixes.yaml'), fleet.macPrefixFile());
-  await writeFile(path('vmlinuz'), 'a kernel for machines that are simulated\n');
-  await writeFile(path('initrd'), 'an initrd for machines that are simulated\n');
-  const image = { kernel: path('vmlinuz'), initrd: path('initrd') };
-  await writeFile(path('images.json'), JSON.stringify({ 'demo/probe': image, 'demo/os': image }));
   return [
     `--kubeconfig=${kubeconfigPath}`,
     `--mac-prefixes-file=${path('mac-prefixes.yaml')}`,
     `--boot-images=${path('images.json')}`,
     '--probe-image=demo/probe',
     '--probe-os-image=demo/probe',
-    '--registry-url=http://127.0.0.1',
-    '--registry-port=0',
-    '--boot-port=0',
     '--protocol=http',
     '--metrics-secure=false',
     '--health-probe-bind-address=0',
