@@ -20,7 +20,8 @@ export interface ArtefactStoreOptions {
 /** A file by what is in it. */
 export interface Wanted {
   readonly digest: string;
-  readonly size: number;
+  /** Undefined for a document of a few kilobytes that is known by its digest only. */
+  readonly size: number | undefined;
   /** For messages. */
   readonly name: string;
   /** @throws BootError; its stream ends with the signal. */
@@ -36,6 +37,7 @@ interface Kept {
 /** A source that sends nothing for this long is gone; a slow one may take hours. */
 const silenceMs = 60_000;
 const pullsAtOnce = 4;
+const largestDocumentBytes = 4 * 1_048_576;
 
 /**
  * Keeps what was pulled from registries on disk, by digest.
@@ -80,7 +82,7 @@ export class ArtefactStore implements AsyncDisposable {
   /** Sees to it that the file is there and whole. Leaving early stops only the waiting. @throws BootError */
   async hold(wanted: Wanted, signal?: AbortSignal): Promise<void> {
     const { sizeBytes } = this.#options;
-    if (wanted.size > sizeBytes)
+    if ((wanted.size ?? 0) > sizeBytes)
       throw new BootError(
         'ArtefactTooLarge',
         `${wanted.name} has ${wanted.size} bytes; --boot-cache-size leaves room for ${sizeBytes}`,
@@ -89,7 +91,7 @@ export class ArtefactStore implements AsyncDisposable {
     if (this.#kept.get(wanted.digest)?.verified === true) return this.#touch(wanted.digest);
     let pulling = this.#pulling.get(wanted.digest);
     if (pulling === undefined) {
-      pulling = { promise: this.#obtain(wanted), size: wanted.size };
+      pulling = { promise: this.#obtain(wanted), size: wanted.size ?? 0 };
       this.#pulling.set(wanted.digest, pulling);
       void pulling.promise.catch(() => undefined).finally(() => this.#pulling.delete(wanted.digest));
     }
@@ -142,9 +144,9 @@ export class ArtefactStore implements AsyncDisposable {
       silence.signal.throwIfAborted();
       throw asBootError(error, wanted);
     }
-    this.#kept.set(wanted.digest, { size: wanted.size, verified: true });
+    this.#kept.set(wanted.digest, { size: counted.bytes(), verified: true });
     const seconds = Math.round((clock.now() - startedAt) / 100) / 10;
-    log.info({ artefact: wanted.name, digest: wanted.digest, bytes: wanted.size, seconds }, 'pulled a boot artefact');
+    log.info({ artefact: wanted.name, digest: wanted.digest, bytes: counted.bytes(), seconds }, 'pulled a boot artefact');
   }
 
   async #isWhole({ digest, size, name }: Wanted): Promise<boolean> {
@@ -165,7 +167,7 @@ export class ArtefactStore implements AsyncDisposable {
   }
 
   /** Counts what is being pulled as if it were there. */
-  async #makeRoomFor({ digest, size: neededBytes }: Wanted): Promise<void> {
+  async #makeRoomFor({ digest, size: neededBytes = 0 }: Wanted): Promise<void> {
     const others = [...this.#kept, ...this.#pulling].filter(([other]) => other !== digest);
     let usedBytes = others.reduce((sum, [, { size }]) => sum + size, neededBytes);
     for (const [candidate, { size }] of this.#kept) {
@@ -267,6 +269,7 @@ class Silence implements Disposable {
 
 function countAndHash({ digest, size, name }: Omit<Wanted, 'pull'>, heard: () => void) {
   const hash = createHash('sha256');
+  const mostBytes = size ?? largestDocumentBytes;
   let count = 0;
   const differs = (what: string) =>
     new BootError('DigestMismatch', `${name} is not what its image says: ${what}; nothing of it is served`);
@@ -276,16 +279,16 @@ function countAndHash({ digest, size, name }: Omit<Wanted, 'pull'>, heard: () =>
       count += chunk.length;
       hash.update(chunk);
       // Whoever sends more than was promised does not get to fill the disk.
-      if (count > size) done(differs(`it is longer than ${size} bytes`));
+      if (count > mostBytes) done(differs(`it is longer than ${mostBytes} bytes`));
       else done(null, chunk);
     },
   });
   const requireAsWanted = (): void => {
-    if (count !== size) throw differs(`it has ${count} bytes, expected ${size}`);
+    if (size !== undefined && count !== size) throw differs(`it has ${count} bytes, expected ${size}`);
     const actual = `sha256:${hash.digest('hex')}`;
     if (actual !== digest) throw differs(`its digest is ${actual}, expected ${digest}`);
   };
-  return { stream, requireAsWanted };
+  return { stream, requireAsWanted, bytes: () => count };
 }
 
 function asBootError(error: unknown, { name }: Wanted): BootError {
