@@ -9,6 +9,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
+import type { Cache } from '@metal/kube/cache.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf } from '@metal/kube/kind.ts';
@@ -114,6 +115,18 @@ test('a machine boots kernel, initrd and ignition, and the boot leaves a trace w
     'Server successfully posted boot state',
   );
   assert.equal(writes.count, 2);
+  const { boot: trace } = (await current('boots')).status ?? {};
+  assert.deepEqual([trace?.image, trace?.method, trace?.digest], ['probe-os', 'iPXE', undefined]);
+  assert.deepEqual(
+    trace?.steps?.map(({ name, count, detail }) => [name, count, detail]),
+    [
+      ['script', 1, 'by 127.0.0.1'],
+      ['kernel', 1, 'by 127.0.0.1'],
+      ['initrd', 1, 'by 127.0.0.1'],
+      ['ignition', 1, 'by 127.0.0.1'],
+      ['booted', 1, undefined],
+    ],
+  );
 
   assert.equal(
     (await fetch(parameters.get('ignition.config.url') ?? '')).status,
@@ -214,7 +227,7 @@ test('a boot service whose watch lags behind asks the API server before it sends
   const earlier = room.servers.get('lagging');
   assert.ok(earlier);
   const { bootConfigurationRef: _ref, ...spec } = earlier.spec;
-  const stale = { ...room.servers, by: () => [{ ...earlier, spec }], get: () => earlier };
+  const stale = { ...asSeenBefore(earlier), by: () => [{ ...earlier, spec }] };
   await using lagging = await startBoot(optionsFor({ servers: stale }));
   for (const time of ['once', 'and at once again']) assert.match(await scriptOf(server, lagging), /^kernel /m, time);
 });
@@ -224,11 +237,20 @@ test('a boot service whose watch lags behind asks the API server before it refus
   const earlier = room.servers.get('lagging-token');
   assert.ok(earlier);
   const { bootConfigurationRef: _ref, ...spec } = earlier.spec;
-  const stale = { ...room.servers, get: () => ({ ...earlier, spec }) };
+  const stale = asSeenBefore({ ...earlier, spec });
   await using lagging = await startBoot(optionsFor({ servers: stale }));
   const answer = await fetch(`${lagging.url}/boot/${server.token}/kernel`);
   assert.equal(answer.status, 200);
   assert.equal((await answer.arrayBuffer()).byteLength, kernel.length);
+});
+
+/** A cache that knows one server as it was. */
+const asSeenBefore = (server: Server): Cache<Server> => ({
+  size: 1,
+  get: () => server,
+  all: () => [server],
+  by: () => [server],
+  onChange: (listener) => room.servers.onChange(listener),
 });
 
 /** What became of a server while a replica's watches were dead, and what its machine is to be told. */

@@ -6,10 +6,12 @@ import { test } from 'node:test';
 import { limitConnections } from './connection-limit.ts';
 
 async function listening(most: number) {
+  let now = 0;
+  const clock = { now: () => now, setTimeout: () => ({ [Symbol.dispose]: () => {} }), sleep: () => Promise.resolve() };
   const server = createServer((request, response) => {
     if (request.url !== '/slow') response.end('hello');
   });
-  limitConnections(server, most);
+  limitConnections(server, { most, clock });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -24,7 +26,8 @@ async function listening(most: number) {
     server.closeAllConnections();
     server.close();
   };
-  return { server, port, open, [Symbol.dispose]: close };
+  const pass = (ms: number) => (now += ms);
+  return { server, port, open, pass, [Symbol.dispose]: close };
 }
 
 test('who connects and says nothing makes room for who speaks', async () => {
@@ -39,7 +42,7 @@ test('who connects and says nothing makes room for who speaks', async () => {
   for (const socket of silent) socket.destroy();
 });
 
-test('a request that is under way is not cut off, and who comes then is refused', async () => {
+test('a request that is under way is not cut off, and who comes then is refused, until that takes nothing any more', async () => {
   using service = await listening(2);
   const busy = async (): Promise<Socket> => {
     const arrival = once(service.server, 'request');
@@ -52,6 +55,11 @@ test('a request that is under way is not cut off, and who comes then is refused'
   third.resume();
   await once(third, 'close');
   assert.deepEqual([first.destroyed, second.destroyed], [false, false]);
+  service.pass(10_000);
+  const gone = [first, second].map((socket) => once(socket.resume(), 'close'));
+  const [response] = await once(get({ port: service.port, host: '127.0.0.1', agent: false }), 'response');
+  assert.equal(response.statusCode, 200);
+  await Promise.all(gone);
   first.destroy();
   second.destroy();
 });

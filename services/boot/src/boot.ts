@@ -49,7 +49,7 @@ export interface BootOptions {
   defaultUkiImage?: string | undefined;
   /** Reports of probes are a step of a boot; left out, they are not seen here. */
   inventories?: Cache<ServerInventory> | undefined;
-  /** Connections at once; beyond, those without a request make room. */
+  /** Connections at once; beyond, those that say or take nothing make room. */
   mostConnections?: number | undefined;
   clock: Clock;
   log: Logger;
@@ -110,7 +110,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     name: 'metal_boot_requests_total',
     help: 'Requests to the boot service by route and status',
   });
-  limitConnections(http.server, options.mostConnections ?? mostConnections);
+  limitConnections(http.server, { most: options.mostConnections ?? mostConnections, clock });
   serveBoots(http, {
     auth,
     client,
