@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
@@ -15,7 +17,12 @@ import { type BootingServer, directoryWith, namespace, openServiceRoom, type Ser
 
 const type = (name: string): string => `application/vnd.ironcore.image.${name}`;
 const former = (name: string): string => `application/io.gardenlinux.${name}`;
-const bytesOf = { kernel: randomBytes(300_000), initrd: randomBytes(700_000), squashfs: randomBytes(900_000), uki: randomBytes(500_000) };
+const bytesOf = {
+  kernel: randomBytes(300_000),
+  initrd: randomBytes(700_000),
+  squashfs: randomBytes(900_000),
+  uki: randomBytes(500_000),
+};
 const { kernel, initrd, squashfs, uki } = bytesOf;
 
 let room: ServiceRoom;
@@ -169,7 +176,10 @@ test('credentials are taken from the file that docker login writes, and the lack
   await guarded.push('org/secret', '1', [[type('uki'), uki]]);
   const image = `${guarded.host}/org/secret:1`;
   await room.booting('guarded', { image });
-  assert.match(complaintOf(await becomes('guarded', 'Error')), /answers 401 .*there are none for it in --registry-cred/);
+  assert.match(
+    complaintOf(await becomes('guarded', 'Error')),
+    /answers 401 .*there are none for it in --registry-cred/,
+  );
   {
     await using _wrong = await startBoot(optionsFor({ credentialsFile: join(files.path, 'wrong.json') }));
     const doubted = ({ status }: ServerBootConfiguration) =>
@@ -182,9 +192,19 @@ test('credentials are taken from the file that docker login writes, and the lack
 
 const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
   ['is no reference', async () => {}, () => 'ghcr.io/../os', /is not understood/],
-  ['lies in a registry that is not allowed', async () => {}, () => 'ghcr.io/org/os:1', /lies in registry ghcr\.io; --allowed-registries names 127/],
+  [
+    'lies in a registry that is not allowed',
+    async () => {},
+    () => 'ghcr.io/org/os:1',
+    /lies in registry ghcr\.io; --allowed-registries names 127/,
+  ],
   ['is a short name of a registry that is not allowed', async () => {}, () => 'os', /lies in registry docker\.io/],
-  ['lies in a registry that is away', async () => {}, () => `${unreachable}/org/os:1`, /does not answer: .*ECONNREFUSED/],
+  [
+    'lies in a registry that is away',
+    async () => {},
+    () => `${unreachable}/org/os:1`,
+    /does not answer: .*ECONNREFUSED/,
+  ],
   ['is not there', async () => {}, () => `${registry.host}/org/nothing:1`, /has no ".*\/org\/nothing:1"/],
   [
     'is for another architecture only',
@@ -230,6 +250,44 @@ for (const [index, [title, push, image, message]] of bad.entries()) {
   });
 }
 
+test('a registry that takes its time holds up no other boot, and what is waited for is said', async () => {
+  const released = Promise.withResolvers<void>();
+  const layers = Array.from({ length: 40 }, () => randomBytes(100));
+  const manifestOf = (bytes: Buffer) =>
+    JSON.stringify({ layers: [{ mediaType: type('uki'), digest: digestOf(bytes), size: bytes.length }] });
+  const slow = createServer((request, response) => {
+    const [, tag] = /manifests\/(\d+)$/.exec(request.url ?? '') ?? [];
+    if (tag !== undefined) return response.end(manifestOf(layers[Number(tag)] ?? Buffer.alloc(0)));
+    const bytes = layers.find((layer) => request.url?.endsWith(digestOf(layer)));
+    response.flushHeaders();
+    return void released.promise.then(() => response.end(bytes));
+  });
+  slow.listen(0, '127.0.0.1');
+  await once(slow, 'listening');
+  const address = slow.address();
+  const host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const known = [host, registry.host];
+  // The service of the other tests does not know this registry and says so: what counts here is what this one says.
+  await boot[Symbol.asyncDispose]();
+  await registry.push('org/quick', '1', [[type('uki'), uki]]);
+  try {
+    await using _patient = await startBoot(optionsFor({ allowed: known, insecure: known }, { clock: createClock(5) }));
+    const names = layers.map((_, index) => `slow-registry-${index}`);
+    for (const [index, name] of names.entries()) await room.booting(name, { image: `${host}/org/os:${index}` });
+    const waiting = await becomes('slow-registry-0', 'Pending');
+    const condition = waiting.status?.conditions?.find(({ reason }) => reason === 'ImagePulling');
+    assert.deepEqual([condition?.type, condition?.status], ['ImageValidation', 'Unknown']);
+    await prepared('not-held-up', `${registry.host}/org/quick:1`);
+    released.resolve();
+    for (const name of names) await becomes(name, 'Ready');
+    assert.equal(complaintOf(await becomes('slow-registry-0', 'Ready')), '');
+  } finally {
+    slow.closeAllConnections();
+    slow.close();
+    boot = await startBoot(optionsFor());
+  }
+});
+
 test('what DHCP servers and firmware know of the boot operator of IronCore is answered without a token', async () => {
   await registry.push('org/known', '1', [[type('uki'), uki]]);
   const server = await prepared('known', `${registry.host}/org/known:1`);
@@ -244,8 +302,12 @@ test('what DHCP servers and firmware know of the boot operator of IronCore is an
   }
   assert.equal((await fetch(`${boot.url}/httpboot`)).status, 404, 'nobody knows this machine');
   assert.deepEqual(await bodyOf(url), uki);
-  const query = new URLSearchParams({ imageName: `${registry.host}/org/known`, version: '1', layerDigest: digestOf(uki) });
-  assert.deepEqual(await bodyOf(`${boot.url}/image?${query}`), uki);
+  const query = new URLSearchParams({
+    imageName: `${registry.host}/org/known`,
+    version: '1',
+    layerDigest: digestOf(uki),
+  });
+  assert.deepEqual(await bodyOf(`${boot.url}/image?${query.toString()}`), uki);
 });
 
 test('a machine that nobody knows is offered the default UKI', async () => {
@@ -288,7 +350,10 @@ test('the token of one server leads to no image of another', async () => {
   const [one, other] = [randomBytes(1_000), randomBytes(1_000)];
   await registry.push('org/one', '1', [[type('uki'), one]]);
   await registry.push('org/other', '1', [[type('uki'), other]]);
-  const servers = [await prepared('one', `${registry.host}/org/one:1`), await prepared('other', `${registry.host}/org/other:1`)];
+  const servers = [
+    await prepared('one', `${registry.host}/org/one:1`),
+    await prepared('other', `${registry.host}/org/other:1`),
+  ];
   const got = await Promise.all(servers.map(({ token }) => bodyOf(`${boot.url}/boot/${token}/uki.efi`)));
   assert.deepEqual(got, [one, other]);
 });
@@ -328,12 +393,45 @@ test('a step that does not come in time is named on the boot configuration until
   await room.until(room.servers, 'slow', ({ status }) => status?.powerState === 'On');
   await using hurried = await startBoot(optionsFor({}, { clock: createClock(300) }));
   await (await fetch(`${hurried.url}/ipxe/${server.uuid}`)).text();
-  const overdueOf = ({ status }: ServerBootConfiguration) => status?.conditions?.find(({ type: each }) => each === 'BootOverdue');
-  const late = await room.until(room.bootConfigurations, `${namespace}/slow`, (object) => overdueOf(object) !== undefined);
+  const overdueOf = ({ status }: ServerBootConfiguration) =>
+    status?.conditions?.find(({ type: each }) => each === 'BootOverdue');
+  const late = await room.until(
+    room.bootConfigurations,
+    `${namespace}/slow`,
+    (object) => overdueOf(object) !== undefined,
+  );
   assert.deepEqual([overdueOf(late)?.status, overdueOf(late)?.reason], ['True', 'KernelOverdue']);
   assert.match(overdueOf(late)?.message ?? '', /kernel did not come within 5 minutes; it fetched its boot script at /);
   await bodyOf(`${hurried.url}/boot/${server.token}/kernel`);
-  await room.until(room.bootConfigurations, `${namespace}/slow`, (object) => overdueOf(object)?.reason !== 'KernelOverdue');
+  await room.until(
+    room.bootConfigurations,
+    `${namespace}/slow`,
+    (object) => overdueOf(object)?.reason !== 'KernelOverdue',
+  );
+});
+
+test('the report of a probe is a step of the boot that it names, and of no other', async () => {
+  await registry.push('org/probe', '1', [[type('uki'), uki]]);
+  const [told, untold] = [await prepared('probed', `${registry.host}/org/probe:1`), await prepared('unprobed', `${registry.host}/org/probe:1`)];
+  const telling = await startBoot(optionsFor({}, { inventories: room.inventories }));
+  const arrived = room.until(room.inventories, 'unprobed', () => true);
+  for (const { name, uuid } of [told, untold])
+    await room.client.create(ServerInventory, {
+      metadata: { name },
+      spec: {
+        serverRef: { name },
+        systemUUID: uuid,
+        bootConfigurationUID: told.boot.metadata.uid,
+        receivedTime: new Date().toISOString(),
+        reportDigest: '0'.repeat(64),
+        report: probeReport.parse({}),
+      },
+    });
+  await arrived;
+  await telling[Symbol.asyncDispose]();
+  const stepsOf = async (name: string) =>
+    (await room.client.get(ServerBootConfiguration, { name, namespace })).status?.boot?.steps?.map((step) => step.name);
+  assert.deepEqual([await stepsOf('probed'), await stepsOf('unprobed')], [['probe'], undefined]);
 });
 
 test('what DHCP saw of a machine is a step of its boot, and of nobody else', async () => {

@@ -19,6 +19,7 @@ function wantedOf(bytes: Buffer, comes: () => Readable = () => Readable.from([by
     digest: digestOf(bytes),
     size: bytes.length,
     name: 'a kernel',
+    source: 'a registry',
     pull: () => {
       pulls.count += 1;
       return Promise.resolve(comes());
@@ -175,6 +176,24 @@ test('somebody who leaves early does not end the pull for the others', async () 
   source.push(null);
   await stays;
   assert.equal(pulls.count, 1);
+});
+
+test('pulls from one source wait for one another, and not for those from another', async () => {
+  await using directory = await temporary();
+  await using store = storeIn(directory.path);
+  const begun: string[] = [];
+  const from = (source: string, index: number): Wanted => {
+    const { wanted } = wantedOf(Buffer.from(`${source} ${index}`));
+    const pull = () => {
+      begun.push(source);
+      return Promise.resolve(source === 'slow' ? new Readable({ read: () => undefined }) : Readable.from([`quick ${index}`]));
+    };
+    return { ...wanted, source, pull };
+  };
+  const slow = Array.from({ length: 10 }, (_, index) => store.hold(from('slow', index)));
+  for (const held of slow) held.catch(() => undefined);
+  await Promise.all([0, 1].map((index) => store.hold(from('quick', index))));
+  assert.deepEqual(begun.toSorted(), ['quick', 'quick', 'slow', 'slow', 'slow', 'slow']);
 });
 
 test('a stop ends pulls and leaves nothing half done', async () => {

@@ -24,6 +24,8 @@ export interface Wanted {
   readonly size: number | undefined;
   /** For messages. */
   readonly name: string;
+  /** Where it comes from: pulls from one place wait for one another, a slow place holds up no other. */
+  readonly source: string;
   /** @throws BootError; its stream ends with the signal. */
   readonly pull: (signal: AbortSignal) => Promise<Readable>;
 }
@@ -36,7 +38,7 @@ interface Kept {
 
 /** A source that sends nothing for this long is gone; a slow one may take hours. */
 const silenceMs = 60_000;
-const pullsAtOnce = 4;
+const pullsAtOncePerSource = 4;
 const largestDocumentBytes = 4 * 1_048_576;
 
 /**
@@ -47,7 +49,7 @@ const largestDocumentBytes = 4 * 1_048_576;
  *
  * - A file is served only when it is whole and its digest was seen by this process: of the stream, or at the first use
  *   after a start of the file that was found.
- * - Whoever wants what is being pulled waits for that pull; no more than a few run at once. Memory: one buffer per pull.
+ * - Whoever wants what is being pulled waits for that pull; no more than a few per source run at once. Memory: one buffer per pull.
  * - Files that were not used for longest make room. One that is being read is read to its end all the same.
  */
 export class ArtefactStore implements AsyncDisposable {
@@ -55,9 +57,9 @@ export class ArtefactStore implements AsyncDisposable {
   /** In the order of use, the latest last. */
   readonly #kept = new Map<string, Kept>();
   readonly #pulling = new Map<string, { promise: Promise<void>; size: number }>();
-  readonly #waiting: (() => void)[] = [];
+  /** Per source: pulls under way, and who waits for one of them to end. */
+  readonly #lanes = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
   readonly #stop = new AbortController();
-  #slots = pullsAtOnce;
   #pulls = 0;
   #opened: Promise<string> | undefined;
 
@@ -100,7 +102,7 @@ export class ArtefactStore implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the boot service stops'));
-    for (const start of this.#waiting.splice(0)) start();
+    for (const { waiting } of this.#lanes.values()) for (const start of waiting.splice(0)) start();
     await Promise.allSettled([...this.#pulling.values()].map(({ promise }) => promise));
     const directory = await this.#opened?.catch(() => undefined);
     if (this.#options.directory === undefined && directory !== undefined) await rm(directory, { recursive: true });
@@ -112,17 +114,24 @@ export class ArtefactStore implements AsyncDisposable {
       found.verified = true;
       return this.#touch(wanted.digest);
     }
-    if (this.#slots === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#slots -= 1;
-    try {
-      this.#stop.signal.throwIfAborted();
-      await this.#makeRoomFor(wanted);
-      await this.#pull(wanted);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#slots += 1;
-      else next();
-    }
+    using _turn = await this.#turn(wanted.source);
+    this.#stop.signal.throwIfAborted();
+    await this.#makeRoomFor(wanted);
+    await this.#pull(wanted);
+  }
+
+  async #turn(source: string): Promise<Disposable> {
+    const lane = this.#lanes.get(source) ?? { running: 0, waiting: [] };
+    this.#lanes.set(source, lane);
+    if (lane.running < pullsAtOncePerSource) lane.running += 1;
+    else await new Promise<void>((resolve) => lane.waiting.push(resolve));
+    const pass = (): void => {
+      const next = lane.waiting.shift();
+      if (next !== undefined) return next();
+      lane.running -= 1;
+      if (lane.running === 0) this.#lanes.delete(source);
+    };
+    return { [Symbol.dispose]: pass };
   }
 
   async #pull(wanted: Wanted): Promise<void> {
@@ -146,7 +155,10 @@ export class ArtefactStore implements AsyncDisposable {
     }
     this.#kept.set(wanted.digest, { size: counted.bytes(), verified: true });
     const seconds = Math.round((clock.now() - startedAt) / 100) / 10;
-    log.info({ artefact: wanted.name, digest: wanted.digest, bytes: counted.bytes(), seconds }, 'pulled a boot artefact');
+    log.info(
+      { artefact: wanted.name, digest: wanted.digest, bytes: counted.bytes(), seconds },
+      'pulled a boot artefact',
+    );
   }
 
   async #isWhole({ digest, size, name }: Wanted): Promise<boolean> {
@@ -261,13 +273,16 @@ class Silence implements Disposable {
       if (leftMs > 0) this.#timer = this.#wait(leftMs);
       else
         this.#abort.abort(
-          new BootError('RegistryUnreachable', `${this.#name}: nothing came for ${silenceMs / 1_000} s; the pull is given up`),
+          new BootError(
+            'RegistryUnreachable',
+            `${this.#name}: nothing came for ${silenceMs / 1_000} s; the pull is given up`,
+          ),
         );
     });
   }
 }
 
-function countAndHash({ digest, size, name }: Omit<Wanted, 'pull'>, heard: () => void) {
+function countAndHash({ digest, size, name }: Omit<Wanted, 'pull' | 'source'>, heard: () => void) {
   const hash = createHash('sha256');
   const mostBytes = size ?? largestDocumentBytes;
   let count = 0;

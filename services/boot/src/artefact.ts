@@ -52,7 +52,11 @@ export function fileArtefact(path: string): Artefact {
 }
 
 /** A file of an OCI image: pulled when the boot is prepared, or by the first who asks, who then waits until it is whole. */
-export function storedArtefact(store: ArtefactStore, wanted: Wanted, contentType = 'application/octet-stream'): Artefact {
+export function storedArtefact(
+  store: ArtefactStore,
+  wanted: Wanted,
+  contentType = 'application/octet-stream',
+): Artefact {
   return {
     name: wanted.name,
     digest: wanted.digest,

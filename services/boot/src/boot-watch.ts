@@ -103,7 +103,8 @@ export class BootWatch implements Disposable {
     if (awaited === undefined) return;
     if (awaited.dueAt > clock.now()) return this.#expect(boot);
     const complaint = overdueCondition(awaited, clock.now());
-    if (boot.status?.conditions?.some(({ type, reason }) => type === overdueType && reason === complaint.reason)) return;
+    if (boot.status?.conditions?.some(({ type, reason }) => type === overdueType && reason === complaint.reason))
+      return;
     log.warn({ boot: keyOf(boot), server: boot.spec.serverRef.name, step: awaited.step }, complaint.message);
     onOverdue?.(awaited.step);
     evidence.complain(boot, complaint);
@@ -117,7 +118,8 @@ export class BootWatch implements Disposable {
   #awaitedOf(boot: ServerBootConfiguration): Awaited | undefined {
     const { servers, clock, evidence } = this.#options;
     const server = servers.get(boot.spec.serverRef.name);
-    if (server?.status?.powerState !== 'On' || expectationOf(server, boot, clock.now()).boot === undefined) return undefined;
+    if (server?.status?.powerState !== 'On' || expectationOf(server, boot, clock.now()).boot === undefined)
+      return undefined;
     return awaitedOf(boot, evidence.stepsOf(boot), this.#poweredOnAt.get(server.metadata.name));
   }
 }

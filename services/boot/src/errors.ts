@@ -20,7 +20,8 @@ export const bootErrorCatalogue = {
   },
   RegistryDenied: {
     retry: 'later',
-    meaning: 'The registry does not let us read the image: there are no credentials for it, or it does not accept them.',
+    meaning:
+      'The registry does not let us read the image: there are no credentials for it, or it does not accept them.',
     remedy: 'Correct the entry of the registry in the file of --registry-credentials-file; it is read again by itself.',
   },
   RegistryCredentialsUnreadable: {
@@ -55,7 +56,8 @@ export const bootErrorCatalogue = {
   },
   DigestMismatch: {
     retry: 'later',
-    meaning: 'What the registry sent is not what the image says: its digest or its length differs. None of it was served.',
+    meaning:
+      'What the registry sent is not what the image says: its digest or its length differs. None of it was served.',
     remedy: 'Look for a broken registry or a proxy in between; it is pulled again with growing pauses.',
   },
   ArtefactTooLarge: {
@@ -66,7 +68,8 @@ export const bootErrorCatalogue = {
   CacheUnusable: {
     retry: 'later',
     meaning: 'What is pulled from registries cannot be kept: --boot-cache-dir cannot be written, or the disk is full.',
-    remedy: 'Give --boot-cache-dir a directory that the account of the boot service may write, with room for --boot-cache-size.',
+    remedy:
+      'Give --boot-cache-dir a directory that the account of the boot service may write, with room for --boot-cache-size.',
   },
   NoBootMethod: {
     retry: 'later',

@@ -59,6 +59,8 @@ test('directories of this machine count only below the roots that were named, wh
   const inside = join(directory.path, 'root');
   await mkdir(join(inside, 'os'), { recursive: true });
   await symlink(directory.path, join(inside, 'way-out'));
+  await mkdir(join(inside, 'borrowed'));
+  await symlink(join(directory.path, 'initrd'), join(inside, 'borrowed', 'initrd'));
   const rows: [string, string[], boolean][] = [
     [`file://${inside}/os/`, [inside], true],
     [`file://${inside}/`, [inside], true],
@@ -67,6 +69,7 @@ test('directories of this machine count only below the roots that were named, wh
     [`file://${inside}/../`, [inside], false],
     [`file://${inside}/%2e%2e/`, [inside], false],
     [`file://${inside}/way-out/`, [inside], false],
+    [`file://${inside}/borrowed/`, [inside], false],
     [`file://${inside}-other/`, [inside], false],
     ['file:///etc/', [inside], false],
   ];

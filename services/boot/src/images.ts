@@ -91,8 +91,9 @@ export class BootImages {
     }
     const directory = directoryOf(name);
     if (directory === undefined) return this.#ociImage(name, choice, signal);
-    if (directory.protocol === 'file:') await this.#requireBelowRoots(fileURLToPath(directory));
     const at = (file: string) => this.#artefactAt(new URL(file, directory).href);
+    if (directory.protocol === 'file:')
+      for (const file of ['vmlinuz', 'initrd']) await this.#requireBelowRoots(fileURLToPath(new URL(file, directory)));
     return { name, kernel: at('vmlinuz'), initrd: at('initrd'), commandLine: defaultCommandLine };
   }
 

@@ -134,7 +134,7 @@ export class Preparation implements AsyncDisposable {
       const again = () => !this.#stop.signal.aborted && this.#lookAgain(keyOf(boot));
       plan.then(again, again);
     });
-    return Promise.race([plan, enough]);
+    return await Promise.race([plan, enough]);
   }
 
   /** What was prepared once is kept: a tag that moves does not change what a machine boots. */
@@ -164,7 +164,8 @@ export class Preparation implements AsyncDisposable {
       state: verdict.state,
     };
     if (verdict.error === undefined) {
-      log.info({ ...fields, ...status.boot }, verdict.plan ? 'boot configuration is ready' : 'pulling an image');
+      const choice = { ...status.boot, refusals: verdict.plan?.refusals };
+      log.info({ ...fields, ...choice }, verdict.plan ? 'boot configuration is ready' : 'pulling an image');
       return;
     }
     const { code, message } = verdict.error;
@@ -239,11 +240,15 @@ const architectures: readonly [RegExp, string][] = [
 ];
 
 export function architectureOf(server: Server | undefined): string | undefined {
-  const { architecture = '', instructionSet = '' } = server?.status?.processors?.find(({ type }) => type !== 'GPU') ?? {};
+  const { architecture = '', instructionSet = '' } =
+    server?.status?.processors?.find(({ type }) => type !== 'GPU') ?? {};
   return architectures.find(([pattern]) => pattern.test(`${architecture} ${instructionSet}`))?.[1];
 }
 
-function isSaid({ status: now }: ServerBootConfiguration, wanted: NonNullable<ServerBootConfiguration['status']>): boolean {
+function isSaid(
+  { status: now }: ServerBootConfiguration,
+  wanted: NonNullable<ServerBootConfiguration['status']>,
+): boolean {
   const said = (now?.conditions ?? []).filter(({ type }) => type === imageValidation || type === ignitionValidation);
   const { conditions = [], boot } = wanted;
   return (

@@ -67,7 +67,13 @@ test('steps that come again are counted, with the first and the last time', () =
 });
 
 test('the conditions of an earlier version are steps as well', () => {
-  const condition = { type: 'IPXEScriptFetched', status: 'True' as const, reason: 'r', message: '', lastTransitionTime: at(4) };
+  const condition = {
+    type: 'IPXEScriptFetched',
+    status: 'True' as const,
+    reason: 'r',
+    message: '',
+    lastTransitionTime: at(4),
+  };
   const steps = stepsOf({ ...discovery, status: { conditions: [condition] } });
   assert.deepEqual(steps, [{ name: 'script', time: at(4) }]);
 });
@@ -77,7 +83,10 @@ test('a complaint names what did not come, and what came last; it is settled by 
   assert.ok(awaited);
   const { reason, message } = overdueCondition(awaited, awaited.dueAt);
   assert.equal(reason, 'KernelOverdue');
-  assert.match(message, /^kernel did not come within 5 minutes; it fetched its boot script at 2026-01-01T00:03:00.000Z/);
+  assert.match(
+    message,
+    /^kernel did not come within 5 minutes; it fetched its boot script at 2026-01-01T00:03:00.000Z/,
+  );
   assert.equal(isSettled(reason, [{ name: 'script', time: at(9) }]), false);
   assert.equal(isSettled(reason, [{ name: 'ignition', time: at(9) }]), true);
 });

@@ -36,7 +36,9 @@ export const overdueType = 'BootOverdue';
 
 /** The steps that are recorded; those of a boot service before this one are conditions only. */
 export function stepsOf({ status }: ServerBootConfiguration): BootStep[] {
-  const recorded = (status?.boot?.steps ?? []).flatMap(({ name, ...step }) => (isStep(name) ? [{ name, ...step }] : []));
+  const recorded = (status?.boot?.steps ?? []).flatMap(({ name, ...step }) =>
+    isStep(name) ? [{ name, ...step }] : [],
+  );
   const conditions = Object.entries(evidence).flatMap(([name, { type }]): BootStep[] => {
     const condition = status?.conditions?.find((each) => each.type === type && each.status === 'True');
     const isKnown = recorded.some((step) => step.name === name);

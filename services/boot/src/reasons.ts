@@ -8,7 +8,8 @@ export const bootServiceReasons = {
     remedy: 'Correct what the message names; the boot service looks again by itself.',
   },
   ImagePulling: {
-    meaning: 'The files of the image are being pulled from their registry; the server is powered on when they are whole.',
+    meaning:
+      'The files of the image are being pulled from their registry; the server is powered on when they are whole.',
     remedy: 'Nothing; if it takes long, look at the way to the registry.',
   },
   ScriptOverdue: {
@@ -18,7 +19,8 @@ export const bootServiceReasons = {
   },
   KernelOverdue: {
     meaning: 'The firmware fetched its boot script, and no kernel was loaded in time.',
-    remedy: 'Look at the console: does the machine reach the URL of the boot service, is the kernel one for its architecture?',
+    remedy:
+      'Look at the console: does the machine reach the URL of the boot service, is the kernel one for its architecture?',
   },
   InitrdOverdue: {
     meaning: 'The kernel was loaded, and the initrd was not in time.',
@@ -30,7 +32,8 @@ export const bootServiceReasons = {
   },
   IgnitionOverdue: {
     meaning: 'Kernel and initrd were loaded, and the system did not fetch its ignition in time.',
-    remedy: 'Look at the console: did the kernel start, does it have a driver for the network card, did DHCP answer it?',
+    remedy:
+      'Look at the console: did the kernel start, does it have a driver for the network card, did DHCP answer it?',
   },
   ProbeOverdue: {
     meaning: 'The discovery image was loaded, and its probe did not report in time.',

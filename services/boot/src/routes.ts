@@ -167,11 +167,7 @@ async function scriptFor(
   });
 }
 
-async function sendArtefact(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  artefact: Artefact,
-): Promise<FastifyReply> {
+async function sendArtefact(request: FastifyRequest, reply: FastifyReply, artefact: Artefact): Promise<FastifyReply> {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort(new Error('the client is gone')));
   const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = request.headers;

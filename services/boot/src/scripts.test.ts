@@ -34,7 +34,10 @@ test('an image with a squashfs tells the kernel where it is', () => {
     image: { ...image, squashfs: fileArtefact('/s') },
     withIgnition: false,
   });
-  assert.match(script, /^kernel \S+ initrd=initrd gl\.ovl=\/:tmpfs gl\.url=http:\/\/b\/squashfs gl\.live=1 ip=dhcp quiet /m);
+  assert.match(
+    script,
+    /^kernel \S+ initrd=initrd gl\.ovl=\/:tmpfs gl\.url=http:\/\/b\/squashfs gl\.live=1 ip=dhcp quiet /m,
+  );
 });
 
 test('an image that is a UKI only is started as an EFI program, until it starts', () => {

@@ -3,11 +3,10 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Artefact } from './artefact.ts';
-import type { BootImages } from './images.ts';
+import { type BootImage, type BootImages, preparedDigestOf } from './images.ts';
 import type { Machines } from './machines.ts';
 import { isDigest, nameOf, parseImageReference } from './oci/reference.ts';
 import type { OciImages } from './oci/oci-images.ts';
-import { preparedDigestOf } from './images.ts';
 import { Refusal } from './refusal.ts';
 
 export interface TokenlessOptions {
@@ -98,7 +97,7 @@ async function ukiOfMachine(identifiers: readonly string[], options: TokenlessOp
     const server = serverWith(identifier, options.servers);
     const { boot } = server === undefined ? {} : await options.machines.expectationOf(server);
     if (server === undefined || boot === undefined) continue;
-    const url = await ukiUrl(boot.spec.image, preparedDigestOf(boot), options);
+    const url = ukiUrl(await options.images.resolve(boot.spec.image, { digest: preparedDigestOf(boot) }), options);
     if (url !== undefined) return { UKIURL: url, SystemUUID: server.spec.systemUUID.toLowerCase() };
   }
   return undefined;
@@ -115,21 +114,21 @@ function serverWith(identifier: string, servers: Cache<Server>): Server | undefi
   return found.length === 1 ? found[0] : undefined;
 }
 
+/** Looked up at most twice a minute: anybody may ask, and the registry is not to hear of it each time. */
 async function defaultUki(options: TokenlessOptions) {
-  const { defaultUkiImage } = options;
-  const url = defaultUkiImage === undefined ? undefined : await ukiUrl(defaultUkiImage, undefined, options);
-  if (url === undefined) throw new Refusal(404, 'no boot with a UKI is prepared for this machine, and there is no default');
+  const { defaultUkiImage, images } = options;
+  const plan = defaultUkiImage === undefined ? undefined : await images.check(defaultUkiImage, neverAborted);
+  const url = plan && ukiUrl(plan.image, options);
+  if (url === undefined)
+    throw new Refusal(404, 'no boot with a UKI is prepared for this machine, and there is no default');
   return { UKIURL: url };
 }
 
+const neverAborted = new AbortController().signal;
+
 /** Undefined for images without a UKI, and for those that lie in no registry. */
-async function ukiUrl(
-  image: string | undefined,
-  digest: string | undefined,
-  { images, publicUrl }: TokenlessOptions,
-): Promise<string | undefined> {
-  const { uki } = await images.resolve(image, { digest });
-  const reference = parseImageReference(image ?? '');
+function ukiUrl({ name, uki }: BootImage, { publicUrl }: TokenlessOptions): string | undefined {
+  const reference = parseImageReference(name);
   if (uki?.digest === undefined || reference === undefined) return undefined;
   return `${publicUrl()}/httpboot/${nameOf(reference)}/${uki.digest.replace(':', '-')}.efi`;
 }

@@ -168,7 +168,12 @@ export const ownOptions = [
     'URL under which machines reach the boot service; empty: http://$BOOT_ADDRESS:<boot-port>, or the host of the registry URL',
   ),
   option('boot-images', 'string', '', 'File that names the kernel, initrd and command line of images (YAML or JSON)'),
-  option('boot-file-roots', 'string', '', 'Directories, separated by commas, below which spec.image may name file:///…'),
+  option(
+    'boot-file-roots',
+    'string',
+    '',
+    'Directories, separated by commas, below which spec.image may name file:///…',
+  ),
   option(
     'allowed-registries',
     'string',

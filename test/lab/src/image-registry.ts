@@ -103,10 +103,15 @@ export class ImageRegistry implements AsyncDisposable {
     return Number(answer.headers.get('content-length'));
   }
 
-  async #ask(method: string, path: string, { headers = {}, body }: { headers?: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> } = {}) {
+  async #ask(
+    method: string,
+    path: string,
+    { headers = {}, body }: { headers?: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> } = {},
+  ) {
     const url = new URL(path, `http://${this.host}`);
     const answer = await fetch(url, { method, headers: { ...headers, ...this.#authorization }, body: body ?? null });
-    if (!answer.ok) throw new Error(`the registry answers ${answer.status} to ${method} ${path}: ${await answer.text()}`);
+    if (!answer.ok)
+      throw new Error(`the registry answers ${answer.status} to ${method} ${path}: ${await answer.text()}`);
     return answer;
   }
 }
@@ -118,7 +123,8 @@ export async function startImageRegistry(options: ImageRegistryOptions = {}): Pr
   const { credentials } = options;
   if (credentials !== undefined)
     await writeFile(join(directory, 'htpasswd'), `${credentials.username}:${await hash(credentials.password, 4)}\n`);
-  const auth = credentials === undefined ? {} : { auth: { htpasswd: { realm: 'r', path: join(directory, 'htpasswd') } } };
+  const auth =
+    credentials === undefined ? {} : { auth: { htpasswd: { realm: 'r', path: join(directory, 'htpasswd') } } };
   const configuration = {
     version: '0.1',
     log: { level: 'warn' },
@@ -137,7 +143,11 @@ export async function startImageRegistry(options: ImageRegistryOptions = {}): Pr
     environment: { ...process.env, OTEL_TRACES_EXPORTER: 'none' },
     leftovers: directory,
   });
-  const answers = () => fetch(`http://${host}/v2/`).then(() => true, () => false);
+  const answers = () =>
+    fetch(`http://${host}/v2/`).then(
+      () => true,
+      () => false,
+    );
   await child.until(answers, readyWithinMs).catch(async (error: unknown) => {
     await child.kill();
     throw error;

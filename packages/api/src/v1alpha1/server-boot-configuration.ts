@@ -24,7 +24,10 @@ const bootStep = z.object({
 
 const boot = z.object({
   image: z.string().optional().describe('Image that was prepared.'),
-  digest: z.string().optional().describe('Digest of its manifest, where it is one of a registry: this is what is booted.'),
+  digest: z
+    .string()
+    .optional()
+    .describe('Digest of its manifest, where it is one of a registry: this is what is booted.'),
   method: z.string().optional().describe('How it boots: iPXE or UefiHttp.'),
   steps: z.array(bootStep).optional().describe('The steps seen so far, in order.'),
 });

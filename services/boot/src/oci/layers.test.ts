@@ -58,7 +58,9 @@ for (const [layer, types] of Object.entries(mediaTypes)) {
   for (const mediaType of types) {
     test(`${mediaType} is a ${layer}; of several the last counts`, () => {
       const layers = [entry('a', { mediaType }), entry('b', { mediaType }), entry('c', { mediaType: 'text/plain' })];
-      assert.deepEqual(layersOf(documentOf({ layers }), 'os'), { [layer]: { mediaType, digest: digestOf('b'), size: 1 } });
+      assert.deepEqual(layersOf(documentOf({ layers }), 'os'), {
+        [layer]: { mediaType, digest: digestOf('b'), size: 1 },
+      });
     });
   }
 }

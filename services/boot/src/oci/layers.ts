@@ -51,10 +51,11 @@ export function pickOf(document: Document, architecture: string, name: string): 
   const { manifests } = parsed(index, document, name);
   const isFormer = ({ annotations }: (typeof manifests)[number]) =>
     (annotations?.cname?.startsWith('metal_pxe') ?? false) && annotations?.architecture === architecture;
-  const found =
-    manifests.find(isFormer) ?? manifests.find(({ platform }) => platform?.architecture === architecture);
+  const found = manifests.find(isFormer) ?? manifests.find(({ platform }) => platform?.architecture === architecture);
   if (found !== undefined) return { digest: found.digest, size: found.size };
-  const present = manifests.flatMap(({ platform, annotations }) => platform?.architecture ?? annotations?.architecture ?? []);
+  const present = manifests.flatMap(
+    ({ platform, annotations }) => platform?.architecture ?? annotations?.architecture ?? [],
+  );
   throw new BootError(
     'ArchitectureMissing',
     `image "${name}" is for ${[...new Set(present)].join(', ') || 'no architecture that it names'}; the server needs ${architecture}`,

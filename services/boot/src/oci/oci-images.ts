@@ -85,7 +85,8 @@ export class OciImages {
   /** After a restart the manifest is read from the disk, so that what was prepared boots without its registry. */
   async #keep(reference: ImageReference, { digest, bytes }: Document, signal: AbortSignal): Promise<void> {
     const pull = () => Promise.resolve(Readable.from([bytes]));
-    await this.#options.store.hold({ digest, size: bytes.length, name: `manifest of ${textOf(reference)}`, pull }, signal);
+    const name = `manifest of ${textOf(reference)}`;
+    await this.#options.store.hold({ digest, size: bytes.length, name, source: 'memory', pull }, signal);
   }
 
   async #kept(reference: ImageReference, digest: string, signal: AbortSignal): Promise<Document> {
@@ -93,7 +94,9 @@ export class OciImages {
       const { bytes } = await this.#options.registry.document(reference, digest, pulling);
       return Readable.from([bytes]);
     };
-    const wanted = { digest, size: undefined, name: `manifest of ${textOf(reference)}`, pull };
+    const name = `manifest of ${textOf(reference)}`;
+    // Manifests are small, and do not wait for layers.
+    const wanted = { digest, size: undefined, name, source: `manifests of ${reference.registry}`, pull };
     await using handle = await this.#options.store.open(wanted, signal);
     return { digest, mediaType: '', bytes: await handle.readFile() };
   }
@@ -116,7 +119,8 @@ export class OciImages {
     const { digest, size } = descriptor;
     const { registry, store } = this.#options;
     const pull = (signal: AbortSignal) => registry.blob(reference, digest, signal);
-    const wanted: Wanted = { digest, size, name: `${layer} of ${textOf(reference)}`, pull };
+    const name = `${layer} of ${textOf(reference)}`;
+    const wanted: Wanted = { digest, size, name, source: reference.registry, pull };
     return storedArtefact(store, wanted, contentTypes[layer]);
   }
 }

@@ -12,7 +12,8 @@ const hub = 'docker.io';
 const namesOfHub = new Set([hub, 'index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com']);
 const longestName = 255;
 
-const host = /^(?:(?:[a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9])(?:\.(?:[a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9]))*|\[[0-9a-f:]+\])(?::\d{1,5})?$/;
+const host =
+  /^(?:(?:[a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9])(?:\.(?:[a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9]))*|\[[0-9a-f:]+\])(?::\d{1,5})?$/;
 const repository = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const tag = /^\w[\w.-]{0,127}$/;
 export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);

@@ -186,7 +186,10 @@ const challenges: [string | null, unknown][] = [
   [null, undefined],
   ['Negotiate', undefined],
   ['Basic realm="Registry"', { scheme: 'basic' }],
-  ['bearer REALM=https://a.test/t', { scheme: 'bearer', realm: 'https://a.test/t', service: undefined, scope: undefined }],
+  [
+    'bearer REALM=https://a.test/t',
+    { scheme: 'bearer', realm: 'https://a.test/t', service: undefined, scope: undefined },
+  ],
   [
     'Basic realm="r", Bearer realm="https://a.test/t",service="s \\"q\\"",scope="repository:a:pull,push"',
     { scheme: 'bearer', realm: 'https://a.test/t', service: 's "q"', scope: 'repository:a:pull,push' },

@@ -222,7 +222,10 @@ function refusalOf(status: number, { reference, path }: Request, isAnonymous = f
       }`,
     );
   if (status === 404)
-    return new BootError('ImageMissing', `registry ${reference.registry} has no ${what}; push it, or correct the image`);
+    return new BootError(
+      'ImageMissing',
+      `registry ${reference.registry} has no ${what}; push it, or correct the image`,
+    );
   return new BootError('RegistryUnreachable', `registry ${reference.registry} answers ${status} for ${what}`);
 }
 
