@@ -412,7 +412,10 @@ test('a step that does not come in time is named on the boot configuration until
 
 test('the report of a probe is a step of the boot that it names, and of no other', async () => {
   await registry.push('org/probe', '1', [[type('uki'), uki]]);
-  const [told, untold] = [await prepared('probed', `${registry.host}/org/probe:1`), await prepared('unprobed', `${registry.host}/org/probe:1`)];
+  const [told, untold] = [
+    await prepared('probed', `${registry.host}/org/probe:1`),
+    await prepared('unprobed', `${registry.host}/org/probe:1`),
+  ];
   const telling = await startBoot(optionsFor({}, { inventories: room.inventories }));
   const arrived = room.until(room.inventories, 'unprobed', () => true);
   for (const { name, uuid } of [told, untold])

@@ -186,7 +186,9 @@ test('pulls from one source wait for one another, and not for those from another
     const { wanted } = wantedOf(Buffer.from(`${source} ${index}`));
     const pull = () => {
       begun.push(source);
-      return Promise.resolve(source === 'slow' ? new Readable({ read: () => undefined }) : Readable.from([`quick ${index}`]));
+      return Promise.resolve(
+        source === 'slow' ? new Readable({ read: () => undefined }) : Readable.from([`quick ${index}`]),
+      );
     };
     return { ...wanted, source, pull };
   };
