@@ -410,6 +410,28 @@ test('a step that does not come in time is named on the boot configuration until
   );
 });
 
+test('a machine that was powered on and asks for nothing is told of', async () => {
+  await registry.push('org/silent', '1', [
+    [type('kernel'), kernel],
+    [type('initramfs'), initrd],
+  ]);
+  await prepared('silent', `${registry.host}/org/silent:1`);
+  await using _hurried = await startBoot(optionsFor({}, { clock: createClock(600) }));
+  const power = async (powerState: string) => {
+    await room.client.mergePatch(Server, { name: 'silent' }, { status: { powerState } }, { subresource: 'status' });
+    await room.until(room.servers, 'silent', ({ status }) => status?.powerState === powerState);
+  };
+  await power('Off');
+  await power('On');
+  const isOverdue = ({ status }: ServerBootConfiguration) =>
+    status?.conditions?.some(({ type: each, reason }) => each === 'BootOverdue' && reason === 'ScriptOverdue') ?? false;
+  const late = await room.until(room.bootConfigurations, `${namespace}/silent`, isOverdue);
+  assert.match(
+    (await room.firstEventAbout(late)).note,
+    /script did not come within 15 minutes; the server was powered on at/,
+  );
+});
+
 test('the report of a probe is a step of the boot that it names, and of no other', async () => {
   await registry.push('org/probe', '1', [[type('uki'), uki]]);
   const [told, untold] = [

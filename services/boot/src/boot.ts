@@ -16,6 +16,7 @@ import { BootWatch } from './boot-watch.ts';
 import { EvidenceLog } from './evidence-log.ts';
 import { expectationOf, currentBootRef } from './expectation.ts';
 import { BootImages } from './images.ts';
+import { KnownMachines } from './known-machines.ts';
 import { Machines } from './machines.ts';
 import { OciImages } from './oci/oci-images.ts';
 import { RegistryClient } from './oci/registry-client.ts';
@@ -114,7 +115,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   serveBoots(http, {
     auth,
     client,
-    servers,
+    known: stack.use(new KnownMachines(servers)),
     oci,
     defaultUkiImage: options.defaultUkiImage,
     machines,

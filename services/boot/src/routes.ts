@@ -1,7 +1,5 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
-import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -13,6 +11,7 @@ import type { EvidenceLog } from './evidence-log.ts';
 import { ignitionIsSpent } from './expectation.ts';
 import { readIgnition } from './ignition.ts';
 import { type BootImage, type BootImages, preparedDigestOf } from './images.ts';
+import type { KnownMachines } from './known-machines.ts';
 import type { Machines } from './machines.ts';
 import type { LayerName } from './oci/layers.ts';
 import type { OciImages } from './oci/oci-images.ts';
@@ -23,7 +22,7 @@ import { serveTokenless } from './tokenless-routes.ts';
 export interface RoutesOptions {
   auth: 'token' | 'none';
   client: KubeClient;
-  servers: Cache<Server>;
+  known: KnownMachines;
   oci: OciImages | undefined;
   defaultUkiImage: string | undefined;
   machines: Machines;

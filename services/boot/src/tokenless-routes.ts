@@ -1,9 +1,7 @@
-import { isIP } from 'node:net';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
-import type { Cache } from '@metal/kube/cache.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Artefact } from './artefact.ts';
 import { type BootImage, type BootImages, preparedDigestOf } from './images.ts';
+import { type KnownMachines, normalised } from './known-machines.ts';
 import type { Machines } from './machines.ts';
 import { isDigest, nameOf, parseImageReference } from './oci/reference.ts';
 import type { OciImages } from './oci/oci-images.ts';
@@ -11,7 +9,7 @@ import { Refusal } from './refusal.ts';
 
 export interface TokenlessOptions {
   readonly machines: Machines;
-  readonly servers: Cache<Server>;
+  readonly known: KnownMachines;
   readonly images: BootImages;
   readonly oci: OciImages | undefined;
   readonly defaultUkiImage: string | undefined;
@@ -83,35 +81,19 @@ function identifiersOf({ headers, ip }: FastifyRequest): string[] {
     .flat()
     .flatMap((line) => line.split(','))
     .map((word) => word.trim().toLowerCase())
-    .filter((word) => isIP(word) !== 0 || macOf(word) !== undefined);
+    .filter((word) => normalised(word) !== undefined);
   return named.length > 0 ? named.slice(0, mostIdentifiers) : [ip.replace(/^::ffff:/, '')];
 }
 
-const macOf = (text: string | undefined): string | undefined => {
-  const hex = (text ?? '').toLowerCase().replace(/[^0-9a-z]/g, '');
-  return /^[0-9a-f]{12}$/.test(hex) ? hex : undefined;
-};
-
 async function ukiOfMachine(identifiers: readonly string[], options: TokenlessOptions) {
   for (const identifier of identifiers) {
-    const server = serverWith(identifier, options.servers);
+    const server = options.known.find(identifier);
     const { boot } = server === undefined ? {} : await options.machines.expectationOf(server);
     if (server === undefined || boot === undefined) continue;
     const url = ukiUrl(await options.images.resolve(boot.spec.image, { digest: preparedDigestOf(boot) }), options);
     if (url !== undefined) return { UKIURL: url, SystemUUID: server.spec.systemUUID.toLowerCase() };
   }
   return undefined;
-}
-
-/** Undefined unless exactly one server has it. */
-function serverWith(identifier: string, servers: Cache<Server>): Server | undefined {
-  const mac = isIP(identifier) === 0 ? macOf(identifier) : undefined;
-  const found = [...servers.all()].filter(({ status }) =>
-    status?.networkInterfaces?.some(({ ip, ips = [], macAddress }) =>
-      mac === undefined ? ip === identifier || ips.includes(identifier) : macOf(macAddress) === mac,
-    ),
-  );
-  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Looked up at most twice a minute: anybody may ask, and the registry is not to hear of it each time. */
