@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Child } from '@metal/controlplane/child.ts';
+import { Child } from '@metal/process/child.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { findImageRegistry } from '@metal/project/image-registry.ts';
 import { hash } from 'bcryptjs';
