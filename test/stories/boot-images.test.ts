@@ -178,7 +178,7 @@ test('credentials are taken from the file that docker login writes, and the lack
   await room.booting('guarded', { image });
   assert.match(
     complaintOf(await becomes('guarded', 'Error')),
-    /answers 401 .*there are none for it in --registry-cred/,
+    /^RegistryDenied: .*answers 401 .*there are none for it in --registry-cred/,
   );
   {
     await using _wrong = await startBoot(optionsFor({ credentialsFile: join(files.path, 'wrong.json') }));
@@ -191,21 +191,31 @@ test('credentials are taken from the file that docker login writes, and the lack
 });
 
 const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
-  ['is no reference', async () => {}, () => 'ghcr.io/../os', /is not understood/],
+  ['is no reference', async () => {}, () => 'ghcr.io/../os', /^ImageNotUnderstood: .*is not understood/],
   [
     'lies in a registry that is not allowed',
     async () => {},
     () => 'ghcr.io/org/os:1',
-    /lies in registry ghcr\.io; --allowed-registries names 127/,
+    /^RegistryNotAllowed: .*lies in registry ghcr\.io; --allowed-registries names 127/,
   ],
-  ['is a short name of a registry that is not allowed', async () => {}, () => 'os', /lies in registry docker\.io/],
+  [
+    'is a short name of a registry that is not allowed',
+    async () => {},
+    () => 'os',
+    /^RegistryNotAllowed: .*lies in registry docker\.io/,
+  ],
   [
     'lies in a registry that is away',
     async () => {},
     () => `${unreachable}/org/os:1`,
-    /does not answer: .*ECONNREFUSED/,
+    /^RegistryUnreachable: .*does not answer: .*ECONNREFUSED/,
   ],
-  ['is not there', async () => {}, () => `${registry.host}/org/nothing:1`, /has no ".*\/org\/nothing:1"/],
+  [
+    'is not there',
+    async () => {},
+    () => `${registry.host}/org/nothing:1`,
+    /^ImageMissing: .*has no ".*\/org\/nothing:1"/,
+  ],
   [
     'is for another architecture only',
     async () => {
@@ -213,13 +223,13 @@ const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
       await registry.pushIndex('bad/arm', '1', { arm64: digest });
     },
     () => `${registry.host}/bad/arm:1`,
-    /is for arm64; the server needs amd64/,
+    /^ArchitectureMissing: .*is for arm64; the server needs amd64/,
   ],
   [
     'lacks its initrd',
     () => registry.push('bad/half', '1', [[type('kernel'), kernel]]),
     () => `${registry.host}/bad/half:1`,
-    /iPXE: it lacks the layer initrd \(application\/vnd\.ironcore\.image\.initramfs\); UefiHttp: it lacks the layer uki/,
+    /^LayerMissing: .*iPXE: it lacks the layer initrd \(application\/vnd\.ironcore\.image\.initramfs\); UefiHttp: it lacks the layer uki/,
   ],
   [
     'has a layer that was changed in its registry',
@@ -229,13 +239,13 @@ const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
       await registry.damage(digestOf(damaged), randomBytes(5_000));
     },
     () => `${registry.host}/bad/damaged:1`,
-    /uki of .* its digest is sha256:\w+, expected sha256:\w+; nothing of it is served/,
+    /^DigestMismatch: uki of .* its digest is sha256:\w+, expected sha256:\w+; nothing of it is served/,
   ],
   [
     'is larger than what may be kept',
     () => registry.push('bad/large', '1', [[type('uki'), Buffer.alloc(100_000_001)]]),
     () => `${registry.host}/bad/large:1`,
-    /100000001 bytes; --boot-cache-size leaves room for 100000000/,
+    /^ArtefactTooLarge: .*100000001 bytes; --boot-cache-size leaves room for 100000000/,
   ],
 ];
 for (const [index, [title, push, image, message]] of bad.entries()) {

@@ -220,7 +220,11 @@ function conditionsOf(boot: ServerBootConfiguration, { state, error }: Verdict, 
     type: error?.code.startsWith('Ignition') ? ignitionValidation : imageValidation,
     status: error === undefined ? ('Unknown' as const) : ('False' as const),
     reason: error === undefined ? imagePulling : validationFailed,
-    message: error?.message.slice(0, 1_000) ?? `the files of "${boot.spec.image}" are being pulled from their registry`,
+    // The reason is a word of v0.7.0; ours, which docs/errors.md explains, goes before the message.
+    message:
+      error === undefined
+        ? `the files of "${boot.spec.image}" are being pulled from their registry`
+        : `${error.code}: ${error.message}`.slice(0, 1_000),
   };
   const earlier = boot.status?.conditions?.find(({ type, status }) => type === said.type && status === said.status);
   const lastTransitionTime = earlier?.lastTransitionTime ?? new Date(now).toISOString();
