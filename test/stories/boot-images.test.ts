@@ -262,6 +262,8 @@ for (const [index, [title, push, image, message]] of bad.entries()) {
 
 test('a registry that takes its time holds up no other boot, and what is waited for is said', async () => {
   const released = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  let isSlowAgain = false;
   const layers = Array.from({ length: 40 }, () => randomBytes(100));
   const manifestOf = (bytes: Buffer) =>
     JSON.stringify({ layers: [{ mediaType: type('uki'), digest: digestOf(bytes), size: bytes.length }] });
@@ -270,6 +272,7 @@ test('a registry that takes its time holds up no other boot, and what is waited 
     if (tag !== undefined) return response.end(manifestOf(layers[Number(tag)] ?? Buffer.alloc(0)));
     const bytes = layers.find((layer) => request.url?.endsWith(digestOf(layer)));
     response.flushHeaders();
+    if (isSlowAgain) return asked.resolve();
     return void released.promise.then(() => response.end(bytes));
   });
   slow.listen(0, '127.0.0.1');
@@ -290,7 +293,17 @@ test('a registry that takes its time holds up no other boot, and what is waited 
     await prepared('not-held-up', `${registry.host}/org/quick:1`);
     released.resolve();
     for (const name of names) await becomes(name, 'Ready');
-    assert.equal(complaintOf(await becomes('slow-registry-0', 'Ready')), '');
+    const first = await becomes('slow-registry-0', 'Ready');
+    assert.equal(complaintOf(first), '');
+
+    isSlowAgain = true;
+    using writes = room.writesTo(room.bootConfigurations, first);
+    await using another = await startBoot(optionsFor({ allowed: known, insecure: known }, { clock: createClock(100) }));
+    await asked.promise;
+    await room.booting('told-meanwhile', { image: `${host}/org/os:1` });
+    await becomes('told-meanwhile', 'Pending');
+    assert.equal(writes.count, 0, 'a replica that has to pull it, too, takes nothing back');
+    await another[Symbol.asyncDispose]();
   } finally {
     slow.closeAllConnections();
     slow.close();

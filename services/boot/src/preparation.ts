@@ -155,7 +155,7 @@ export class Preparation implements AsyncDisposable {
     const { clock, log, events } = this.#options;
     const conditions = conditionsOf(boot, verdict, clock.now());
     const status = { state: verdict.state, conditions, ...(verdict.plan && { boot: preparedBy(verdict.plan) }) };
-    if (isSaid(boot, status)) return;
+    if (isSaid(boot, status) || (verdict.state === 'Pending' && isReadyForIt(boot))) return;
     await this.#write(boot, status);
     const fields = {
       boot: keyOf(boot),
@@ -248,6 +248,10 @@ export function architectureOf(server: Server | undefined): string | undefined {
     server?.status?.processors?.find(({ type }) => type !== 'GPU') ?? {};
   return architectures.find(([pattern]) => pattern.test(`${architecture} ${instructionSet}`))?.[1];
 }
+
+/** Another replica has it, or we had it before we started anew: no machine is sent away while we fetch it. */
+const isReadyForIt = ({ spec, status }: ServerBootConfiguration): boolean =>
+  status?.state === 'Ready' && (status.boot?.image ?? spec.image) === spec.image;
 
 function isSaid(
   { status: now }: ServerBootConfiguration,

@@ -35,6 +35,18 @@ const rows: [string, ServerBootConfiguration, [BootStep['name'], number][], stri
   ],
   ['a machine with its initrd', discovery, [['initrd', 5]], 'ignition by minute 20'],
   ['a machine with its ignition', discovery, [['ignition', 6]], 'probe by minute 16'],
+  [
+    'a machine that is being cleaned',
+    {
+      ...discovery,
+      metadata: {
+        name: 'b',
+        annotations: { ...discovery.metadata.annotations, 'metal.ironcore.dev/cleanup-attempt': '1' },
+      },
+    },
+    [['ignition', 6]],
+    undefined,
+  ],
   ['a machine that reported', discovery, [['probe', 7]], undefined],
   ['a claimed machine with its ignition', bootOf('iPXE', { ignition: true }), [['ignition', 6]], undefined],
   ['a machine without ignition with its initrd', bootOf('iPXE'), [['initrd', 5]], undefined],

@@ -1,5 +1,5 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import { cleanupAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
 import { evidence, isStep, type Step, stepRanks } from './evidence.ts';
 import type { BootServiceReason } from './reasons.ts';
 
@@ -82,14 +82,16 @@ export function awaitedOf(
 
 /** The steps that a boot of this kind takes, in order. */
 function courseOf({ spec, status, metadata }: ServerBootConfiguration): AwaitedStep[] {
-  const isDiscovery = metadata.annotations?.[typeAnnotation] === internalBootType;
+  const { annotations } = metadata;
+  const isInternal = annotations?.[typeAnnotation] === internalBootType;
   const takes: Readonly<Record<AwaitedStep, boolean>> = {
     script: status?.boot?.method === 'iPXE',
     kernel: status?.boot?.method === 'iPXE',
     initrd: status?.boot?.method === 'iPXE',
     uki: status?.boot?.method === 'UefiHttp',
     ignition: (spec.ignitionSecretRef?.name ?? '') !== '',
-    probe: isDiscovery,
+    // A cleanup reports what it erased, elsewhere, and may take a day.
+    probe: isInternal && annotations?.[cleanupAttemptAnnotation] === undefined,
   };
   return awaitedSteps.filter((step) => takes[step]);
 }
