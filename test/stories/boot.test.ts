@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, get, type Server as HttpServer } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
+import type { Cache } from '@metal/kube/cache.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf } from '@metal/kube/kind.ts';
@@ -49,6 +51,7 @@ function optionsFor(more: Partial<BootOptions> = {}): BootOptions {
     bootConfigurations,
     bootTokenKey,
     imagesFile: join(files.path, 'images'),
+    fileRoots: [tmpdir()],
     clock,
     log,
     ...more,
@@ -112,6 +115,18 @@ test('a machine boots kernel, initrd and ignition, and the boot leaves a trace w
     'Server successfully posted boot state',
   );
   assert.equal(writes.count, 2);
+  const { boot: trace } = (await current('boots')).status ?? {};
+  assert.deepEqual([trace?.image, trace?.method, trace?.digest], ['probe-os', 'iPXE', undefined]);
+  assert.deepEqual(
+    trace?.steps?.map(({ name, count, detail }) => [name, count, detail]),
+    [
+      ['script', 1, 'by 127.0.0.1'],
+      ['kernel', 1, 'by 127.0.0.1'],
+      ['initrd', 1, 'by 127.0.0.1'],
+      ['ignition', 1, 'by 127.0.0.1'],
+      ['booted', 1, undefined],
+    ],
+  );
 
   assert.equal(
     (await fetch(parameters.get('ignition.config.url') ?? '')).status,
@@ -212,7 +227,7 @@ test('a boot service whose watch lags behind asks the API server before it sends
   const earlier = room.servers.get('lagging');
   assert.ok(earlier);
   const { bootConfigurationRef: _ref, ...spec } = earlier.spec;
-  const stale = { ...room.servers, by: () => [{ ...earlier, spec }], get: () => earlier };
+  const stale = { ...asSeenBefore(earlier), by: () => [{ ...earlier, spec }] };
   await using lagging = await startBoot(optionsFor({ servers: stale }));
   for (const time of ['once', 'and at once again']) assert.match(await scriptOf(server, lagging), /^kernel /m, time);
 });
@@ -222,11 +237,20 @@ test('a boot service whose watch lags behind asks the API server before it refus
   const earlier = room.servers.get('lagging-token');
   assert.ok(earlier);
   const { bootConfigurationRef: _ref, ...spec } = earlier.spec;
-  const stale = { ...room.servers, get: () => ({ ...earlier, spec }) };
+  const stale = asSeenBefore({ ...earlier, spec });
   await using lagging = await startBoot(optionsFor({ servers: stale }));
   const answer = await fetch(`${lagging.url}/boot/${server.token}/kernel`);
   assert.equal(answer.status, 200);
   assert.equal((await answer.arrayBuffer()).byteLength, kernel.length);
+});
+
+/** A cache that knows one server as it was. */
+const asSeenBefore = (server: Server): Cache<Server> => ({
+  size: 1,
+  get: () => server,
+  all: () => [server],
+  by: () => [server],
+  onChange: (listener) => room.servers.onChange(listener),
 });
 
 /** What became of a server while a replica's watches were dead, and what its machine is to be told. */
@@ -471,14 +495,11 @@ test('looking at the head of a script or an ignition is no evidence of a boot', 
 });
 
 test('an image that is not there is an Error that says where it was looked for, until it is corrected', async () => {
-  await room.booting('no-image', { image: 'ghcr.io/org/os:1' });
+  await room.booting('no-image', { image: 'ghcr.io/Org/os:1' });
   const failed = await becomes('no-image', 'Error');
   const complaint = conditionOf(failed, 'ImageValidation');
   assert.deepEqual([complaint?.status, complaint?.reason], ['False', 'ValidationFailed']);
-  assert.match(
-    complaint?.message ?? '',
-    /ghcr\.io\/org\/os:1" is not understood; .*OCI references are not supported yet/,
-  );
+  assert.match(complaint?.message ?? '', /ghcr\.io\/Org\/os:1" is not understood; .*registry\.example\/org\/os:1/);
   assert.match((await room.firstEventAbout(failed)).note, /is not understood/);
   await room.client.mergePatch(
     ServerBootConfiguration,
@@ -494,7 +515,7 @@ test('a boot configuration that is changed for the worse is no longer Ready', as
   await room.client.mergePatch(
     ServerBootConfiguration,
     { name: 'worse', namespace },
-    { spec: { image: 'file:///nowhere/' } },
+    { spec: { image: `file://${tmpdir()}/nowhere/` } },
   );
   assert.match(
     conditionOf(await becomes('worse', 'Error'), 'ImageValidation')?.message ?? '',

@@ -52,11 +52,18 @@ export async function startRegistryPart(shared: SharedWithCaches, stack: AsyncDi
   return withActualPort(config.registryUrl, config.registryPort, service.port);
 }
 
+/** What others need of the boot service. */
+export interface BootPart {
+  readonly url: string;
+  /** The machine of this server asked for an address. */
+  readonly sawDhcp: (serverName: string) => void;
+}
+
 export async function startBootPart(
   shared: SharedWithCaches,
   registryUrl: string,
   stack: AsyncDisposableStack,
-): Promise<string> {
+): Promise<BootPart> {
   const { config, caches, client, clock, log, metrics, bootTokenKey, signal } = shared;
   const service = await startBoot({
     listen: { port: config.bootPort },
@@ -69,13 +76,20 @@ export async function startBootPart(
     publicHost: new URL(config.bootUrl).hostname,
     registryUrl,
     imagesFile: config.bootImagesFile,
+    fileRoots: config.bootFileRoots,
+    registries: config.bootRegistries,
+    defaultUkiImage: config.defaultUkiImage,
+    inventories: caches.inventories,
     clock,
     log: log.child({ part: 'boot' }),
     metrics,
     signal,
   });
   stack.use(service);
-  return withActualPort(config.bootUrl, config.bootPort, service.port);
+  return {
+    url: withActualPort(config.bootUrl, config.bootPort, service.port),
+    sawDhcp: (serverName) => service.sawDhcp(serverName),
+  };
 }
 
 export async function startMetadataPart(
@@ -122,7 +136,7 @@ export async function startEventsPart(
 /** One replica answers: DHCP has a lease of its own, so that it need not run where the controllers do. */
 export async function startDhcpPart(
   { config, caches, client, clock, log, bootTokenKey, identity }: SharedWithCaches,
-  bootUrl: string,
+  { url: bootUrl, sawDhcp }: { url: string; sawDhcp?: BootPart['sawDhcp'] },
   stack: AsyncDisposableStack,
 ): Promise<void> {
   const { how, ...wishes } = config.dhcp;
@@ -136,6 +150,7 @@ export async function startDhcpPart(
       client,
       caches,
       bootTokenKey,
+      onSeen: ({ serverName }) => serverName !== undefined && sawDhcp?.(serverName),
       isManagementDevice: (mac) => macPrefixes.find(mac) !== undefined,
       leaderElection: config.leaderElect ? { namespace, leaseName: dhcpLeaseName, identity, ...lease } : undefined,
       clock,

@@ -120,8 +120,9 @@ async function startOthers(
 ): Promise<OtherParts> {
   const { config } = shared;
   const registryUrl = await has(config, 'registry', () => startRegistryPart(shared, stack));
-  const bootUrl = await has(config, 'boot', () => startBootPart(shared, registryUrl ?? config.registryUrl, stack));
-  await has(config, 'dhcp', () => startDhcpPart(shared, bootUrl ?? config.bootUrl, stack));
+  const boot = await has(config, 'boot', () => startBootPart(shared, registryUrl ?? config.registryUrl, stack));
+  const bootUrl = boot?.url;
+  await has(config, 'dhcp', () => startDhcpPart(shared, boot ?? { url: config.bootUrl }, stack));
   if (!config.components.has('controllers')) return { registryUrl, bootUrl, eventUrl: undefined, running: undefined };
   const bmcSpoke = new Signal();
   const eventUrl =

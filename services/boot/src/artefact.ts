@@ -1,5 +1,6 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import type { ArtefactStore, Wanted } from './artefact-store.ts';
 import { BootError } from './errors.ts';
 
 /** What a client may ask of an artefact besides all of it. */
@@ -18,9 +19,11 @@ export interface Delivery {
   readonly body: Readable | undefined;
 }
 
-/** One file that machines load: a kernel or an initrd, wherever it is kept. */
+/** One file that machines load: a kernel, an initrd, …, wherever it is kept. */
 export interface Artefact {
   readonly name: string;
+  /** Of what is in it, where that is known beforehand. */
+  readonly digest?: string;
   /** @throws BootError when it is not there or cannot be asked for. */
   check(signal: AbortSignal): Promise<void>;
   /** @throws BootError as `check`. */
@@ -43,14 +46,34 @@ export function fileArtefact(path: string): Artefact {
     check: async () => (await openFile()).handle.close(),
     deliver: async (demand) => {
       const { handle, size, etag } = await openFile();
-      const plan = planOf(demand, size, etag);
-      if (plan.span === undefined) {
-        await handle.close();
-        return { ...plan, body: undefined };
-      }
-      return { ...plan, body: handle.createReadStream({ start: plan.span.first, end: plan.span.last }) };
+      return deliveryOf(handle, planOf(demand, size, etag));
     },
   };
+}
+
+/** A file of an OCI image: pulled when the boot is prepared, or by the first who asks, who then waits until it is whole. */
+export function storedArtefact(
+  store: ArtefactStore,
+  wanted: Wanted,
+  contentType = 'application/octet-stream',
+): Artefact {
+  return {
+    name: wanted.name,
+    digest: wanted.digest,
+    check: (signal) => store.hold(wanted, signal),
+    deliver: async (demand) => {
+      const handle = await store.open(wanted, demand.signal);
+      const plan = planOf(demand, (await handle.stat()).size, `"${wanted.digest}"`);
+      return deliveryOf(handle, { ...plan, headers: { ...plan.headers, 'content-type': contentType } });
+    },
+  };
+}
+
+async function deliveryOf(handle: FileHandle, plan: Plan): Promise<Delivery> {
+  if (plan.span !== undefined)
+    return { ...plan, body: handle.createReadStream({ start: plan.span.first, end: plan.span.last }) };
+  await handle.close();
+  return { ...plan, body: undefined };
 }
 
 interface Plan {

@@ -1,6 +1,8 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
+import { limitConnections } from '@metal/http/connection-limit.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -9,11 +11,19 @@ import { createEventRecorder } from '@metal/kube/events.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
+import { ArtefactStore } from './artefact-store.ts';
+import { BootWatch } from './boot-watch.ts';
 import { EvidenceLog } from './evidence-log.ts';
+import { expectationOf, currentBootRef } from './expectation.ts';
 import { BootImages } from './images.ts';
+import { KnownMachines } from './known-machines.ts';
 import { Machines } from './machines.ts';
+import { OciImages } from './oci/oci-images.ts';
+import { RegistryClient } from './oci/registry-client.ts';
+import { RegistryCredentials } from './oci/registry-credentials.ts';
 import { Preparation } from './preparation.ts';
 import { serveBoots } from './routes.ts';
+import { countSteps } from './step-metrics.ts';
 
 export interface BootOptions {
   /** Port 0 takes a free one. */
@@ -32,6 +42,16 @@ export interface BootOptions {
   registryUrl?: string | undefined;
   /** Names images: `name: {kernel, initrd, cmdline}` in YAML or JSON. */
   imagesFile?: string | undefined;
+  /** Directories below which claims may name files. */
+  fileRoots?: readonly string[] | undefined;
+  /** Where OCI images may come from, and where they are kept; left out, none are understood. */
+  registries?: BootRegistries | undefined;
+  /** OCI image whose UKI is offered at `/httpboot` to machines that nobody knows. */
+  defaultUkiImage?: string | undefined;
+  /** Reports of probes are a step of a boot; left out, they are not seen here. */
+  inventories?: Cache<ServerInventory> | undefined;
+  /** Connections at once; beyond, those that say or take nothing make room. */
+  mostConnections?: number | undefined;
   clock: Clock;
   log: Logger;
   metrics?: MetricsRegistry | undefined;
@@ -40,11 +60,26 @@ export interface BootOptions {
   fetch?: typeof globalThis.fetch | undefined;
 }
 
+export interface BootRegistries {
+  readonly allowed: readonly string[];
+  readonly insecure: readonly string[];
+  readonly credentialsFile?: string | undefined;
+  /** Of servers that do not say theirs. */
+  readonly architecture: string;
+  readonly cacheDirectory?: string | undefined;
+  readonly cacheBytes: number;
+}
+
 export interface RunningBoot extends AsyncDisposable {
   readonly port: number;
   /** URL that machines are given. */
   readonly url: string;
+  /** To be told by whoever answers DHCP: the machine of this server asked for an address. Known boots only; cheap. */
+  sawDhcp(serverName: string, detail?: string): void;
 }
+
+/** Each costs some kilobytes, and memory for what it is being sent where it reads slowly. */
+const mostConnections = 4_096;
 
 /** A client that takes nothing for this long is gone; a slow one that takes something is not. */
 const idleTimeoutMs = 120_000;
@@ -58,9 +93,12 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const { client, servers, bootConfigurations, clock, log, auth } = options;
   const stack = new AsyncDisposableStack();
   const tokens = stack.use(new LazyBootTokens(bootConfigurations, options.bootTokenKey));
-  const images = new BootImages({ mapFile: options.imagesFile, clock, fetch: options.fetch });
+  const oci = options.registries && stack.use(new HeldOciImages(options, options.registries)).images;
+  const { imagesFile: mapFile, fileRoots, fetch } = options;
+  const images = new BootImages({ mapFile, fileRoots, oci, clock, fetch });
   const machines = new Machines({ client, servers, bootConfigurations, tokens, clock });
-  const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log }));
+  const { onStep, onOverdue } = countSteps(options.metrics);
+  const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log, onStep }));
   let url = options.publicUrl ?? '';
 
   const http = application({
@@ -73,9 +111,13 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     name: 'metal_boot_requests_total',
     help: 'Requests to the boot service by route and status',
   });
+  limitConnections(http.server, { most: options.mostConnections ?? mostConnections, clock });
   serveBoots(http, {
     auth,
     client,
+    known: stack.use(new KnownMachines(servers)),
+    oci,
+    defaultUkiImage: options.defaultUkiImage,
     machines,
     images,
     evidence,
@@ -87,7 +129,9 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const port = await startListening(stack, () => listenOn(http, { listen: options.listen, clock, farewellMs }));
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');
   const events = createEventRecorder({ client, clock, log, controller: 'boot-service' });
-  stack.use(new Preparation({ client, bootConfigurations, images, events, clock, log }));
+  stack.use(new Preparation({ client, servers, bootConfigurations, images, events, clock, log }));
+  const { inventories } = options;
+  stack.use(new BootWatch({ servers, bootConfigurations, inventories, evidence, events, clock, log, onOverdue }));
   const running = stack.move();
   let stopping: Promise<void> | undefined;
   const stop = () => {
@@ -99,7 +143,31 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     void stop().catch((error: unknown) => log.error({ err: error }, 'the boot service did not stop cleanly'));
   options.signal?.addEventListener('abort', onAbort, { once: true });
   log.info({ port, url, auth }, 'boot service listens');
-  return { port, url, [Symbol.asyncDispose]: stop };
+  const sawDhcp = (serverName: string, detail?: string): void => {
+    const server = servers.get(serverName);
+    const ref = server && currentBootRef(server);
+    const { boot } = server ? expectationOf(server, ref && bootConfigurations.get(ref), clock.now()) : {};
+    if (boot !== undefined) void evidence.record(boot, 'dhcp', detail);
+  };
+  return { port, url, sawDhcp, [Symbol.asyncDispose]: stop };
+}
+
+/** Images of registries, with the store that they are kept in. */
+class HeldOciImages implements AsyncDisposable {
+  readonly images: OciImages;
+  readonly #store: ArtefactStore;
+
+  constructor({ clock, log, fetch }: BootOptions, registries: BootRegistries) {
+    const { allowed, insecure, architecture, cacheDirectory: directory, cacheBytes: sizeBytes } = registries;
+    const credentials = new RegistryCredentials(registries.credentialsFile);
+    const registry = new RegistryClient({ allowed, insecure, credentials, clock, fetch });
+    this.#store = new ArtefactStore({ directory, sizeBytes, clock, log });
+    this.images = new OciImages({ registry, store: this.#store, architecture });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#store[Symbol.asyncDispose]();
+  }
 }
 
 /** A port that is taken leaves nothing behind. */

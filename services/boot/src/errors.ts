@@ -4,8 +4,77 @@ import { type ErrorCatalogue, OperatorError } from '@metal/kube/errors.ts';
 export const bootErrorCatalogue = {
   ImageNotUnderstood: {
     retry: 'blocked',
-    meaning: 'The image is neither a name in the file of --boot-images nor a place where a kernel and an initrd lie.',
+    meaning:
+      'The image is neither a name in the file of --boot-images, nor a reference to an OCI image, nor a place where a kernel and an initrd lie.',
     remedy: 'Add the image to the file of --boot-images, or correct spec.image.',
+  },
+  FileNotAllowed: {
+    retry: 'later',
+    meaning: 'The image is a directory of this machine that is not below one of --boot-file-roots.',
+    remedy: 'Put the directory below one that --boot-file-roots names, or name the image in the file of --boot-images.',
+  },
+  RegistryNotAllowed: {
+    retry: 'blocked',
+    meaning: 'The image lies in a registry that --allowed-registries does not name.',
+    remedy: 'Add the registry to --allowed-registries, or copy the image to one that is named there.',
+  },
+  RegistryDenied: {
+    retry: 'later',
+    meaning:
+      'The registry does not let us read the image: there are no credentials for it, or it does not accept them.',
+    remedy: 'Correct the entry of the registry in the file of --registry-credentials-file; it is read again by itself.',
+  },
+  RegistryCredentialsUnreadable: {
+    retry: 'later',
+    meaning: 'The file of --registry-credentials-file cannot be read or is not understood.',
+    remedy: 'Correct the file; it is read again by itself.',
+  },
+  RegistryUnreachable: {
+    retry: 'later',
+    meaning: 'The registry does not answer, answers with an error of its own, or broke off.',
+    remedy: 'Check the registry and the way to it; it is asked again with growing pauses.',
+  },
+  ImageMissing: {
+    retry: 'later',
+    meaning: 'The registry has no such image, or hides it from us.',
+    remedy: 'Push the image, correct the reference, or give credentials that may read it.',
+  },
+  ImageMalformed: {
+    retry: 'later',
+    meaning: 'What the registry gives for the image is no manifest of an image.',
+    remedy: 'Push an OCI image with the layers of a boot image under this reference.',
+  },
+  ArchitectureMissing: {
+    retry: 'later',
+    meaning: 'The image exists, but not for the architecture of the server.',
+    remedy: 'Push the image for that architecture, or claim a server of another one.',
+  },
+  LayerMissing: {
+    retry: 'later',
+    meaning: 'The image lacks a layer: a machine boots a kernel with an initramfs, or a UKI.',
+    remedy: 'Push the image with the layers that the message names.',
+  },
+  DigestMismatch: {
+    retry: 'later',
+    meaning:
+      'What the registry sent is not what the image says: its digest or its length differs. None of it was served.',
+    remedy: 'Look for a broken registry or a proxy in between; it is pulled again with growing pauses.',
+  },
+  ArtefactTooLarge: {
+    retry: 'later',
+    meaning: 'A file of the image is larger than everything that may be kept.',
+    remedy: 'Raise --boot-cache-size.',
+  },
+  CacheUnusable: {
+    retry: 'later',
+    meaning: 'What is pulled from registries cannot be kept: --boot-cache-dir cannot be written, or the disk is full.',
+    remedy:
+      'Give --boot-cache-dir a directory that the account of the boot service may write, with room for --boot-cache-size.',
+  },
+  NoBootMethod: {
+    retry: 'later',
+    meaning: 'The image has nothing that this server can boot: the message says for each way why not.',
+    remedy: 'Push the image with the layers that are missing.',
   },
   ImageMapUnreadable: {
     retry: 'later',

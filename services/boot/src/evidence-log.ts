@@ -6,37 +6,46 @@ import { isConflict } from '@metal/kube/errors.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import type { Logger } from 'pino';
 import { evidence, type Step } from './evidence.ts';
+import { type BootStep, isSettled, mergeSteps, overdueType, stepsOf } from './progress.ts';
 
 export interface EvidenceLogOptions {
   client: KubeClient;
   bootConfigurations: Cache<ServerBootConfiguration>;
   clock: Clock;
   log: Logger;
+  /** Told of each step that is seen, also of repeated ones. */
+  onStep?: ((step: Step) => void) | undefined;
 }
 
 interface Pending {
   readonly boot: ServerBootConfiguration;
-  /** When each step was seen, RFC 3339. */
-  readonly seen: Map<Step, string>;
+  /** What was seen since the last write, merged. */
+  steps: readonly BootStep[];
+  /** A complaint that is to be made. */
+  overdue: Condition | undefined;
   /** Fulfilled when all of it is written, or its boot is gone. */
   readonly recorded: PromiseWithResolvers<void>;
   timer: Disposable;
+  dueAt: number;
 }
 
-/** The script is old news as soon as the ignition is fetched; it is only worth a write of its own if that does not happen. */
+/** Most steps are old news as soon as the next one comes; they are only worth a write of their own if that does not happen. */
 const patienceMs = 30_000;
+/** A machine that loads the same thing for ever, every few seconds, is not written about each time. */
+const repeatPatienceMs = 10 * 60_000;
 const firstRetryMs = 200;
 const longestRetryMs = 30_000;
 
 /**
- * Records how far a boot came, as conditions of its ServerBootConfiguration.
+ * Records how far a boot came: steps in `status.boot.steps`, and what other programs know as conditions.
  *
- *   script ─┬─ 30 s ─► write          a boot that goes well costs two writes:
- *           └─ ignition ─► write      script and ignition together, then booted
- *                 booted ──► write
+ *   script, kernel, initrd ─┬─ 30 s ─► write      a boot that goes well costs two writes:
+ *                           └─ ignition ─► write  everything up to the ignition together, then booted
+ *                                 booted ──► write
+ *   the same step again ──── 10 min ─► write      its count and last time
  *
- * What is recorded already is not written again. Writes that fail are tried again until they succeed, from then on with
- * what the API server has: our watch may lag behind.
+ * Conditions that stand are not changed. Writes that fail are tried again until they succeed, from then on with what the
+ * API server has: our watch may lag behind.
  */
 export class EvidenceLog implements AsyncDisposable {
   readonly #options: EvidenceLogOptions;
@@ -48,24 +57,31 @@ export class EvidenceLog implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** @returns a promise that is fulfilled when the step can no longer be lost; it never rejects. */
-  record(boot: ServerBootConfiguration, step: Step): Promise<void> {
-    const { clock, log } = this.#options;
-    if (isRecorded(this.#cached(boot) ?? boot, step)) return Promise.resolve();
-    const key = boot.metadata.uid ?? '';
-    const pending = this.#pending.get(key) ?? {
-      boot,
-      seen: new Map<Step, string>(),
-      recorded: Promise.withResolvers<void>(),
-      timer: { [Symbol.dispose]: () => {} },
-    };
-    if (pending.seen.has(step)) return pending.recorded.promise;
-    pending.seen.set(step, new Date(clock.now()).toISOString());
-    this.#pending.set(key, pending);
-    log.info({ boot: keyOf(boot), server: boot.spec.serverRef.name, step: evidence[step].type }, 'boot progressed');
-    const isLast = step !== 'script' || (boot.spec.ignitionSecretRef?.name ?? '') === '';
-    this.#writeIn(key, pending, isLast ? 0 : patienceMs, firstRetryMs);
-    return pending.recorded.promise;
+  /** @returns a promise that is fulfilled when it can no longer be lost that the step came; it never rejects. */
+  record(boot: ServerBootConfiguration, step: Step, detail?: string): Promise<void> {
+    const { clock, log, onStep } = this.#options;
+    onStep?.(step);
+    const isRecorded = isIn(stepsOf(this.#cached(boot) ?? boot), step);
+    const pending = this.#pendingOf(boot);
+    const isNew = !isRecorded && !isIn(pending.steps, step);
+    const seen = { name: step, time: new Date(clock.now()).toISOString(), ...(detail === undefined ? {} : { detail }) };
+    pending.steps = mergeSteps(pending.steps, [seen]);
+    if (isNew) log.info({ boot: keyOf(boot), server: boot.spec.serverRef.name, step }, 'boot progressed');
+    this.#writeIn(boot.metadata.uid ?? '', pending, isNew ? patienceFor(step, boot) : repeatPatienceMs, firstRetryMs);
+    return isRecorded ? Promise.resolve() : pending.recorded.promise;
+  }
+
+  /** Says on the boot configuration that a step did not come. What came in the meantime settles it. */
+  complain(boot: ServerBootConfiguration, overdue: Condition): void {
+    const pending = this.#pendingOf(boot);
+    pending.overdue = overdue;
+    this.#writeIn(boot.metadata.uid ?? '', pending, 0, firstRetryMs);
+  }
+
+  /** What was seen of a boot, written or not. */
+  stepsOf(boot: ServerBootConfiguration): BootStep[] {
+    const pending = this.#pending.get(boot.metadata.uid ?? '');
+    return mergeSteps(stepsOf(this.#cached(boot) ?? boot), pending?.steps ?? []);
   }
 
   /** Writes what is still pending. */
@@ -75,9 +91,23 @@ export class EvidenceLog implements AsyncDisposable {
     await Promise.all(this.#writing.values());
   }
 
+  #pendingOf(boot: ServerBootConfiguration): Pending {
+    const key = boot.metadata.uid ?? '';
+    const known = this.#pending.get(key);
+    if (known !== undefined) return known;
+    const timer = { [Symbol.dispose]: () => {} };
+    const recorded = Promise.withResolvers<void>();
+    const pending: Pending = { boot, steps: [], overdue: undefined, recorded, timer, dueAt: Number.POSITIVE_INFINITY };
+    this.#pending.set(key, pending);
+    return pending;
+  }
+
+  /** What is due earlier stays so. */
   #writeIn(key: string, pending: Pending, delayMs: number, retryMs: number): void {
+    const dueAt = this.#options.clock.now() + delayMs;
+    if (this.#closed || (delayMs > 0 && pending.dueAt <= dueAt)) return;
     pending.timer[Symbol.dispose]();
-    if (this.#closed) return;
+    pending.dueAt = dueAt;
     if (delayMs > 0) {
       pending.timer = this.#options.clock.setTimeout(delayMs, () => this.#writeIn(key, pending, 0, retryMs));
       return;
@@ -90,7 +120,7 @@ export class EvidenceLog implements AsyncDisposable {
   }
 
   async #write(key: string, pending: Pending, retryMs: number): Promise<void> {
-    if (pending.seen.size === 0 || this.#pending.get(key) !== pending) return;
+    if (this.#pending.get(key) !== pending) return;
     this.#pending.delete(key);
     try {
       await this.#apply(pending, { live: retryMs > firstRetryMs });
@@ -103,11 +133,11 @@ export class EvidenceLog implements AsyncDisposable {
           'could not record the progress of a boot; trying again',
         );
       const newer = this.#pending.get(key);
-      const merged = {
-        boot: pending.boot,
-        seen: new Map([...(newer?.seen ?? []), ...pending.seen]),
-        recorded: pending.recorded,
-        timer: pending.timer,
+      const merged: Pending = {
+        ...pending,
+        steps: mergeSteps(pending.steps, newer?.steps ?? []),
+        overdue: newer?.overdue ?? pending.overdue,
+        dueAt: Number.POSITIVE_INFINITY,
       };
       if (newer !== undefined) void merged.recorded.promise.then(newer.recorded.resolve);
       newer?.timer[Symbol.dispose]();
@@ -116,20 +146,22 @@ export class EvidenceLog implements AsyncDisposable {
     }
   }
 
-  async #apply({ boot, seen }: Pending, { live }: { live: boolean }): Promise<void> {
+  async #apply({ boot, steps: seen, overdue }: Pending, { live }: { live: boolean }): Promise<void> {
     const { name, namespace, uid } = boot.metadata;
     const cached = live ? undefined : this.#cached(boot);
     const current = cached ?? (await this.#options.client.find(ServerBootConfiguration, { name, namespace }));
     if (current === undefined || current.metadata.uid !== uid) return;
+    const steps = mergeSteps(stepsOf(current), seen);
     const conditions = [
+      ...(overdue === undefined ? [] : [{ ...overdue, observedGeneration: current.metadata.generation }]),
       ...earlierConditions(current),
-      ...[...seen].map(([step, at]) => conditionOf(step, at, current)),
-    ];
+      ...seen.flatMap(({ name: step, firstTime, time }) => conditionOf(step, firstTime ?? time, current)),
+    ].filter(({ type, reason }) => type !== overdueType || !isSettled(reason, steps));
     await this.#options.client.apply(
       ServerBootConfiguration,
       {
         metadata: { name, namespace, uid, resourceVersion: current.metadata.resourceVersion },
-        status: { conditions: latestOfEach(conditions) },
+        status: { conditions: firstOfEach(conditions), boot: { steps } },
       },
       // The registry may have heard of the boot as well; it is the same news.
       { fieldManager: 'metal-operator/boot-evidence', subresource: 'status', force: true },
@@ -143,23 +175,29 @@ export class EvidenceLog implements AsyncDisposable {
   }
 }
 
-function conditionOf(step: Step, at: string, { metadata }: ServerBootConfiguration): Condition {
-  return { ...evidence[step], status: 'True', lastTransitionTime: at, observedGeneration: metadata.generation };
+const isIn = (steps: readonly BootStep[], name: Step): boolean => steps.some((step) => step.name === name);
+
+/** What others act upon is written at once. */
+function patienceFor(step: Step, { spec }: ServerBootConfiguration): number {
+  const hasIgnition = (spec.ignitionSecretRef?.name ?? '') !== '';
+  const isAwaited = step === 'booted' || step === 'ignition' || (step === 'script' && !hasIgnition);
+  return isAwaited ? 0 : patienceMs;
+}
+
+function conditionOf(step: Step, at: string, { metadata }: ServerBootConfiguration): Condition[] {
+  const words = step in evidence ? evidence[step as keyof typeof evidence] : undefined; // it was looked up before
+  return words === undefined
+    ? []
+    : [{ ...words, status: 'True', lastTransitionTime: at, observedGeneration: metadata.generation }];
 }
 
 /** An apply that leaves out what it set before would remove it. */
 function earlierConditions({ status }: ServerBootConfiguration): Condition[] {
-  const types: readonly string[] = Object.values(evidence).map(({ type }) => type);
+  const types: readonly string[] = [...Object.values(evidence).map(({ type }) => type), overdueType];
   return (status?.conditions ?? []).filter(({ type }) => types.includes(type));
 }
 
-/** The first of each type: evidence does not change once it is given. */
-const latestOfEach = (conditions: readonly Condition[]): Condition[] => [
+/** The first of each type counts: evidence does not change once it is given. */
+const firstOfEach = (conditions: readonly Condition[]): Condition[] => [
   ...new Map(conditions.toReversed().map((condition) => [condition.type, condition])).values(),
 ];
-
-function isRecorded({ status }: ServerBootConfiguration, step: Step): boolean {
-  return (
-    status?.conditions?.some(({ type, status: value }) => type === evidence[step].type && value === 'True') ?? false
-  );
-}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,8 @@ async function directoryWith(files: Record<string, string>): Promise<AsyncDispos
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 
-const imagesFrom = (mapFile?: string): BootImages => new BootImages({ mapFile, clock: createClock() });
+const imagesFrom = (mapFile?: string, fileRoots: readonly string[] = ['/srv']): BootImages =>
+  new BootImages({ mapFile, fileRoots, clock: createClock() });
 
 test('a name in the map leads to its files, relative ones beside the map', async () => {
   await using directory = await directoryWith({
@@ -26,7 +27,7 @@ test('a name in the map leads to its files, relative ones beside the map', async
   });
   const image = await imagesFrom(join(directory.path, 'images.yaml')).resolve('os');
   assert.deepEqual(
-    [image.kernel.name, image.initrd.name, image.commandLine],
+    [image.kernel?.name, image.initrd?.name, image.commandLine],
     [join(directory.path, 'k'), 'http://images.test/i', 'quiet'],
   );
 });
@@ -40,26 +41,44 @@ const directories: [string, string, string][] = [
 for (const [reference, kernel, initrd] of directories) {
   test(`${reference} is a directory with a kernel and an initrd`, async () => {
     const image = await imagesFrom().resolve(reference);
-    assert.deepEqual([image.kernel.name, image.initrd.name], [kernel, initrd]);
+    assert.deepEqual([image.kernel?.name, image.initrd?.name], [kernel, initrd]);
   });
 }
 
-for (const reference of [
-  'ghcr.io/org/os:1.0',
-  '',
-  undefined,
-  'constructor',
-  'file://host/path/',
-  'ftp://host/os/',
-  '../os',
-]) {
+for (const reference of ['', undefined, 'Constructor', 'file://host/path/', 'ftp://host/os/', '../os', 'os@latest']) {
   test(`the reference ${JSON.stringify(reference)} is refused with the forms that are understood`, async () => {
     await assert.rejects(imagesFrom().resolve(reference), {
       code: 'ImageNotUnderstood',
-      message: /http\(s\):\/\/host\/directory\/ or file:\/\/\/directory\//,
+      message: /registry\.example\/org\/os:1, and http\(s\):\/\/host\/directory\/ or file:\/\/\/directory\//,
     });
   });
 }
+
+test('directories of this machine count only below the roots that were named, wherever links lead', async () => {
+  await using directory = await directoryWith({ vmlinuz: 'k', initrd: 'i' });
+  const inside = join(directory.path, 'root');
+  await mkdir(join(inside, 'os'), { recursive: true });
+  await symlink(directory.path, join(inside, 'way-out'));
+  await mkdir(join(inside, 'borrowed'));
+  await symlink(join(directory.path, 'initrd'), join(inside, 'borrowed', 'initrd'));
+  const rows: [string, string[], boolean][] = [
+    [`file://${inside}/os/`, [inside], true],
+    [`file://${inside}/`, [inside], true],
+    [`file://${inside}/os/`, ['/nowhere', inside], true],
+    [`file://${inside}/os/`, [], false],
+    [`file://${inside}/../`, [inside], false],
+    [`file://${inside}/%2e%2e/`, [inside], false],
+    [`file://${inside}/way-out/`, [inside], false],
+    [`file://${inside}/borrowed/`, [inside], false],
+    [`file://${inside}-other/`, [inside], false],
+    ['file:///etc/', [inside], false],
+  ];
+  for (const [reference, roots, allowed] of rows) {
+    const resolved = imagesFrom(undefined, roots).resolve(reference);
+    if (allowed) await resolved;
+    else await assert.rejects(resolved, { code: 'FileNotAllowed', message: /--boot-file-roots/ }, reference);
+  }
+});
 
 const badMaps: [string, RegExp][] = [
   ['os: {kernel: k}', /os\.initrd/],

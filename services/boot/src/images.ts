@@ -1,27 +1,54 @@
-import { readFile, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { type Artefact, fileArtefact, urlArtefact } from './artefact.ts';
+import { type BootPlan, planOf } from './boot-plan.ts';
 import { BootError } from './errors.ts';
+import type { LayerName } from './oci/layers.ts';
+import type { OciImages } from './oci/oci-images.ts';
+import { parseImageReference } from './oci/reference.ts';
 
-/** What it takes to boot: two files and what to tell the kernel. */
-export interface BootImage {
-  readonly kernel: Artefact;
-  readonly initrd: Artefact;
+/** What it takes to boot: files, and what to tell the kernel. */
+export interface BootImage extends Partial<Readonly<Record<LayerName, Artefact>>> {
+  /** As it was asked for. */
+  readonly name: string;
   readonly commandLine: string;
+  /** Of the manifest, where the image is one of a registry: what it names does not change. */
+  readonly digest?: string | undefined;
 }
 
 export interface BootImagesOptions {
   /** Names images; read again when it changes. */
   mapFile: string | undefined;
+  /** Directories below which claims may name files. */
+  fileRoots?: readonly string[] | undefined;
+  /** Without it, references to registries are not understood. */
+  oci?: OciImages | undefined;
   clock: Clock;
   fetch?: typeof globalThis.fetch | undefined;
 }
 
+/** The digest that was prepared for the image the boot configuration asks for now. */
+export function preparedDigestOf({ spec, status }: ServerBootConfiguration): string | undefined {
+  return status?.boot?.image === spec.image ? status?.boot?.digest : undefined;
+}
+
+/** What decides which image it is besides its reference. */
+export interface Choice {
+  /** As registries name it: amd64, arm64. */
+  readonly architecture?: string | undefined;
+  /** Of the manifest that was chosen before; a tag may point elsewhere by now. */
+  readonly digest?: string | undefined;
+}
+
 const defaultCommandLine = 'ip=dhcp console=tty0 console=ttyS0,115200';
+/** What images that are published for bare metal expect to be told; consoles that a machine lacks are passed over. */
+const ociCommandLine =
+  'ip=any console=ttyS0,115200 console=tty0 console=ttyAMA0 earlyprintk=ttyS0,115200 consoleblank=0';
 /** How long a look at an image's files counts; a thousand machines that boot it at once share one look. */
 const checkedForMs = 30_000;
 const failedForMs = 1_000;
@@ -39,51 +66,82 @@ type ImageMap = z.output<typeof imageMap>;
 
 /**
  * Finds the files behind an image reference:
- * a name in the image map; `http(s)://host/directory/` or `file:///directory/`, which hold `vmlinuz` and `initrd`.
+ * a name in the image map; `http(s)://host/directory/` or `file:///directory/`, which hold `vmlinuz` and `initrd`; or
+ * the reference of an OCI image.
  */
 export class BootImages {
   readonly #options: BootImagesOptions;
-  readonly #checks = new Map<string, { until: number; check: Promise<BootImage> }>();
+  readonly #checks = new Map<string, { until: number; check: Promise<BootPlan> }>();
   #map: { mtimeMs: number; images: ImageMap } | undefined;
 
   constructor(options: BootImagesOptions) {
     this.#options = options;
   }
 
-  /** @throws BootError when the reference is not understood or the map cannot be read. */
-  async resolve(reference: string | undefined): Promise<BootImage> {
-    if (reference === undefined || reference === '')
-      throw new BootError('ImageNotUnderstood', `spec.image is empty; ${understood}`);
+  /** @throws BootError when the reference is not understood, or what it names cannot be looked up. */
+  async resolve(reference: string | undefined, choice: Choice = {}, signal?: AbortSignal): Promise<BootImage> {
+    const name = reference ?? '';
+    if (name === '') throw new BootError('ImageNotUnderstood', `spec.image is empty; ${understood}`);
     const images = await this.#readMap();
-    const entry = Object.hasOwn(images, reference) ? images[reference] : undefined;
+    const entry = Object.hasOwn(images, name) ? images[name] : undefined;
     if (entry !== undefined) {
       const at = (location: string) => this.#artefactAt(location);
-      return { kernel: at(entry.kernel), initrd: at(entry.initrd), commandLine: entry.cmdline ?? defaultCommandLine };
+      const commandLine = entry.cmdline ?? defaultCommandLine;
+      return { name, kernel: at(entry.kernel), initrd: at(entry.initrd), commandLine };
     }
-    const directory = directoryOf(reference);
-    const at = (name: string) => this.#artefactAt(new URL(name, directory).href);
-    return { kernel: at('vmlinuz'), initrd: at('initrd'), commandLine: defaultCommandLine };
+    const directory = directoryOf(name);
+    if (directory === undefined) return this.#ociImage(name, choice, signal);
+    const at = (file: string) => this.#artefactAt(new URL(file, directory).href);
+    if (directory.protocol === 'file:')
+      for (const file of ['vmlinuz', 'initrd']) await this.#requireBelowRoots(fileURLToPath(new URL(file, directory)));
+    return { name, kernel: at('vmlinuz'), initrd: at('initrd'), commandLine: defaultCommandLine };
   }
 
-  /** Resolves and makes sure that both files are there. @throws BootError */
-  async check(reference: string | undefined, signal: AbortSignal): Promise<BootImage> {
+  /**
+   * Resolves, chooses a way to boot, and makes sure that all it takes is there: files of registries are pulled.
+   * @throws BootError
+   */
+  async check(reference: string | undefined, signal: AbortSignal, choice: Choice = {}): Promise<BootPlan> {
     const { clock } = this.#options;
-    const key = reference ?? '';
+    const key = JSON.stringify([reference ?? '', choice.architecture, choice.digest]);
     const known = this.#checks.get(key);
     if (known !== undefined && clock.now() < known.until) return known.check;
-    const check = this.#look(reference, signal);
-    const entry = { until: clock.now() + checkedForMs, check };
+    const check = this.#look(reference, signal, choice);
+    // A look that takes long is still the same look.
+    const entry = { until: Number.POSITIVE_INFINITY, check };
     this.#checks.set(key, entry);
-    check.catch(() => (entry.until = clock.now() + failedForMs));
+    const countsFor = (ms: number) => () => (entry.until = clock.now() + ms);
+    check.then(countsFor(checkedForMs), countsFor(failedForMs));
     if (this.#checks.size > 1_000) this.#checks.delete(this.#checks.keys().next().value ?? '');
     return check;
   }
 
-  async #look(reference: string | undefined, signal: AbortSignal): Promise<BootImage> {
-    const image = await this.resolve(reference);
-    await image.kernel.check(signal);
-    await image.initrd.check(signal);
-    return image;
+  async #look(reference: string | undefined, signal: AbortSignal, choice: Choice): Promise<BootPlan> {
+    const image = await this.resolve(reference, choice, signal);
+    const plan = planOf(image);
+    for (const artefact of plan.artefacts) await artefact.check(signal);
+    return plan;
+  }
+
+  async #ociImage(name: string, choice: Choice, signal: AbortSignal | undefined): Promise<BootImage> {
+    const { oci } = this.#options;
+    const reference = parseImageReference(name);
+    if (reference === undefined || oci === undefined)
+      throw new BootError('ImageNotUnderstood', `image "${name.slice(0, 200)}" is not understood; ${understood}`);
+    const { digest, artefacts } = await oci.resolve(reference, choice, signal);
+    return { name, ...artefacts, digest, commandLine: ociCommandLine };
+  }
+
+  /** What links lead to counts. */
+  async #requireBelowRoots(path: string): Promise<void> {
+    const { fileRoots = [] } = this.#options;
+    const actual = await realpath(path).catch(() => resolve(path));
+    const roots = await Promise.all(fileRoots.map((root) => realpath(root).catch(() => resolve(root))));
+    if (roots.some((root) => actual === root || actual.startsWith(root.endsWith(sep) ? root : `${root}${sep}`))) return;
+    throw new BootError(
+      'FileNotAllowed',
+      `${path} is not below --boot-file-roots (${fileRoots.join(', ') || 'which names none'})`,
+    );
   }
 
   #artefactAt(location: string): Artefact {
@@ -121,10 +179,12 @@ export function parseImageMap(text: string): ImageMap {
 }
 
 const understood =
-  'understood are a name from the file of --boot-images, and http(s)://host/directory/ or file:///directory/ with the files vmlinuz and initrd in it; OCI references are not supported yet';
+  'understood are a name from the file of --boot-images, a reference as registry.example/org/os:1, and http(s)://host/directory/ or file:///directory/ with the files vmlinuz and initrd in it';
 
-function directoryOf(reference: string): URL {
-  const url = /^(https?|file):\/\//i.test(reference) ? URL.parse(reference) : null;
+/** Undefined when it does not begin as an address does. */
+function directoryOf(reference: string): URL | undefined {
+  if (!/^(https?|file):\/\//i.test(reference)) return undefined;
+  const url = URL.parse(reference);
   if (url === null || (url.protocol === 'file:' && url.host !== ''))
     throw new BootError('ImageNotUnderstood', `image "${reference.slice(0, 200)}" is not understood; ${understood}`);
   if (!url.pathname.endsWith('/')) url.pathname += '/';

@@ -1,3 +1,4 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -7,13 +8,15 @@ import type { EventRecorder } from '@metal/kube/events.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import { WorkQueue } from '@metal/kube/queue.ts';
 import type { Logger } from 'pino';
+import type { BootPlan } from './boot-plan.ts';
 import { BootError } from './errors.ts';
 import { readIgnition } from './ignition.ts';
-import type { BootImages } from './images.ts';
+import { type BootImages, preparedDigestOf } from './images.ts';
 import type { BootServiceReason } from './reasons.ts';
 
 export interface PreparationOptions {
   client: KubeClient;
+  servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   images: BootImages;
   events: EventRecorder;
@@ -24,13 +27,17 @@ export interface PreparationOptions {
 
 /** What is to be said about a boot configuration. */
 export type Verdict =
-  | { readonly state: 'Ready'; readonly error?: never }
-  | { readonly state: 'Error'; readonly error: BootError };
+  | { readonly state: 'Ready'; readonly plan: BootPlan; readonly error?: never }
+  /** Its image is being pulled. */
+  | { readonly state: 'Pending'; readonly plan?: never; readonly error?: never }
+  | { readonly state: 'Error'; readonly plan?: never; readonly error: BootError };
 
 const atOnce = 32;
 /** Secrets are often created right after the object that refers to them; saying Error in between would be noise. */
 const courtesyMs = 5_000;
 const secretPauseMs = 50;
+/** A pull may take minutes: it does not hold up the boots whose images are there. */
+const pullPatienceMs = 3_000;
 /** Others write the status of a new boot configuration at the same moment. */
 const mostConflicts = 5;
 
@@ -96,7 +103,7 @@ export class Preparation implements AsyncDisposable {
       if (!isEarly) await this.#say(boot, verdict);
       if (verdict.error?.code !== 'IgnitionMissing') this.#missedSince.delete(boot.metadata.uid ?? '');
       if (verdict.state === 'Ready') this.#queue.forgive(key);
-      else this.#queue.addAfterFailure(key, isEarly ? secretPauseMs : 0);
+      if (verdict.state === 'Error') this.#queue.addAfterFailure(key, isEarly ? secretPauseMs : 0);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const overtaken = error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound');
@@ -107,22 +114,49 @@ export class Preparation implements AsyncDisposable {
   }
 
   async #judge(boot: ServerBootConfiguration): Promise<Verdict> {
-    const { images, client } = this.#options;
     try {
-      await images.check(boot.spec.image, this.#stop.signal);
-      await readIgnition(boot, client, this.#stop.signal);
-      return { state: 'Ready' };
+      const plan = await this.#planInTime(boot);
+      if (plan === undefined) return { state: 'Pending' };
+      await readIgnition(boot, this.#options.client, this.#stop.signal);
+      return { state: 'Ready', plan };
     } catch (error) {
       if (error instanceof BootError) return { state: 'Error', error };
       throw error;
     }
   }
 
+  /** Undefined when it takes long; it goes on, and is looked at again when it is done. */
+  async #planInTime(boot: ServerBootConfiguration): Promise<BootPlan | undefined> {
+    const plan = this.#plan(boot);
+    const { promise: enough, resolve } = Promise.withResolvers<undefined>();
+    using _timer = this.#options.clock.setTimeout(pullPatienceMs, () => {
+      resolve(undefined);
+      const again = () => !this.#stop.signal.aborted && this.#lookAgain(keyOf(boot));
+      plan.then(again, again);
+    });
+    return await Promise.race([plan, enough]);
+  }
+
+  /** What was prepared once is kept: a tag that moves does not change what a machine boots. */
+  async #plan(boot: ServerBootConfiguration): Promise<BootPlan> {
+    const { images, servers } = this.#options;
+    const architecture = architectureOf(servers.get(boot.spec.serverRef.name));
+    const digest = preparedDigestOf(boot);
+    try {
+      return await images.check(boot.spec.image, this.#stop.signal, { architecture, digest });
+    } catch (error) {
+      const isGone = error instanceof BootError && error.code === 'ImageMissing' && digest !== undefined;
+      if (!isGone) throw error;
+      return images.check(boot.spec.image, this.#stop.signal, { architecture });
+    }
+  }
+
   async #say(boot: ServerBootConfiguration, verdict: Verdict): Promise<void> {
     const { clock, log, events } = this.#options;
     const conditions = conditionsOf(boot, verdict, clock.now());
-    if (isSaid(boot, verdict.state, conditions)) return;
-    await this.#write(boot, { state: verdict.state, conditions });
+    const status = { state: verdict.state, conditions, ...(verdict.plan && { boot: preparedBy(verdict.plan) }) };
+    if (isSaid(boot, status) || (verdict.state === 'Pending' && isReadyForIt(boot))) return;
+    await this.#write(boot, status);
     const fields = {
       boot: keyOf(boot),
       server: boot.spec.serverRef.name,
@@ -130,7 +164,8 @@ export class Preparation implements AsyncDisposable {
       state: verdict.state,
     };
     if (verdict.error === undefined) {
-      log.info(fields, 'boot configuration is ready');
+      const choice = { ...status.boot, refusals: verdict.plan?.refusals };
+      log.info({ ...fields, ...choice }, verdict.plan ? 'boot configuration is ready' : 'pulling an image');
       return;
     }
     const { code, message } = verdict.error;
@@ -174,33 +209,63 @@ export class Preparation implements AsyncDisposable {
 }
 
 const validationFailed = 'ValidationFailed' satisfies BootServiceReason;
+const imagePulling = 'ImagePulling' satisfies BootServiceReason;
 const imageValidation = 'ImageValidation';
 const ignitionValidation = 'IgnitionValidation';
 
-/** None when all is well: both conditions exist only as complaints. */
-function conditionsOf(boot: ServerBootConfiguration, { error }: Verdict, now: number): Condition[] {
-  if (error === undefined) return [];
-  const type = error.code.startsWith('Ignition') ? ignitionValidation : imageValidation;
-  const earlier = boot.status?.conditions?.find((condition) => condition.type === type && condition.status === 'False');
+/** None when all is well: both conditions exist only as complaints, or to explain a wait. */
+function conditionsOf(boot: ServerBootConfiguration, { state, error }: Verdict, now: number): Condition[] {
+  if (state === 'Ready') return [];
+  const said = {
+    type: error?.code.startsWith('Ignition') ? ignitionValidation : imageValidation,
+    status: error === undefined ? ('Unknown' as const) : ('False' as const),
+    reason: error === undefined ? imagePulling : validationFailed,
+    // The reason is a word of v0.7.0; ours, which docs/errors.md explains, goes before the message.
+    message:
+      error === undefined
+        ? `the files of "${boot.spec.image}" are being pulled from their registry`
+        : `${error.code}: ${error.message}`.slice(0, 1_000),
+  };
+  const earlier = boot.status?.conditions?.find(({ type, status }) => type === said.type && status === said.status);
   const lastTransitionTime = earlier?.lastTransitionTime ?? new Date(now).toISOString();
-  return [
-    {
-      type,
-      status: 'False',
-      reason: validationFailed,
-      message: error.message.slice(0, 1_000),
-      lastTransitionTime,
-      observedGeneration: boot.metadata.generation,
-    },
-  ];
+  return [{ ...said, lastTransitionTime, observedGeneration: boot.metadata.generation }];
 }
 
-function isSaid({ status }: ServerBootConfiguration, state: string, wanted: readonly Condition[]): boolean {
-  const said = (status?.conditions ?? []).filter(({ type }) => type === imageValidation || type === ignitionValidation);
+const preparedBy = ({ method, image: { name, digest } }: BootPlan) => ({
+  image: name,
+  method,
+  ...(digest === undefined ? {} : { digest }),
+});
+
+/** The words of registries for the words of Redfish. */
+const architectures: readonly [RegExp, string][] = [
+  [/arm|aarch/i, 'arm64'],
+  [/x86/i, 'amd64'],
+];
+
+export function architectureOf(server: Server | undefined): string | undefined {
+  const { architecture = '', instructionSet = '' } =
+    server?.status?.processors?.find(({ type }) => type !== 'GPU') ?? {};
+  return architectures.find(([pattern]) => pattern.test(`${architecture} ${instructionSet}`))?.[1];
+}
+
+/** Another replica has it, or we had it before we started anew: no machine is sent away while we fetch it. */
+const isReadyForIt = ({ spec, status }: ServerBootConfiguration): boolean =>
+  status?.state === 'Ready' && (status.boot?.image ?? spec.image) === spec.image;
+
+function isSaid(
+  { status: now }: ServerBootConfiguration,
+  wanted: NonNullable<ServerBootConfiguration['status']>,
+): boolean {
+  const said = (now?.conditions ?? []).filter(({ type }) => type === imageValidation || type === ignitionValidation);
+  const { conditions = [], boot } = wanted;
   return (
-    status?.state === state &&
-    said.length === wanted.length &&
-    wanted.every(({ type, message }) =>
+    now?.state === wanted.state &&
+    now?.boot?.image === boot?.image &&
+    now?.boot?.digest === boot?.digest &&
+    now?.boot?.method === boot?.method &&
+    said.length === conditions.length &&
+    conditions.every(({ type, message }) =>
       said.some((condition) => condition.type === type && condition.message === message),
     )
   );

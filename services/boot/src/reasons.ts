@@ -7,6 +7,38 @@ export const bootServiceReasons = {
       'Image or ignition cannot be booted; the condition ImageValidation or IgnitionValidation says which and why.',
     remedy: 'Correct what the message names; the boot service looks again by itself.',
   },
+  ImagePulling: {
+    meaning:
+      'The files of the image are being pulled from their registry; the server is powered on when they are whole.',
+    remedy: 'Nothing; if it takes long, look at the way to the registry.',
+  },
+  ScriptOverdue: {
+    meaning: 'The server was powered on, and its firmware did not fetch its boot script in time.',
+    remedy:
+      'Look at the console: is the network first in the boot order for once, does DHCP answer on that network, does it lead to this boot service?',
+  },
+  KernelOverdue: {
+    meaning: 'The firmware fetched its boot script, and no kernel was loaded in time.',
+    remedy:
+      'Look at the console: does the machine reach the URL of the boot service, is the kernel one for its architecture?',
+  },
+  InitrdOverdue: {
+    meaning: 'The kernel was loaded, and the initrd was not in time.',
+    remedy: 'Look at the console: has the machine enough memory, does the connection break?',
+  },
+  UkiOverdue: {
+    meaning: 'The server was powered on, and its firmware did not load the UKI in time.',
+    remedy: 'Look at the console: does DHCP answer firmware that boots over HTTP, does the firmware do that at all?',
+  },
+  IgnitionOverdue: {
+    meaning: 'Kernel and initrd were loaded, and the system did not fetch its ignition in time.',
+    remedy:
+      'Look at the console: did the kernel start, does it have a driver for the network card, did DHCP answer it?',
+  },
+  ProbeOverdue: {
+    meaning: 'The discovery image was loaded, and its probe did not report in time.',
+    remedy: 'Look at the console of the machine; does it reach the registry (--registry-url)?',
+  },
   IPXEScriptDelivered: {
     meaning: 'The firmware of the machine fetched its boot script.',
     remedy:

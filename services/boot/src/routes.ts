@@ -4,18 +4,27 @@ import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Artefact } from './artefact.ts';
 import { BootError } from './errors.ts';
+import type { Step } from './evidence.ts';
 import type { EvidenceLog } from './evidence-log.ts';
 import { ignitionIsSpent } from './expectation.ts';
 import { readIgnition } from './ignition.ts';
-import type { BootImages } from './images.ts';
+import { type BootImage, type BootImages, preparedDigestOf } from './images.ts';
+import type { KnownMachines } from './known-machines.ts';
 import type { Machines } from './machines.ts';
+import type { LayerName } from './oci/layers.ts';
+import type { OciImages } from './oci/oci-images.ts';
 import { Refusal } from './refusal.ts';
 import { entryScript, localBootScript, machineScript } from './scripts.ts';
+import { serveTokenless } from './tokenless-routes.ts';
 
 export interface RoutesOptions {
   auth: 'token' | 'none';
   client: KubeClient;
+  known: KnownMachines;
+  oci: OciImages | undefined;
+  defaultUkiImage: string | undefined;
   machines: Machines;
   images: BootImages;
   evidence: EvidenceLog;
@@ -24,6 +33,14 @@ export interface RoutesOptions {
   bootTokenKey: () => Promise<Uint8Array>;
   publicUrl: () => string;
 }
+
+/** Firmware wants a name that ends like that of a program. */
+const files: Readonly<Record<string, LayerName & Step>> = {
+  kernel: 'kernel',
+  initrd: 'initrd',
+  squashfs: 'squashfs',
+  'uki.efi': 'uki',
+};
 
 type ByUuid = { Params: { uuid: string } };
 type ByToken = { Params: { token: string } };
@@ -34,7 +51,8 @@ const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
 /**
  *   machine                                   boot service
  *   GET /ipxe/<uuid>                     ───► script with a token in its addresses      IPXEScriptFetched
- *   GET /boot/<token>/kernel, /initrd    ───► streamed from file or URL
+ *   GET /boot/<token>/kernel, /initrd,   ───► streamed from file or URL, or from what was pulled and verified
+ *       /squashfs, /uki.efi
  *   GET /boot/<token>/ignition           ───► Ignition JSON, while the boot is young    IgnitionDataFetched
  *   POST /boot/<token>/booted            ───► noted                                     BootStateReceived
  */
@@ -65,29 +83,32 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
         log.info({ server: server.metadata.name, reason }, 'sent a machine to its next boot device');
         return sendScript(reply, localBootScript(server.metadata.name, reason));
       }
-      onceDelivered(request, reply, () => void evidence.record(boot, 'script'));
+      onceDelivered(request, reply, () => void evidence.record(boot, 'script', `by ${request.ip}`));
       return sendScript(reply, await scriptFor(boot, options));
     },
   });
 
-  for (const name of ['kernel', 'initrd'] as const) {
+  for (const [file, layer] of Object.entries(files)) {
     http.route<ByToken>({
       method: getOrHead,
-      url: `/boot/:token/${name}`,
+      url: `/boot/:token/${file}`,
       handler: async (request, reply) => {
         const boot = await machines.byToken(request.params.token);
-        const image = await images.resolve(boot.spec.image);
-        return sendArtefact(request, reply, image[name]);
+        const artefact = (await imageOf(boot, images))[layer];
+        if (artefact === undefined) throw new Refusal(404, `the image of this boot has no ${layer}`);
+        onceDelivered(request, reply, () => void evidence.record(boot, layer, `by ${request.ip}`));
+        return sendArtefact(request, reply, artefact);
       },
     });
   }
+  serveTokenless(http, { ...options, send: sendArtefact });
 
   const sendIgnition = async (request: FastifyRequest, reply: FastifyReply, boot: ServerBootConfiguration) => {
     if (ignitionIsSpent(boot, clock.now()))
       throw new Refusal(403, 'the ignition of this boot was delivered before; it is not given out again');
     const ignition = await readIgnition(boot, client);
     if (ignition === undefined) throw new Refusal(404, 'this boot has no ignition');
-    onceDelivered(request, reply, () => void evidence.record(boot, 'ignition'));
+    onceDelivered(request, reply, () => void evidence.record(boot, 'ignition', `by ${request.ip}`));
     return reply.header('cache-control', 'no-store').type(ignition.contentType).send(ignition.reveal());
   };
 
@@ -126,11 +147,15 @@ async function recordedInTime(recorded: Promise<void>, clock: Clock): Promise<vo
   await Promise.race([recorded, enough]);
 }
 
+/** What was prepared, whatever the tag of the image points at by now. */
+const imageOf = (boot: ServerBootConfiguration, images: BootImages): Promise<BootImage> =>
+  images.resolve(boot.spec.image, { digest: preparedDigestOf(boot) });
+
 async function scriptFor(
   boot: ServerBootConfiguration,
   { images, bootTokenKey, publicUrl }: RoutesOptions,
 ): Promise<string> {
-  const image = await images.resolve(boot.spec.image);
+  const image = await imageOf(boot, images);
   const token = mintBootToken(await bootTokenKey(), boot.metadata.uid ?? '');
   const withIgnition = (boot.spec.ignitionSecretRef?.name ?? '') !== '';
   return machineScript({
@@ -141,11 +166,7 @@ async function scriptFor(
   });
 }
 
-async function sendArtefact(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  artefact: { deliver: BootImageArtefact['deliver'] },
-): Promise<FastifyReply> {
+async function sendArtefact(request: FastifyRequest, reply: FastifyReply, artefact: Artefact): Promise<FastifyReply> {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort(new Error('the client is gone')));
   const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = request.headers;
@@ -161,15 +182,18 @@ async function sendArtefact(
   return reply.code(delivery.status).headers(delivery.headers).send(delivery.body);
 }
 
-type BootImageArtefact = Awaited<ReturnType<BootImages['resolve']>>['kernel'];
-
 /** A script holds a token: no proxy may keep it. */
 const sendScript = (reply: FastifyReply, script: string): FastifyReply =>
   reply.header('cache-control', 'no-store').type('text/plain; charset=utf-8').send(script);
 
-/** Only what arrived counts as fetched. */
+/** Only what arrived counts as fetched: all of it, or the part that ends it. */
 function onceDelivered({ method }: FastifyRequest, { raw }: FastifyReply, callback: () => void): void {
-  if (method === 'GET') raw.once('finish', () => raw.statusCode === 200 && callback());
+  if (method !== 'GET') return;
+  raw.once('finish', () => {
+    const [, last, size] = /^bytes \d+-(\d+)\/(\d+)$/.exec(String(raw.getHeader('content-range'))) ?? [];
+    const isEnd = raw.statusCode === 206 && Number(last) + 1 === Number(size);
+    if (raw.statusCode === 200 || isEnd) callback();
+  });
 }
 
 /** `{"booted": false}` is a system that says it failed; anything else, also nothing, is one that is up. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fileArtefact } from './artefact.ts';
 import { entryScript, localBootScript, machineScript } from './scripts.ts';
 
-const image = { kernel: fileArtefact('/k'), initrd: fileArtefact('/i'), commandLine: 'ip=dhcp quiet' };
+const image = { name: 'os', kernel: fileArtefact('/k'), initrd: fileArtefact('/i'), commandLine: 'ip=dhcp quiet' };
 const linesOf = (script: string): string[] => script.split('\n');
 
 test('a machine loads kernel and initrd and learns where its ignition is', () => {
@@ -25,6 +25,25 @@ test('a machine loads kernel and initrd and learns where its ignition is', () =>
     'again',
   ]);
   assert.ok(linesOf(script).includes('initrd http://boot.test/boot/t/initrd || goto again'));
+});
+
+test('an image with a squashfs tells the kernel where it is', () => {
+  const script = machineScript({
+    server: 's',
+    bootUrl: 'http://b',
+    image: { ...image, squashfs: fileArtefact('/s') },
+    withIgnition: false,
+  });
+  assert.match(
+    script,
+    /^kernel \S+ initrd=initrd gl\.ovl=\/:tmpfs gl\.url=http:\/\/b\/squashfs gl\.live=1 ip=dhcp quiet /m,
+  );
+});
+
+test('an image that is a UKI only is started as an EFI program, until it starts', () => {
+  const uki = { name: 'os', uki: fileArtefact('/u'), commandLine: 'unused' };
+  const script = machineScript({ server: 's', bootUrl: 'http://b', image: uki, withIgnition: true });
+  assert.deepEqual(linesOf(script).slice(2, 5), [':load', 'chain http://b/uki.efi || goto again', ':again']);
 });
 
 test('a boot without ignition mentions none', () => {

@@ -21,21 +21,15 @@ goto ask
 
 /**
  * Loads kernel and initrd and starts them. A machine that was sent here never boots anything else: it tries again
- * until it succeeds or is switched off.
+ * until it succeeds or is switched off. An image that is a UKI only is started as the EFI program that it is.
  */
-export function machineScript({ server, bootUrl, image, withIgnition }: MachineBoot): string {
-  const ignition = withIgnition
-    ? [`ignition.firstboot=1`, `ignition.platform.id=metal`, `ignition.config.url=${bootUrl}/ignition`]
-    : [];
-  const parameters = ['initrd=initrd', image.commandLine, ...ignition, `metal.boot.evidence=${bootUrl}/booted`]
-    .filter((part) => part !== '')
-    .join(' ');
+export function machineScript(boot: MachineBoot): string {
+  const { server, image } = boot;
+  const load = image.kernel === undefined || image.initrd === undefined ? ukiCommands(boot) : kernelCommands(boot);
   return `#!ipxe
 echo Booting ${server}
 :load
-kernel ${bootUrl}/kernel ${parameters} || goto again
-initrd ${bootUrl}/initrd || goto again
-boot || goto again
+${load}
 :again
 echo Could not boot ${server}, trying again
 imgfree
@@ -43,6 +37,21 @@ sleep 5
 goto load
 `;
 }
+
+function kernelCommands({ bootUrl, image, withIgnition }: MachineBoot): string {
+  const root = image.squashfs === undefined ? [] : ['gl.ovl=/:tmpfs', `gl.url=${bootUrl}/squashfs`, 'gl.live=1'];
+  const ignition = withIgnition
+    ? [`ignition.firstboot=1`, `ignition.platform.id=metal`, `ignition.config.url=${bootUrl}/ignition`]
+    : [];
+  const parameters = ['initrd=initrd', ...root, image.commandLine, ...ignition, `metal.boot.evidence=${bootUrl}/booted`]
+    .filter((part) => part !== '')
+    .join(' ');
+  return `kernel ${bootUrl}/kernel ${parameters} || goto again
+initrd ${bootUrl}/initrd || goto again
+boot || goto again`;
+}
+
+const ukiCommands = ({ bootUrl }: MachineBoot): string => `chain ${bootUrl}/uki.efi || goto again`;
 
 /** For machines that start from the network without having been asked to: hand over to the next boot device. */
 export const localBootScript = (server: string, reason: string): string => `#!ipxe

@@ -150,3 +150,14 @@ test('events go where the URL or the address says, and nowhere without either', 
   const flags = ['--components=registry', '--event-port=7', '--event-protocol=https'];
   assert.equal(readConfig(flags, { EVENT_ADDRESS: '192.0.2.7' }).eventUrl, 'https://192.0.2.7:7');
 });
+
+test('registries and what is kept of them are read from lists and sizes', () => {
+  const { bootRegistries, bootFileRoots } = read(['--boot-file-roots=/srv/a, /srv/b', '--boot-cache-size=500Mi']);
+  assert.deepEqual(bootFileRoots, ['/srv/a', '/srv/b']);
+  assert.deepEqual([bootRegistries.allowed, bootRegistries.insecure], [['ghcr.io'], []]);
+  assert.equal(bootRegistries.cacheBytes, 500 * 1_048_576);
+  assert.deepEqual(read(['--allowed-registries=']).bootRegistries.allowed, ['ghcr.io'], 'empty means the same');
+  assert.deepEqual(read(['--allowed-registries=a.test,B.test:5000']).bootRegistries.allowed, ['a.test', 'B.test:5000']);
+  for (const size of ['', '0', '20 GB', '1.5Gi', '-1', '5Q'])
+    assert.throws(() => read([`--boot-cache-size=${size}`]), /is no size; expected something like 500Mi or 20Gi/, size);
+});

@@ -52,6 +52,16 @@ export interface OperatorConfig {
   readonly bootPort: number;
   readonly bootUrl: string;
   readonly bootImagesFile: string | undefined;
+  readonly bootFileRoots: readonly string[];
+  readonly bootRegistries: {
+    readonly allowed: readonly string[];
+    readonly insecure: readonly string[];
+    readonly credentialsFile: string | undefined;
+    readonly architecture: string;
+    readonly cacheDirectory: string | undefined;
+    readonly cacheBytes: number;
+  };
+  readonly defaultUkiImage: string | undefined;
   /** Where BMCs send their events; undefined switches events off. */
   readonly eventUrl: string | undefined;
   readonly eventPort: number;
@@ -204,6 +214,16 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     bootPort: port(values, 'boot-port'),
     bootUrl,
     bootImagesFile: optional(values['boot-images']),
+    bootFileRoots: list(values['boot-file-roots']),
+    bootRegistries: {
+      allowed: list(values['allowed-registries'] || 'ghcr.io'),
+      insecure: list(values['insecure-registries']),
+      credentialsFile: optional(values['registry-credentials-file']),
+      architecture: values.architecture,
+      cacheDirectory: optional(values['boot-cache-dir']),
+      cacheBytes: bytes(values, 'boot-cache-size'),
+    },
+    defaultUkiImage: optional(values['default-httpboot-oci-image']),
     eventUrl: eventUrlOf(values, environment),
     eventPort: port(values, 'event-port'),
     eventAuth: oneOf(values, 'event-auth', ['token', 'none']),
@@ -237,11 +257,8 @@ function inertOptionsSetIn(values: Values): string[] {
   );
 }
 
-function componentsOf(list: string): ReadonlySet<Component> {
-  const names = list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
+function componentsOf(text: string): ReadonlySet<Component> {
+  const names = list(text);
   for (const name of names) {
     if (!isComponent(name)) throw new ConfigError(`--components: "${name}" is none of ${knownComponents.join(', ')}`);
   }
@@ -360,6 +377,32 @@ function metricsOf(values: Values): OperatorConfig['metrics'] {
 
 const address = (text: string): string | undefined => (text === '' || text === '0' ? undefined : text);
 const optional = (text: string): string | undefined => (text === '' ? undefined : text);
+
+const list = (text: string): string[] =>
+  text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+
+const unitBytes: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+};
+
+function bytes(values: Values, name: OptionName): number {
+  const [, count = '', unit = ''] = /^(\d{1,9})(|[kMGT]|[KMGT]i)$/.exec(values[name]) ?? [];
+  const factor = unitBytes[unit];
+  if (count === '' || factor === undefined || Number(count) === 0)
+    throw new ConfigError(`--${name}: "${values[name]}" is no size; expected something like 500Mi or 20Gi`);
+  return Number(count) * factor;
+}
 
 function logFormatOf(values: Values): 'json' | 'console' {
   if (values['zap-encoder'] !== '') return oneOf(values, 'zap-encoder', ['json', 'console']);

@@ -8,6 +8,7 @@ import { FleetError } from '@metal/simulator/errors.ts';
 import { qemuAvailable } from '@metal/simulator/qemu/programs.ts';
 import { Command } from 'commander';
 import { ImportGraph } from './import-graph.ts';
+import { findImageRegistry } from './image-registry.ts';
 import { type Leftovers, markRun } from './leftovers.ts';
 import { findPromtool } from './promtool.ts';
 import { sourceFiles } from './source-files.ts';
@@ -20,6 +21,11 @@ const usualSeeds = 20;
 const mostAtOnce = 8;
 /** Machines without KVM take a core each, and what they do has deadlines. */
 const mostMachinesAtOnce = 1;
+
+const goPrograms = [
+  { file: 'tools/project/src/promtool.ts', find: findPromtool },
+  { file: 'tools/project/src/image-registry.ts', find: findImageRegistry },
+];
 
 const command = new Command('run-tests')
   .description(
@@ -49,7 +55,8 @@ async function main(words: string[], { only, list, e2e, seeds, firstSeed }: Flag
   // Built once and with progress, rather than inside the first test that waits for it.
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   if (files.some(({ slow }) => slow)) await findBinaries({ say });
-  if (files.some(({ needsPromtool }) => needsPromtool)) await findPromtool({ environment: process.env, say });
+  for (const { file, find } of goPrograms)
+    if (files.some(({ goFiles }) => goFiles.includes(file))) await find({ environment: process.env, say });
   await using run = await markRun(process.env);
   const code = await runNode(
     files.map(({ path }) => path),
@@ -73,7 +80,8 @@ interface TestFile {
   readonly path: string;
   /** Starts a control plane. */
   readonly slow: boolean;
-  readonly needsPromtool: boolean;
+  /** The finders of Go programs that it imports. */
+  readonly goFiles: readonly string[];
 }
 
 /** Tables first, so that mistakes show early. */
@@ -84,7 +92,7 @@ function testFiles(words: readonly string[], ending: '.test.ts' | '.e2e.ts'): Te
     .map((path) => ({
       path,
       slow: imports.reaches(path, 'tools/controlplane/src/binaries.ts'),
-      needsPromtool: imports.reaches(path, 'tools/project/src/promtool.ts'),
+      goFiles: goPrograms.map(({ file }) => file).filter((file) => imports.reaches(path, file)),
     }))
     .toSorted((one, other) => Number(one.slow) - Number(other.slow));
 }

@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, conditions, defaulted, group, localRef, time, version, why } from '../common/fields.ts';
+import { age, conditions, defaulted, group, int32, localRef, time, version, why } from '../common/fields.ts';
 
 export const bootConfigurationSpec = () =>
   z.object({
@@ -13,12 +13,22 @@ export const bootConfigurationSpec = () =>
   });
 
 const bootStep = z.object({
-  name: z.string().describe('What the machine did.'),
+  name: z
+    .string()
+    .describe('What the machine did: dhcp, script, kernel, initrd, squashfs, uki, ignition, probe or booted.'),
   time: time().describe('When it last did so.'),
+  firstTime: time().optional().describe('When it first did so.'),
+  count: int32().optional().describe('How often it did so.'),
   detail: z.string().optional().describe('What it asked for, and from where.'),
 });
 
 const boot = z.object({
+  image: z.string().optional().describe('Image that was prepared.'),
+  digest: z
+    .string()
+    .optional()
+    .describe('Digest of its manifest, where it is one of a registry: this is what is booted.'),
+  method: z.string().optional().describe('How it boots: iPXE or UefiHttp.'),
   steps: z.array(bootStep).optional().describe('The steps seen so far, in order.'),
 });
 

@@ -1,0 +1,55 @@
+import type { Artefact } from './artefact.ts';
+import { BootError } from './errors.ts';
+import type { BootImage } from './images.ts';
+import { type LayerName, mediaTypes } from './oci/layers.ts';
+
+/** The ways from the network into an image, the preferred one first: iPXE tells the kernel of its boot, a UKI has its words built in. */
+export const bootMethods = ['iPXE', 'UefiHttp'] as const;
+export type BootMethod = (typeof bootMethods)[number];
+
+/** How one image boots on one server. */
+export interface BootPlan {
+  readonly method: BootMethod;
+  /** All that are possible, the chosen one first. */
+  readonly methods: readonly BootMethod[];
+  readonly refusals: readonly { readonly method: BootMethod; readonly reason: string }[];
+  readonly image: BootImage;
+  /** What the chosen way loads. */
+  readonly artefacts: readonly Artefact[];
+}
+
+const needs: Readonly<Record<BootMethod, readonly LayerName[]>> = { iPXE: ['kernel', 'initrd'], UefiHttp: ['uki'] };
+const takesIfThere: Readonly<Record<BootMethod, readonly LayerName[]>> = { iPXE: ['squashfs'], UefiHttp: [] };
+
+/**
+ * Chooses how to boot: what the image has, of what the server can.
+ * @throws BootError LayerMissing when the image lacks a layer for every way that the server can take, NoBootMethod when
+ * the server cannot take the ways that the image has layers for.
+ */
+export function planOf(image: BootImage, capable: readonly BootMethod[] = bootMethods): BootPlan {
+  const verdicts = bootMethods.map((method) => ({ method, reason: obstacleTo(method, image, capable) }));
+  const methods = verdicts.flatMap(({ method, reason }) => (reason === undefined ? [method] : []));
+  const refusals = verdicts.flatMap(({ method, reason }) => (reason === undefined ? [] : [{ method, reason }]));
+  const [method] = methods;
+  if (method === undefined) {
+    const hasLayersOfOne = bootMethods.some((candidate) => missingOf(candidate, image).length === 0);
+    const reasons = refusals.map((refusal) => `${refusal.method}: ${refusal.reason}`).join('; ');
+    throw new BootError(
+      hasLayersOfOne ? 'NoBootMethod' : 'LayerMissing',
+      `image "${image.name}" cannot be booted: ${reasons}`,
+    );
+  }
+  const artefacts = [...needs[method], ...takesIfThere[method]].flatMap((layer) => image[layer] ?? []);
+  return { method, methods, refusals, image, artefacts };
+}
+
+function obstacleTo(method: BootMethod, image: BootImage, capable: readonly BootMethod[]): string | undefined {
+  if (!capable.includes(method)) return 'the server does not offer it';
+  const missing = missingOf(method, image);
+  return missing.length === 0 ? undefined : `it lacks the layer ${missing.map(described).join(' and the layer ')}`;
+}
+
+const missingOf = (method: BootMethod, image: BootImage): LayerName[] =>
+  needs[method].filter((layer) => image[layer] === undefined);
+
+const described = (layer: LayerName): string => `${layer} (${mediaTypes[layer][0] ?? ''})`;

@@ -1,0 +1,125 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import type { EventRecorder } from '@metal/kube/events.ts';
+import { keyOf } from '@metal/kube/kind.ts';
+import type { Logger } from 'pino';
+import type { EvidenceLog } from './evidence-log.ts';
+import { currentBootRef, expectationOf } from './expectation.ts';
+import { type Awaited, type AwaitedStep, awaitedOf, overdueCondition, overdueType } from './progress.ts';
+
+export interface BootWatchOptions {
+  readonly servers: Cache<Server>;
+  readonly bootConfigurations: Cache<ServerBootConfiguration>;
+  /** Reports of probes are read here: they go to another service. */
+  readonly inventories?: Cache<ServerInventory> | undefined;
+  readonly evidence: EvidenceLog;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onOverdue?: ((step: AwaitedStep) => void) | undefined;
+}
+
+/**
+ * Waits for the next step of every boot under way, and says on its boot configuration and in an event when it does not
+ * come. It writes nothing else, and nothing at all for a boot that goes well.
+ *
+ *   powered on ─► script ─► kernel ─► initrd ─► ignition ─► probe      each within its deadline of the one before
+ */
+export class BootWatch implements Disposable {
+  readonly #options: BootWatchOptions;
+  readonly #stack = new DisposableStack();
+  /** By server: when we saw it being powered on. */
+  readonly #poweredOnAt = new Map<string, number>();
+  readonly #timers = new Map<string, Disposable>();
+
+  constructor(options: BootWatchOptions) {
+    const { servers, bootConfigurations, inventories } = options;
+    this.#options = options;
+    this.#stack.use(
+      bootConfigurations.onChange(({ before, after }) => {
+        if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#forget(before);
+        if (after !== undefined) this.#expect(after);
+      }),
+    );
+    this.#stack.use(servers.onChange(({ before, after }) => this.#powerChanged(before, after)));
+    if (inventories !== undefined)
+      this.#stack.use(inventories.onChange(({ before, after }) => this.#reported(before, after)));
+    for (const boot of bootConfigurations.all()) this.#expect(boot);
+  }
+
+  [Symbol.dispose](): void {
+    this.#stack.dispose();
+    for (const timer of this.#timers.values()) timer[Symbol.dispose]();
+    this.#timers.clear();
+  }
+
+  #powerChanged(before: Server | undefined, after: Server | undefined): void {
+    const name = after?.metadata.name ?? before?.metadata.name ?? '';
+    const isOn = after?.status?.powerState === 'On';
+    const wasOn = before === undefined || before.status?.powerState === 'On';
+    if (!isOn) this.#poweredOnAt.delete(name);
+    else if (!wasOn) this.#poweredOnAt.set(name, this.#options.clock.now());
+    const boot = after && this.#bootOf(after);
+    if (boot !== undefined && isOn !== wasOn) this.#expect(boot);
+  }
+
+  #reported(before: ServerInventory | undefined, after: ServerInventory | undefined): void {
+    const uid = after?.spec.bootConfigurationUID;
+    const server = after && this.#options.servers.get(after.spec.serverRef.name);
+    const boot = server && this.#bootOf(server);
+    const isNews = before?.spec.reportDigest !== after?.spec.reportDigest || before?.spec.bootConfigurationUID !== uid;
+    if (boot !== undefined && boot.metadata.uid === uid && isNews) void this.#options.evidence.record(boot, 'probe');
+  }
+
+  #bootOf(server: Server): ServerBootConfiguration | undefined {
+    const ref = currentBootRef(server);
+    return ref && this.#options.bootConfigurations.get(ref);
+  }
+
+  #forget({ metadata: { uid = '' } }: ServerBootConfiguration): void {
+    this.#timers.get(uid)?.[Symbol.dispose]();
+    this.#timers.delete(uid);
+  }
+
+  /** Steps that are not written yet count when the time has come. */
+  #expect(boot: ServerBootConfiguration): void {
+    this.#forget(boot);
+    const awaited = this.#awaitedOf(boot);
+    if (awaited === undefined) return;
+    const delayMs = awaited.dueAt - this.#options.clock.now();
+    const timer = this.#options.clock.setTimeout(delayMs, () => this.#due(boot));
+    this.#timers.set(boot.metadata.uid ?? '', timer);
+  }
+
+  #due({ metadata }: ServerBootConfiguration): void {
+    const { bootConfigurations, servers, clock, evidence, events, log, onOverdue } = this.#options;
+    this.#timers.delete(metadata.uid ?? '');
+    const boot = bootConfigurations.get(metadata);
+    if (boot === undefined || boot.metadata.uid !== metadata.uid) return;
+    const awaited = this.#awaitedOf(boot);
+    if (awaited === undefined) return;
+    if (awaited.dueAt > clock.now()) return this.#expect(boot);
+    const complaint = overdueCondition(awaited, clock.now());
+    if (boot.status?.conditions?.some(({ type, reason }) => type === overdueType && reason === complaint.reason))
+      return;
+    log.warn({ boot: keyOf(boot), server: boot.spec.serverRef.name, step: awaited.step }, complaint.message);
+    onOverdue?.(awaited.step);
+    evidence.complain(boot, complaint);
+    const { reason, message: note } = complaint;
+    const about = servers.get(boot.spec.serverRef.name);
+    for (const object of [boot, ...(about === undefined ? [] : [about])])
+      events.record(object, { type: 'Warning', reason, action: 'Boot', note });
+  }
+
+  /** Nothing is awaited of a machine that is off or installed, or whose server boots something else by now. */
+  #awaitedOf(boot: ServerBootConfiguration): Awaited | undefined {
+    const { servers, clock, evidence } = this.#options;
+    const server = servers.get(boot.spec.serverRef.name);
+    if (server?.status?.powerState !== 'On' || expectationOf(server, boot, clock.now()).boot === undefined)
+      return undefined;
+    return awaitedOf(boot, evidence.stepsOf(boot), this.#poweredOnAt.get(server.metadata.name));
+  }
+}

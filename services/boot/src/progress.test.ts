@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { awaitedOf, type BootStep, isSettled, mergeSteps, overdueCondition, stepsOf } from './progress.ts';
+
+const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
+const poweredOnAt = Date.parse(at(0));
+
+function bootOf(
+  method: string,
+  { ignition = false, discovery = false }: { ignition?: boolean; discovery?: boolean } = {},
+): ServerBootConfiguration {
+  return {
+    apiVersion: 'metal.ironcore.dev/v1alpha1',
+    kind: 'ServerBootConfiguration',
+    metadata: { name: 'b', annotations: discovery ? { 'metal.ironcore.dev/type': 'Internal' } : {} },
+    spec: { serverRef: { name: 's' }, ...(ignition ? { ignitionSecretRef: { name: 'i' } } : {}) },
+    status: { boot: { method } },
+  };
+}
+
+const discovery = bootOf('iPXE', { ignition: true, discovery: true });
+const rows: [string, ServerBootConfiguration, [BootStep['name'], number][], string | undefined][] = [
+  ['a machine that was powered on', discovery, [], 'script by minute 15'],
+  ['a machine that was seen at DHCP', discovery, [['dhcp', 2]], 'script by minute 17'],
+  ['a machine with its script', discovery, [['script', 3]], 'kernel by minute 8'],
+  [
+    'a machine with its kernel',
+    discovery,
+    [
+      ['script', 3],
+      ['kernel', 4],
+    ],
+    'initrd by minute 14',
+  ],
+  ['a machine with its initrd', discovery, [['initrd', 5]], 'ignition by minute 20'],
+  ['a machine with its ignition', discovery, [['ignition', 6]], 'probe by minute 16'],
+  [
+    'a machine that is being cleaned',
+    {
+      ...discovery,
+      metadata: {
+        name: 'b',
+        annotations: { ...discovery.metadata.annotations, 'metal.ironcore.dev/cleanup-attempt': '1' },
+      },
+    },
+    [['ignition', 6]],
+    undefined,
+  ],
+  ['a machine that reported', discovery, [['probe', 7]], undefined],
+  ['a claimed machine with its ignition', bootOf('iPXE', { ignition: true }), [['ignition', 6]], undefined],
+  ['a machine without ignition with its initrd', bootOf('iPXE'), [['initrd', 5]], undefined],
+  ['a machine that takes a UKI', bootOf('UefiHttp'), [], 'uki by minute 20'],
+  ['a machine that took the UKI of an image with both', discovery, [['uki', 5]], 'ignition by minute 20'],
+  ['a machine that some other service boots', bootOf(''), [], undefined],
+];
+for (const [title, boot, seen, expected] of rows) {
+  test(`of ${title}, ${expected ?? 'nothing more'} is awaited`, () => {
+    const steps = seen.map(([name, minute]) => ({ name, time: at(minute) }));
+    const awaited = awaitedOf(boot, steps, poweredOnAt);
+    assert.equal(awaited && `${awaited.step} by minute ${(awaited.dueAt - poweredOnAt) / 60_000}`, expected);
+  });
+}
+
+test('nothing is awaited of a machine that nobody saw being powered on', () => {
+  assert.equal(awaitedOf(discovery, [], undefined), undefined);
+});
+
+test('steps that come again are counted, with the first and the last time', () => {
+  const once = mergeSteps([], [{ name: 'kernel', time: at(3) }]);
+  const merged = mergeSteps(once, [
+    { name: 'script', time: at(1) },
+    { name: 'kernel', time: at(9), firstTime: at(7), count: 4 },
+  ]);
+  assert.deepEqual(merged, [
+    { name: 'script', time: at(1), firstTime: at(1), count: 1 },
+    { name: 'kernel', time: at(9), firstTime: at(3), count: 5 },
+  ]);
+});
+
+test('the conditions of an earlier version are steps as well', () => {
+  const condition = {
+    type: 'IPXEScriptFetched',
+    status: 'True' as const,
+    reason: 'r',
+    message: '',
+    lastTransitionTime: at(4),
+  };
+  const steps = stepsOf({ ...discovery, status: { conditions: [condition] } });
+  assert.deepEqual(steps, [{ name: 'script', time: at(4) }]);
+});
+
+test('a complaint names what did not come, and what came last; it is settled by that step or a later one', () => {
+  const awaited = awaitedOf(discovery, [{ name: 'script', time: at(3) }], poweredOnAt);
+  assert.ok(awaited);
+  const { reason, message } = overdueCondition(awaited, awaited.dueAt);
+  assert.equal(reason, 'KernelOverdue');
+  assert.match(
+    message,
+    /^kernel did not come within 5 minutes; it fetched its boot script at 2026-01-01T00:03:00.000Z/,
+  );
+  assert.equal(isSettled(reason, [{ name: 'script', time: at(9) }]), false);
+  assert.equal(isSettled(reason, [{ name: 'ignition', time: at(9) }]), true);
+});

@@ -1,0 +1,127 @@
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { cleanupAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import { evidence, isStep, type Step, stepRanks } from './evidence.ts';
+import type { BootServiceReason } from './reasons.ts';
+
+type Recorded = NonNullable<NonNullable<NonNullable<ServerBootConfiguration['status']>['boot']>['steps']>[number];
+export type BootStep = Omit<Recorded, 'name'> & { readonly name: Step };
+
+/** What a boot is to do next, and by when. */
+export interface Awaited {
+  readonly step: AwaitedStep;
+  /** What it did last, and when. */
+  readonly after: Step | 'power-on';
+  readonly since: number;
+  readonly dueAt: number;
+}
+
+const minutes = (count: number): number => count * 60_000;
+
+/**
+ * How long each step may take, from the one before it. Firmware of large servers tests memory for ten minutes; what is
+ * fetched may be half a gigabyte over a slow line.
+ */
+export const deadlines = {
+  script: { withinMs: minutes(15), reason: 'ScriptOverdue' },
+  kernel: { withinMs: minutes(5), reason: 'KernelOverdue' },
+  initrd: { withinMs: minutes(10), reason: 'InitrdOverdue' },
+  uki: { withinMs: minutes(20), reason: 'UkiOverdue' },
+  ignition: { withinMs: minutes(15), reason: 'IgnitionOverdue' },
+  probe: { withinMs: minutes(10), reason: 'ProbeOverdue' },
+} as const satisfies Partial<Record<Step, { withinMs: number; reason: BootServiceReason }>>;
+export type AwaitedStep = keyof typeof deadlines;
+const awaitedSteps = Object.keys(deadlines) as AwaitedStep[]; // the keys of the table
+
+export const overdueType = 'BootOverdue';
+
+/** The steps that are recorded; those of a boot service before this one are conditions only. */
+export function stepsOf({ status }: ServerBootConfiguration): BootStep[] {
+  const recorded = (status?.boot?.steps ?? []).flatMap(({ name, ...step }) =>
+    isStep(name) ? [{ name, ...step }] : [],
+  );
+  const conditions = Object.entries(evidence).flatMap(([name, { type }]): BootStep[] => {
+    const condition = status?.conditions?.find((each) => each.type === type && each.status === 'True');
+    const isKnown = recorded.some((step) => step.name === name);
+    return condition === undefined || isKnown || !isStep(name) ? [] : [{ name, time: condition.lastTransitionTime }];
+  });
+  return [...recorded, ...conditions];
+}
+
+/** Adds what was seen to what is recorded: first and last time, and how often. */
+export function mergeSteps(recorded: readonly BootStep[], seen: readonly BootStep[]): BootStep[] {
+  const merged = new Map<Step, BootStep>();
+  for (const step of [...recorded, ...seen]) {
+    const before = merged.get(step.name);
+    const times = [before?.firstTime ?? before?.time, before?.time, step.firstTime ?? step.time, step.time]
+      .flatMap((time) => time ?? [])
+      .toSorted();
+    merged.set(step.name, {
+      ...before,
+      ...step,
+      firstTime: times[0] ?? step.time,
+      time: times.at(-1) ?? step.time,
+      count: (before === undefined ? 0 : (before.count ?? 1)) + (step.count ?? 1),
+    });
+  }
+  return [...merged.values()].toSorted((one, other) => stepRanks[one.name] - stepRanks[other.name]);
+}
+
+/** What comes next; undefined when nothing is awaited any more, or nothing began yet. */
+export function awaitedOf(
+  boot: ServerBootConfiguration,
+  steps: readonly BootStep[],
+  poweredOnAt: number | undefined,
+): Awaited | undefined {
+  const last = steps.toSorted((one, other) => stepRanks[one.name] - stepRanks[other.name]).at(-1);
+  const since = last === undefined ? poweredOnAt : Date.parse(last.time);
+  const reached = last === undefined ? -1 : stepRanks[last.name];
+  const step = courseOf(boot).find((candidate) => stepRanks[candidate] > reached);
+  if (step === undefined || since === undefined) return undefined;
+  return { step, after: last?.name ?? 'power-on', since, dueAt: since + deadlines[step].withinMs };
+}
+
+/** The steps that a boot of this kind takes, in order. */
+function courseOf({ spec, status, metadata }: ServerBootConfiguration): AwaitedStep[] {
+  const { annotations } = metadata;
+  const isInternal = annotations?.[typeAnnotation] === internalBootType;
+  const takes: Readonly<Record<AwaitedStep, boolean>> = {
+    script: status?.boot?.method === 'iPXE',
+    kernel: status?.boot?.method === 'iPXE',
+    initrd: status?.boot?.method === 'iPXE',
+    uki: status?.boot?.method === 'UefiHttp',
+    ignition: (spec.ignitionSecretRef?.name ?? '') !== '',
+    // A cleanup reports what it erased, elsewhere, and may take a day.
+    probe: isInternal && annotations?.[cleanupAttemptAnnotation] === undefined,
+  };
+  return awaitedSteps.filter((step) => takes[step]);
+}
+
+const words: Readonly<Record<Step | 'power-on', string>> = {
+  'power-on': 'the server was powered on',
+  dhcp: 'it was seen at DHCP',
+  script: 'it fetched its boot script',
+  kernel: 'it loaded its kernel',
+  squashfs: 'it loaded its squashfs',
+  initrd: 'it loaded its initrd',
+  uki: 'it loaded its UKI',
+  ignition: 'it fetched its ignition',
+  probe: 'its probe reported',
+  booted: 'it said that it is up',
+};
+
+export function overdueCondition({ step, after, since }: Awaited, now: number) {
+  const minutesSince = Math.round(deadlines[step].withinMs / 60_000);
+  return {
+    type: overdueType,
+    status: 'True' as const,
+    reason: deadlines[step].reason,
+    message: `${step} did not come within ${minutesSince} minutes; ${words[after]} at ${new Date(since).toISOString()}, nothing since`,
+    lastTransitionTime: new Date(now).toISOString(),
+  };
+}
+
+/** Did what was complained about, or anything after it, come in the meantime? */
+export function isSettled(reason: string | undefined, steps: readonly BootStep[]): boolean {
+  const step = awaitedSteps.find((candidate) => deadlines[candidate].reason === reason);
+  return step === undefined || steps.some(({ name }) => stepRanks[name] >= stepRanks[step]);
+}

@@ -1,0 +1,22 @@
+import { Counter, type Registry } from 'prom-client';
+import type { Step } from './evidence.ts';
+import type { AwaitedStep } from './progress.ts';
+
+/** Counts what machines did and what they failed to do. */
+export function countSteps(metrics: Registry | undefined) {
+  if (metrics === undefined) return {};
+  const registers = [metrics];
+  const seen = new Counter({
+    name: 'metal_boot_steps_total',
+    help: 'Steps of boots that were seen, also repeated ones',
+    labelNames: ['step'],
+    registers,
+  });
+  const overdue = new Counter({
+    name: 'metal_boot_overdue_total',
+    help: 'Steps of boots that did not come in time',
+    labelNames: ['step'],
+    registers,
+  });
+  return { onStep: (step: Step) => seen.inc({ step }), onOverdue: (step: AwaitedStep) => overdue.inc({ step }) };
+}

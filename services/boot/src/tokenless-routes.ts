@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Artefact } from './artefact.ts';
+import { type BootImage, type BootImages, preparedDigestOf } from './images.ts';
+import { type KnownMachines, normalised } from './known-machines.ts';
+import type { Machines } from './machines.ts';
+import { isDigest, nameOf, parseImageReference } from './oci/reference.ts';
+import type { OciImages } from './oci/oci-images.ts';
+import { Refusal } from './refusal.ts';
+
+export interface TokenlessOptions {
+  readonly machines: Machines;
+  readonly known: KnownMachines;
+  readonly images: BootImages;
+  readonly oci: OciImages | undefined;
+  readonly defaultUkiImage: string | undefined;
+  readonly publicUrl: () => string;
+  readonly send: (request: FastifyRequest, reply: FastifyReply, artefact: Artefact) => Promise<FastifyReply>;
+}
+
+type Query = { imageName?: unknown; version?: unknown; layerDigest?: unknown };
+const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
+/** A DHCP server names a machine by an address or two, not by hundreds. */
+const mostIdentifiers = 16;
+
+/**
+ * What the boot operator of IronCore answers without a token, for DHCP servers and firmware that know its addresses.
+ *
+ *   GET /httpboot                            ───► JSON: where the UKI of the machine is, by X-Forwarded-For or its address
+ *   GET /httpboot/<repo…>/sha256-<hex>.efi   ───► a layer of an image that some boot was prepared with, and of no other
+ *   GET /image?imageName&version&layerDigest ───► the same
+ *
+ * Nobody learns a token or an ignition here: the header can be forged.
+ */
+export function serveTokenless(http: FastifyInstance, options: TokenlessOptions): void {
+  const { oci, send } = options;
+  const layer = (repository: string, digest: string): Artefact => {
+    const artefact = isDigest(digest) ? oci?.knownLayer(repository, digest) : undefined;
+    if (artefact === undefined) throw new Refusal(404, 'this is no layer of an image that a boot was prepared with');
+    return artefact;
+  };
+  const repositoryOf = (text: string): string => {
+    const reference = parseImageReference(text);
+    if (reference === undefined) throw new Refusal(404, 'this is no name of an image');
+    return nameOf(reference);
+  };
+
+  http.route({
+    method: getOrHead,
+    url: '/httpboot',
+    handler: async (request, reply) => {
+      const identifiers = identifiersOf(request);
+      const answer = (await ukiOfMachine(identifiers, options)) ?? (await defaultUki(options));
+      return reply.header('cache-control', 'no-store').send({ ClientIPs: identifiers, ...answer });
+    },
+  });
+
+  http.route<{ Params: { '*': string } }>({
+    method: getOrHead,
+    url: '/httpboot/*',
+    handler: (request, reply) => {
+      const [, repository = '', hex = ''] = /^(.+)\/sha256-([0-9a-f]{64})\.efi$/.exec(request.params['*']) ?? [];
+      return send(request, reply, layer(repositoryOf(repository), `sha256:${hex}`));
+    },
+  });
+
+  http.route<{ Querystring: Query }>({
+    method: getOrHead,
+    url: '/image',
+    handler: (request, reply) => {
+      const { imageName, version, layerDigest } = request.query;
+      if (typeof imageName !== 'string' || typeof version !== 'string' || typeof layerDigest !== 'string')
+        throw new Refusal(404, 'expected imageName, version and layerDigest, each once');
+      return send(request, reply, layer(repositoryOf(imageName), layerDigest));
+    },
+  });
+}
+
+/** Addresses and MACs as a DHCP server names them; a machine that asks itself is known by its address. */
+function identifiersOf({ headers, ip }: FastifyRequest): string[] {
+  const named = [headers['x-forwarded-for'] ?? []]
+    .flat()
+    .flatMap((line) => line.split(','))
+    .map((word) => word.trim().toLowerCase())
+    .filter((word) => normalised(word) !== undefined);
+  return named.length > 0 ? named.slice(0, mostIdentifiers) : [ip.replace(/^::ffff:/, '')];
+}
+
+async function ukiOfMachine(identifiers: readonly string[], options: TokenlessOptions) {
+  for (const identifier of identifiers) {
+    const server = options.known.find(identifier);
+    const { boot } = server === undefined ? {} : await options.machines.expectationOf(server);
+    if (server === undefined || boot === undefined) continue;
+    const url = ukiUrl(await options.images.resolve(boot.spec.image, { digest: preparedDigestOf(boot) }), options);
+    if (url !== undefined) return { UKIURL: url, SystemUUID: server.spec.systemUUID.toLowerCase() };
+  }
+  return undefined;
+}
+
+/** Looked up at most twice a minute: anybody may ask, and the registry is not to hear of it each time. */
+async function defaultUki(options: TokenlessOptions) {
+  const { defaultUkiImage, images } = options;
+  const plan = defaultUkiImage === undefined ? undefined : await images.check(defaultUkiImage, neverAborted);
+  const url = plan && ukiUrl(plan.image, options);
+  if (url === undefined)
+    throw new Refusal(404, 'no boot with a UKI is prepared for this machine, and there is no default');
+  return { UKIURL: url };
+}
+
+const neverAborted = new AbortController().signal;
+
+/** Undefined for images without a UKI, and for those that lie in no registry. */
+function ukiUrl({ name, uki }: BootImage, { publicUrl }: TokenlessOptions): string | undefined {
+  const reference = parseImageReference(name);
+  if (uki?.digest === undefined || reference === undefined) return undefined;
+  return `${publicUrl()}/httpboot/${nameOf(reference)}/${uki.digest.replace(':', '-')}.efi`;
+}

@@ -1,0 +1,501 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { probeReport } from '@metal/api/wire/probe-report.ts';
+import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import { freePort } from '@metal/controlplane/free-port.ts';
+import { digestOf, type ImageRegistry, startImageRegistry } from '@metal/lab/image-registry.ts';
+import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
+
+const type = (name: string): string => `application/vnd.ironcore.image.${name}`;
+const former = (name: string): string => `application/io.gardenlinux.${name}`;
+const bytesOf = {
+  kernel: randomBytes(300_000),
+  initrd: randomBytes(700_000),
+  squashfs: randomBytes(900_000),
+  uki: randomBytes(500_000),
+};
+const { kernel, initrd, squashfs, uki } = bytesOf;
+
+let room: ServiceRoom;
+let registry: ImageRegistry;
+let guarded: ImageRegistry;
+/** Goes away in one of the tests. */
+let passing: ImageRegistry;
+let files: Awaited<ReturnType<typeof directoryWith>>;
+let boot: RunningBoot;
+const unreachable = `127.0.0.1:${await freePort()}`;
+
+before(async () => {
+  [room, registry, passing, guarded] = await Promise.all([
+    openServiceRoom(),
+    startImageRegistry(),
+    startImageRegistry(),
+    startImageRegistry({ credentials: { username: 'reader', password: 'secret' } }),
+  ]);
+  files = await directoryWith({
+    'config.json': JSON.stringify({ auths: { [guarded.host]: { auth: btoa('reader:secret') } } }),
+    'wrong.json': JSON.stringify({ auths: { [guarded.host]: { auth: btoa('reader:guess') } } }),
+  });
+  boot = await startBoot(optionsFor());
+});
+after(async () => {
+  await boot[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
+  await guarded[Symbol.asyncDispose]();
+  await passing[Symbol.asyncDispose]();
+  await registry[Symbol.asyncDispose]();
+  await room[Symbol.asyncDispose]();
+});
+
+type Registries = NonNullable<BootOptions['registries']>;
+
+function optionsFor(registries: Partial<Registries> = {}, more: Partial<BootOptions> = {}): BootOptions {
+  const { client, servers, bootConfigurations, bootTokenKey, clock, log } = room;
+  const known = [registry.host, passing.host, guarded.host, unreachable];
+  return {
+    listen: { host: '127.0.0.1', port: 0 },
+    auth: 'token',
+    client,
+    servers,
+    bootConfigurations,
+    bootTokenKey,
+    registries: { allowed: known, insecure: known, architecture: 'amd64', cacheBytes: 100_000_000, ...registries },
+    clock,
+    log,
+    ...more,
+  };
+}
+
+const becomes = (name: string, state: string): Promise<ServerBootConfiguration> =>
+  room.until(room.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === state);
+const complaintOf = ({ status }: ServerBootConfiguration): string =>
+  status?.conditions?.find(({ type: each }) => each === 'ImageValidation')?.message ?? '';
+
+async function prepared(name: string, image: string): Promise<BootingServer> {
+  const server = await room.booting(name, { image });
+  await becomes(name, 'Ready');
+  return server;
+}
+
+async function bodyOf(url: string): Promise<Buffer> {
+  const answer = await fetch(url);
+  assert.equal(answer.status, 200, url);
+  return Buffer.from(await answer.arrayBuffer());
+}
+
+const pushFull = (repository: string, tag = '1'): Promise<string> =>
+  registry.push(repository, tag, [
+    [type('kernel'), kernel],
+    [type('initramfs'), initrd],
+    [type('squashfs'), squashfs],
+    [type('uki'), uki],
+  ]);
+
+test('a machine boots kernel, initrd and squashfs of an OCI image for its architecture', async () => {
+  const [digest, other] = [await pushFull('org/os', 'amd'), await registry.push('org/os', 'arm', [[type('uki'), uki]])];
+  await registry.pushIndex('org/os', '1', { arm64: other, amd64: digest });
+  const server = await prepared('oci', `${registry.host}/org/os:1`);
+  const ready = await becomes('oci', 'Ready');
+  assert.deepEqual(ready.status?.boot, { image: `${registry.host}/org/os:1`, method: 'iPXE', digest });
+
+  const script = await (await fetch(`${boot.url}/ipxe/${server.uuid}`)).text();
+  assert.match(script, /^kernel \S+\/kernel initrd=initrd gl\.ovl=\/:tmpfs gl\.url=\S+\/squashfs gl\.live=1 ip=any /m);
+  for (const name of ['kernel', 'initrd', 'squashfs'] as const)
+    assert.deepEqual(await bodyOf(`${boot.url}/boot/${server.token}/${name}`), bytesOf[name]);
+  const head = await fetch(`${boot.url}/boot/${server.token}/kernel`, { method: 'HEAD' });
+  assert.deepEqual(
+    [head.headers.get('content-length'), head.headers.get('etag')],
+    [String(kernel.length), `"${digestOf(kernel)}"`],
+  );
+});
+
+test('a server that says it is of another architecture gets the image for that', async () => {
+  const [amd, arm] = [await pushFull('org/both', 'amd'), await registry.push('org/both', 'arm', [[type('uki'), uki]])];
+  await registry.pushIndex('org/both', '1', { amd64: amd, arm64: arm });
+  await room.client.create(Server, { metadata: { name: 'arm' }, spec: { systemUUID: randomUUID() } });
+  const status = { processors: [{ id: '1', type: 'CPU', architecture: 'ARM' }] };
+  await room.client.mergePatch(Server, { name: 'arm' }, { status }, { subresource: 'status' });
+  await room.until(room.servers, 'arm', (server) => server.status?.processors !== undefined);
+  await room.bootsAgain('arm', '', 'arm', { image: `${registry.host}/org/both:1` });
+  assert.deepEqual((await becomes('arm', 'Ready')).status?.boot?.digest, arm);
+});
+
+test('an image of former media types boots as well', async () => {
+  await registry.push('org/former', '1', [
+    [former('kernel'), kernel],
+    [former('initrd'), initrd],
+  ]);
+  const { token } = await prepared('former', `${registry.host}/org/former:1`);
+  assert.deepEqual(await bodyOf(`${boot.url}/boot/${token}/initrd`), initrd);
+  assert.equal((await fetch(`${boot.url}/boot/${token}/uki.efi`)).status, 404);
+});
+
+test('an image that is a UKI boots over UEFI HTTP, or as a program of iPXE', async () => {
+  await registry.push('org/uki', '1', [[type('uki'), uki]]);
+  const server = await prepared('uki', `${registry.host}/org/uki:1`);
+  assert.equal((await becomes('uki', 'Ready')).status?.boot?.method, 'UefiHttp');
+  const url = `${boot.url}/boot/${server.token}/uki.efi`;
+  assert.match(await (await fetch(`${boot.url}/ipxe/${server.uuid}`)).text(), /^chain \S+\/uki\.efi \|\|/m);
+  const head = await fetch(url, { method: 'HEAD' });
+  assert.deepEqual(
+    [head.headers.get('content-type'), head.headers.get('content-length')],
+    ['application/efi', String(uki.length)],
+  );
+  const part = await fetch(url, { headers: { range: 'bytes=400000-' } });
+  assert.deepEqual([part.status, Buffer.from(await part.arrayBuffer())], [206, uki.subarray(400_000)]);
+});
+
+test('what was prepared boots after a restart, when the tag has moved and the registry is gone', async () => {
+  await using cache = await directoryWith({});
+  const registries = { cacheDirectory: cache.path };
+  const layers = [kernel, initrd].map((bytes, index) => [type(['kernel', 'initramfs'][index] ?? ''), bytes] as const);
+  const digest = await passing.push('org/os', 'latest', layers);
+  const server = await room.booting('restarted', { image: `${passing.host}/org/os` });
+  assert.equal((await becomes('restarted', 'Ready')).status?.boot?.digest, digest);
+  {
+    await using first = await startBoot(optionsFor(registries));
+    for (const name of ['kernel', 'initrd']) await bodyOf(`${first.url}/boot/${server.token}/${name}`);
+  }
+  await passing.push('org/os', 'latest', [[type('uki'), uki]]);
+  await passing.kill();
+  await using second = await startBoot(optionsFor(registries));
+  assert.deepEqual(await bodyOf(`${second.url}/boot/${server.token}/kernel`), kernel);
+  assert.deepEqual(await bodyOf(`${second.url}/boot/${server.token}/initrd`), initrd);
+});
+
+test('credentials are taken from the file that docker login writes, and the lack of them is told', async () => {
+  await guarded.push('org/secret', '1', [[type('uki'), uki]]);
+  const image = `${guarded.host}/org/secret:1`;
+  await room.booting('guarded', { image });
+  assert.match(
+    complaintOf(await becomes('guarded', 'Error')),
+    /^RegistryDenied: .*answers 401 .*there are none for it in --registry-cred/,
+  );
+  {
+    await using _wrong = await startBoot(optionsFor({ credentialsFile: join(files.path, 'wrong.json') }));
+    const doubted = ({ status }: ServerBootConfiguration) =>
+      status?.conditions?.some(({ message }) => message?.includes('do not suffice')) ?? false;
+    await room.until(room.bootConfigurations, `${namespace}/guarded`, doubted);
+  }
+  await using _right = await startBoot(optionsFor({ credentialsFile: join(files.path, 'config.json') }));
+  await becomes('guarded', 'Ready');
+});
+
+const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
+  ['is no reference', async () => {}, () => 'ghcr.io/../os', /^ImageNotUnderstood: .*is not understood/],
+  [
+    'lies in a registry that is not allowed',
+    async () => {},
+    () => 'ghcr.io/org/os:1',
+    /^RegistryNotAllowed: .*lies in registry ghcr\.io; --allowed-registries names 127/,
+  ],
+  [
+    'is a short name of a registry that is not allowed',
+    async () => {},
+    () => 'os',
+    /^RegistryNotAllowed: .*lies in registry docker\.io/,
+  ],
+  [
+    'lies in a registry that is away',
+    async () => {},
+    () => `${unreachable}/org/os:1`,
+    /^RegistryUnreachable: .*does not answer: .*ECONNREFUSED/,
+  ],
+  [
+    'is not there',
+    async () => {},
+    () => `${registry.host}/org/nothing:1`,
+    /^ImageMissing: .*has no ".*\/org\/nothing:1"/,
+  ],
+  [
+    'is for another architecture only',
+    async () => {
+      const digest = await registry.push('bad/arm', 'arm', [[type('uki'), uki]]);
+      await registry.pushIndex('bad/arm', '1', { arm64: digest });
+    },
+    () => `${registry.host}/bad/arm:1`,
+    /^ArchitectureMissing: .*is for arm64; the server needs amd64/,
+  ],
+  [
+    'lacks its initrd',
+    () => registry.push('bad/half', '1', [[type('kernel'), kernel]]),
+    () => `${registry.host}/bad/half:1`,
+    /^LayerMissing: .*iPXE: it lacks the layer initrd \(application\/vnd\.ironcore\.image\.initramfs\); UefiHttp: it lacks the layer uki/,
+  ],
+  [
+    'has a layer that was changed in its registry',
+    async () => {
+      const damaged = randomBytes(5_000);
+      await registry.push('bad/damaged', '1', [[type('uki'), damaged]]);
+      await registry.damage(digestOf(damaged), randomBytes(5_000));
+    },
+    () => `${registry.host}/bad/damaged:1`,
+    /^DigestMismatch: uki of .* its digest is sha256:\w+, expected sha256:\w+; nothing of it is served/,
+  ],
+  [
+    'is larger than what may be kept',
+    () => registry.push('bad/large', '1', [[type('uki'), Buffer.alloc(100_000_001)]]),
+    () => `${registry.host}/bad/large:1`,
+    /^ArtefactTooLarge: .*100000001 bytes; --boot-cache-size leaves room for 100000000/,
+  ],
+];
+for (const [index, [title, push, image, message]] of bad.entries()) {
+  test(`an image that ${title} is an Error that says so, and nothing of it is served`, async () => {
+    await push();
+    const server = await room.booting(`bad-${index}`, { image: image() });
+    const failed = await becomes(`bad-${index}`, 'Error');
+    assert.match(complaintOf(failed), message);
+    assert.equal(failed.status?.boot, undefined);
+    for (const name of ['kernel', 'initrd', 'uki.efi'])
+      assert.equal((await fetch(`${boot.url}/boot/${server.token}/${name}`)).status, 403, name);
+  });
+}
+
+test('a registry that takes its time holds up no other boot, and what is waited for is said', async () => {
+  const released = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  let isSlowAgain = false;
+  const layers = Array.from({ length: 41 }, () => randomBytes(100));
+  const manifestOf = (bytes: Buffer) =>
+    JSON.stringify({ layers: [{ mediaType: type('uki'), digest: digestOf(bytes), size: bytes.length }] });
+  const slow = createServer((request, response) => {
+    const [, tag] = /manifests\/(\d+)$/.exec(request.url ?? '') ?? [];
+    if (tag !== undefined) return response.end(manifestOf(layers[Number(tag)] ?? Buffer.alloc(0)));
+    const bytes = layers.find((layer) => request.url?.endsWith(digestOf(layer)));
+    response.flushHeaders();
+    if (isSlowAgain) return asked.resolve();
+    return void released.promise.then(() => response.end(bytes));
+  });
+  slow.listen(0, '127.0.0.1');
+  await once(slow, 'listening');
+  const address = slow.address();
+  const host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const known = [host, registry.host];
+  // The service of the other tests does not know this registry and says so: what counts here is what this one says.
+  await boot[Symbol.asyncDispose]();
+  await registry.push('org/quick', '1', [[type('uki'), uki]]);
+  try {
+    await using _patient = await startBoot(optionsFor({ allowed: known, insecure: known }, { clock: createClock(5) }));
+    const names = layers.slice(1).map((_, index) => `slow-registry-${index}`);
+    for (const [index, name] of names.entries()) await room.booting(name, { image: `${host}/org/os:${index}` });
+    const waiting = await becomes('slow-registry-0', 'Pending');
+    const condition = waiting.status?.conditions?.find(({ reason }) => reason === 'ImagePulling');
+    assert.deepEqual([condition?.type, condition?.status], ['ImageValidation', 'Unknown']);
+    await prepared('not-held-up', `${registry.host}/org/quick:1`);
+    released.resolve();
+    for (const name of names) await becomes(name, 'Ready');
+    const first = await becomes('slow-registry-0', 'Ready');
+    assert.equal(complaintOf(first), '');
+
+    isSlowAgain = true;
+    using writes = room.writesTo(room.bootConfigurations, first);
+    await using another = await startBoot(optionsFor({ allowed: known, insecure: known }, { clock: createClock(10) }));
+    await asked.promise;
+    await room.booting('told-meanwhile', { image: `${host}/org/os:${names.length}` });
+    await becomes('told-meanwhile', 'Pending');
+    assert.equal(writes.count, 0, 'a replica that has to pull it, too, takes nothing back');
+    await another[Symbol.asyncDispose]();
+  } finally {
+    slow.closeAllConnections();
+    slow.close();
+    boot = await startBoot(optionsFor());
+  }
+});
+
+test('what DHCP servers and firmware know of the boot operator of IronCore is answered without a token', async () => {
+  await registry.push('org/known', '1', [[type('uki'), uki]]);
+  const server = await prepared('known', `${registry.host}/org/known:1`);
+  const networkInterfaces = [{ name: 'eth0', macAddress: 'aa:bb:cc:00:00:01', ips: ['192.0.2.77'] }];
+  await room.client.mergePatch(Server, { name: 'known' }, { status: { networkInterfaces } }, { subresource: 'status' });
+  await room.until(room.servers, 'known', ({ status }) => status?.networkInterfaces !== undefined);
+  const url = `${boot.url}/httpboot/${registry.host}/org/known/${digestOf(uki).replace(':', '-')}.efi`;
+  for (const identifiers of ['192.0.2.77', '192.0.2.1, AA-BB-CC-00-00-01']) {
+    const answer = await fetch(`${boot.url}/httpboot`, { headers: { 'x-forwarded-for': identifiers } });
+    const told = (await answer.json()) as { UKIURL: string; SystemUUID: string }; // as that boot operator answers
+    assert.deepEqual([told.UKIURL, told.SystemUUID], [url, server.uuid]);
+  }
+  assert.equal((await fetch(`${boot.url}/httpboot`)).status, 404, 'nobody knows this machine');
+  assert.deepEqual(await bodyOf(url), uki);
+  const query = new URLSearchParams({
+    imageName: `${registry.host}/org/known`,
+    version: '1',
+    layerDigest: digestOf(uki),
+  });
+  assert.deepEqual(await bodyOf(`${boot.url}/image?${query.toString()}`), uki);
+});
+
+test('a machine that nobody knows is offered the default UKI', async () => {
+  await registry.push('org/default', '1', [[type('uki'), uki]]);
+  await using open = await startBoot(optionsFor({}, { defaultUkiImage: `${registry.host}/org/default:1` }));
+  const told = (await (await fetch(`${open.url}/httpboot`)).json()) as { UKIURL: string; SystemUUID?: string }; // see above
+  assert.equal(told.SystemUUID, undefined);
+  assert.deepEqual(await bodyOf(told.UKIURL), uki);
+});
+
+test('without a token nothing is served but layers of images that boots were prepared with', async () => {
+  const stranger = randomBytes(1_000);
+  await registry.push('org/asked', '1', [[type('uki'), uki]]);
+  await registry.push('org/unasked', '1', [[type('uki'), stranger]]);
+  await prepared('asked', `${registry.host}/org/asked:1`);
+  const known = digestOf(uki).replace(':', '-');
+  const unknown = digestOf(stranger).replace(':', '-');
+  const paths = [
+    `/httpboot/${registry.host}/org/unasked/${unknown}.efi`,
+    `/httpboot/${registry.host}/org/unasked/${known}.efi`,
+    `/httpboot/${registry.host}/org/asked/${unknown}.efi`,
+    `/httpboot/${registry.host}/org/asked/${known}`,
+    `/httpboot/${registry.host}/org/asked/../asked/${known}.efi`,
+    `/httpboot/${registry.host}/org/asked/..%2f..%2f..%2fetc%2fpasswd`,
+    `/httpboot/../../etc/passwd`,
+    `/image`,
+    `/image?imageName=${registry.host}/org/asked&version=1`,
+    `/image?imageName=${registry.host}/org/asked&version=1&layerDigest=sha256:..%2f..%2fetc%2fpasswd`,
+    `/image?imageName=${registry.host}/org/unasked&version=1&layerDigest=${digestOf(stranger)}`,
+    `/image?imageName=..%2f..%2fetc&version=1&layerDigest=${digestOf(uki)}`,
+  ];
+  for (const path of paths) {
+    const [response] = (await once(get({ host: '127.0.0.1', port: boot.port, path }), 'response')) as [IncomingMessage]; // what the event carries
+    response.resume();
+    assert.ok(response.statusCode === 404 || response.statusCode === 400, `${path}: ${response.statusCode}`);
+  }
+});
+
+test('the token of one server leads to no image of another', async () => {
+  const [one, other] = [randomBytes(1_000), randomBytes(1_000)];
+  await registry.push('org/one', '1', [[type('uki'), one]]);
+  await registry.push('org/other', '1', [[type('uki'), other]]);
+  const servers = [
+    await prepared('one', `${registry.host}/org/one:1`),
+    await prepared('other', `${registry.host}/org/other:1`),
+  ];
+  const got = await Promise.all(servers.map(({ token }) => bodyOf(`${boot.url}/boot/${token}/uki.efi`)));
+  assert.deepEqual(got, [one, other]);
+});
+
+test('a machine is served while thousands of clients say nothing, or take nothing', async () => {
+  await registry.push('org/flood', '1', [
+    [type('kernel'), Buffer.alloc(32 * 1_048_576)],
+    [type('initramfs'), initrd],
+  ]);
+  await using flooded = await startBoot(optionsFor({}, { mostConnections: 1_500 }));
+  const { token } = await prepared('flooded', `${registry.host}/org/flood:1`);
+  await fetch(`${flooded.url}/boot/${token}/kernel`, { method: 'HEAD' });
+  const before = process.memoryUsage().rss;
+  const texts = ['GET /ipxe/ HTTP/1.1\r\nX-Slow: ', `GET /boot/${token}/kernel HTTP/1.1\r\nHost: h\r\n\r\n`];
+  const sockets: Socket[] = [];
+  // No more at a time than the kernel queues: whoever finds the queue full tries again after seconds only.
+  for (let count = 0; count < 2_000; count += 100) {
+    const batch = Array.from({ length: 100 }, () => connect(flooded.port, '127.0.0.1').on('error', () => undefined));
+    await Promise.all(batch.map((socket) => once(socket, 'connect')));
+    // Every eighth client asks for a kernel and does not read it.
+    for (const [index, socket] of batch.entries()) socket.pause().write(texts[Number(index % 8 === 0)] ?? '');
+    sockets.push(...batch);
+  }
+  assert.deepEqual(await bodyOf(`${flooded.url}/boot/${token}/initrd`), initrd);
+  const grownMiB = Math.round((process.memoryUsage().rss - before) / 1_048_576);
+  for (const socket of sockets) socket.destroy();
+  assert.ok(grownMiB < 250, `2000 clients cost ${grownMiB} MiB, on both sides`);
+});
+
+test('a step that does not come in time is named on the boot configuration until it comes', async () => {
+  await registry.push('org/slow', '1', [
+    [type('kernel'), kernel],
+    [type('initramfs'), initrd],
+  ]);
+  const server = await prepared('slow', `${registry.host}/org/slow:1`);
+  await room.client.mergePatch(Server, { name: 'slow' }, { status: { powerState: 'On' } }, { subresource: 'status' });
+  await room.until(room.servers, 'slow', ({ status }) => status?.powerState === 'On');
+  await using hurried = await startBoot(optionsFor({}, { clock: createClock(300) }));
+  await (await fetch(`${hurried.url}/ipxe/${server.uuid}`)).text();
+  const overdueOf = ({ status }: ServerBootConfiguration) =>
+    status?.conditions?.find(({ type: each }) => each === 'BootOverdue');
+  const late = await room.until(
+    room.bootConfigurations,
+    `${namespace}/slow`,
+    (object) => overdueOf(object) !== undefined,
+  );
+  assert.deepEqual([overdueOf(late)?.status, overdueOf(late)?.reason], ['True', 'KernelOverdue']);
+  assert.match(overdueOf(late)?.message ?? '', /kernel did not come within 5 minutes; it fetched its boot script at /);
+  await bodyOf(`${hurried.url}/boot/${server.token}/kernel`);
+  await room.until(
+    room.bootConfigurations,
+    `${namespace}/slow`,
+    (object) => overdueOf(object)?.reason !== 'KernelOverdue',
+  );
+});
+
+test('a machine that was powered on and asks for nothing is told of', async () => {
+  await registry.push('org/silent', '1', [
+    [type('kernel'), kernel],
+    [type('initramfs'), initrd],
+  ]);
+  await prepared('silent', `${registry.host}/org/silent:1`);
+  await using _hurried = await startBoot(optionsFor({}, { clock: createClock(600) }));
+  const power = async (powerState: string) => {
+    await room.client.mergePatch(Server, { name: 'silent' }, { status: { powerState } }, { subresource: 'status' });
+    await room.until(room.servers, 'silent', ({ status }) => status?.powerState === powerState);
+  };
+  await power('Off');
+  await power('On');
+  const isOverdue = ({ status }: ServerBootConfiguration) =>
+    status?.conditions?.some(({ type: each, reason }) => each === 'BootOverdue' && reason === 'ScriptOverdue') ?? false;
+  const late = await room.until(room.bootConfigurations, `${namespace}/silent`, isOverdue);
+  assert.match(
+    (await room.firstEventAbout(late)).note,
+    /script did not come within 15 minutes; the server was powered on at/,
+  );
+});
+
+test('the report of a probe is a step of the boot that it names, and of no other', async () => {
+  await registry.push('org/probe', '1', [[type('uki'), uki]]);
+  const [told, untold] = [
+    await prepared('probed', `${registry.host}/org/probe:1`),
+    await prepared('unprobed', `${registry.host}/org/probe:1`),
+  ];
+  const telling = await startBoot(optionsFor({}, { inventories: room.inventories }));
+  const arrived = room.until(room.inventories, 'unprobed', () => true);
+  for (const { name, uuid } of [told, untold])
+    await room.client.create(ServerInventory, {
+      metadata: { name },
+      spec: {
+        serverRef: { name },
+        systemUUID: uuid,
+        bootConfigurationUID: told.boot.metadata.uid,
+        receivedTime: new Date().toISOString(),
+        reportDigest: '0'.repeat(64),
+        report: probeReport.parse({}),
+      },
+    });
+  await arrived;
+  await telling[Symbol.asyncDispose]();
+  const stepsOf = async (name: string) =>
+    (await room.client.get(ServerBootConfiguration, { name, namespace })).status?.boot?.steps?.map((step) => step.name);
+  assert.deepEqual([await stepsOf('probed'), await stepsOf('unprobed')], [['probe'], undefined]);
+});
+
+test('what DHCP saw of a machine is a step of its boot, and of nobody else', async () => {
+  await registry.push('org/dhcp', '1', [[type('uki'), uki]]);
+  const server = await prepared('dhcp', `${registry.host}/org/dhcp:1`);
+  await using telling = await startBoot(optionsFor());
+  telling.sawDhcp('dhcp', 'HTTPClient');
+  telling.sawDhcp('nobody');
+  assert.deepEqual(await bodyOf(`${telling.url}/boot/${server.token}/uki.efi`), uki);
+  await telling[Symbol.asyncDispose]();
+  const { status } = await room.client.get(ServerBootConfiguration, { name: 'dhcp', namespace });
+  assert.deepEqual(
+    status?.boot?.steps?.map(({ name, detail }) => [name, detail]),
+    [
+      ['dhcp', 'HTTPClient'],
+      ['uki', 'by 127.0.0.1'],
+    ],
+  );
+});

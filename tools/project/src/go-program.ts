@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { requireGo } from '@metal/controlplane/build.ts';
+import { Child } from '@metal/process/child.ts';
+import { takeFileLock } from '@metal/controlplane/file-lock.ts';
+
+/** A program that is written in Go and used by tests. */
+export interface GoProgram {
+  /** Also that of the folder beside `src` with its go.mod, the one place that says which version is built. */
+  readonly name: string;
+  readonly buildFlags: readonly string[];
+  /** Environment variable that names a ready-made one. */
+  readonly variable: string;
+  readonly cost: string;
+}
+
+export interface GoProgramOptions {
+  readonly environment: NodeJS.ProcessEnv;
+  /** One line of progress for people. */
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Path of the program: what its variable names, or one that is built once per version into the user's cache. Processes that
+ * need it at the same time build once.
+ * @throws ControlPlaneError GoMissing; an error with the end of the output when the build fails.
+ */
+export async function findGoProgram(program: GoProgram, { environment, say }: GoProgramOptions): Promise<string> {
+  const given = environment[program.variable];
+  if (given !== undefined && given !== '') return given;
+  const path = join(await cacheFolder(program, environment), program.name);
+  if (existsSync(path)) return path;
+  await requireGo(environment);
+  await mkdir(dirname(dirname(path)), { recursive: true });
+  const onWait = () => say(`another process builds ${program.name}; waiting for it`);
+  await using _lock = await takeFileLock(`${dirname(path)}.lock`, { onWait });
+  if (!existsSync(path)) await build(program, dirname(path), { environment, say });
+  return path;
+}
+
+const moduleDirectoryOf = ({ name }: GoProgram): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
+
+/** Named by everything that decides the build. */
+async function cacheFolder(program: GoProgram, environment: NodeJS.ProcessEnv): Promise<string> {
+  const { name, buildFlags } = program;
+  const sources = await Promise.all(
+    ['go.mod', 'go.sum'].map((file) => readFile(join(moduleDirectoryOf(program), file), 'utf8')),
+  );
+  const digest = createHash('sha256')
+    .update([...sources, ...buildFlags].join('\n'))
+    .digest('hex')
+    .slice(0, 12);
+  const root = environment.XDG_CACHE_HOME ?? join(environment.HOME ?? homedir(), '.cache');
+  return join(root, 'metal-operator', name, `${name}-${process.platform}-${process.arch}-${digest}`);
+}
+
+/** Builds beside the final place and renames, so that what is found there is always complete. */
+async function build(program: GoProgram, directory: string, { environment, say }: GoProgramOptions): Promise<void> {
+  const { name, buildFlags, cost } = program;
+  say(`building ${name}: once, ${cost}`);
+  const partial = `${directory}.partial-${process.pid}`;
+  await mkdir(partial, { recursive: true });
+  try {
+    const child = new Child({
+      name: 'go build',
+      command: 'go',
+      args: ['build', ...buildFlags, '-o', `${partial}/`, 'tool'],
+      directory: moduleDirectoryOf(program),
+      logFile: join(partial, 'build.log'),
+      environment: { ...environment, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
+      leftovers: partial,
+    });
+    if ((await child.exited) !== 0)
+      throw new Error(`${name} could not be built; the end of the output:\n${child.lastWords}`);
+    await rm(directory, { recursive: true, force: true });
+    await rename(partial, directory);
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
