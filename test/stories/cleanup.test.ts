@@ -224,7 +224,7 @@ for (const state of ['Cleanup', 'Error'] as const) {
 }
 
 test('with a limit of one, three servers are erased one after the other, the longest waiting first', async () => {
-  await using lab = await openLab({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 5_000 } });
+  await using lab = await openLab({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 60_000 } });
   const nodes = await lab.rack({ generic: 3 });
   await lab.plugIn(...nodes);
   const claims: ClaimHandle[] = [];
@@ -256,6 +256,7 @@ test('with a limit of one, three servers are erased one after the other, the lon
     /number 1 in the queue; 1 are being erased, --cleanup-at-once is 1/,
   );
   await claims[0]?.delete();
+  await lab.server(first).says('CleanupQueued');
   await Promise.all(
     nodes.map((node) => lab.server(node).until('is clean', ({ status }) => status?.state === 'Available')),
   );
