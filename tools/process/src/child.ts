@@ -29,7 +29,7 @@ watcher=$!
 exec 9<&-
 wait $child; status=$?
 while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
-kill -KILL $watcher 2>/dev/null
+kill -KILL $watcher 2>/dev/null; wait $watcher 2>/dev/null
 if [ -n "$orphaned" ] && [ -n "$leftovers" ]; then rm -rf "$leftovers"; fi
 exit $status`;
 

@@ -212,8 +212,18 @@ async function erase(
 ): Promise<void> {
   const { clock, fetch, log } = world;
   const { storage } = world.report();
-  const machine = { registryUrl, token, systemUUID: serverUuid, storage, clock, fetch, log, ...world.eraser() };
-  if (await eraseDisks(order, machine, signal)) world.erased();
+  const machine = {
+    registryUrl,
+    token,
+    systemUUID: serverUuid,
+    storage,
+    clock,
+    fetch,
+    log,
+    erased: world.erased,
+    ...world.eraser(),
+  };
+  await eraseDisks(order, machine, signal);
 }
 
 /** The installed system says once that it is up. */

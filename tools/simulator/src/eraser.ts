@@ -17,6 +17,8 @@ export interface EraserWorld {
   readonly systemUUID: string;
   readonly storage: ProbeReport['storage'];
   readonly durationMs: number;
+  /** The disks are empty. */
+  readonly erased: () => void;
   readonly trouble: EraserTrouble | undefined;
   readonly clock: Clock;
   readonly fetch: typeof globalThis.fetch;
@@ -27,26 +29,26 @@ const againAfterMs = 1_000;
 
 /**
  * Erases as the agent does, as far as anybody outside can tell: compares the disks with the order, tells that it begins,
- * takes its time, and tells the end until that is acknowledged. @returns whether the disks are empty now.
+ * takes its time, and tells the end until that is acknowledged.
  */
-export async function eraseDisks(order: ErasureOrder, world: EraserWorld, signal: AbortSignal): Promise<boolean> {
+export async function eraseDisks(order: ErasureOrder, world: EraserWorld, signal: AbortSignal): Promise<void> {
   const { clock, trouble, durationMs, log } = world;
   const stranger = strangerOf(order, world);
   if (stranger !== undefined) {
     await tell({ state: 'Failed', message: `nothing was erased: ${stranger}`, disks: [] }, order, world, signal);
-    return false;
+    return;
   }
-  if (!(await tell({ state: 'Running', message: '', disks: disksOf(order, 'Running') }, order, world, signal)))
-    return false;
+  if (!(await tell({ state: 'Running', message: '', disks: disksOf(order, 'Running') }, order, world, signal))) return;
   log('eraser: began');
   await clock.sleep(trouble === 'hangs' ? 10 ** 9 : durationMs, signal);
   const failed = trouble === 'fails';
   const end = failed
     ? { state: 'Failed', message: '1 disk is not erased', disks: disksOf(order, 'Failed') }
     : { state: 'Succeeded', message: '', disks: disksOf(order, 'Erased') };
-  const heard = await tell(end as Said, order, world, signal); // one of the two above
+  // They are empty from here on, whether anybody hears of it or not.
+  if (!failed) world.erased();
+  await tell(end as Said, order, world, signal); // one of the two above
   log(`eraser: ${end.state}`);
-  return heard && !failed;
 }
 
 type Said = Pick<ErasureReportBody, 'state' | 'message' | 'disks'>;
