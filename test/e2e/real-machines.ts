@@ -1,43 +1,35 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@metal/controlplane/free-port.ts';
 import { buildImage } from '@metal/discovery-image/build-image.ts';
 import { type Lab, openLab } from '@metal/lab/lab.ts';
 import type { Node, NodeWish } from '@metal/simulator/fleet.ts';
+import { flagsForGuests, guestImage, noNeighbours } from '@metal/project/demo/guests.ts';
 import { writeTenantImage } from '@metal/project/demo/tenant-system.ts';
 
-/** Where QEMU's user network has the host. */
-const host = '10.0.2.2';
 const image = fileURLToPath(new URL('../../.image', import.meta.url));
 /** Firmware, kernel and probe on two busy cores without KVM. */
 const patienceMs = 240_000;
 
 /** A lab in real time whose services are known by the address that guests of QEMU have for this host. */
 export async function openRealLab({ flags = [] }: { flags?: readonly string[] } = {}): Promise<Lab> {
-  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'metal-operator');
-  await buildImage({ out: image, cache, say: (line) => void process.stdout.write(`${line}\n`) });
+  await buildImage({ out: image, say: (line) => void process.stdout.write(`${line}\n`) });
   const directory = await mkdtemp(join(tmpdir(), 'metal-real-lab-'));
   const images = join(directory, 'images.json');
-  // Nobody announces anything on QEMU's network: neighbours are not waited for.
-  const cmdline = 'console=ttyS0,115200 metalprobe.lldp-sync-duration=1s';
-  const discovery = { kernel: join(image, 'vmlinuz'), initrd: join(image, 'initrd'), cmdline };
   await writeTenantImage(join(directory, 'tenant'), image);
-  const at = (name: string) => join(directory, 'tenant', name);
-  const tenant = { kernel: at('vmlinuz'), initrd: at('initrd'), cmdline: 'console=ttyS0,115200 panic=60' };
-  await writeFile(images, JSON.stringify({ discovery, 'registry.test/tenant:1': tenant }));
-  const [registry, boot] = [await freePort(), await freePort()];
+  const tenant = guestImage(join(directory, 'tenant'), 'panic=60');
+  await writeFile(
+    images,
+    JSON.stringify({ discovery: guestImage(image, noNeighbours), 'registry.test/tenant:1': tenant }),
+  );
   const lab = await openLab({
     speed: 1,
     patienceMs,
     flags: [
       `--boot-images=${images}`,
       '--probe-os-image=discovery',
-      `--registry-url=http://${host}:${registry}`,
-      `--registry-port=${registry}`,
-      `--boot-url=http://${host}:${boot}`,
-      `--boot-port=${boot}`,
+      ...(await flagsForGuests()),
       '--server-resync-interval=10s',
       ...flags,
     ],

@@ -4,10 +4,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { get as getSecure } from 'node:https';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '@metal/controlplane/free-port.ts';
+import { cacheDirectory } from '@metal/process/cache-directory.ts';
 import { createFleetAuthority } from '@metal/simulator/certificates.ts';
 import { hash } from 'bcryptjs';
 
@@ -70,11 +71,7 @@ export async function startSushy(options: SushyOptions): Promise<Sushy> {
 
 /** Installs sushy-tools once per version into the user's cache; the folder appears only when it is complete. */
 async function installed(): Promise<string> {
-  const home = join(
-    process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
-    'metal-operator',
-    `sushy-tools-${version}`,
-  );
+  const home = join(cacheDirectory(), `sushy-tools-${version}`);
   const emulator = join(home, 'bin/sushy-emulator');
   if (existsSync(emulator)) return emulator;
   const partial = `${home}.partial-${process.pid}`;

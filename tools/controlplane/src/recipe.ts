@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cacheDirectory } from '@metal/process/cache-directory.ts';
 
 /** Holds go.mod, the one place that says which versions are built. */
 export const moduleDirectory = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -26,8 +26,7 @@ export async function readRecipe(environment: NodeJS.ProcessEnv): Promise<Recipe
   const linkerFlags = linkerFlagsFor(kubernetes);
   const digest = createHash('sha256').update(module).update(sums).update(linkerFlags).digest('hex').slice(0, 12);
   const name = `kubernetes-${kubernetes}-etcd-${etcd}-${process.platform}-${process.arch}-${digest}`;
-  const root = environment.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-  return { kubernetes, etcd, linkerFlags, directory: join(root, 'metal-operator', 'control-plane', name) };
+  return { kubernetes, etcd, linkerFlags, directory: join(cacheDirectory(environment), 'control-plane', name) };
 }
 
 /** Without the stamps, `kubectl version` and the API server say v0.0.0-master. */

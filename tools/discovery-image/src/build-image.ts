@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { cacheDirectory } from '@metal/process/cache-directory.ts';
 import { cpio } from './cpio.ts';
 import { type Inputs, readInputs } from './inputs.ts';
 import { fetchPackages, unpackPackages } from './packages.ts';
@@ -16,13 +17,12 @@ const manifestFile = 'manifest.json';
 export interface ImageOptions {
   /** Where the image is wanted. */
   readonly out: string;
-  /** Keeps packages and images that were built before. */
-  readonly cache: string;
   readonly say: (line: string) => void;
 }
 
-/** Builds the image, or takes the one that was built of the same inputs. @throws ImageError, saying what to do. */
-export async function buildImage({ out, cache, say }: ImageOptions): Promise<void> {
+/** Builds the image, or takes the one that was built of the same inputs and is in the cache. @throws ImageError, saying what to do. */
+export async function buildImage({ out, say }: ImageOptions): Promise<void> {
+  const cache = cacheDirectory();
   const inputs = await readInputs();
   if ((await digestIn(out)) === inputs.digest) return say(`${out} is up to date`);
   const built = join(cache, 'discovery-image', inputs.digest.slice(0, 24));

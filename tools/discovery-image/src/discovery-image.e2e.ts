@@ -3,7 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { before, test } from 'node:test';
@@ -20,7 +20,6 @@ const mebibyte = 1_048_576;
 before(() =>
   buildImage({
     out: image,
-    cache: join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'metal-operator'),
     say: (line) => void process.stdout.write(`${line}\n`),
   }),
 );

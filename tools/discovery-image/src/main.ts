@@ -1,5 +1,4 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { buildImage } from './build-image.ts';
 import { ImageError } from './errors.ts';
@@ -9,14 +8,9 @@ const command = new Command('discovery-image')
   .option('--out <directory>', 'where the image is written', '.image')
   .parse();
 const { out } = command.opts<{ out: string }>();
-const cacheRoot = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 
 try {
-  await buildImage({
-    out: resolve(out),
-    cache: join(cacheRoot, 'metal-operator'),
-    say: (line) => void process.stdout.write(`${line}\n`),
-  });
+  await buildImage({ out: resolve(out), say: (line) => void process.stdout.write(`${line}\n`) });
 } catch (error) {
   if (!(error instanceof ImageError)) throw error;
   process.stderr.write(`${error.message}\n`);

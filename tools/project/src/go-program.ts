@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { requireGo } from '@metal/controlplane/build.ts';
+import { cacheDirectory } from '@metal/process/cache-directory.ts';
 import { Child } from '@metal/process/child.ts';
 import { takeFileLock } from '@metal/controlplane/file-lock.ts';
 
@@ -54,8 +54,7 @@ async function cacheFolder(program: GoProgram, environment: NodeJS.ProcessEnv): 
     .update([...sources, ...buildFlags].join('\n'))
     .digest('hex')
     .slice(0, 12);
-  const root = environment.XDG_CACHE_HOME ?? join(environment.HOME ?? homedir(), '.cache');
-  return join(root, 'metal-operator', name, `${name}-${process.platform}-${process.arch}-${digest}`);
+  return join(cacheDirectory(environment), name, `${name}-${process.platform}-${process.arch}-${digest}`);
 }
 
 /** Builds beside the final place and renames, so that what is found there is always complete. */

@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@metal/controlplane/free-port.ts';
 import { buildImage } from '@metal/discovery-image/build-image.ts';
 import { type Fleet, startFleet } from '@metal/simulator/fleet.ts';
+import { flagsForGuests, guestImage, noNeighbours } from './guests.ts';
 import type { Screen } from './screen.ts';
 import { writeTenantImage } from './tenant-system.ts';
 
@@ -38,12 +37,11 @@ export const openRack: Readonly<Record<MachineKind, (wish: RackWish) => Promise<
   qemu: async ({ servers, directory, screen }) => {
     const images = await screen.step('the discovery image, and a system for the claim', async () => {
       const out = join(directory, 'discovery');
-      const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'metal-operator');
-      await buildImage({ out, cache, say: (line) => screen.say(`             ${line}`) });
+      await buildImage({ out, say: (line) => screen.say(`             ${line}`) });
       await writeTenantImage(join(directory, 'tenant'), out);
       return {
-        'demo/probe': imageIn(out, ' metalprobe.lldp-sync-duration=1s'),
-        'demo/os': imageIn(join(directory, 'tenant')),
+        'demo/probe': guestImage(out, noNeighbours),
+        'demo/os': guestImage(join(directory, 'tenant')),
       };
     });
     await writeFile(join(directory, 'images.json'), JSON.stringify(images));
@@ -58,22 +56,6 @@ export const openRack: Readonly<Record<MachineKind, (wish: RackWish) => Promise<
       });
       return opened;
     });
-    const [registry, boot] = [await freePort(), await freePort()];
-    const flags = [
-      `--registry-url=http://${guestsCallUs}:${registry}`,
-      `--registry-port=${registry}`,
-      `--boot-url=http://${guestsCallUs}:${boot}`,
-      `--boot-port=${boot}`,
-    ];
-    return { fleet, flags };
+    return { fleet, flags: await flagsForGuests() };
   },
 };
-
-/** This host, in QEMU's user network. */
-const guestsCallUs = '10.0.2.2';
-
-const imageIn = (directory: string, more = '') => ({
-  kernel: join(directory, 'vmlinuz'),
-  initrd: join(directory, 'initrd'),
-  cmdline: `console=ttyS0,115200${more}`,
-});
