@@ -7,8 +7,8 @@ import { erasureModes, type ErasureReportBody } from '@metal/api/wire/erasure.ts
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
+import { fieldManager, guardedPut, replaceSpec, requireFits } from './guarded-put.ts';
 import { Refusal } from './refusal.ts';
-import { isOvertaken, requireFits } from './report-store.ts';
 
 export interface ErasureStoreOptions {
   client: KubeClient;
@@ -23,8 +23,6 @@ export interface ErasureDelivery {
   report: ErasureReportBody;
 }
 
-const fieldManager = 'metal-operator/registry';
-const mostAttempts = 4;
 /** Of what an agent tells on its way, so much reaches the API server. */
 const progressEveryMs = 5_000;
 /** That an agent lives is written down this often, although nothing moves. */
@@ -46,17 +44,17 @@ export class ErasureStore {
     const { client, erasures } = this.#options;
     requireFits(delivery.report);
     const name = erasureReportName(delivery.server.metadata.name, delivery.boot.metadata.uid ?? '');
-    let existing = erasures.get(name);
-    for (let attempt = 1; ; attempt += 1) {
-      if (existing !== undefined && this.#isKnown(existing, delivery)) return 'known';
-      try {
-        await this.#write(name, existing, delivery);
-        return 'stored';
-      } catch (error) {
-        if (!isOvertaken(error) || attempt === mostAttempts) throw error;
-        existing = await client.find(ErasureReport, { name });
-      }
-    }
+    const place = { client, kind: ErasureReport, name };
+    return guardedPut({
+      ...place,
+      existing: erasures.get(name),
+      isKnown: (existing) => this.#isKnown(existing, delivery),
+      write: (existing) => {
+        const spec = this.#specOf(delivery);
+        if (existing !== undefined) return replaceSpec(place, existing, spec);
+        return client.create(ErasureReport, { metadata: { name }, spec }, { fieldManager });
+      },
+    });
   }
 
   #isKnown({ spec }: ErasureReport, { boot, report }: ErasureDelivery): boolean {
@@ -70,22 +68,6 @@ export class ErasureStore {
     if (report.state !== 'Running') return false;
     const ageMs = this.#options.clock.now() - Date.parse(spec.receivedTime);
     return ageMs >= 0 && ageMs < (isSame ? lifeSignEveryMs : progressEveryMs);
-  }
-
-  async #write(name: string, existing: ErasureReport | undefined, delivery: ErasureDelivery): Promise<void> {
-    const { client } = this.#options;
-    const spec = this.#specOf(delivery);
-    if (existing === undefined) {
-      await client.create(ErasureReport, { metadata: { name }, spec }, { fieldManager });
-      return;
-    }
-    const guard = {
-      op: 'replace',
-      path: '/metadata/resourceVersion',
-      value: existing.metadata.resourceVersion,
-    } as const;
-    const replace = { op: 'replace', path: '/spec', value: spec } as const;
-    await client.jsonPatch(ErasureReport, { name }, [guard, replace], { fieldManager });
   }
 
   #specOf({ server, boot, report }: ErasureDelivery): ErasureReport['spec'] {
