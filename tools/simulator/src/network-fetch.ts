@@ -77,31 +77,28 @@ export class MachineNetwork {
     signal.throwIfAborted();
     let bytes = 0;
     let status: number | undefined;
-    let retryAfterMs: number | undefined;
     try {
       const response = await this.#options.fetch(url, {
         method,
         headers: { 'user-agent': this.#options.userAgent },
         signal: AbortSignal.any([signal, AbortSignal.timeout(longestRequestMs)]),
       });
-      retryAfterMs = retryAfterOf(response);
-      if (retryAfterMs !== undefined) {
-        await response.body?.cancel();
-        status = response.status;
-        return { status, retryAfterMs };
-      }
+      const retryAfterMs = retryAfterOf(response);
+      if (retryAfterMs !== undefined) await response.body?.cancel();
       // A body is an async iterable of bytes, which its type leaves open.
-      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-        bytes += chunk.length;
-        take(chunk);
-      }
+      else
+        for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+          bytes += chunk.length;
+          take(chunk);
+        }
       status = response.status;
+      return { status, retryAfterMs };
     } catch {
       signal.throwIfAborted();
+      return { status, retryAfterMs: undefined };
     } finally {
       this.#note({ at: this.#options.clock.now(), method, url, status, bytes });
     }
-    return { status, retryAfterMs };
   }
 
   #note(request: MachineRequest): void {
