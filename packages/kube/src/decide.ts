@@ -76,6 +76,9 @@ export const rest: Rest = { kind: 'rest' };
 
 export const seconds = (count: number): number => count * 1_000;
 export const minutes = (count: number): number => count * 60_000;
+/** A duration in a sentence: seconds up to two minutes. */
+export const inWords = (ms: number): string =>
+  ms < minutes(2) ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;
 
 /** One phase: the phases it may go to, and the judge. */
 export interface Row<Phase extends string, Facts, Action extends string, Reason extends string = string> {

@@ -25,6 +25,13 @@ export const objectRef = () =>
     namespace: z.string().describe('Namespace of the object.'),
     name: z.string().describe('Name of the object.'),
   });
+/** A claim that may be gone. */
+export const formerClaim = () =>
+  z.object({
+    namespace: z.string().describe('Its namespace.'),
+    name: z.string().describe('Its name.'),
+    uid: z.string().optional().describe('Its UID.'),
+  });
 
 /**
  * Go's netip also reads zones and IPv4 mapped into IPv6; CEL's isIP knows neither. So the zone is cut off, and the

@@ -2,7 +2,7 @@ import { rule } from '@metal/kube/cel.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, group, int32, time, version } from '../common/fields.ts';
+import { age, formerClaim, group, int32, time, version } from '../common/fields.ts';
 import { diskErasure, erasureModes } from '../wire/erasure.ts';
 
 const spec = z.object({
@@ -11,14 +11,7 @@ const spec = z.object({
     .describe('Server whose disks these are.'),
   systemUUID: z.string().describe('UUID of the system, in lower case.'),
   serialNumber: z.string().optional().describe('Serial number of the system.'),
-  formerClaim: z
-    .object({
-      namespace: z.string().describe('Its namespace.'),
-      name: z.string().describe('Its name.'),
-      uid: z.string().optional().describe('Its UID.'),
-    })
-    .optional()
-    .describe('Claim that had the disks before.'),
+  formerClaim: formerClaim().optional().describe('Claim that had the disks before.'),
   bootConfigurationUID: z
     .string()
     .optional()

@@ -6,6 +6,7 @@ import {
   age,
   conditions,
   defaulted,
+  formerClaim,
   group,
   int32,
   ledWish,
@@ -193,14 +194,7 @@ const status = z.object({
       neededSince: time()
         .optional()
         .describe('Since when a claim has had its disks. Stands until they were erased, or that was waived.'),
-      formerClaim: z
-        .object({
-          namespace: z.string().describe('Its namespace.'),
-          name: z.string().describe('Its name.'),
-          uid: z.string().optional().describe('Its UID.'),
-        })
-        .optional()
-        .describe('Claim that had them last.'),
+      formerClaim: formerClaim().optional().describe('Claim that had them last.'),
       queuedSince: time().optional().describe('Since when it waits for its turn to be erased.'),
       startedTime: time().optional().describe('When the limits last let it be erased.'),
       attempt: int32().optional().describe('Attempt that is under way, counted from 1.'),

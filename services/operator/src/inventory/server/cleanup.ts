@@ -1,4 +1,4 @@
-import { act, type Decision, type Go, go, minutes, seconds, wait } from '@metal/kube/decide.ts';
+import { act, type Decision, type Go, go, inWords, minutes, seconds, wait } from '@metal/kube/decide.ts';
 import { isItsTurn, type QueueFacts } from './cleanup-queue.ts';
 import type { Failure, ServerAction, ServerFacts, ServerPhase } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
@@ -76,8 +76,8 @@ export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string
   if (report?.state === 'Failed') return report.message || 'the agent reported failure and no cause';
   if (report?.state === 'Succeeded' || silentForMs < timeoutMs) return undefined;
   // One that gets nowhere gives its place away; it comes back when its BMC answers.
-  if (boot === undefined) return `what it boots could not be prepared within ${inMinutes(timeoutMs)}`;
-  return `nothing was heard for ${inMinutes(timeoutMs)}; ${report === undefined ? boot.explanation : cleanup.progress}`;
+  if (boot === undefined) return `what it boots could not be prepared within ${inWords(timeoutMs)}`;
+  return `nothing was heard for ${inWords(timeoutMs)}; ${report === undefined ? boot.explanation : cleanup.progress}`;
 }
 
 /** The last attempt is lost: that is for a person. */
@@ -158,6 +158,3 @@ export function forgetOverride({ cleanup }: ServerFacts): Step | undefined {
 }
 
 const attemptOf = ({ cleanup }: ServerFacts): string => `attempt ${cleanup.attempt} of ${cleanup.maxAttempts}`;
-
-const inMinutes = (ms: number): string =>
-  ms < minutes(2) ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;

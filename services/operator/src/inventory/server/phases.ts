@@ -1,4 +1,4 @@
-import { act, type Decision, go, minutes, type PhaseTable, seconds, wait } from '@metal/kube/decide.ts';
+import { act, type Decision, go, inWords, minutes, type PhaseTable, seconds, wait } from '@metal/kube/decide.ts';
 import { cleanUp, forgetOverride, isClean, offer } from './cleanup.ts';
 import type { ServerAction, ServerFacts, ServerPhase } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
@@ -35,9 +35,9 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
       return go(
         'Initial',
         'DiscoveryTimedOut',
-        `no report within ${inMinutes(server.discoveryTimeoutMs)}; ${server.probeBoot.explanation}`,
+        `no report within ${inWords(server.discoveryTimeoutMs)}; ${server.probeBoot.explanation}`,
       );
-    const next = `; attempt ${server.discoveryAttempts} of ${server.maxDiscoveryAttempts}, given up ${inMinutes(server.discoveryTimeoutMs)} after it began`;
+    const next = `; attempt ${server.discoveryAttempts} of ${server.maxDiscoveryAttempts}, given up ${inWords(server.discoveryTimeoutMs)} after it began`;
     if (server.probeBoot.state === 'Error')
       return wait(restMs, 'BootConfigurationFailed', `${server.probeBoot.explanation}${next}`);
     if (server.probeBoot.state === 'Pending')
@@ -218,6 +218,3 @@ function switchFailedOff(server: ServerFacts): Step | undefined {
   const step = obstacle(server) ?? whenPowerIs(server, { target: 'Off', reason: 'FailedServersStayOff' });
   return step?.kind === 'go' ? undefined : step;
 }
-
-const inMinutes = (ms: number): string =>
-  ms < minutes(2) ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;
