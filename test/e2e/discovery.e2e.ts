@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addRealMachine, openRealLab } from './real-machines.ts';
 
-test('an empty machine is found, starts the discovery image over its network card, reports itself, and is free and off', async (t) => {
-  await using lab = await openRealLab();
+test('an empty machine is found, starts the discovery image over its network card, reports itself over TLS, and is free and off', async (t) => {
+  await using lab = await openRealLab({ secure: true });
   const node = await addRealMachine(lab, { disks: [{ kind: 'virtio' }, { kind: 'nvme', bytes: 128 * 2 ** 20 }] });
   await lab.plugIn(node);
   await lab.machine(node).until('is on', () => node.power === 'On');

@@ -2,9 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { buildImage } from '@metal/discovery-image/build-image.ts';
 import { type Lab, openLab } from '@metal/lab/lab.ts';
 import type { Node, NodeWish } from '@metal/simulator/fleet.ts';
+import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 import { flagsForGuests, guestImage, noNeighbours } from '@metal/project/demo/guests.ts';
 import { writeTenantImage } from '@metal/project/demo/tenant-system.ts';
 
@@ -12,8 +14,14 @@ const image = fileURLToPath(new URL('../../.image', import.meta.url));
 /** Firmware, kernel and probe on two busy cores without KVM. */
 const patienceMs = 240_000;
 
+export interface RealLabOptions {
+  readonly flags?: readonly string[];
+  /** Machines report over TLS. */
+  readonly secure?: boolean;
+}
+
 /** A lab in real time whose services are known by the address that guests of QEMU have for this host. */
-export async function openRealLab({ flags = [] }: { flags?: readonly string[] } = {}): Promise<Lab> {
+export async function openRealLab({ flags = [], secure = false }: RealLabOptions = {}): Promise<Lab> {
   await buildImage({ out: image, say: (line) => void process.stdout.write(`${line}\n`) });
   const directory = await mkdtemp(join(tmpdir(), 'metal-real-lab-'));
   const images = join(directory, 'images.json');
@@ -29,7 +37,8 @@ export async function openRealLab({ flags = [] }: { flags?: readonly string[] } 
     flags: [
       `--boot-images=${images}`,
       '--probe-os-image=discovery',
-      ...(await flagsForGuests()),
+      ...(await flagsForGuests(secure ? 'https' : 'http')),
+      ...(secure ? [`--registry-cert-path=${await certificateIn(directory)}`] : []),
       '--server-resync-interval=10s',
       ...flags,
     ],
@@ -40,6 +49,15 @@ export async function openRealLab({ flags = [] }: { flags?: readonly string[] } 
     await rm(directory, { recursive: true, force: true });
   };
   return lab;
+}
+
+/** A certificate for the address that guests have for this host. */
+async function certificateIn(directory: string): Promise<string> {
+  const authority = await createAuthority('of the site');
+  const { certificatePem, keyPem } = await authority.issue({ commonName: 'registry', ipAddresses: [hostAddress] });
+  const files = { 'ca.crt': authority.certificatePem, 'tls.crt': certificatePem, 'tls.key': keyPem };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+  return directory;
 }
 
 /** A machine in QEMU in the lab's rack, whose story is told with the others. */

@@ -1,11 +1,13 @@
 import { networkInterfaces } from 'node:os';
+import { Server as SecureServer } from 'node:https';
 import type { Clock } from '@metal/kube/clock.ts';
+import type { Certificate } from './certificate.ts';
 import { fastify, type FastifyInstance } from 'fastify';
 
 export interface ListenOptions {
   /** Port 0 takes a free one; without a host, every address of the machine. */
   readonly listen: { readonly host?: string | undefined; readonly port: number };
-  readonly tls?: { readonly certificatePem: string; readonly keyPem: string } | undefined;
+  readonly tls?: Certificate | undefined;
   readonly clock: Clock;
   /** How long requests under way may take when the service stops. */
   readonly farewellMs: number;
@@ -15,6 +17,11 @@ export interface Listening extends AsyncDisposable {
   readonly port: number;
   /** Base URL on this machine. */
   readonly url: string;
+}
+
+export interface ListeningSecurely extends Listening {
+  /** Shows another certificate to whoever connects from now on. */
+  readonly show: (certificate: Certificate) => void;
 }
 
 export interface Limits {
@@ -35,7 +42,7 @@ export function application(limits: Limits, tls?: ListenOptions['tls']): Fastify
 }
 
 /** Listens until disposed. Requests under way may finish, but not keep the service for ever. */
-export async function listenOn(http: FastifyInstance, options: ListenOptions): Promise<Listening> {
+export async function listenOn(http: FastifyInstance, options: ListenOptions): Promise<ListeningSecurely> {
   const { listen, tls, clock, farewellMs } = options;
   const close = async () => {
     using _impatience = clock.setTimeout(farewellMs, () => http.server.closeAllConnections());
@@ -49,7 +56,11 @@ export async function listenOn(http: FastifyInstance, options: ListenOptions): P
   }
   const address = http.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : listen.port;
-  return { port, url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
+  const show = ({ certificatePem: cert, keyPem: key }: Certificate) => {
+    if (http.server instanceof SecureServer) http.server.setSecureContext({ cert, key });
+  };
+  const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
+  return { port, url, show, [Symbol.asyncDispose]: close };
 }
 
 /** Both families where the machine has both. */

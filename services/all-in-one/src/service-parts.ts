@@ -1,9 +1,16 @@
 import type { OperatorConfig } from '@metal/operator/config.ts';
 import type { OperatorCaches } from '@metal/operator/context.ts';
+import { ConfigError } from '@metal/operator/errors.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
 import type { Signal } from '@metal/operator/signal.ts';
 import { startBoot } from '@metal/boot/boot.ts';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
+import {
+  type Certificate,
+  type CertificateFiles,
+  CertificateRenewal,
+  readCertificate,
+} from '@metal/http/certificate.ts';
 import { startEventReceiver } from '@metal/events/event-receiver.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -34,7 +41,10 @@ export interface SharedWithCaches extends Shared {
 }
 
 export async function startRegistryPart(shared: SharedWithCaches, stack: AsyncDisposableStack): Promise<string> {
-  const { config, caches, client, clock, log, metrics, bootTokenKey } = shared;
+  const { config, caches, client, clock, metrics, bootTokenKey } = shared;
+  const log = shared.log.child({ part: 'registry' });
+  const files = config.registryCertificate;
+  const tls = files === undefined ? undefined : await certificateIn(files);
   const service = await startRegistry({
     listen: { port: config.registryPort },
     auth: config.registryAuth,
@@ -45,11 +55,22 @@ export async function startRegistryPart(shared: SharedWithCaches, stack: AsyncDi
     erasures: caches.erasures,
     bootTokenKey,
     clock,
-    log: log.child({ part: 'registry' }),
+    log,
     metrics,
+    tls,
   });
   stack.use(service);
+  if (files !== undefined && tls !== undefined)
+    stack.use(new CertificateRenewal({ files, shown: tls, show: service.show, clock, log }));
   return withActualPort(config.registryUrl, config.registryPort, service.port);
+}
+
+async function certificateIn(files: CertificateFiles): Promise<Certificate> {
+  try {
+    return await readCertificate(files);
+  } catch (error) {
+    throw new ConfigError(`--registry-cert-path: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
 }
 
 /** What others need of the boot service. */

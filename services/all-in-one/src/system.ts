@@ -178,6 +178,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
       templatePath: config.ignitionTemplatePath,
       probeImage: config.probeImage,
       registryUrl,
+      registryCaPem: config.registryCaPem,
     }),
     dnsRecords,
     bootTokenKey: shared.bootTokenKey,

@@ -88,6 +88,8 @@ for (const [flags, message] of [
   [['--static-metadata=a=1', '--static-metadata=server-name=1'], /"server-name" is given by the server itself/],
   [['--leader-elect=perhaps'], /--leader-elect: "perhaps" is neither true nor false/],
   [['--registry-url=nowhere'], /--registry-url: "nowhere" is no URL/],
+  [['--registry-ca-file=/nonexistent.pem'], /--registry-ca-file: cannot read \/nonexistent\.pem/],
+  [['--registry-cert-path=/certificate'], /machines are told http:.*; expected https in --registry-url/],
   [['--bmc-ca-file=/nonexistent.pem'], /--bmc-ca-file: cannot read \/nonexistent\.pem/],
 ] as const) {
   test(`${flags.join(' ')} is refused with what is expected`, () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseDuration } from '@metal/api/common/duration.ts';
 import { type ErasureMode, erasureModes } from '@metal/api/wire/erasure.ts';
 import { Command, CommanderError } from 'commander';
@@ -49,6 +49,9 @@ export interface OperatorConfig {
   readonly registryAuth: 'token' | 'none';
   readonly registryPort: number;
   readonly registryUrl: string;
+  /** Files of what the registry shows; without, it speaks http. */
+  readonly registryCertificate: { readonly certificateFile: string; readonly keyFile: string } | undefined;
+  readonly registryCaPem: string | undefined;
   readonly bootPort: number;
   readonly bootUrl: string;
   readonly bootImagesFile: string | undefined;
@@ -211,6 +214,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     registryAuth: oneOf(values, 'registry-auth', ['token', 'none']),
     registryPort: port(values, 'registry-port'),
     registryUrl,
+    ...registryTlsOf(values, registryUrl),
     bootPort: port(values, 'boot-port'),
     bootUrl,
     bootImagesFile: optional(values['boot-images']),
@@ -297,6 +301,24 @@ function registryUrlOf(values: Values, environment: NodeJS.ProcessEnv, component
   throw new ConfigError(
     'the registry has no address: give --registry-url, or set REGISTRY_ADDRESS to the host that machines reach',
   );
+}
+
+function registryTlsOf(values: Values, registryUrl: string) {
+  const directory = optional(values['registry-cert-path']);
+  if (directory !== undefined && registryUrl.startsWith('http:'))
+    throw new ConfigError(
+      `--registry-cert-path gives the registry a certificate, but machines are told ${registryUrl}; expected https in --registry-url or --registry-protocol`,
+    );
+  const beside = directory === undefined ? undefined : `${directory}/ca.crt`;
+  const caFile =
+    optional(values['registry-ca-file']) ?? (beside !== undefined && existsSync(beside) ? beside : undefined);
+  return {
+    registryCertificate:
+      directory === undefined
+        ? undefined
+        : { certificateFile: `${directory}/tls.crt`, keyFile: `${directory}/tls.key` },
+    registryCaPem: caFile === undefined ? undefined : readFile('registry-ca-file', caFile),
+  };
 }
 
 function bootUrlOf(values: Values, environment: NodeJS.ProcessEnv, registryUrl: string): string {

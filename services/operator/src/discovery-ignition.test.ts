@@ -30,6 +30,15 @@ test('keys are made only for a template that names them, also within an if', () 
     assert.match(access?.pem ?? '', /OPENSSH/);
   }));
 
+test('the probe is given what it verifies the registry against', async () => {
+  const options = { templatePath: undefined, probeImage: 'probe:1', registryUrl: 'https://192.0.2.1' };
+  const ignition = discoveryIgnitionOf({ ...options, registryCaPem: 'an authority\n' });
+  const { ignition: text } = await ignition.render({ systemUUID: 'u', token: 't' });
+  const { storage } = parse(text) as { storage: { files: { path: string; contents: { inline: string } }[] } }; // our own template
+  const [, path] = /--ca-file=(\S+)/.exec(text) ?? [];
+  assert.equal(storage.files.find((file) => file.path === path)?.contents.inline, 'an authority\n');
+});
+
 const order = { path: '/etc/metalprobe/erasure.json', text: '{"mode":"Purge","disks":[{"serial":"a: #\\"b"}]}' };
 
 for (const [title, template] of [

@@ -9,6 +9,7 @@ import { type Template, templateOf } from './template/template.ts';
 
 const customaryPath = '/etc/metal-operator/ignition-template.yaml';
 const tokenFile = '/etc/metalprobe/token';
+const caFile = '/etc/metalprobe/registry-ca.pem';
 
 export interface RenderedDiscovery {
   /** Butane text. */
@@ -41,21 +42,25 @@ export function discoveryIgnitionOf(options: {
   templatePath: string | undefined;
   probeImage: string;
   registryUrl: string;
+  /** What an https registry is verified against, instead of the well-known authorities. */
+  registryCaPem?: string | undefined;
 }): DiscoveryIgnition {
   const template = readTemplate(options.templatePath);
   const { names } = template;
+  const trusted = options.registryCaPem === undefined ? [] : [{ path: caFile, text: options.registryCaPem }];
+  const trust = trusted.map(({ path }) => ` --ca-file=${path}`).join('');
   const wantsAccess = names.has('SSHPublicKey') || names.has('PasswordHash');
   return {
     render: async ({ systemUUID, token, files = [] }) => {
       const access = wantsAccess ? makeAccess() : undefined;
       const variables = {
         Image: options.probeImage,
-        Flags: `--registry-url=${options.registryUrl} --server-uuid=${systemUUID} --token-file=${tokenFile}`,
+        Flags: `--registry-url=${options.registryUrl} --server-uuid=${systemUUID} --token-file=${tokenFile}${trust}`,
         Token: token,
         SSHPublicKey: access?.pub ?? '',
         PasswordHash: names.has('PasswordHash') && access !== undefined ? await passwordHash(access.password) : '',
       };
-      return { ignition: files.reduce(withFile, template.render(variables)), access };
+      return { ignition: [...trusted, ...files].reduce(withFile, template.render(variables)), access };
     },
   };
 }

@@ -252,6 +252,18 @@ export const ownOptions = [
     'Directory with the iPXE binaries that DHCP serves by TFTP; empty: none',
   ),
   option(
+    'registry-cert-path',
+    'string',
+    '',
+    'Directory with tls.crt and tls.key for the registry, and ca.crt for probes; empty: the registry itself speaks http',
+  ),
+  option(
+    'registry-ca-file',
+    'string',
+    '',
+    'Certificates (PEM) that probes verify an https registry against; empty: ca.crt beside its certificate, else the well-known ones',
+  ),
+  option(
     'bmc-ca-file',
     'string',
     '',

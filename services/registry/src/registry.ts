@@ -2,8 +2,9 @@ import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { Certificate } from '@metal/http/certificate.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
-import { application, type Listening, listenOn } from '@metal/http/listen.ts';
+import { application, type ListeningSecurely, listenOn } from '@metal/http/listen.ts';
 import { RateLimit } from '@metal/http/rate-limit.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -36,10 +37,10 @@ export interface RegistryOptions {
   maxBodyBytes?: number | undefined;
   /** Per client address; the defaults let a thousand machines behind one address report at once. */
   rateLimit?: { burst: number; perSecond: number } | undefined;
-  tls?: { certificatePem: string; keyPem: string } | undefined;
+  tls?: Certificate | undefined;
 }
 
-export type RunningRegistry = Listening;
+export type RunningRegistry = ListeningSecurely;
 
 /** How long requests under way may take when the registry stops. */
 const farewellMs = 3_000;
@@ -72,10 +73,11 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   answerRefusals(http, { auth, limit, log });
   takeReports(http, { auth, client, admission, store, erasureStore, inventories, clock, log });
   try {
-    const { port, url } = stack.use(await listenOn(http, { ...options, farewellMs }));
+    const listening = stack.use(await listenOn(http, { ...options, farewellMs }));
+    const { port } = listening;
     log.info({ port, auth }, 'registry listens');
     const running = stack.move();
-    return { port, url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+    return { ...listening, [Symbol.asyncDispose]: () => running.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;

@@ -1,3 +1,4 @@
+import { fetchTrusting } from '@metal/probe/fetch-trusting.ts';
 import { runProbe } from '@metal/probe/run-probe.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { Clock } from './clock.ts';
@@ -178,11 +179,12 @@ async function fetchIgnition(
 
 /** Runs the probe as its unit does: when it fails it is started again. */
 async function probe(
-  { registryUrl, serverUuid, token }: NonNullable<MachineIgnition['probe']>,
+  { registryUrl, serverUuid, token, caPem }: NonNullable<MachineIgnition['probe']>,
   world: BootWorld,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, fetch, random, log } = world;
+  const { clock, random, log } = world;
+  const fetch = caPem === undefined ? world.fetch : fetchTrusting(caPem);
   for (;;) {
     try {
       await runProbe({
@@ -205,12 +207,13 @@ async function probe(
 }
 
 async function erase(
-  { registryUrl, serverUuid, token }: NonNullable<MachineIgnition['probe']>,
+  { registryUrl, serverUuid, token, caPem }: NonNullable<MachineIgnition['probe']>,
   order: NonNullable<MachineIgnition['erasure']>,
   world: BootWorld,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, fetch, log } = world;
+  const { clock, log } = world;
+  const fetch = caPem === undefined ? world.fetch : fetchTrusting(caPem);
   const { storage } = world.report();
   const machine = {
     registryUrl,

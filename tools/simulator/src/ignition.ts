@@ -7,7 +7,13 @@ export interface MachineIgnition {
   readonly document: unknown;
   /** Set when the ignition starts a probe. */
   readonly probe:
-    | { readonly registryUrl: string; readonly serverUuid: string; readonly token: string | undefined }
+    | {
+        readonly registryUrl: string;
+        readonly serverUuid: string;
+        readonly token: string | undefined;
+        /** What an https registry is verified against. */
+        readonly caPem: string | undefined;
+      }
     | undefined;
   /** Set when the disks are to be erased instead. */
   readonly erasure: ErasureOrder | undefined;
@@ -48,9 +54,10 @@ export function readIgnition(text: string): MachineIgnition | undefined {
     return file?.source ? decodeDataUrl(file.source, file.compression ?? '') : undefined;
   };
   const token = textOf(tokenFile)?.trim();
+  const caPem = textOf(flagIn(unit, 'ca-file'));
   const order = textOf(erasureOrderFile);
   const erasure = order === undefined ? undefined : erasureOrder.parse(JSON.parse(order));
-  return { document, probe: { registryUrl, serverUuid, token }, erasure };
+  return { document, probe: { registryUrl, serverUuid, token, caPem }, erasure };
 }
 
 function parse(text: string): unknown {

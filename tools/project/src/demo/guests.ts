@@ -3,10 +3,10 @@ import { freePort } from '@metal/controlplane/free-port.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 
 /** Flags of an operator that guests of QEMU on this host can reach. */
-export async function flagsForGuests(): Promise<string[]> {
+export async function flagsForGuests(registryScheme: 'http' | 'https' = 'http'): Promise<string[]> {
   const [registry, boot] = [await freePort(), await freePort()];
   return [
-    `--registry-url=http://${hostAddress}:${registry}`,
+    `--registry-url=${registryScheme}://${hostAddress}:${registry}`,
     `--registry-port=${registry}`,
     `--boot-url=http://${hostAddress}:${boot}`,
     `--boot-port=${boot}`,

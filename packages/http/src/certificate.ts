@@ -1,0 +1,91 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '@metal/kube/clock.ts';
+
+/** What a service shows to its clients, as PEM. */
+export interface Certificate {
+  readonly certificatePem: string;
+  readonly keyPem: string;
+}
+
+/** Where it is; a directory that a Secret of type kubernetes.io/tls is mounted to has both. */
+export interface CertificateFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
+/** @throws Error saying which files, when they cannot be read or do not belong together. */
+export async function readCertificate({ certificateFile, keyFile }: CertificateFiles): Promise<Certificate> {
+  try {
+    const certificate = {
+      certificatePem: await readFile(certificateFile, 'utf8'),
+      keyPem: await readFile(keyFile, 'utf8'),
+    };
+    createSecureContext({ cert: certificate.certificatePem, key: certificate.keyPem });
+    return certificate;
+  } catch (error) {
+    throw new Error(
+      `${certificateFile} and ${keyFile} are no certificate with its key: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+export interface RenewalOptions {
+  readonly files: CertificateFiles;
+  /** What is shown now. */
+  readonly shown: Certificate;
+  readonly show: (certificate: Certificate) => void;
+  readonly clock: Clock;
+  readonly log: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
+}
+
+const lookEveryMs = 60_000;
+
+/** Shows what the files hold, also when they are replaced: certificates live for weeks and this process for months. */
+export class CertificateRenewal implements Disposable {
+  readonly #options: RenewalOptions;
+  #shown: Certificate;
+  #complaint: string | undefined;
+  #timer: Disposable | undefined;
+
+  constructor(options: RenewalOptions) {
+    this.#options = options;
+    this.#shown = options.shown;
+    this.#lookLater();
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
+  }
+
+  #lookLater(): void {
+    this.#timer = this.#options.clock.setTimeout(lookEveryMs, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const { files, log } = this.#options;
+    try {
+      this.#take(await readCertificate(files));
+      this.#complaint = undefined;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason !== this.#complaint) log.warn({ reason }, 'the certificate stays the one that was read before');
+      this.#complaint = reason;
+    }
+    if (this.#timer !== undefined) this.#lookLater();
+  }
+
+  #take(found: Certificate): void {
+    if (isDeepStrictEqual(found, this.#shown)) return;
+    this.#shown = found;
+    this.#options.show(found);
+    this.#options.log.info(
+      { validTo: new X509Certificate(found.certificatePem).validTo },
+      'a new certificate is shown',
+    );
+  }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Authority, createAuthority } from '@metal/controlplane/certificates.ts';
+import { CertificateRenewal, readCertificate } from '@metal/http/certificate.ts';
+import { application, listenOn } from '@metal/http/listen.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import { labsOfFile } from '@metal/lab/lab.ts';
+
+const openLab = labsOfFile();
+
+/** As a Secret of type kubernetes.io/tls is mounted. */
+async function certificateDirectory(): Promise<AsyncDisposable & { path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'metal-registry-tls-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
+async function writeCertificate(directory: string, authority: Authority): Promise<void> {
+  const { certificatePem, keyPem } = await authority.issue({ commonName: 'registry', ipAddresses: ['127.0.0.1'] });
+  await writeFile(join(directory, 'tls.crt'), certificatePem);
+  await writeFile(join(directory, 'tls.key'), keyPem);
+}
+
+test('a machine reports over TLS, to the registry whose authority stands in its ignition', async () => {
+  await using directory = await certificateDirectory();
+  const authority = await createAuthority('of the site');
+  await writeCertificate(directory.path, authority);
+  await writeFile(join(directory.path, 'ca.crt'), authority.certificatePem);
+  await using lab = await openLab({
+    flags: ['--registry-url=https://127.0.0.1', `--registry-cert-path=${directory.path}`],
+  });
+  const [node] = await lab.rack({ dell: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const server = await lab.server(node).says('Available');
+  assert.ok(lab.inventories.get(server.metadata.name));
+});
+
+test('a registry that shows a certificate of somebody else is told nothing', async () => {
+  await using directory = await certificateDirectory();
+  await writeCertificate(directory.path, await createAuthority('of somebody else'));
+  const { certificatePem } = await createAuthority('of the site');
+  const authority = join(directory.path, 'site.pem');
+  await writeFile(authority, certificatePem);
+  await using lab = await openLab({
+    flags: [
+      '--registry-url=https://127.0.0.1',
+      `--registry-cert-path=${directory.path}`,
+      `--registry-ca-file=${authority}`,
+      '--discovery-attempts=1',
+      '--discovery-timeout=1m',
+    ],
+  });
+  const [node] = await lab.rack({ dell: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const server = await lab.server(node).says('DiscoveryFailed');
+  assert.equal(lab.inventories.get(server.metadata.name), undefined);
+});
+
+test('a certificate that is replaced is shown, and one without its key is not', async () => {
+  await using directory = await certificateDirectory();
+  const first = await createAuthority('first');
+  await writeCertificate(directory.path, first);
+  const files = { certificateFile: join(directory.path, 'tls.crt'), keyFile: join(directory.path, 'tls.key') };
+  const clock = createClock(1_000);
+  const tls = await readCertificate(files);
+  const http = application({ bodyLimit: 1, requestTimeout: 10_000 }, tls);
+  await using listening = await listenOn(http, { listen: { host: '127.0.0.1', port: 0 }, tls, clock, farewellMs: 1 });
+
+  const [shown, refused] = [Promise.withResolvers<undefined>(), Promise.withResolvers<object>()];
+  using _renewal = new CertificateRenewal({
+    files,
+    shown: tls,
+    show: (certificate) => {
+      listening.show(certificate);
+      shown.resolve(undefined);
+    },
+    clock,
+    log: { info: () => undefined, warn: (fields) => refused.resolve(fields) },
+  });
+  await writeFile(files.keyFile, 'half written');
+  assert.match(JSON.stringify(await refused.promise), /tls\.key are no certificate with its key/);
+  assert.equal(await answeredUnder(first, listening.url), 404);
+
+  const second = await createAuthority('second');
+  await writeCertificate(directory.path, second);
+  await shown.promise;
+  assert.equal(await answeredUnder(second, listening.url), 404);
+  await assert.rejects(answeredUnder(first, listening.url), /self-signed certificate|unable to verify/);
+});
+
+/** Status of a request by somebody who trusts that authority only. */
+function answeredUnder({ certificatePem: ca }: Authority, url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request(url, { ca, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
