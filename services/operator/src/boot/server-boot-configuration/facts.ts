@@ -6,6 +6,8 @@ export type BootAction = never;
 
 export interface BootConfigurationFacts {
   readonly state: string;
+  /** What the boot service is at, in its words; undefined while it says nothing. */
+  readonly preparation: string | undefined;
   readonly serverExists: boolean;
   readonly serverName: string;
   readonly ageMs: number;
@@ -18,6 +20,7 @@ export function readBootConfigurationFacts(
 ): BootConfigurationFacts {
   return {
     state: boot.status?.state ?? '',
+    preparation: boot.status?.conditions?.find(({ status }) => status === 'Unknown')?.message,
     serverName: boot.spec.serverRef.name,
     serverExists: caches.servers.get(boot.spec.serverRef.name) !== undefined,
     ageMs: now - Date.parse(boot.metadata.creationTimestamp ?? ''),

@@ -17,6 +17,7 @@ export const bootPhases: PhaseTable<BootPhase, BootConfigurationFacts, BootActio
         `Server "${boot.serverName}" of spec.serverRef does not exist; looked at again when it appears`,
       );
     if (boot.ageMs < courtesyMs) return wait(courtesyMs - boot.ageMs, 'WaitingForBootService');
+    if (boot.preparation !== undefined) return wait(minutes(10), 'Preparing', boot.preparation);
     return wait(
       minutes(10),
       'WaitingForBootService',

@@ -10,6 +10,10 @@ export const bootConfigurationReasons = {
     meaning: 'No boot service has said yet whether it can boot this image.',
     remedy: 'Start one: --components must name boot, or an external boot operator must run and watch this namespace.',
   },
+  Preparing: {
+    meaning: 'The boot service is at it, and says in a condition of its own what takes so long.',
+    remedy: 'Nothing; a pull that makes no progress is ended and tried again, and then says what is wrong.',
+  },
   Prepared: {
     meaning: 'The boot service found everything it needs; the server may be powered on.',
     remedy: 'Nothing; the trace of the boot appears in status.boot.',
