@@ -303,6 +303,49 @@ for (const [index, [title, annotations, change, expected]] of overtaken.entries(
   });
 }
 
+test('a boot service whose watch died before a boot was prepared elsewhere serves it all the same', async () => {
+  await using lagging = await startBoot(optionsFor(room.withDeadWatches()));
+  const server = await preparedBoot('prepared-elsewhere', { ignition: butane });
+  for (const path of ['kernel', 'initrd', 'ignition'])
+    assert.equal((await fetch(`${lagging.url}/boot/${server.token}/${path}`)).status, 200, path);
+  assert.equal((await fetch(`${lagging.url}/boot/${server.token}/booted`, { method: 'POST' })).status, 200);
+  assert.equal(conditionOf(await current(server.name), 'BootStateReceived')?.status, 'True');
+});
+
+test('a token of ours that nobody knows is asked about until it is known to be gone, and one that is guessed never', async () => {
+  const server = await preparedBoot('soon-gone', { ignition: butane });
+  await room.client.delete(ServerBootConfiguration, server.boot.metadata);
+  let lists = 0;
+  const client: typeof room.client = Object.create(room.client, {
+    list: {
+      value: (...request: Parameters<typeof room.client.list>) => {
+        lists += 1;
+        return room.client.list(...request);
+      },
+    },
+  });
+  const bootConfigurations = new Store<ServerBootConfiguration>();
+  await using forgetful = await startBoot(optionsFor({ client, bootConfigurations }));
+  const statusOf = async (token: string) => (await fetch(`${forgetful.url}/boot/${token}/kernel`)).status;
+  const forged = `${server.token.slice(0, -1)}${server.token.endsWith('A') ? 'B' : 'A'}`;
+  assert.deepEqual([await statusOf('A'.repeat(44)), await statusOf(forged), lists], [403, 403, 0]);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => statusOf(server.token)));
+  assert.deepEqual(new Set(answers), new Set([403]));
+  const before = lists;
+  assert.ok(before === 1 || before === 2, `${before} lists: one, and another for those who came while it was read`);
+  assert.deepEqual([await statusOf(server.token), lists], [403, before], 'what is gone does not come back');
+});
+
+test('a token of ours that nobody knows waits while the API server is away', async () => {
+  const server = await preparedBoot('known-elsewhere');
+  const list = () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
+  const client: typeof room.client = Object.create(room.client, { list: { value: list } });
+  const bootConfigurations = new Store<ServerBootConfiguration>();
+  await using cutOff = await startBoot(optionsFor({ client, bootConfigurations }));
+  const answer = await fetch(`${cutOff.url}/boot/${server.token}/kernel`);
+  assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5']);
+});
+
 test('a boot service whose watch lags behind gives a machine nothing of the tenant before', async () => {
   const before = await preparedBoot('tenants', { ignition: butane });
   await room.until(room.servers, 'tenants', ({ spec }) => spec.bootConfigurationRef !== undefined);
@@ -368,6 +411,54 @@ test('a script costs two requests to the API server, a kernel none', async () =>
   assert.deepEqual(asked, ['Server frugal', 'ServerBootConfiguration default/frugal']);
 });
 
+test('however often a machine is asked for, the API server is asked once at a time and once a second', async () => {
+  const server = await preparedBoot('in-demand', { ignition: butane });
+  await room.until(room.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
+  let now = 0;
+  let atOnce = { now: 0, most: 0, all: 0 };
+  const client = finding(async (kind, ref, options) => {
+    if (kind.kind !== 'Server') return room.client.find(kind, ref, options);
+    atOnce = { now: atOnce.now + 1, most: Math.max(atOnce.most, atOnce.now + 1), all: atOnce.all + 1 };
+    try {
+      return await room.client.find(kind, ref, options);
+    } finally {
+      atOnce.now -= 1;
+    }
+  });
+  // Time stands still until somebody waits for it.
+  const clock: BootOptions['clock'] = {
+    ...room.clock,
+    now: () => now,
+    sleep: (delayMs) => Promise.resolve(void (now += delayMs)),
+  };
+  await using busy = await startBoot(optionsFor({ client, clock }));
+  const asked = Array.from({ length: 300 }, (_, index) =>
+    fetch(index % 3 === 0 ? `${busy.url}/boot/${server.token}/ignition` : `${busy.url}/ipxe/${server.uuid}`),
+  );
+  const statuses = new Set((await Promise.all(asked)).map(({ status }) => status));
+  assert.deepEqual(statuses, new Set([200]), 'nobody is turned away');
+  assert.equal(atOnce.most, 1);
+  assert.ok(atOnce.all <= 5 + now / 1_000, `${atOnce.all} times within ${now} ms`);
+});
+
+test('a client that asks without end is told to come again, and files cost it nothing', async () => {
+  const server = await preparedBoot('greedy');
+  const [one, other] = ['127.0.0.1', '127.0.0.2'];
+  await using limited = await startBoot(optionsFor({ rateLimit: { burst: 3, perSecond: 0.1 } }));
+  const ask = async (path: string, localAddress = one) => {
+    const request = get({ host: '127.0.0.1', port: limited.port, path, localAddress, agent: false });
+    const [answer] = (await once(request, 'response')) as [import('node:http').IncomingMessage]; // what the event carries
+    answer.resume();
+    return [answer.statusCode, answer.headers['retry-after']];
+  };
+  const script = `/ipxe/${server.uuid}`;
+  for (const path of [script, '/ipxe/nobody', '/nowhere']) assert.notEqual((await ask(path))[0], 503, path);
+  for (const path of [script, '/httpboot', `/boot/${server.token}/ignition`, '/nowhere'])
+    assert.deepEqual(await ask(path), [503, '10'], path);
+  for (const path of ['/ipxe/', `/boot/${server.token}/kernel`]) assert.deepEqual(await ask(path), [200, undefined]);
+  assert.deepEqual(await ask(script, other), [200, undefined], 'another is not held up');
+});
+
 test('while the API server is away a machine waits for its script and its ignition, and loads its kernel', async () => {
   const server = await preparedBoot('waits', { ignition: butane });
   const idle = await room.booting('idles', { image: 'probe-os', current: false });
@@ -409,7 +500,7 @@ test('a system that says it is up is thanked when that is written down, and aske
 });
 
 const strangers: [string, (server: BootingServer) => string][] = [
-  ['a guessed token', () => 'A'.repeat(32)],
+  ['a guessed token', () => 'A'.repeat(44)],
   ['a token with a letter too many', ({ token }) => `${token}A`],
   ['an empty token', () => '%20'],
 ];

@@ -85,9 +85,13 @@ async function openDhcp(wishes: { unknown?: 'answer'; macPrefixes?: string } = {
 
 let version = 0;
 
+/** The same for the same name. */
+const uidOf = (name: string): string =>
+  `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0').slice(-12)}`;
+
 function put<T extends KubeObject>(store: Store<T>, name: string, fields: object, namespace?: string): void {
   version += 1;
-  const metadata = { name, uid: `uid-${name}`, resourceVersion: String(version), ...(namespace && { namespace }) };
+  const metadata = { name, uid: uidOf(name), resourceVersion: String(version), ...(namespace && { namespace }) };
   // Only the fields that are looked at.
   store.absorb({ apiVersion: 'v1', kind: 'Any', metadata, ...fields } as unknown as T);
 }
@@ -134,7 +138,7 @@ test('a machine with orders is led to its UKI by HTTP and by its system, until t
     spec: { systemUUID: 'u', bootConfigurationRef: { name, namespace: 'default' } },
     status: { networkInterfaces: [{ macAddress: known }] },
   });
-  const uki = `${bootUrl}/boot/${mintBootToken(key, 'uid-boot')}/uki.efi`;
+  const uki = `${bootUrl}/boot/${mintBootToken(key, uidOf('boot'))}/uki.efi`;
 
   const read = lines.next(/read .*\/options\/020000000001/);
   put(caches.bootConfigurations, 'boot', boot, 'default');
@@ -167,7 +171,7 @@ test('a machine that becomes known is answered, and told of; one that goes is an
   assert.match(answer?.ip ?? '', /^192\.0\.2\.1\d\d$/);
 
   const reread = lines.next(/read .*\/hosts\/020000000001/);
-  caches.endpoints.forget('bmc', 'uid-bmc');
+  caches.endpoints.forget('bmc', uidOf('bmc'));
   await reread;
   const [gone, server] = await network.ask({ mac: stranger }, { mac: known, takes: true });
   assert.equal(gone, undefined);

@@ -10,6 +10,7 @@ import { runProbe } from '@metal/probe/run-probe.ts';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
+import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import { type RegistryOptions, type RunningRegistry, startRegistry } from '@metal/registry/registry.ts';
 import {
@@ -118,13 +119,13 @@ test('the probe and the registry understand each other', async () => {
   };
   assert.deepEqual(await runProbe(options), { status: 201, attempts: 1 });
   assert.deepEqual(await runProbe(options), { status: 200, attempts: 1 });
-  await assert.rejects(runProbe({ ...options, token: 'x'.repeat(32) }), { code: 'TokenRefused' });
+  await assert.rejects(runProbe({ ...options, token: 'x'.repeat(44) }), { code: 'TokenRefused' });
 });
 
 const strangers: [string, string | undefined, number, string][] = [
   ['no token', undefined, 401, 'TokenMissing'],
   ['an empty token', '', 401, 'TokenMissing'],
-  ['a guessed token', 'A'.repeat(32), 403, 'TokenUnknown'],
+  ['a guessed token', 'A'.repeat(44), 403, 'TokenUnknown'],
   ['a very long token', 'A'.repeat(4_000), 403, 'TokenUnknown'],
 ];
 for (const [index, [title, token, status, code]] of strangers.entries()) {
@@ -528,6 +529,20 @@ test('what an earlier attempt said of its boot counts for nothing later', async 
   await room.client.mergePatch(ServerBootConfiguration, second.boot.metadata, { spec: { image: 'another' } });
   assert.equal((await call(second)).status, 200);
   assert.equal((await stateOf(second))?.observedGeneration, 2, 'what boots after a change says so itself');
+});
+
+test('a registry whose watch died before a boot was prepared knows its token, and says so when it cannot tell', async () => {
+  const servers = room.servers;
+  const { bootConfigurations } = room.withDeadWatches();
+  await using lagging = await startRegistry(optionsFor({ bootConfigurations }));
+  const server = await room.discovering('prepared-elsewhere');
+  await room.until(servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
+  const list = () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
+  const client: typeof room.client = Object.create(room.client, { list: { value: list } });
+  await using cutOff = await startRegistry(optionsFor({ bootConfigurations, client }));
+  const answer = await report(server, { at: cutOff });
+  assert.deepEqual([answer.status, answer.code, answer.retryAfter], [503, 'NotReady', '5']);
+  assert.equal((await report(server, { at: lagging })).status, 201);
 });
 
 test('what a system says late is not said of the boot configuration that was made anew under its name', async () => {

@@ -10,7 +10,7 @@ import type { Clock } from '@metal/kube/clock.ts';
 import { createEventRecorder } from '@metal/kube/events.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
-import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
+import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ArtefactStore } from './artefact-store.ts';
 import { BootWatch } from './boot-watch.ts';
 import { EvidenceLog } from './evidence-log.ts';
@@ -52,6 +52,8 @@ export interface BootOptions {
   inventories?: Cache<ServerInventory> | undefined;
   /** Connections at once; beyond, those that say or take nothing make room. */
   mostConnections?: number | undefined;
+  /** Requests of one client address that cost more than a file; the default lets a thousand machines behind one boot. */
+  rateLimit?: { burst: number; perSecond: number } | undefined;
   clock: Clock;
   log: Logger;
   metrics?: MetricsRegistry | undefined;
@@ -92,7 +94,7 @@ const farewellMs = 5_000;
 export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const { client, servers, bootConfigurations, clock, log, auth } = options;
   const stack = new AsyncDisposableStack();
-  const tokens = stack.use(new LazyBootTokens(bootConfigurations, options.bootTokenKey));
+  const tokens = stack.use(new BootTokens(options));
   const oci = options.registries && stack.use(new HeldOciImages(options, options.registries)).images;
   const { imagesFile: mapFile, fileRoots, fetch } = options;
   const images = new BootImages({ mapFile, fileRoots, oci, clock, fetch });
@@ -125,6 +127,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     log,
     bootTokenKey: options.bootTokenKey,
     publicUrl: () => url,
+    rateLimit: options.rateLimit,
   });
   const port = await startListening(stack, () => listenOn(http, { listen: options.listen, clock, farewellMs }));
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');

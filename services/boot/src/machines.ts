@@ -4,15 +4,16 @@ import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { keyOf, type ObjectRef } from '@metal/kube/kind.ts';
-import type { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
+import { SharedQuestions } from '@metal/kube/shared-questions.ts';
+import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { currentBootRef, type Expectation, expectationOf, obstacleTo } from './expectation.ts';
-import { Refusal } from './refusal.ts';
+import { Flood, Refusal } from './refusal.ts';
 
 export interface MachinesOptions {
   client: KubeClient;
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
-  tokens: LazyBootTokens;
+  tokens: BootTokens;
   clock: Clock;
 }
 
@@ -21,6 +22,10 @@ const confirmedForMs = 1_000;
 /** A machine waits; an API server that hangs must not make it wait without end. */
 const deadlineMs = 10_000;
 const retryAfterSeconds = 5;
+/** What one machine may make us ask: a boot takes two questions, a person at its console some more. */
+const perMachine = { everyMs: 1_000, burst: 5 };
+/** Machines asked about at once, whatever is known of them: thousands that are powered on together come again. */
+const mostAtOnce = 100;
 
 /** What the API server itself says of a server and of the boot configuration that counts for it. */
 interface Truth {
@@ -33,15 +38,18 @@ interface Truth {
  *
  * A watch can be dead for minutes before that is noticed, and several replicas answer machines. What is wrong for a
  * machine cannot be taken back: the image and the credentials of the tenant before, or an installation over a fresh
- * disk. So our caches only tell whom to ask for; what is answered is what the API server says at that moment.
+ * disk. So our caches only tell whom to ask for; what is answered is what the API server says after they came. However
+ * often a machine comes, it is asked about once at a time, and once a second in the long run.
  */
 export class Machines {
   readonly #options: MachinesOptions;
   /** When the API server last said that a server is to boot nothing. */
   readonly #confirmedAt = new Map<string, number>();
+  readonly #questions: SharedQuestions<Truth>;
 
   constructor(options: MachinesOptions) {
     this.#options = options;
+    this.#questions = new SharedQuestions({ clock: options.clock, ...perMachine });
   }
 
   /** @throws Refusal 404 unless exactly one Server has the UUID. */
@@ -102,7 +110,12 @@ export class Machines {
   }
 
   async #knownBy(token: string): Promise<ServerBootConfiguration> {
-    const known = await this.#options.tokens.find(token);
+    const known = await this.#options.tokens.find(token).catch((cause: unknown) => {
+      throw new Refusal(503, 'the API server cannot be asked about this token now; try again', {
+        retryAfterSeconds,
+        cause,
+      });
+    });
     if (known === undefined)
       throw new Refusal(403, 'the token belongs to no boot configuration, or to one that is gone');
     return known;
@@ -120,19 +133,28 @@ export class Machines {
   }
 
   async #read(name: string, ref: ObjectRef | undefined, { patiently }: { patiently: boolean }): Promise<Truth> {
-    const { client } = this.#options;
-    const signal = AbortSignal.timeout(deadlineMs);
     try {
-      const [server, boot] = await Promise.all([
-        client.find(Server, { name }, { signal }),
-        ref === undefined ? undefined : client.find(ServerBootConfiguration, ref, { signal }),
-      ]);
-      return { server, boot };
+      return await this.#questions.ask(`${name} ${ref === undefined ? '' : keyOf(ref)}`, () => {
+        if (this.#questions.underWay >= mostAtOnce)
+          throw new Flood('too many machines come at once; try again', retryAfterSeconds);
+        return this.#ask(name, ref);
+      });
     } catch (cause) {
+      if (cause instanceof Flood) throw cause;
       // iPXE asks again by itself as long as it is told when to; without that, a try of the entry script is used up.
       const options = patiently ? { retryAfterSeconds, cause } : { cause };
       throw new Refusal(503, 'the API server cannot be asked now; try again', options);
     }
+  }
+
+  async #ask(name: string, ref: ObjectRef | undefined): Promise<Truth> {
+    const { client } = this.#options;
+    const signal = AbortSignal.timeout(deadlineMs);
+    const [server, boot] = await Promise.all([
+      client.find(Server, { name }, { signal }),
+      ref === undefined ? undefined : client.find(ServerBootConfiguration, ref, { signal }),
+    ]);
+    return { server, boot };
   }
 }
 

@@ -2,10 +2,10 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
+import { SharedQuestions } from '@metal/kube/shared-questions.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Artefact } from './artefact.ts';
-import { BootError } from './errors.ts';
 import type { Step } from './evidence.ts';
 import type { EvidenceLog } from './evidence-log.ts';
 import { ignitionIsSpent } from './expectation.ts';
@@ -15,6 +15,7 @@ import type { KnownMachines } from './known-machines.ts';
 import type { Machines } from './machines.ts';
 import type { LayerName } from './oci/layers.ts';
 import type { OciImages } from './oci/oci-images.ts';
+import { answerRefusals, turnFloodsAway } from './answers.ts';
 import { Refusal } from './refusal.ts';
 import { entryScript, localBootScript, machineScript } from './scripts.ts';
 import { serveTokenless } from './tokenless-routes.ts';
@@ -32,6 +33,8 @@ export interface RoutesOptions {
   log: Logger;
   bootTokenKey: () => Promise<Uint8Array>;
   publicUrl: () => string;
+  /** Per client address; files are not counted. */
+  rateLimit?: { burst: number; perSecond: number } | undefined;
 }
 
 /** Firmware wants a name that ends like that of a program. */
@@ -42,11 +45,17 @@ const files: Readonly<Record<string, LayerName & Step>> = {
   'uki.efi': 'uki',
 };
 
+const fileRoute = (file: string): string => `/boot/:token/${file}`;
+
 type ByUuid = { Params: { uuid: string } };
 type ByToken = { Params: { token: string } };
 /** Machines have less patience than the API server may need. */
 const acknowledgedWithinMs = 10_000;
 const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
+/** Reading it costs a request and perhaps a translation. */
+const perIgnition = { everyMs: 1_000, burst: 5 };
+/** What costs nobody else anything: it may be asked for in as many parts as a firmware likes. */
+const freeRoutes = new Set(['/ipxe', '/ipxe/', '/httpboot/*', '/image', ...Object.keys(files).map(fileRoute)]);
 
 /**
  *   machine                                   boot service
@@ -60,10 +69,8 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   const { machines, images, evidence, client, clock, log } = options;
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  http.setErrorHandler((error, request, reply) => refuse(error, request, reply, log));
-  http.setNotFoundHandler((request, reply) =>
-    refuse(new Refusal(404, 'nothing is served at this address'), request, reply, log),
-  );
+  answerRefusals(http, { clock, log });
+  turnFloodsAway(http, { clock, rateLimit: options.rateLimit, freeRoutes });
 
   for (const url of ['/ipxe', '/ipxe/']) {
     http.route({
@@ -91,7 +98,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   for (const [file, layer] of Object.entries(files)) {
     http.route<ByToken>({
       method: getOrHead,
-      url: `/boot/:token/${file}`,
+      url: fileRoute(file),
       handler: async (request, reply) => {
         const boot = await machines.byToken(request.params.token);
         const artefact = (await imageOf(boot, images))[layer];
@@ -103,10 +110,11 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   }
   serveTokenless(http, { ...options, send: sendArtefact });
 
+  const ignitions = new SharedQuestions<Awaited<ReturnType<typeof readIgnition>>>({ clock, ...perIgnition });
   const sendIgnition = async (request: FastifyRequest, reply: FastifyReply, boot: ServerBootConfiguration) => {
     if (ignitionIsSpent(boot, clock.now()))
       throw new Refusal(403, 'the ignition of this boot was delivered before; it is not given out again');
-    const ignition = await readIgnition(boot, client);
+    const ignition = await ignitions.ask(boot.metadata.uid ?? '', () => readIgnition(boot, client));
     if (ignition === undefined) throw new Refusal(404, 'this boot has no ignition');
     onceDelivered(request, reply, () => void evidence.record(boot, 'ignition', `by ${request.ip}`));
     return reply.header('cache-control', 'no-store').type(ignition.contentType).send(ignition.reveal());
@@ -204,24 +212,4 @@ function saysNotBooted(body: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): FastifyReply {
-  const { status, message, retryAfterSeconds } = answerTo(error);
-  // The address is left out: it may hold a token.
-  const fields = { status, route: request.routeOptions.url, client: request.ip, reason: message };
-  if (status >= 500) log.error({ ...fields, err: error }, 'request failed');
-  else log.warn(fields, 'request refused');
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
-  return reply.code(status).type('text/plain; charset=utf-8').send(`${message}\n`);
-}
-
-function answerTo(error: unknown): Pick<Refusal, 'status' | 'message'> & Partial<Refusal> {
-  if (error instanceof Refusal) return error;
-  if (error instanceof BootError) return { status: 503, message: error.message };
-  const status =
-    error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 503;
-  return status < 500
-    ? { status, message: 'the request is not well-formed' }
-    : { status: 503, message: 'not available now; try again' };
 }

@@ -1,6 +1,6 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
+import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { bootTokenExpiresAnnotation, metadataAddressesAnnotation } from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -14,7 +14,7 @@ export interface IdentityOptions {
   auth: 'address' | 'token';
   /** Needs the index `address`. */
   servers: Cache<Server>;
-  tokens: LazyBootTokens;
+  tokens: BootTokens;
   events: EventRecorder;
   clock: Clock;
   log: Logger;

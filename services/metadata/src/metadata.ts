@@ -1,6 +1,6 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
+import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
 import { RateLimit } from '@metal/http/rate-limit.ts';
@@ -56,7 +56,7 @@ export async function startMetadata(options: MetadataOptions): Promise<RunningMe
   const { auth, client, caches, bootTokenKey, staticMetadata, clock, log } = options;
   const stack = new AsyncDisposableStack();
   try {
-    const tokens = stack.use(new LazyBootTokens(caches.bootConfigurations, bootTokenKey));
+    const tokens = stack.use(new BootTokens({ ...caches, bootTokenKey, client, clock }));
     const events = createEventRecorder({ client, clock, log, controller: 'metadata-service' });
     stack.use(warnOfAddresses(caches.servers, events));
     const identity = new Identity({ auth, servers: caches.servers, tokens, events, clock, log });

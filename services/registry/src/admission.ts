@@ -8,14 +8,14 @@ import {
 } from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import type { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
+import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { Refusal } from './refusal.ts';
 
 export interface AdmissionOptions {
   auth: 'token' | 'none';
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
-  tokens: LazyBootTokens;
+  tokens: BootTokens;
   clock: Clock;
 }
 

@@ -13,7 +13,7 @@ import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { Admission } from './admission.ts';
 import { answerRefusals } from './answers.ts';
-import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
+import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ErasureStore } from './erasure-store.ts';
 import { ReportStore } from './report-store.ts';
 import { takeReports } from './routes.ts';
@@ -53,7 +53,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   const { auth, client, clock, log, inventories } = options;
   const stack = new AsyncDisposableStack();
   const { servers, bootConfigurations, bootTokenKey } = options;
-  const tokens = stack.use(new LazyBootTokens(bootConfigurations, bootTokenKey));
+  const tokens = stack.use(new BootTokens({ bootConfigurations, bootTokenKey, client, clock }));
   const admission = new Admission({ auth, servers, bootConfigurations, tokens, clock });
   const store = new ReportStore({ auth, client, inventories, clock });
   const erasureStore = new ErasureStore({ client, erasures: options.erasures, clock });

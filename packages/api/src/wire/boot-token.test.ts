@@ -1,32 +1,47 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { isBootToken, mintBootToken } from './boot-token.ts';
+import { mintBootToken, uidOfBootToken } from './boot-token.ts';
 
 const key = new Uint8Array(32).fill(7);
+const [uid, other] = ['0b9e1f4c-5d0a-4c8e-9f0a-2b6d1c7e8f90', '0b9e1f4c-5d0a-4c8e-9f0a-2b6d1c7e8f91'];
 
-test('a token is the start of an HMAC over the UID of the boot configuration', () => {
-  const whole = createHmac('sha256', key).update('metal-boot-token/v1/uid-1').digest('base64url');
-  assert.equal(mintBootToken(key, 'uid-1'), whole.slice(0, 32));
+test('a token is the UID of the boot configuration and the start of an HMAC over it', () => {
+  const named = Buffer.from(uid.replaceAll('-', ''), 'hex').toString('base64url');
+  const mac = createHmac('sha256', key).update(`metal-boot-token/v2/${uid}`).digest('base64url');
+  assert.equal(mintBootToken(key, uid), named + mac.slice(0, 22));
 });
 
-test('a token fits into a URL and a kernel command line', () => {
-  assert.match(mintBootToken(key, 'uid-1'), /^[A-Za-z0-9_-]{32}$/);
+test('a token fits into a URL, a kernel command line, and what DHCP has for a URL', () => {
+  assert.match(mintBootToken(key, uid), /^[A-Za-z0-9_-]{44}$/);
 });
 
-test('a token is good for its own boot attempt only', () => {
-  const token = mintBootToken(key, 'uid-1');
-  assert.equal(isBootToken(key, 'uid-1', token), true);
-  assert.equal(isBootToken(key, 'uid-2', token), false);
-  assert.equal(isBootToken(new Uint8Array(32).fill(8), 'uid-1', token), false);
+test('a token names its own boot attempt only', () => {
+  const token = mintBootToken(key, uid);
+  assert.equal(uidOfBootToken(key, token), uid);
+  assert.equal(uidOfBootToken(new Uint8Array(32).fill(8), token), undefined);
+  const forged = mintBootToken(key, other).slice(0, 22) + token.slice(22);
+  assert.equal(uidOfBootToken(key, forged), undefined);
 });
 
-for (const candidate of ['', 'x', 'ü'.repeat(16), '\u0000'.repeat(32)]) {
-  test(`${JSON.stringify(candidate)} is no token`, () => assert.equal(isBootToken(key, 'uid-1', candidate), false));
+const token = mintBootToken(key, uid);
+for (const candidate of [
+  '',
+  'x',
+  'ü'.repeat(22),
+  '\u0000'.repeat(44),
+  'A'.repeat(44),
+  `${token}A`,
+  ` ${token}`,
+  `${token}=`,
+  token.slice(0, -1),
+  `${token.slice(0, 21)}=${token.slice(22)}`,
+]) {
+  test(`${JSON.stringify(candidate)} is no token`, () => assert.equal(uidOfBootToken(key, candidate), undefined));
 }
 
-test('neither a short key nor an empty UID makes a token', () => {
-  assert.throws(() => mintBootToken(new Uint8Array(16), 'uid-1'), RangeError);
-  assert.throws(() => mintBootToken(key, ''), RangeError);
-  assert.throws(() => isBootToken(key, '', 'x'), RangeError);
+test('neither a short key nor what is no UID makes a token', () => {
+  assert.throws(() => mintBootToken(new Uint8Array(16), uid), RangeError);
+  for (const odd of ['', 'uid-1', uid.toUpperCase(), `${uid}0`])
+    assert.throws(() => mintBootToken(key, odd), RangeError);
 });

@@ -1,22 +1,41 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-const tokenLength = 32;
+/** 16 bytes of a UID, and 132 bits of its HMAC: short enough for the 128 bytes that DHCP has for a whole URL. */
+const uidLength = 22;
+const macLength = 22;
 
 /**
- * The token of one boot attempt: whoever knows the key can compute it, nobody else can guess it (192 bits), and it is
- * worth nothing once the ServerBootConfiguration it was made for is gone.
+ * The token of one boot attempt: the UID of its ServerBootConfiguration, and a proof that we named it. Whoever knows the
+ * key can compute it, nobody else can guess it, and it is worth nothing once that ServerBootConfiguration is gone.
  */
 export function mintBootToken(key: Uint8Array, bootConfigurationUID: string): string {
-  if (key.length < 32) throw new RangeError(`boot token key has ${key.length} bytes; expected at least 32`);
-  if (bootConfigurationUID === '')
-    throw new RangeError('boot token needs the UID of a ServerBootConfiguration; got none');
-  const mac = createHmac('sha256', key).update(`metal-boot-token/v1/${bootConfigurationUID}`);
-  return mac.digest('base64url').slice(0, tokenLength);
+  const bytes = Buffer.from(bootConfigurationUID.replaceAll('-', ''), 'hex');
+  if (textOf(bytes) !== bootConfigurationUID)
+    throw new RangeError(
+      `boot token needs the UID of a ServerBootConfiguration; got ${bootConfigurationUID === '' ? 'none' : `"${bootConfigurationUID}"`}`,
+    );
+  return bytes.toString('base64url') + macOf(key, bootConfigurationUID);
 }
 
-/** Whether the candidate is the token of that boot attempt. Takes the same time for every wrong one. */
-export function isBootToken(key: Uint8Array, bootConfigurationUID: string, candidate: string): boolean {
-  const expected = Buffer.from(mintBootToken(key, bootConfigurationUID));
+/**
+ * The UID in a token that was minted with the key; undefined for anything else. Needs no look-up, so that whoever guesses
+ * makes nobody look. Takes the same time for every wrong proof.
+ */
+export function uidOfBootToken(key: Uint8Array, candidate: string): string | undefined {
+  const uid = textOf(Buffer.from(candidate.slice(0, uidLength), 'base64url'));
+  const expected = Buffer.from(uid === undefined ? '' : mintBootToken(key, uid));
   const given = Buffer.from(candidate);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return given.length === expected.length && timingSafeEqual(given, expected) ? uid : undefined;
+}
+
+function macOf(key: Uint8Array, uid: string): string {
+  if (key.length < 32) throw new RangeError(`boot token key has ${key.length} bytes; expected at least 32`);
+  const mac = createHmac('sha256', key).update(`metal-boot-token/v2/${uid}`);
+  return mac.digest('base64url').slice(0, macLength);
+}
+
+/** A UID as the API server writes it; undefined for bytes that are none. */
+function textOf(bytes: Buffer): string | undefined {
+  const [, ...groups] = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(bytes.toString('hex')) ?? [];
+  return groups.length === 0 ? undefined : groups.join('-');
 }

@@ -1,77 +1,84 @@
-import { createHash } from 'node:crypto';
-import type { ServerBootConfiguration } from '../v1alpha1/server-boot-configuration.ts';
-import { isBootToken, mintBootToken } from './boot-token.ts';
+import { ServerBootConfiguration } from '../v1alpha1/server-boot-configuration.ts';
 import type { Cache } from '@metal/kube/cache.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import { SharedQuestions } from '@metal/kube/shared-questions.ts';
+import { uidOfBootToken } from './boot-token.ts';
+
+export interface BootTokensOptions {
+  readonly bootConfigurations: Cache<ServerBootConfiguration>;
+  readonly bootTokenKey: () => Promise<Uint8Array>;
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly clock: Clock;
+}
+
+/** An API server that hangs must not make a machine wait without end. */
+const deadlineMs = 10_000;
+/** UIDs of boot configurations that are gone, the latest ones. They do not come back. */
+const mostGone = 10_000;
 
 /**
- * Finds the boot configuration a token was minted for. Tokens themselves are not kept: the table holds their hashes,
- * so that how long a search takes says nothing about how close a guess was.
+ * Finds the boot configuration a token was minted for.
+ *
+ * A watch may be dead for minutes before that is noticed, while another replica prepares boots and mints tokens. So a
+ * token that is good but names nothing we know makes us ask the API server. Nobody can make such a token up, and once it
+ * is known to be dead it costs nothing more; those that come at the same time share one list, one a second in the long run.
  */
-class BootTokens implements Disposable {
-  readonly #boots: Cache<ServerBootConfiguration>;
-  readonly #key: Uint8Array;
-  readonly #keyByHash = new Map<string, string>();
+export class BootTokens implements Disposable {
+  readonly #options: BootTokensOptions;
+  readonly #keyByUid = new Map<string, string>();
+  readonly #gone = new Set<string>();
+  readonly #lists: SharedQuestions<readonly ServerBootConfiguration[]>;
   readonly #listening: Disposable;
 
-  constructor(boots: Cache<ServerBootConfiguration>, key: Uint8Array) {
-    this.#boots = boots;
-    this.#key = key;
-    for (const boot of boots.all()) this.#add(boot);
-    this.#listening = boots.onChange(({ before, after }) => {
-      if (before?.metadata.uid === after?.metadata.uid) return;
-      if (before !== undefined) this.#keyByHash.delete(this.#hashOf(before));
+  constructor(options: BootTokensOptions) {
+    this.#options = options;
+    this.#lists = new SharedQuestions({ clock: options.clock, everyMs: 1_000, burst: 5 });
+    for (const boot of options.bootConfigurations.all()) this.#add(boot);
+    this.#listening = options.bootConfigurations.onChange(({ before, after }) => {
+      if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#bury(before.metadata.uid ?? '');
       if (after !== undefined) this.#add(after);
     });
   }
 
-  find(token: string): ServerBootConfiguration | undefined {
-    const boot = this.#boots.get(this.#keyByHash.get(hash(token)) ?? '');
-    const uid = boot?.metadata.uid;
-    return uid !== undefined && isBootToken(this.#key, uid, token) ? boot : undefined;
+  /**
+   * Undefined for what is no token of ours, and for those of boot configurations that are gone for certain.
+   * @throws KubeError when that cannot be told because the API server does not answer.
+   */
+  async find(token: string): Promise<ServerBootConfiguration | undefined> {
+    const uid = uidOfBootToken(await this.#options.bootTokenKey(), token);
+    if (uid === undefined) return undefined;
+    const known = this.#options.bootConfigurations.get(this.#keyByUid.get(uid) ?? '');
+    return known?.metadata.uid === uid ? known : this.#asked(uid);
   }
 
   [Symbol.dispose](): void {
     this.#listening[Symbol.dispose]();
   }
 
-  #add(boot: ServerBootConfiguration): void {
-    this.#keyByHash.set(this.#hashOf(boot), `${boot.metadata.namespace}/${boot.metadata.name}`);
+  async #asked(uid: string): Promise<ServerBootConfiguration | undefined> {
+    if (this.#gone.has(uid)) return undefined;
+    const boots = await this.#lists.ask('all', () => this.#list());
+    const boot = boots.find(({ metadata }) => metadata.uid === uid);
+    if (boot === undefined) this.#bury(uid);
+    return boot;
   }
 
-  #hashOf({ metadata }: ServerBootConfiguration): string {
-    return hash(mintBootToken(this.#key, metadata.uid ?? ''));
-  }
-}
-
-/** Opens the table when it is first needed. A key that cannot be read is asked for again the next time. */
-export class LazyBootTokens implements AsyncDisposable {
-  readonly #boots: Cache<ServerBootConfiguration>;
-  readonly #key: () => Promise<Uint8Array>;
-  #opened: Promise<BootTokens> | undefined;
-
-  constructor(boots: Cache<ServerBootConfiguration>, key: () => Promise<Uint8Array>) {
-    this.#boots = boots;
-    this.#key = key;
+  async #list(): Promise<readonly ServerBootConfiguration[]> {
+    const { items } = await this.#options.client.list(ServerBootConfiguration, {
+      signal: AbortSignal.timeout(deadlineMs),
+    });
+    return items;
   }
 
-  async find(token: string): Promise<ServerBootConfiguration | undefined> {
-    this.#opened ??= this.#open();
-    return (await this.#opened).find(token);
+  #add({ metadata }: ServerBootConfiguration): void {
+    this.#keyByUid.set(metadata.uid ?? '', `${metadata.namespace}/${metadata.name}`);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const tokens = await this.#opened?.catch(() => undefined);
-    tokens?.[Symbol.dispose]();
-  }
-
-  async #open(): Promise<BootTokens> {
-    try {
-      return new BootTokens(this.#boots, await this.#key());
-    } catch (error) {
-      this.#opened = undefined;
-      throw error;
-    }
+  #bury(uid: string): void {
+    this.#keyByUid.delete(uid);
+    this.#gone.add(uid);
+    const [oldest = ''] = this.#gone;
+    if (this.#gone.size > mostGone) this.#gone.delete(oldest);
   }
 }
-
-const hash = (token: string): string => createHash('sha256').update(token).digest('base64');
