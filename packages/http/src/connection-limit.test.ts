@@ -11,15 +11,25 @@ async function listening(most: number) {
   const server = createServer((request, response) => {
     if (request.url !== '/slow') response.end('hello');
   });
+  server.setMaxListeners(0);
   limitConnections(server, { most, clock });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  const open = async (text = ''): Promise<Socket> => {
-    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  const open = async (text = '', localAddress = '127.0.0.1'): Promise<Socket> => {
+    const arrival = once(server, 'connection');
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
     await once(socket, 'connect');
+    await arrival;
     socket.write(text);
+    return socket.resume();
+  };
+  /** Its request is under way when this resolves. */
+  const busy = async (localAddress?: string): Promise<Socket> => {
+    const arrival = once(server, 'request');
+    const socket = await open('GET /slow HTTP/1.1\r\nHost: h\r\n\r\n', localAddress);
+    await arrival;
     return socket;
   };
   const close = () => {
@@ -27,7 +37,7 @@ async function listening(most: number) {
     server.close();
   };
   const pass = (ms: number) => (now += ms);
-  return { server, port, open, pass, [Symbol.dispose]: close };
+  return { server, port, open, busy, pass, [Symbol.dispose]: close };
 }
 
 test('who connects and says nothing makes room for who speaks', async () => {
@@ -44,22 +54,56 @@ test('who connects and says nothing makes room for who speaks', async () => {
 
 test('a request that is under way is not cut off, and who comes then is refused, until that takes nothing any more', async () => {
   using service = await listening(2);
-  const busy = async (): Promise<Socket> => {
-    const arrival = once(service.server, 'request');
-    const socket = await service.open('GET /slow HTTP/1.1\r\nHost: h\r\n\r\n');
-    await arrival;
-    return socket;
-  };
-  const [first, second] = [await busy(), await busy()];
+  const [first, second] = [await service.busy(), await service.busy()];
   const third = await service.open();
-  third.resume();
   await once(third, 'close');
   assert.deepEqual([first.destroyed, second.destroyed], [false, false]);
   service.pass(10_000);
-  const gone = [first, second].map((socket) => once(socket.resume(), 'close'));
+  const gone = [first, second].map((socket) => once(socket, 'close'));
   const [response] = await once(get({ port: service.port, host: '127.0.0.1', agent: false }), 'response');
   assert.equal(response.statusCode, 200);
   await Promise.all(gone);
   first.destroy();
   second.destroy();
+});
+
+test('the address with the most connections makes room for another, and does not get it back', async () => {
+  using service = await listening(4);
+  const greedy = [];
+  for (let count = 0; count < 4; count += 1) greedy.push(await service.busy());
+  const latest = greedy[3] && once(greedy[3], 'close');
+  const machine = await service.busy('127.0.0.2');
+  await latest;
+  const another = await service.open();
+  await once(another, 'close');
+  assert.deepEqual(
+    [machine, ...greedy].map(({ destroyed }) => destroyed),
+    [false, false, false, false, true],
+  );
+  for (const socket of [machine, ...greedy]) socket.destroy();
+});
+
+test('of the address with the most connections, the one that took least leaves', async () => {
+  using service = await listening(2);
+  const slow = await service.busy();
+  service.pass(1_000);
+  const quick = await service.busy();
+  const gone = once(slow, 'close');
+  const machine = await service.busy('127.0.0.2');
+  await gone;
+  assert.equal(quick.destroyed, false);
+  for (const socket of [quick, machine]) socket.destroy();
+});
+
+test('whoever has just come is not pushed out by one who comes again and again', async () => {
+  using service = await listening(3);
+  const greedy = [await service.busy(), await service.busy()];
+  const machine = await service.open('', '127.0.0.2');
+  for (let count = 0; count < 5; count += 1) await once(await service.open(), 'close');
+  assert.equal(machine.destroyed, false);
+  service.pass(10_000);
+  const [machineGone, another] = [once(machine, 'close'), await service.open()];
+  await machineGone;
+  assert.equal(another.destroyed, false, 'many behind one address have the room that nobody uses');
+  for (const socket of [another, ...greedy]) socket.destroy();
 });

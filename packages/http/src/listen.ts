@@ -31,14 +31,24 @@ export interface Limits {
   readonly requestTimeout: number;
   /** Milliseconds a connection may lie idle. */
   readonly connectionTimeout?: number;
+  /** Milliseconds until the header of a request has to be complete. */
+  readonly headersTimeout?: number;
   readonly routerOptions?: { readonly maxParamLength: number };
 }
 
+/** Whoever means it sends a header at once. */
+const usualHeadersTimeoutMs = 10_000;
+/** A connection that is kept for another request costs memory. */
+const keepAliveTimeout = 20_000;
+
 /** An application of fastify, with a certificate or without. */
 export function application(limits: Limits, tls?: ListenOptions['tls']): FastifyInstance {
-  if (tls === undefined) return fastify({ logger: false, ...limits });
-  const https = { cert: tls.certificatePem, key: tls.keyPem };
-  return fastify({ logger: false, ...limits, https });
+  const { headersTimeout = usualHeadersTimeoutMs, ...others } = limits;
+  // Node looks at its connections twice a minute, if it is not told to look more often.
+  const timeouts = { headersTimeout, connectionsCheckingInterval: headersTimeout / 2 };
+  const options = { logger: false, keepAliveTimeout, ...others };
+  if (tls === undefined) return fastify({ ...options, http: timeouts });
+  return fastify({ ...options, https: { ...timeouts, cert: tls.certificatePem, key: tls.keyPem } });
 }
 
 /** Listens until disposed. Requests under way may finish, but not keep the service for ever. */

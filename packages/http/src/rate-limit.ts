@@ -1,4 +1,5 @@
 import type { Clock } from '@metal/kube/clock.ts';
+import { clientOf } from './client-of.ts';
 
 export interface RateLimitOptions {
   clock: Clock;
@@ -10,7 +11,7 @@ export interface RateLimitOptions {
   clients?: number;
 }
 
-/** One bucket per client: whoever floods runs dry alone. IPv6 clients count by /64, since they can pick the rest. */
+/** One bucket per client: whoever floods runs dry alone. */
 export class RateLimit {
   readonly #options: RateLimitOptions;
   readonly #buckets = new Map<string, { level: number; at: number }>();
@@ -32,15 +33,4 @@ export class RateLimit {
     if (this.#buckets.size > clients) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
     return enough ? 0 : Math.max(1, Math.ceil((1 - level) / perSecond));
   }
-}
-
-function clientOf(address: string): string {
-  const bare = address.replace(/^::ffff:/, '').replace(/%.*$/, '');
-  return bare.includes(':') ? groupsOf(bare).slice(0, 4).join(':') : bare;
-}
-
-/** All eight groups of an IPv6 address: `::` stands for as many zeros as are missing. */
-function groupsOf(address: string): string[] {
-  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
-  return [...head, ...Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0'), ...tail];
 }

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { text } from 'node:stream/consumers';
+import { systemClock } from '@metal/kube/clock.ts';
+import { application, listenOn } from './listen.ts';
+
+const limits = { bodyLimit: 1_000, requestTimeout: 30_000 };
+const options = { listen: { host: '127.0.0.1', port: 0 }, clock: systemClock, farewellMs: 1_000 };
+
+test('who does not end the header of a request is sent away, however much it says', async () => {
+  await using service = await listenOn(application({ ...limits, headersTimeout: 20 }), options);
+  const socket = connect(service.port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nX-Slow: ');
+  assert.match(await text(socket), /^HTTP\/1\.1 408 /);
+});
+
+test('a header that is too big is refused before anybody looks at it', async () => {
+  const http = application(limits);
+  let seen = 0;
+  http.addHook('onRequest', async () => void (seen += 1));
+  await using service = await listenOn(http, options);
+  const socket = connect(service.port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(`GET / HTTP/1.1\r\nHost: h\r\nX-Huge: ${'x'.repeat(20_000)}\r\n\r\n`);
+  assert.match(await text(socket), /^HTTP\/1\.1 431 /);
+  assert.equal(seen, 0);
+});
