@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
@@ -379,31 +378,6 @@ test('the token of one server leads to no image of another', async () => {
   ];
   const got = await Promise.all(servers.map(({ token }) => bodyOf(`${boot.url}/boot/${token}/uki.efi`)));
   assert.deepEqual(got, [one, other]);
-});
-
-test('a machine is served while thousands of clients say nothing, or take nothing', async () => {
-  await registry.push('org/flood', '1', [
-    [type('kernel'), Buffer.alloc(32 * 1_048_576)],
-    [type('initramfs'), initrd],
-  ]);
-  await using flooded = await startBoot(optionsFor({}, { mostConnections: 1_500 }));
-  const { token } = await prepared('flooded', `${registry.host}/org/flood:1`);
-  await fetch(`${flooded.url}/boot/${token}/kernel`, { method: 'HEAD' });
-  const before = process.memoryUsage().rss;
-  const texts = ['GET /ipxe/ HTTP/1.1\r\nX-Slow: ', `GET /boot/${token}/kernel HTTP/1.1\r\nHost: h\r\n\r\n`];
-  const sockets: Socket[] = [];
-  // No more at a time than the kernel queues: whoever finds the queue full tries again after seconds only.
-  for (let count = 0; count < 2_000; count += 100) {
-    const batch = Array.from({ length: 100 }, () => connect(flooded.port, '127.0.0.1').on('error', () => undefined));
-    await Promise.all(batch.map((socket) => once(socket, 'connect')));
-    // Every eighth client asks for a kernel and does not read it.
-    for (const [index, socket] of batch.entries()) socket.pause().write(texts[Number(index % 8 === 0)] ?? '');
-    sockets.push(...batch);
-  }
-  assert.deepEqual(await bodyOf(`${flooded.url}/boot/${token}/initrd`), initrd);
-  const grownMiB = Math.round((process.memoryUsage().rss - before) / 1_048_576);
-  for (const socket of sockets) socket.destroy();
-  assert.ok(grownMiB < 250, `2000 clients cost ${grownMiB} MiB, on both sides`);
 });
 
 test('a step that does not come in time is named on the boot configuration until it comes', async () => {

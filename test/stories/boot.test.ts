@@ -705,6 +705,28 @@ async function listening(server: HttpServer): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
 }
 
+test('beyond the files that may be sent at once a machine is told to wait, unless another address has more of them', async () => {
+  await using large = await directoryWith({ vmlinuz: Buffer.alloc(16 * 1_048_576), initrd });
+  const { token, uuid } = await preparedBoot('queues', { image: `file://${large.path}`, ignition: butane });
+  await using narrow = await startBoot(optionsFor({ mostDownloads: 2 }));
+  const ask = async (file: string, localAddress = '127.0.0.1') => {
+    const request = get(`${narrow.url}${file}`, { localAddress, agent: false });
+    const [answer] = (await once(request, 'response')) as [import('node:http').IncomingMessage]; // what the event carries
+    return answer.pause();
+  };
+  const slow = [await ask(`/boot/${token}/kernel`), await ask(`/boot/${token}/kernel`)];
+  const refused = await ask(`/boot/${token}/initrd`);
+  assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '5']);
+  for (const file of [`/ipxe/${uuid}`, `/boot/${token}/ignition`])
+    assert.equal((await ask(file)).statusCode, 200, 'what is small is answered');
+  const gone = slow[1] && once(slow[1], 'error');
+  const other = await ask(`/boot/${token}/initrd`, '127.0.0.2');
+  slow[1]?.resume();
+  assert.equal(other.statusCode, 200);
+  await gone;
+  for (const answer of [...slow, refused, other]) answer.destroy();
+});
+
 test('machines that stop reading hold no memory', async () => {
   await using large = await directoryWith({ vmlinuz: Buffer.alloc(64 * 1_048_576), initrd: 'x' });
   const { token } = await preparedBoot('stalled', { image: `file://${large.path}` });

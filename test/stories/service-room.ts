@@ -38,9 +38,17 @@ export interface BootWish {
 
 const serverIndexes: Indexes<Server> = { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] };
 
+interface ServiceRoomParts {
+  readonly client: KubeClient;
+  readonly kubeconfigPath: string;
+  readonly caches: CacheSet;
+  readonly stack: AsyncDisposableStack;
+}
+
 /** What a service needs around it: a real API server, caches and a key. No operator runs here. */
 export class ServiceRoom implements AsyncDisposable {
   readonly client: KubeClient;
+  readonly kubeconfigPath: string;
   readonly servers: Cache<Server>;
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
   readonly inventories: Cache<ServerInventory>;
@@ -51,8 +59,9 @@ export class ServiceRoom implements AsyncDisposable {
   readonly bootTokenKey = (): Promise<Uint8Array> => Promise.resolve(this.key);
   readonly #stack: AsyncDisposableStack;
 
-  constructor(client: KubeClient, caches: CacheSet, stack: AsyncDisposableStack) {
+  constructor({ client, kubeconfigPath, caches, stack }: ServiceRoomParts) {
     this.client = client;
+    this.kubeconfigPath = kubeconfigPath;
     this.#stack = stack;
     this.servers = caches.watch(Server, { indexes: serverIndexes });
     this.bootConfigurations = caches.watch(ServerBootConfiguration);
@@ -163,9 +172,10 @@ export async function openServiceRoom(): Promise<ServiceRoom> {
   const stack = new AsyncDisposableStack();
   try {
     const cluster = stack.use(await openCluster({ crds: true }));
-    const client = stack.use(createKubeClient({ kubeconfigPath: cluster.kubeconfigPath }));
+    const { kubeconfigPath } = cluster;
+    const client = stack.use(createKubeClient({ kubeconfigPath }));
     const caches = new CacheSet({ client, clock: systemClock, log: pino({ level: 'silent' }) });
-    const room = new ServiceRoom(client, caches, stack);
+    const room = new ServiceRoom({ client, kubeconfigPath, caches, stack });
     stack.defer(() => caches.stop());
     await caches.start(new AbortController().signal);
     return room;

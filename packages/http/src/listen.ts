@@ -38,6 +38,8 @@ export interface Limits {
 
 /** Whoever means it sends a header at once. */
 const usualHeadersTimeoutMs = 10_000;
+/** Who connects while we are busy waits; where this many wait, the next one tries again after a second, or three. */
+const backlog = 4_096;
 /** A connection that is kept for another request costs memory. */
 const keepAliveTimeout = 20_000;
 
@@ -59,7 +61,7 @@ export async function listenOn(http: FastifyInstance, options: ListenOptions): P
     await http.close();
   };
   try {
-    await http.listen({ host: listen.host ?? everyAddress(), port: listen.port });
+    await http.listen({ host: listen.host ?? everyAddress(), port: listen.port, backlog });
   } catch (error) {
     await close();
     throw error;

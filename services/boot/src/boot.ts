@@ -2,7 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
-import { limitConnections } from '@metal/http/connection-limit.ts';
+import { limitAnswers, limitConnections } from '@metal/http/connection-limit.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -50,8 +50,8 @@ export interface BootOptions {
   defaultUkiImage?: string | undefined;
   /** Reports of probes are a step of a boot; left out, they are not seen here. */
   inventories?: Cache<ServerInventory> | undefined;
-  /** Connections at once; beyond, those that say or take nothing make room. */
-  mostConnections?: number | undefined;
+  /** Files being sent at once. */
+  mostDownloads?: number | undefined;
   /** Requests of one client address that cost more than a file; the default lets a thousand machines behind one boot. */
   rateLimit?: { burst: number; perSecond: number } | undefined;
   clock: Clock;
@@ -80,8 +80,10 @@ export interface RunningBoot extends AsyncDisposable {
   sawDhcp(serverName: string, detail?: string): void;
 }
 
-/** Each costs some kilobytes, and memory for what it is being sent where it reads slowly. */
+/** Each costs some ten kilobytes; … */
 const mostConnections = 4_096;
+/** … one that is being sent a file costs more, and what the kernel has for it besides, as long as its client takes. */
+const mostDownloads = 1_000;
 
 /** A client that takes nothing for this long is gone; a slow one that takes something is not. */
 const idleTimeoutMs = 120_000;
@@ -113,7 +115,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     name: 'metal_boot_requests_total',
     help: 'Requests to the boot service by route and status',
   });
-  limitConnections(http.server, { most: options.mostConnections ?? mostConnections, clock });
+  limitConnections(http.server, { most: mostConnections, clock });
   serveBoots(http, {
     auth,
     client,
@@ -128,6 +130,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     bootTokenKey: options.bootTokenKey,
     publicUrl: () => url,
     rateLimit: options.rateLimit,
+    mayDownload: limitAnswers({ most: options.mostDownloads ?? mostDownloads, clock }),
   });
   const port = await startListening(stack, () => listenOn(http, { listen: options.listen, clock, farewellMs }));
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');

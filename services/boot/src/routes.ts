@@ -3,6 +3,8 @@ import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { SharedQuestions } from '@metal/kube/shared-questions.ts';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Artefact } from './artefact.ts';
@@ -16,7 +18,7 @@ import type { Machines } from './machines.ts';
 import type { LayerName } from './oci/layers.ts';
 import type { OciImages } from './oci/oci-images.ts';
 import { answerRefusals, turnFloodsAway } from './answers.ts';
-import { Refusal } from './refusal.ts';
+import { Flood, Refusal } from './refusal.ts';
 import { entryScript, localBootScript, machineScript } from './scripts.ts';
 import { serveTokenless } from './tokenless-routes.ts';
 
@@ -33,6 +35,8 @@ export interface RoutesOptions {
   log: Logger;
   bootTokenKey: () => Promise<Uint8Array>;
   publicUrl: () => string;
+  /** Whether one more file may be sent. */
+  mayDownload: (socket: Socket, answer: ServerResponse) => boolean;
   /** Per client address; files are not counted. */
   rateLimit?: { burst: number; perSecond: number } | undefined;
 }
@@ -52,6 +56,8 @@ type ByToken = { Params: { token: string } };
 /** Machines have less patience than the API server may need. */
 const acknowledgedWithinMs = 10_000;
 const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
+/** iPXE waits that long and asks again by itself. */
+const downloadAgainSeconds = 5;
 /** Reading it costs a request and perhaps a translation. */
 const perIgnition = { everyMs: 1_000, burst: 5 };
 /** What costs nobody else anything: it may be asked for in as many parts as a firmware likes. */
@@ -67,6 +73,11 @@ const freeRoutes = new Set(['/ipxe', '/ipxe/', '/httpboot/*', '/image', ...Objec
  */
 export function serveBoots(http: FastifyInstance, options: RoutesOptions): void {
   const { machines, images, evidence, client, clock, log } = options;
+  const send: typeof sendArtefact = (request, reply, artefact) => {
+    if (!options.mayDownload(request.raw.socket, reply.raw))
+      throw new Flood('too many files are being sent; try again', downloadAgainSeconds);
+    return sendArtefact(request, reply, artefact);
+  };
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   answerRefusals(http, { clock, log });
@@ -104,11 +115,11 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
         const artefact = (await imageOf(boot, images))[layer];
         if (artefact === undefined) throw new Refusal(404, `the image of this boot has no ${layer}`);
         onceDelivered(request, reply, () => void evidence.record(boot, layer, `by ${request.ip}`));
-        return sendArtefact(request, reply, artefact);
+        return send(request, reply, artefact);
       },
     });
   }
-  serveTokenless(http, { ...options, send: sendArtefact });
+  serveTokenless(http, { ...options, send });
 
   const ignitions = new SharedQuestions<Awaited<ReturnType<typeof readIgnition>>>({ clock, ...perIgnition });
   const sendIgnition = async (request: FastifyRequest, reply: FastifyReply, boot: ServerBootConfiguration) => {

@@ -10,6 +10,7 @@ const mostLines = 10_000;
 
 /** The operator in a process of its own, as users run it. */
 export interface OperatorProcess extends AsyncDisposable {
+  readonly pid: number;
   readonly bootUrl: string;
   readonly registryUrl: string;
   readonly metadataUrl: string;
@@ -50,6 +51,7 @@ export async function startOperatorProcess({ flags }: { flags: readonly string[]
   try {
     const { bootUrl, registryUrl, metadataUrl, identity } = await running.promise;
     return {
+      pid: child.pid ?? 0,
       bootUrl,
       registryUrl,
       metadataUrl,
