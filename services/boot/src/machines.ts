@@ -24,8 +24,8 @@ const deadlineMs = 10_000;
 const retryAfterSeconds = 5;
 /** What one machine may make us ask: a boot takes two questions, a person at its console some more. */
 const perMachine = { everyMs: 1_000, burst: 5 };
-/** Machines asked about at once, whatever is known of them: thousands that are powered on together come again. */
-const mostAtOnce = 100;
+/** Machines asked about at once; of more that are powered on together, some come again. */
+const mostAtOnce = 1_000;
 
 /** What the API server itself says of a server and of the boot configuration that counts for it. */
 interface Truth {

@@ -4,12 +4,17 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
 
+/** Of the kernel, in what it says of processes. */
+const ticksPerSecond = 100;
+
 /** The boot service as a process of its own, of which the memory can be measured. */
 export interface BootProcess extends AsyncDisposable {
   readonly url: string;
   readonly log: OperatorProcess['log'];
   /** The most memory it ever had, as the kernel counts it. */
   peakBytes(): Promise<number>;
+  /** Processor time it has used so far. */
+  cpuSeconds(): Promise<number>;
 }
 
 export async function startBootProcess(kubeconfigPath: string, flags: readonly string[]): Promise<BootProcess> {
@@ -30,10 +35,16 @@ export async function startBootProcess(kubeconfigPath: string, flags: readonly s
     const status = await readFile(`/proc/${operator.pid}/status`, 'utf8');
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
   };
+  const cpuSeconds = async () => {
+    const [, fields = ''] = (await readFile(`/proc/${operator.pid}/stat`, 'utf8')).split(') ');
+    const [user = 0, system = 0] = fields.split(' ').slice(11).map(Number);
+    return (user + system) / ticksPerSecond;
+  };
   return {
     url: operator.bootUrl,
     log: operator.log,
     peakBytes,
+    cpuSeconds,
     [Symbol.asyncDispose]: () => operator[Symbol.asyncDispose](),
   };
 }

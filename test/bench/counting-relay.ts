@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** Stands between a client and a server, and counts the bytes that come back. */
+export class CountingRelay implements AsyncDisposable {
+  /** Host and port. */
+  readonly host: string;
+  #bytes = 0;
+  readonly #entrance: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(entrance: Server, to: string) {
+    const { port } = entrance.address() as AddressInfo; // it listens on a port
+    this.host = `127.0.0.1:${port}`;
+    this.#entrance = entrance.on('connection', (socket) => this.#carry(socket, new URL(`http://${to}`)));
+  }
+
+  static async open(to: string): Promise<CountingRelay> {
+    const entrance = createServer().listen(0, '127.0.0.1');
+    await once(entrance, 'listening');
+    return new CountingRelay(entrance, to);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#entrance.close(resolve));
+  }
+
+  #carry(client: Socket, { hostname, port }: URL): void {
+    const server = connect(Number(port), hostname).on('data', ({ length }) => (this.#bytes += length));
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(one);
+      one.on('error', () => other.destroy()).on('close', () => this.#sockets.delete(one));
+      one.pipe(other);
+    }
+  }
+}

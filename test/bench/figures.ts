@@ -1,0 +1,21 @@
+/** One measured thing: what, how much, of what. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: 's' | 'MiB' | 'MiB/s' | 'images' | 'machines';
+}
+
+/** A table for people, or JSON for programs. */
+export function printFigures(figures: readonly Figure[], output: 'table' | 'json'): string {
+  if (output === 'json') return `${JSON.stringify(figures, undefined, 2)}\n`;
+  const width = Math.max(...figures.map(({ name }) => name.length));
+  return figures
+    .map(({ name, value, unit }) => `${name.padEnd(width)}  ${value.toFixed(2).padStart(10)} ${unit}\n`)
+    .join('');
+}
+
+/** The value that so many per cent of all do not exceed. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? Number.NaN;
+}
