@@ -549,6 +549,25 @@ test('no path leads out of a boot', async () => {
   }
 });
 
+const nonsense: [string, string, readonly number[]][] = [
+  ['a UUID that is no text', '/ipxe/%ff%fe', [400, 404]],
+  ['half an escape', '/ipxe/%zz', [400]],
+  ['an escaped end of a text', '/ipxe/%00', [404]],
+  ['a UUID with line breaks', '/ipxe/a%0d%0aset-cookie:%20x', [404]],
+  ['a UUID without end', `/ipxe/${'a'.repeat(5_000)}`, [414]],
+  ['a token of escapes', `/boot/${'%2e%2e%2f'.repeat(15)}/kernel`, [403, 404]],
+  ['a token that is no text', '/boot/%c3%28/ignition', [400, 403]],
+  ['the name of something every object has', '/boot/__proto__/constructor', [404]],
+  ['addresses that are none', '/httpboot/%2e%2e/%2e%2e/sha256-00.efi', [404]],
+];
+for (const [title, path, expected] of nonsense) {
+  test(`${title} in an address is refused in plain words`, async () => {
+    const { status, text } = await raw(path);
+    assert.ok(expected.includes(status), `${status}: ${text}`);
+    assert.ok(text.length < 300 && !/\r|    at |node_modules/.test(text), text);
+  });
+}
+
 /** fetch would tidy the path up before it is sent. */
 async function raw(path: string): Promise<{ status: number; text: string }> {
   const request = get({ host: '127.0.0.1', port: boot.port, path });

@@ -1,8 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { Server as SecureServer } from 'node:https';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { Certificate } from './certificate.ts';
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 
 export interface ListenOptions {
   /** Port 0 takes a free one; without a host, every address of the machine. */
@@ -48,10 +49,16 @@ export function application(limits: Limits, tls?: ListenOptions['tls']): Fastify
   const { headersTimeout = usualHeadersTimeoutMs, ...others } = limits;
   // Node looks at its connections twice a minute, if it is not told to look more often.
   const timeouts = { headersTimeout, connectionsCheckingInterval: headersTimeout / 2 };
-  const options = { logger: false, keepAliveTimeout, ...others };
+  const options = { logger: false, keepAliveTimeout, frameworkErrors: refuseAddress, ...others };
   if (tls === undefined) return fastify({ ...options, http: timeouts });
   return fastify({ ...options, https: { ...timeouts, cert: tls.certificatePem, key: tls.keyPem } });
 }
+
+/** An address that cannot be read is not sent back to whoever asked for it. */
+const refuseAddress = ({ statusCode = 400 }: FastifyError, _request: unknown, { raw }: { raw: ServerResponse }): void =>
+  void raw
+    .writeHead(statusCode, { 'content-type': 'text/plain; charset=utf-8' })
+    .end('the address is not well-formed\n');
 
 /** Listens until disposed. Requests under way may finish, but not keep the service for ever. */
 export async function listenOn(http: FastifyInstance, options: ListenOptions): Promise<ListeningSecurely> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { type Demand, fileArtefact, planOf } from './artefact.ts';
+import { type Demand, fileArtefact, planOf, urlArtefact } from './artefact.ts';
 
 const all: Omit<Demand, 'signal'> = { method: 'GET', range: undefined, ifRange: undefined, ifNoneMatch: undefined };
 
@@ -19,6 +19,20 @@ const rows: Row[] = [
   ['more than there is', { range: 'bytes=90-500' }, { status: 206, span: [90, 99], range: 'bytes 90-99/100' }],
   ['what lies outside', { range: 'bytes=100-' }, { status: 416, span: undefined, range: 'bytes */100' }],
   ['several parts', { range: 'bytes=0-1,5-6' }, { status: 200, span: [0, 99] }],
+  ['the same parts a thousand times', { range: `bytes=${'0-,'.repeat(999)}0-` }, { status: 200, span: [0, 99] }],
+  ['a part that ends before it begins', { range: 'bytes=5-3' }, { status: 200, span: [0, 99] }],
+  ['the last nothing', { range: 'bytes=-0' }, { status: 416, span: undefined, range: 'bytes */100' }],
+  [
+    'a part beyond all numbers',
+    { range: `bytes=${'9'.repeat(400)}-` },
+    { status: 416, span: undefined, range: 'bytes */100' },
+  ],
+  [
+    'more of the end than there is',
+    { range: `bytes=-${'9'.repeat(400)}` },
+    { status: 206, span: [0, 99], range: 'bytes 0-99/100' },
+  ],
+  ['the head of a part', { method: 'HEAD', range: 'bytes=10-19' }, { status: 200, span: undefined }],
   ['rubbish', { range: 'lines=1-2' }, { status: 200, span: [0, 99] }],
   [
     'a part of the same version',
@@ -38,6 +52,23 @@ for (const [title, demand, expected] of rows) {
 }
 
 const signal = new AbortController().signal;
+
+const relayed: [string, Partial<Demand>, string | null][] = [
+  ['one part is asked for as it is', { range: 'bytes=1-2' }, 'bytes=1-2'],
+  ['several parts are asked for as a whole', { range: 'bytes=0-,0-,0-' }, null],
+  ['the head is asked for as a whole', { method: 'HEAD', range: 'bytes=1-2' }, null],
+];
+for (const [title, demand, expected] of relayed) {
+  test(`of a file on another web server, ${title}`, async () => {
+    const asked: (string | null)[] = [];
+    const artefact = urlArtefact(new URL('http://images.test/kernel'), async (_url, init) => {
+      asked.push(new Headers(init?.headers).get('range'));
+      return new Response('kernel');
+    });
+    await artefact.deliver({ ...all, ...demand, signal });
+    assert.deepEqual(asked, [expected]);
+  });
+}
 
 test('a file is delivered with its length, whole or in part', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'metal-boot-test-'));

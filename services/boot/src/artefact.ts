@@ -96,7 +96,8 @@ export function planOf(
   };
   if (ifNoneMatch !== undefined && ifNoneMatch.split(',').some((tag) => tag.trim() === etag))
     return { status: 304, headers, span: undefined };
-  const span = ifRange === undefined || ifRange === etag ? spanOf(range, size) : 'all';
+  const isPart = method === 'GET' && (ifRange === undefined || ifRange === etag);
+  const span = isPart ? spanOf(range, size) : 'all';
   if (span === 'outside')
     return {
       status: 416,
@@ -113,12 +114,15 @@ export function planOf(
   return { status: span === 'all' ? 200 : 206, headers, span: method === 'HEAD' || size === 0 ? undefined : bytes };
 }
 
-/** A single range; anything else is answered with the whole, as the standard allows. */
+/** Several parts would have to be read, and their overlaps sent, more than once: the whole is sent instead, as it may be. */
+const singleRange = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/;
+
 function spanOf(range: string | undefined, size: number): 'all' | 'outside' | { first: number; last: number } {
-  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
-  if (from === '' && to === '') return 'all';
-  const first = from === '' ? Math.max(0, size - Number(to)) : Number(from);
-  const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  const [, from, to = '', length] = singleRange.exec(range ?? '') ?? [];
+  if (from === undefined && length === undefined) return 'all';
+  const first = from === undefined ? Math.max(0, size - Number(length)) : Number(from);
+  if (to !== '' && Number(to) < first) return 'all';
+  const last = to === '' ? size - 1 : Math.min(Number(to), size - 1);
   return first > last ? 'outside' : { first, last };
 }
 
@@ -146,7 +150,8 @@ export function urlArtefact(url: URL, fetch: typeof globalThis.fetch): Artefact 
       requireFound(response, url);
     },
     deliver: async ({ method, range, ifRange, ifNoneMatch, signal }) => {
-      const wanted = { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch };
+      const part = method === 'GET' && singleRange.test(range ?? '') ? range : undefined;
+      const wanted = { range: part, 'if-range': ifRange, 'if-none-match': ifNoneMatch };
       // Kernels and initrds are compressed already; a length that counts other bytes than it sends would break the boot.
       const headers = new Headers({ 'accept-encoding': 'identity' });
       for (const [name, value] of Object.entries(wanted)) if (value !== undefined) headers.set(name, value);

@@ -54,12 +54,14 @@ export class Machines {
 
   /** @throws Refusal 404 unless exactly one Server has the UUID. */
   byUuid(uuid: string): Server {
+    // It comes back in the answer, for people who read the console.
+    if (!/^[\w-]{0,64}$/.test(uuid)) throw new Refusal(404, 'expected the system UUID of a machine; this is none');
     const found = this.#options.servers.by('uuid', uuid.toLowerCase());
     const [server] = found;
     if (server !== undefined && found.length === 1) return server;
     throw new Refusal(
       404,
-      `${found.length === 0 ? 'no Server has' : `${found.length} Servers have`} the system UUID ${uuid.toLowerCase().slice(0, 64)}; expected one`,
+      `${found.length === 0 ? 'no Server has' : `${found.length} Servers have`} the system UUID ${uuid.toLowerCase()}; expected one`,
     );
   }
 
