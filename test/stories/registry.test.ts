@@ -531,17 +531,17 @@ test('what an earlier attempt said of its boot counts for nothing later', async 
   assert.equal((await stateOf(second))?.observedGeneration, 2, 'what boots after a change says so itself');
 });
 
-test('a registry whose watch died before a boot was prepared knows its token, and says so when it cannot tell', async () => {
-  const servers = room.servers;
-  const { bootConfigurations } = room.withDeadWatches();
-  await using lagging = await startRegistry(optionsFor({ bootConfigurations }));
+test('a registry whose watches died before a boot was prepared takes its report, and says so when it cannot tell', async () => {
+  const dead = room.withDeadWatches();
+  await using lagging = await startRegistry(optionsFor(dead));
   const server = await room.discovering('prepared-elsewhere');
-  await room.until(servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
-  const list = () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
-  const client: typeof room.client = Object.create(room.client, { list: { value: list } });
-  await using cutOff = await startRegistry(optionsFor({ bootConfigurations, client }));
-  const answer = await report(server, { at: cutOff });
-  assert.deepEqual([answer.status, answer.code, answer.retryAfter], [503, 'NotReady', '5']);
+  const away = () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
+  const client: typeof room.client = Object.create(room.client, { list: { value: away }, find: { value: away } });
+  for (const caches of [dead, { ...dead, bootConfigurations: room.bootConfigurations }]) {
+    await using cutOff = await startRegistry(optionsFor({ ...caches, client }));
+    const answer = await report(server, { at: cutOff });
+    assert.deepEqual([answer.status, answer.code, answer.retryAfter], [503, 'NotReady', '5']);
+  }
   assert.equal((await report(server, { at: lagging })).status, 201);
 });
 

@@ -1,4 +1,4 @@
-import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import {
   bootTokenExpiresAnnotation,
@@ -7,12 +7,14 @@ import {
   typeAnnotation,
 } from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { Refusal } from './refusal.ts';
 
 export interface AdmissionOptions {
   auth: 'token' | 'none';
+  client: KubeClient;
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   tokens: BootTokens;
@@ -51,25 +53,29 @@ export class Admission {
   }
 
   /** The server with that UUID, provided that the token was minted for the boot it is doing now. */
-  senderOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Sender {
+  async senderOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Promise<Sender> {
     if (this.#options.auth === 'none') {
       const only = requireOnly(this.#options.servers.by('uuid', systemUUID.toLowerCase()), systemUUID);
       return { server: only, boot: this.#currentBootOf(only) };
     }
-    return { server: this.provenServerOf(systemUUID, boot), boot };
+    return { server: await this.provenServerOf(systemUUID, boot), boot };
   }
 
-  /** The same, whatever the registry takes from anybody. */
-  provenServerOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Server {
-    const found = this.#options.servers.by('uuid', systemUUID.toLowerCase());
-    const named = found.find((server) => server.metadata.name === boot?.spec.serverRef.name);
-    const [server] = named === undefined ? found : [named];
-    if (server === undefined)
-      throw new Refusal('ServerUnknown', `no Server has the system UUID ${systemUUID.toLowerCase()}`);
-    if (named === undefined) throw new Refusal('TokenOfAnotherServer', 'the token was given to another server');
-    if (!isCurrent(server, boot))
-      throw new Refusal('BootNotCurrent', 'the token belongs to an earlier boot of this server');
-    return server;
+  /**
+   * The same, whatever the registry takes from anybody. A refusal is final to a machine, and a watch may be dead for minutes:
+   * it is given only after asking the API server itself. Whoever brings a token of ours to be refused runs dry soon.
+   */
+  async provenServerOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Promise<Server> {
+    const known = this.#options.servers.by('uuid', systemUUID.toLowerCase());
+    const judgement = judge(known, systemUUID, boot);
+    if (!(judgement instanceof Refusal)) return judgement;
+    const name = boot?.spec.serverRef.name ?? '';
+    const current = await this.#options.client.find(Server, { name });
+    const others = known.filter(({ metadata }) => metadata.name !== name);
+    const isMeant = current?.spec.systemUUID.toLowerCase() === systemUUID.toLowerCase();
+    const anew = judge(isMeant ? [...others, current] : others, systemUUID, boot);
+    if (anew instanceof Refusal) throw anew;
+    return anew;
   }
 
   #currentBootOf({ spec }: Server): ServerBootConfiguration | undefined {
@@ -104,6 +110,21 @@ export function requireDiscoveryBoot(boot: ServerBootConfiguration | undefined):
 export const isDiscoveryBoot = ({ metadata }: ServerBootConfiguration): boolean =>
   metadata.annotations?.[typeAnnotation] === internalBootType &&
   metadata.annotations[cleanupAttemptAnnotation] === undefined;
+
+/** Of the servers with the UUID the one that is doing this boot, or why there is none. */
+function judge(
+  found: readonly Server[],
+  systemUUID: string,
+  boot: ServerBootConfiguration | undefined,
+): Server | Refusal {
+  if (found.length === 0)
+    return new Refusal('ServerUnknown', `no Server has the system UUID ${systemUUID.toLowerCase()}`);
+  const server = found.find(({ metadata }) => metadata.name === boot?.spec.serverRef.name);
+  if (server === undefined) return new Refusal('TokenOfAnotherServer', 'the token was given to another server');
+  return isCurrent(server, boot)
+    ? server
+    : new Refusal('BootNotCurrent', 'the token belongs to an earlier boot of this server');
+}
 
 /** The words of v0.7.0, also where several Servers have the UUID. */
 function requireOnly(found: readonly Server[], systemUUID: string): Server {

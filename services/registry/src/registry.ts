@@ -54,7 +54,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   const stack = new AsyncDisposableStack();
   const { servers, bootConfigurations, bootTokenKey } = options;
   const tokens = stack.use(new BootTokens({ bootConfigurations, bootTokenKey, client, clock }));
-  const admission = new Admission({ auth, servers, bootConfigurations, tokens, clock });
+  const admission = new Admission({ auth, client, servers, bootConfigurations, tokens, clock });
   const store = new ReportStore({ auth, client, inventories, clock });
   const erasureStore = new ErasureStore({ client, erasures: options.erasures, clock });
   const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });

@@ -65,7 +65,7 @@ function takePosts(http: Application, { auth, client, admission, store, clock, l
     requireDiscoveryBoot(boot);
     const bytes = bytesOf(request);
     const { systemUUID, data } = parseBody(bytes, registration);
-    const sender = admission.senderOf(systemUUID, boot);
+    const sender = await admission.senderOf(systemUUID, boot);
     const outcome = await store.put({ sender, report: data, bytes });
     if (outcome === 'stored') log.info({ server: sender.server.metadata.name, bytes: bytes.length }, 'report stored');
     return reply.code(outcome === 'stored' || auth === 'none' ? 201 : 200).send();
@@ -75,7 +75,7 @@ function takePosts(http: Application, { auth, client, admission, store, clock, l
     const claimed = await bootOf(request);
     const { systemUUID, booted } = parseBody(bytesOf(request), bootState);
     if (!booted && auth === 'none') return reply.code(200).send();
-    const { server, boot } = admission.senderOf(systemUUID, claimed);
+    const { server, boot } = await admission.senderOf(systemUUID, claimed);
     if (!booted) return reply.code(200).send();
     if (boot === undefined)
       throw new Refusal('ServerUnknown', `Server ${server.metadata.name} has no boot configuration`);
@@ -96,7 +96,7 @@ function takeErasures(http: Application, { admission, erasureStore, log }: Route
   http.post('/erasures', { onRequest }, async (request, reply) => {
     const boot = await bootOf(request);
     const report = parseBody(bytesOf(request), erasureReport);
-    const server = admission.provenServerOf(report.systemUUID, boot);
+    const server = await admission.provenServerOf(report.systemUUID, boot);
     const delivery = { server, boot, report };
     requireOrdered(delivery);
     const outcome = await erasureStore.put(delivery);
@@ -108,24 +108,24 @@ function takeErasures(http: Application, { admission, erasureStore, log }: Route
 
 /** Reading and deleting over HTTP is open to everybody or to nobody. */
 function openReports(http: Application, { auth, client, admission, inventories }: RoutesOptions): void {
-  const inventoryOf = (systemUUID: string): ServerInventory => {
+  const inventoryOf = async (systemUUID: string): Promise<ServerInventory> => {
     if (auth !== 'none')
       throw new Refusal(
         'RouteClosed',
         'reports are ServerInventory objects; ask the API server (kubectl get serverinventories)',
       );
-    const inventory = inventories.get(admission.senderOf(systemUUID, undefined).server.metadata.name);
+    const inventory = inventories.get((await admission.senderOf(systemUUID, undefined)).server.metadata.name);
     if (inventory === undefined)
       throw new Refusal('ReportUnknown', `system ${systemUUID.toLowerCase()} has not reported`);
     return inventory;
   };
 
   http.get<ByUuid>('/systems/*', async (request, reply) =>
-    reply.code(200).send(inventoryOf(request.params['*']).spec.report),
+    reply.code(200).send((await inventoryOf(request.params['*'])).spec.report),
   );
 
   http.delete<ByUuid>('/delete/*', async (request, reply) => {
-    const { name, uid } = inventoryOf(request.params['*']).metadata;
+    const { name, uid } = (await inventoryOf(request.params['*'])).metadata;
     await client.delete(ServerInventory, { name }, { uid });
     return reply.code(200).send();
   });
