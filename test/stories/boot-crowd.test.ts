@@ -30,6 +30,8 @@ after(async () => {
 interface Crowd {
   readonly title: string;
   readonly addressOf: (index: number) => string;
+  /** Where machines boot from meanwhile. */
+  readonly machineAddresses: readonly [string, ...string[]];
   /** What each says, knowing where a kernel is. */
   readonly words: (kernelPath: string) => string;
   /** What each does when its turn comes again. */
@@ -37,16 +39,19 @@ interface Crowd {
 }
 
 const amongMany = (index: number): string => `127.1.${Math.floor(index / 250)}.${1 + (index % 250)}`;
+const apart = '127.9.9.9';
 const crowds: readonly Crowd[] = [
   {
     title: 'begin a header and never end it',
     addressOf: (index) => (index % 2 === 0 ? '127.0.0.1' : amongMany(index)),
+    machineAddresses: [apart, '127.0.0.1'],
     words: () => 'GET /ipxe/ HTTP/1.1\r\nX-Slow: ',
     keepOn: (socket) => socket.write('x'),
   },
   {
     title: 'download slowly',
     addressOf: (index) => amongMany(index % 100),
+    machineAddresses: [apart],
     words: (kernelPath) => `GET ${kernelPath} HTTP/1.1\r\nHost: h\r\n\r\n`,
     keepOn: (socket) => socket.read(),
   },
@@ -61,16 +66,17 @@ for (const [index, crowd] of crowds.entries()) {
     });
     await using boot = await startBootProcess(room.kubeconfigPath, [`--boot-file-roots=${tmpdir()}`]);
     await room.until(room.bootConfigurations, `${namespace}/${server.name}`, ({ status }) => status?.state === 'Ready');
-    const machine = { uuid: server.uuid, address: '127.9.9.9' };
-    const [kernelUrl = ''] = await filesOfScript(boot.url, machine);
+    const [kernelUrl = ''] = await filesOfScript(boot.url, { uuid: server.uuid });
     const sockets: Socket[] = [];
     try {
       for (let count = 0; count < clients; count += batchSize) {
         sockets.push(...(await nextOf(crowd, kernelUrl, count)));
         if (sockets.length % 2_000 !== 0) continue;
         for (const socket of sockets) if (!socket.destroyed) crowd.keepOn(socket);
-        const loaded = await bootOverNetwork(boot.url, machine);
-        assert.deepEqual(loaded, { kernel: kernel.length, initrd: initrd.length, ignition: ignition.length });
+        for (const address of crowd.machineAddresses) {
+          const loaded = await bootOverNetwork(boot.url, { uuid: server.uuid, address });
+          assert.deepEqual(loaded, { kernel: kernel.length, initrd: initrd.length, ignition: ignition.length });
+        }
       }
       const peakMiB = Math.round((await boot.peakBytes()) / 1_048_576);
       assert.ok(peakMiB < mostMiB, `the boot service needed ${peakMiB} MiB`);
