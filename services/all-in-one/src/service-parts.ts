@@ -98,6 +98,7 @@ export async function startBootPart(
     registryUrl,
     imagesFile: config.bootImagesFile,
     fileRoots: config.bootFileRoots,
+    butane: config.butane,
     registries: config.bootRegistries,
     defaultUkiImage: config.defaultUkiImage,
     inventories: caches.inventories,

@@ -13,6 +13,7 @@ import type { Registry as MetricsRegistry } from 'prom-client';
 import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ArtefactStore } from './artefact-store.ts';
 import { BootWatch } from './boot-watch.ts';
+import { Butane } from './butane.ts';
 import { EvidenceLog } from './evidence-log.ts';
 import { expectationOf, currentBootRef } from './expectation.ts';
 import { BootImages } from './images.ts';
@@ -42,6 +43,8 @@ export interface BootOptions {
   registryUrl?: string | undefined;
   /** Names images: `name: {kernel, initrd, cmdline}` in YAML or JSON. */
   imagesFile?: string | undefined;
+  /** The program that translates Butane; left out, it is looked for in PATH. */
+  butane?: string | undefined;
   /** Directories below which claims may name files. */
   fileRoots?: readonly string[] | undefined;
   /** Where OCI images may come from, and where they are kept; left out, none are understood. */
@@ -96,6 +99,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const oci = options.registries && stack.use(new HeldOciImages(options, options.registries)).images;
   const { imagesFile: mapFile, fileRoots, fetch } = options;
   const images = new BootImages({ mapFile, fileRoots, oci, clock, fetch });
+  const butane = stack.use(new Butane({ program: options.butane ?? 'butane' }));
   const machines = new Machines({ client, servers, bootConfigurations, tokens, clock });
   const { onStep, onOverdue } = countSteps(options.metrics);
   const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log, onStep }));
@@ -115,6 +119,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   serveBoots(http, {
     auth,
     client,
+    butane,
     known: stack.use(new KnownMachines(servers)),
     oci,
     defaultUkiImage: options.defaultUkiImage,
@@ -129,7 +134,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const port = await startListening(stack, () => listenOn(http, { listen: options.listen, clock, farewellMs }));
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');
   const events = createEventRecorder({ client, clock, log, controller: 'boot-service' });
-  stack.use(new Preparation({ client, servers, bootConfigurations, images, events, clock, log }));
+  stack.use(new Preparation({ client, servers, bootConfigurations, images, butane, events, clock, log }));
   const { inventories } = options;
   stack.use(new BootWatch({ servers, bootConfigurations, inventories, evidence, events, clock, log, onOverdue }));
   const running = stack.move();

@@ -9,6 +9,7 @@ import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import { WorkQueue } from '@metal/kube/queue.ts';
 import type { Logger } from 'pino';
 import type { BootPlan } from './boot-plan.ts';
+import type { Butane } from './butane.ts';
 import { BootError } from './errors.ts';
 import { readIgnition } from './ignition.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
@@ -19,6 +20,7 @@ export interface PreparationOptions {
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   images: BootImages;
+  butane: Butane;
   events: EventRecorder;
   clock: Clock;
   log: Logger;
@@ -117,7 +119,7 @@ export class Preparation implements AsyncDisposable {
     try {
       const plan = await this.#planInTime(boot);
       if (plan === undefined) return { state: 'Pending' };
-      await readIgnition(boot, this.#options.client, this.#stop.signal);
+      await readIgnition(boot, this.#options, this.#stop.signal);
       return { state: 'Ready', plan };
     } catch (error) {
       if (error instanceof BootError) return { state: 'Error', error };

@@ -5,6 +5,7 @@ import type { Clock } from '@metal/kube/clock.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Artefact } from './artefact.ts';
+import type { Butane } from './butane.ts';
 import { BootError } from './errors.ts';
 import type { Step } from './evidence.ts';
 import type { EvidenceLog } from './evidence-log.ts';
@@ -22,6 +23,7 @@ import { serveTokenless } from './tokenless-routes.ts';
 export interface RoutesOptions {
   auth: 'token' | 'none';
   client: KubeClient;
+  butane: Butane;
   known: KnownMachines;
   oci: OciImages | undefined;
   defaultUkiImage: string | undefined;
@@ -57,7 +59,7 @@ const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
  *   POST /boot/<token>/booted            ───► noted                                     BootStateReceived
  */
 export function serveBoots(http: FastifyInstance, options: RoutesOptions): void {
-  const { machines, images, evidence, client, clock, log } = options;
+  const { machines, images, evidence, clock, log } = options;
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   http.setErrorHandler((error, request, reply) => refuse(error, request, reply, log));
@@ -106,7 +108,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   const sendIgnition = async (request: FastifyRequest, reply: FastifyReply, boot: ServerBootConfiguration) => {
     if (ignitionIsSpent(boot, clock.now()))
       throw new Refusal(403, 'the ignition of this boot was delivered before; it is not given out again');
-    const ignition = await readIgnition(boot, client);
+    const ignition = await readIgnition(boot, options);
     if (ignition === undefined) throw new Refusal(404, 'this boot has no ignition');
     onceDelivered(request, reply, () => void evidence.record(boot, 'ignition', `by ${request.ip}`));
     return reply.header('cache-control', 'no-store').type(ignition.contentType).send(ignition.reveal());

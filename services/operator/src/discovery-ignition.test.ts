@@ -89,3 +89,31 @@ for (const [title, template, message] of [
       assert.throws(ignition, { code: 'InvalidConfiguration', message });
     }));
 }
+
+test('without a template it is Ignition, with the token and all files in it', async () => {
+  const built = discoveryIgnitionOf({
+    templatePath: undefined,
+    probeImage: 'probe:1',
+    registryUrl: 'http://192.0.2.1',
+  });
+  const { ignition, format, access } = await built.render({ systemUUID: 'u', token: 'a token, 100%', files: [order] });
+  assert.equal(format, undefined);
+  assert.equal(access, undefined);
+  const { storage, systemd } = JSON.parse(ignition) as {
+    storage: { files: { path: string; mode: number; contents: { source: string } }[] };
+    systemd: { units: { name: string; enabled: boolean; contents: string }[] };
+  }; // Ignition 3.2.0
+  assert.deepEqual(
+    storage.files.map(({ path, mode, contents }) => [path, mode, decodeURIComponent(contents.source)]),
+    [
+      ['/etc/metalprobe/token', 0o600, 'data:,a token, 100%'],
+      [order.path, 0o600, `data:,${order.text}`],
+    ],
+  );
+  const [unit] = systemd.units;
+  assert.deepEqual([unit?.name, unit?.enabled], ['metalprobe.service', true]);
+  assert.match(
+    unit?.contents ?? '',
+    /^ExecStart=\/usr\/bin\/metalprobe --registry-url=http:\/\/192\.0\.2\.1 --server-uuid=u --token-file=\/etc\/metalprobe\/token$/m,
+  );
+});
