@@ -45,13 +45,14 @@ after(async () => {
 });
 
 function optionsFor(more: Partial<BootOptions> = {}): BootOptions {
-  const { client, servers, bootConfigurations, bootTokenKey, clock, log } = room;
+  const { client, servers, bootConfigurations, ipxeBootConfigs, bootTokenKey, clock, log } = room;
   return {
     listen: { host: '127.0.0.1', port: 0 },
     auth: 'token',
     client,
     servers,
     bootConfigurations,
+    ipxeBootConfigs,
     bootTokenKey,
     imagesFile: join(files.path, 'images'),
     fileRoots: [tmpdir()],

@@ -1,10 +1,11 @@
+import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { limitConnections } from '@metal/http/connection-limit.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
-import type { Cache } from '@metal/kube/cache.ts';
+import type { Cache, CacheSet } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { createEventRecorder } from '@metal/kube/events.ts';
@@ -12,6 +13,7 @@ import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ArtefactStore } from './artefact-store.ts';
+import { BootConfigs } from './boot-configs.ts';
 import { BootWatch } from './boot-watch.ts';
 import { Butane } from './butane.ts';
 import { EvidenceLog } from './evidence-log.ts';
@@ -35,6 +37,10 @@ export interface BootOptions {
   /** Needs the index `uuid` with lower-case values. */
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
+  /** Those with which people give boots scripts of their own. */
+  ipxeBootConfigs: Cache<IPXEBootConfig>;
+  /** Whether prepared boots are told as IPXEBootConfigs and HTTPBootConfigs, too. */
+  publishesBootConfigs?: boolean | undefined;
   bootTokenKey: () => Promise<Uint8Array>;
   /** URL under which machines reach this service; left out, it is made of `publicHost` and the port. */
   publicUrl?: string | undefined;
@@ -80,6 +86,10 @@ export interface RunningBoot extends AsyncDisposable {
   /** To be told by whoever answers DHCP: the machine of this server asked for an address. Known boots only; cheap. */
   sawDhcp(serverName: string, detail?: string): void;
 }
+
+/** What a boot service watches besides what others share with it. Clusters may do without the kind. */
+export const watchIpxeBootConfigs = (caches: CacheSet): Cache<IPXEBootConfig> =>
+  caches.watch(IPXEBootConfig, { isOptional: true });
 
 /** Each costs some kilobytes, and memory for what it is being sent where it reads slowly. */
 const mostConnections = 4_096;
@@ -134,7 +144,22 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const port = await startListening(stack, () => listenOn(http, { listen: options.listen, clock, farewellMs }));
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');
   const events = createEventRecorder({ client, clock, log, controller: 'boot-service' });
-  stack.use(new Preparation({ client, servers, bootConfigurations, images, butane, events, clock, log }));
+  const { ipxeBootConfigs, publishesBootConfigs: publishes = false } = options;
+  const bootConfigs = new BootConfigs({ client, ipxeBootConfigs, publishes, publicUrl: () => url, events, log });
+  stack.use(
+    new Preparation({
+      client,
+      servers,
+      bootConfigurations,
+      images,
+      butane,
+      ipxeBootConfigs,
+      bootConfigs,
+      events,
+      clock,
+      log,
+    }),
+  );
   const { inventories } = options;
   stack.use(new BootWatch({ servers, bootConfigurations, inventories, evidence, events, clock, log, onOverdue }));
   const running = stack.move();

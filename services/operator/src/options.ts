@@ -174,6 +174,12 @@ export const ownOptions = [
     '',
     'Directories, separated by commas, below which spec.image may name file:///…',
   ),
+  option(
+    'publish-boot-configs',
+    'boolean',
+    'false',
+    'Keep an IPXEBootConfig or HTTPBootConfig of each prepared boot, for programs that read those of boot.ironcore.dev; two more writes per boot',
+  ),
   option('butane', 'string', 'butane', 'Program that translates ignition with format: fcos; a path, or a name in PATH'),
   option(
     'allowed-registries',
