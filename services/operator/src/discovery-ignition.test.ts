@@ -6,12 +6,16 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { discoveryIgnitionOf } from './discovery-ignition.ts';
 
-function withTemplate<T>(text: string, act: (ignition: () => ReturnType<typeof discoveryIgnitionOf>) => T): T {
+function withTemplate<T>(
+  text: string,
+  act: (ignition: () => ReturnType<typeof discoveryIgnitionOf>, templatePath: string) => T,
+): T {
   const directory = mkdtempSync(join(tmpdir(), 'metal-ignition-'));
   const templatePath = join(directory, 'template.yaml');
   writeFileSync(templatePath, text);
   try {
-    return act(() => discoveryIgnitionOf({ templatePath, probeImage: 'probe:1', registryUrl: 'http://192.0.2.1' }));
+    const options = { templatePath, probeImage: 'probe:1', registryUrl: 'http://192.0.2.1' };
+    return act(() => discoveryIgnitionOf(options), templatePath);
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -30,13 +34,25 @@ test('keys are made only for a template that names them, also within an if', () 
     assert.match(access?.pem ?? '', /OPENSSH/);
   }));
 
-test('the probe is given what it verifies the registry against', async () => {
-  const options = { templatePath: undefined, probeImage: 'probe:1', registryUrl: 'https://192.0.2.1' };
-  const ignition = discoveryIgnitionOf({ ...options, registryCaPem: 'an authority\n' });
-  const { ignition: text } = await ignition.render({ systemUUID: 'u', token: 't' });
-  const { storage } = parse(text) as { storage: { files: { path: string; contents: { inline: string } }[] } }; // our own template
-  const [, path] = /--ca-file=(\S+)/.exec(text) ?? [];
-  assert.equal(storage.files.find((file) => file.path === path)?.contents.inline, 'an authority\n');
+test('the probe is given what it verifies the registry against, by every template and without one', async () => {
+  const options = { probeImage: 'probe:1', registryUrl: 'https://192.0.2.1', registryCaPem: 'an authority\n' };
+  const render = async (templatePath: string | undefined): Promise<string> =>
+    (await discoveryIgnitionOf({ ...options, templatePath }).render({ systemUUID: 'u', token: 't' })).ignition;
+  const builtIn = await render(undefined);
+  const [, path] = /--ca-file=([^\s\\]+)/.exec(builtIn) ?? [];
+  const { storage } = parse(builtIn) as { storage: { files: { path: string; contents: { source: string } }[] } }; // our own
+  assert.equal(storage.files.find((file) => file.path === path)?.contents.source, 'data:,an%20authority%0A');
+  await withTemplate('variant: fcos\nflags: {{ .Flags }}\n', async (_, templatePath) => {
+    const written = parse(await render(templatePath)) as {
+      flags: string;
+      storage: { files: { path: string; contents: { inline: string } }[] };
+    }; // written above
+    assert.match(written.flags, new RegExp(`--ca-file=${path}$`));
+    assert.deepEqual(
+      written.storage.files.map((file) => [file.path, file.contents.inline]),
+      [[path, 'an authority\n']],
+    );
+  });
 });
 
 const order = { path: '/etc/metalprobe/erasure.json', text: '{"mode":"Purge","disks":[{"serial":"a: #\\"b"}]}' };
