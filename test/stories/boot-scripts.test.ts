@@ -86,6 +86,7 @@ test('a machine gets the script that a person wrote for its boot, and can use wh
   assert.ok(status.conditions?.some(({ type, status: holds }) => type === 'IPXEScriptFetched' && holds === 'True'));
   const told = await configBecomes('own', 'Ready');
   assert.deepEqual(told.spec?.kernelURL, 'none', 'what a person wrote stays');
+  assert.deepEqual([status.boot?.method, status.boot?.script], ['iPXE', 'own-script']);
   assert.match(await (await askFor(server)).text(), /installed already/, 'an installed machine gets it no more');
 });
 
@@ -181,6 +182,7 @@ test('a Secret that is gone when the machine asks is told to the machine', async
 test('an IPXEBootConfig that goes gives the machine our script again', async () => {
   const server = await withScript('dropped');
   await room.client.delete(IPXEBootConfig, { name: 'dropped', namespace });
+  await room.until(room.bootConfigurations, `${namespace}/dropped`, ({ status }) => status?.boot?.script === undefined);
   assert.match(await (await askFor(server)).text(), /Booting dropped/);
 });
 

@@ -72,14 +72,15 @@ export class Preparation implements AsyncDisposable {
         if (isOther && bootConfigurations.get(key) !== undefined) this.#lookAgain(key);
       }),
     );
-    const onBoot = bootConfigurations.onChange(({ key, before, after }) => {
-      if (after === undefined) {
-        this.#queue.forget(key);
-        this.#missedSince.delete(before?.metadata.uid ?? '');
-      }
-      if (after !== undefined && (before === undefined || isNews(before, after))) this.#lookAgain(key);
-    });
-    this.#listening.use(onBoot);
+    this.#listening.use(
+      bootConfigurations.onChange(({ key, before, after }) => {
+        if (after === undefined) {
+          this.#queue.forget(key);
+          this.#missedSince.delete(before?.metadata.uid ?? '');
+        }
+        if (after !== undefined && (before === undefined || isNews(before, after))) this.#lookAgain(key);
+      }),
+    );
     for (const boot of bootConfigurations.all()) this.#queue.add(keyOf(boot));
   }
 
@@ -133,20 +134,21 @@ export class Preparation implements AsyncDisposable {
       const plan = await this.#planInTime(boot);
       if (plan === undefined) return { state: 'Pending' };
       await readIgnition(boot, this.#options, this.#stop.signal);
-      await this.#requireScript(boot);
-      return { state: 'Ready', plan };
+      return { state: 'Ready', plan: await this.#withScript(boot, plan) };
     } catch (error) {
       if (error instanceof BootError) return { state: 'Error', error };
       throw error;
     }
   }
 
-  /** Of a person who wrote one for this boot. @throws BootError */
-  async #requireScript(boot: ServerBootConfiguration): Promise<void> {
+  /** A script that a person wrote for this boot is one for iPXE, whatever the image has. @throws BootError */
+  async #withScript(boot: ServerBootConfiguration, plan: BootPlan): Promise<BootPlan> {
     const { client, ipxeBootConfigs, servers } = this.#options;
     const config = ipxeBootConfigs.get(boot.metadata);
+    if (!givesScript(config, boot)) return plan;
     const server = servers.get(boot.spec.serverRef.name);
-    if (givesScript(config, boot)) await readCustomScript(config, server?.spec.systemUUID, client, this.#stop.signal);
+    await readCustomScript(config, server?.spec.systemUUID, client, this.#stop.signal);
+    return { ...plan, method: 'iPXE', methods: ['iPXE'], script: config.spec?.ipxeScriptSecretRef?.name };
   }
 
   /** Undefined when it takes long; it goes on, and is looked at again when it is done. */
@@ -266,10 +268,11 @@ function conditionsOf(boot: ServerBootConfiguration, { state, error }: Verdict, 
   return [{ ...said, lastTransitionTime, observedGeneration: boot.metadata.generation }];
 }
 
-const preparedBy = ({ method, image: { name, digest } }: BootPlan) => ({
+const preparedBy = ({ method, script, image: { name, digest } }: BootPlan) => ({
   image: name,
   method,
   ...(digest === undefined ? {} : { digest }),
+  ...(script === undefined ? {} : { script }),
 });
 
 /** The words of registries for the words of Redfish. */
@@ -299,6 +302,7 @@ function isSaid(
     now?.boot?.image === boot?.image &&
     now?.boot?.digest === boot?.digest &&
     now?.boot?.method === boot?.method &&
+    now?.boot?.script === boot?.script &&
     said.length === conditions.length &&
     conditions.every(({ type, message }) =>
       said.some((condition) => condition.type === type && condition.message === message),

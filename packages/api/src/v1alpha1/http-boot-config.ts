@@ -2,7 +2,7 @@ import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
 import { bootConfigColumns, bootConfigStatus, bootGroup, commonBootFields } from '../common/boot-config.ts';
-import { version } from '../common/fields.ts';
+import { defaulted, version } from '../common/fields.ts';
 
 const spec = z.object({
   ...commonBootFields(),
@@ -20,6 +20,6 @@ export const HTTPBootConfig = defineKind({
   description:
     'How one machine boots by UEFI HTTP boot: written by the boot service for other programs to read (--publish-boot-configs).',
   columns: bootConfigColumns,
-  fields: { spec: spec.optional().describe('What the machine loads.'), status: bootConfigStatus() },
+  fields: { spec: defaulted(spec.describe('What the machine loads.'), {}), status: bootConfigStatus() },
 });
 export type HTTPBootConfig = ObjectOf<typeof HTTPBootConfig>;
