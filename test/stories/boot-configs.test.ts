@@ -24,6 +24,10 @@ before(async () => {
     [type('initramfs'), Buffer.from('an initrd')],
     [type('squashfs'), Buffer.from('a root')],
   ]);
+  await registry.push('org/plain', '1', [
+    [type('kernel'), Buffer.from('a kernel')],
+    [type('initramfs'), Buffer.from('an initrd')],
+  ]);
   await registry.push('org/uki', '1', [[type('uki'), Buffer.from('a program')]]);
   boot = await startBoot(optionsFor({ publishesBootConfigs: true }));
 });
@@ -116,6 +120,9 @@ test('what is published follows the boot: to Error with the same words, to anoth
       { name: 'follows', namespace },
       { spec: { image: `${registry.host}/${repository}` } },
     );
+  await wants('org/plain:1');
+  const plain = await room.until(room.ipxeBootConfigs, `${namespace}/follows`, ({ spec }) => !spec?.squashfsURL);
+  assert.match(plain.spec?.kernelURL ?? '', /org%2Fplain/);
   await wants('org/none:1');
   const { status } = await becomes(room.ipxeBootConfigs, 'follows', 'Error');
   const said = (await becomes(room.bootConfigurations, 'follows', 'Error')).status?.conditions?.[0];

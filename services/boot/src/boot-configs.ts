@@ -11,7 +11,7 @@ import { type Condition, controllerOf, type Kind, keyOf, ownedBy } from '@metal/
 import type { Logger } from 'pino';
 import type { BootPlan } from './boot-plan.ts';
 import { givesScript } from './custom-script.ts';
-import { publishedOf } from './published-boot-config.ts';
+import { type PublishedBootConfig, publishedFields, publishedOf } from './published-boot-config.ts';
 import type { BootServiceReason } from './reasons.ts';
 
 type BootConfig = IPXEBootConfig | HTTPBootConfig;
@@ -34,6 +34,13 @@ export interface Said {
   readonly plan?: BootPlan | undefined;
 }
 
+interface News {
+  readonly boot: ServerBootConfiguration;
+  readonly said: Said;
+  readonly published: PublishedBootConfig | undefined;
+}
+
+const kinds: readonly Kind<BootConfig>[] = [IPXEBootConfig, HTTPBootConfig];
 const fieldManager = 'metal-operator/boot';
 
 /**
@@ -54,30 +61,25 @@ export class BootConfigs {
   }
 
   async repeat(boot: ServerBootConfiguration, server: Server | undefined, said: Said): Promise<void> {
-    const { ipxeBootConfigs, publishes } = this.#options;
+    const { ipxeBootConfigs, publishes, publicUrl } = this.#options;
     if (publishes) {
-      await this.#publish(IPXEBootConfig, boot, server, said);
-      await this.#publish(HTTPBootConfig, boot, server, said);
+      const published = said.plan && server && publishedOf(boot, server, said.plan, publicUrl());
+      for (const kind of kinds) await this.#publish(kind, { boot, said, published });
       return;
     }
     const config = ipxeBootConfigs.get(boot.metadata);
     if (givesScript(config, boot)) await this.#mirror(IPXEBootConfig, config, said);
   }
 
-  async #publish(
-    kind: Kind<BootConfig>,
-    boot: ServerBootConfiguration,
-    server: Server | undefined,
-    said: Said,
-  ): Promise<void> {
-    const { client, publicUrl } = this.#options;
+  async #publish(kind: Kind<BootConfig>, news: News): Promise<void> {
+    const { client } = this.#options;
+    const { boot, said, published } = news;
     const { name, namespace } = boot.metadata;
-    const published = said.plan && server && publishedOf(boot, server, said.plan, publicUrl());
     const found = await client.find(kind, { name, namespace });
-    const isOurs = found !== undefined && controllerOf(found)?.uid === boot.metadata.uid;
-    if (found !== undefined && !isOurs) return this.#leaveAlone(kind, found, boot, said, published?.kind === kind.kind);
+    if (found !== undefined && controllerOf(found)?.uid !== boot.metadata.uid)
+      return this.#leaveAlone(kind, found, news);
     if (published?.kind === kind.kind) {
-      const config = await this.#put(kind, found, boot, published.spec);
+      const config = await this.#put(kind, found, { boot, spec: published.spec });
       return config && this.#mirror(kind, config, said);
     }
     if (found === undefined) return;
@@ -90,12 +92,11 @@ export class BootConfigs {
   async #put(
     kind: Kind<BootConfig>,
     found: BootConfig | undefined,
-    boot: ServerBootConfiguration,
-    spec: Readonly<Record<string, unknown>>,
+    { boot, spec }: { boot: ServerBootConfiguration; spec: PublishedBootConfig['spec'] },
   ): Promise<BootConfig | undefined> {
     const { client, log } = this.#options;
     const { name, namespace } = boot.metadata;
-    if (found !== undefined && isDeepStrictEqual({ ...found.spec, ...spec }, found.spec)) return found;
+    if (found !== undefined && isDeepStrictEqual(publishedIn(found), spec)) return found;
     const version = found === undefined ? {} : { resourceVersion: found.metadata.resourceVersion };
     const metadata = { name, namespace, ...version, ownerReferences: [ownedBy(boot)] };
     try {
@@ -107,16 +108,10 @@ export class BootConfigs {
     }
   }
 
-  async #leaveAlone(
-    kind: Kind<BootConfig>,
-    found: BootConfig,
-    boot: ServerBootConfiguration,
-    said: Said,
-    isWanted: boolean,
-  ): Promise<void> {
+  async #leaveAlone(kind: Kind<BootConfig>, found: BootConfig, { boot, said, published }: News): Promise<void> {
     if (givesScript(scriptable(found), boot)) return this.#mirror(kind, found, said);
     const { uid = '' } = found.metadata;
-    if (!isWanted || this.#toldOf.has(uid)) return;
+    if (published?.kind !== kind.kind || this.#toldOf.has(uid)) return;
     this.#toldOf.add(uid);
     const { events, log } = this.#options;
     const note = `${kind.kind} "${found.metadata.name}" belongs to somebody else and is left alone; delete it, or other programs read of this boot what it says`;
@@ -139,6 +134,9 @@ export class BootConfigs {
 }
 
 const bootConfigTaken = 'BootConfigTaken' satisfies BootServiceReason;
+
+const publishedIn = ({ spec }: BootConfig) =>
+  Object.fromEntries(Object.entries(spec ?? {}).filter(([name]) => publishedFields.includes(name)));
 
 const wordsOf = ({ type, status, reason, message }: Condition) => [type, status, reason, message];
 

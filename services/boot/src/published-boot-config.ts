@@ -10,6 +10,18 @@ export interface PublishedBootConfig {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
+/** All that may be in the spec of one; what else there is belongs to others. */
+export const publishedFields: readonly string[] = [
+  'systemUUID',
+  'ignitionSecretRef',
+  'systemIPs',
+  'kernelURL',
+  'initrdURL',
+  'squashfsURL',
+  'networkIdentifiers',
+  'ukiURL',
+];
+
 /**
  * The object of IronCore's boot operator that says the same as the plan, with addresses that need no token. Undefined where
  * there are none: files of this machine are given out by token only.
