@@ -5,9 +5,11 @@ import { kinds } from '@metal/api/kinds.ts';
 import { factsOf, type FieldFact, type KindFacts } from './crd-facts.ts';
 import { exceptions } from './exceptions.ts';
 
-const referenceFile = new URL('./metal.ironcore.dev.json', import.meta.url);
-// The reference is data of this folder, in the shape that KindFacts describes.
-const reference = JSON.parse(await readFile(referenceFile, 'utf8')) as Record<string, KindFacts>;
+const referenceFiles = ['metal.ironcore.dev.json', 'boot.ironcore.dev.json'];
+const texts = await Promise.all(referenceFiles.map((name) => readFile(new URL(`./${name}`, import.meta.url), 'utf8')));
+// The references are data of this folder, in the shape that KindFacts describes.
+const parts = texts.map((text) => JSON.parse(text) as Record<string, KindFacts>);
+const reference: Record<string, KindFacts> = Object.assign({}, ...parts);
 const ours = new Map(kinds.map((kind) => [kind.kind, factsOf(kind)]));
 
 /** Keywords that refuse something. A field that has one where the reference has none, or another, is stricter. */

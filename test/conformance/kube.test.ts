@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import { ConfigMap, Lease } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
+import { installKinds } from '@metal/kube/install-kinds.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
 import { Leadership } from '@metal/kube/leader.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
 import { pino } from 'pino';
@@ -36,7 +39,7 @@ async function follow(
   return { maps, caches, [Symbol.asyncDispose]: () => caches.stop() };
 }
 
-function until<T extends ConfigMap>(cache: Cache<T>, holds: () => boolean): Promise<void> {
+function until<T extends KubeObject>(cache: Cache<T>, holds: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const check = () => {
       if (!holds()) return;
@@ -127,6 +130,21 @@ test('a process reads its own writes at once, and finds things by index', async 
   );
   await client.delete(ConfigMap, created.metadata);
   assert.equal(followed.maps.size, 0);
+});
+
+test('a kind that may be missing holds nothing up, and is watched once somebody installs it', async () => {
+  await using client = await connect();
+  const caches = new CacheSet({ client, clock: createClock(1_000), log });
+  const configs = caches.watch(IPXEBootConfig, { isOptional: true });
+  await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
+  await caches.start();
+  assert.equal(configs.size, 0);
+  const metadata = { name: 'late', namespace };
+  assert.equal(await client.find(IPXEBootConfig, metadata), undefined);
+  await installKinds(client, [IPXEBootConfig]);
+  await using other = await connect('other');
+  await other.create(IPXEBootConfig, { metadata, spec: { kernelURL: 'k', initrdURL: 'i' } });
+  await until(configs, () => configs.get(metadata)?.spec?.kernelURL === 'k');
 });
 
 test('a watch that is lost goes on where it was', async () => {

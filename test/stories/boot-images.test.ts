@@ -58,7 +58,7 @@ after(async () => {
 type Registries = NonNullable<BootOptions['registries']>;
 
 function optionsFor(registries: Partial<Registries> = {}, more: Partial<BootOptions> = {}): BootOptions {
-  const { client, servers, bootConfigurations, bootTokenKey, clock, log } = room;
+  const { client, servers, bootConfigurations, ipxeBootConfigs, bootTokenKey, clock, log } = room;
   const known = [registry.host, passing.host, guarded.host, unreachable];
   return {
     listen: { host: '127.0.0.1', port: 0 },
@@ -66,6 +66,7 @@ function optionsFor(registries: Partial<Registries> = {}, more: Partial<BootOpti
     client,
     servers,
     bootConfigurations,
+    ipxeBootConfigs,
     bootTokenKey,
     registries: { allowed: known, insecure: known, architecture: 'amd64', cacheBytes: 100_000_000, ...registries },
     clock,

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
+import { findButane } from '@metal/project/butane.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import { createClock } from '@metal/kube/clock.ts';
@@ -25,8 +26,10 @@ const butane =
 let room: ServiceRoom;
 let files: Awaited<ReturnType<typeof directoryWith>>;
 let boot: RunningBoot;
+let butaneProgram: string;
 
 before(async () => {
+  butaneProgram = await findButane({ environment: process.env, say: () => undefined });
   room = await openServiceRoom();
   files = await directoryWith({
     vmlinuz: kernel,
@@ -42,16 +45,18 @@ after(async () => {
 });
 
 function optionsFor(more: Partial<BootOptions> = {}): BootOptions {
-  const { client, servers, bootConfigurations, bootTokenKey, clock, log } = room;
+  const { client, servers, bootConfigurations, ipxeBootConfigs, bootTokenKey, clock, log } = room;
   return {
     listen: { host: '127.0.0.1', port: 0 },
     auth: 'token',
     client,
     servers,
     bootConfigurations,
+    ipxeBootConfigs,
     bootTokenKey,
     imagesFile: join(files.path, 'images'),
     fileRoots: [tmpdir()],
+    butane: butaneProgram,
     clock,
     log,
     ...more,
@@ -396,7 +401,7 @@ test('a boot service whose watch lags behind says nothing of a boot configuratio
   assert.equal((await current('remade')).status?.state, 'Ready');
 });
 
-test('a script costs two requests to the API server, a kernel none', async () => {
+test('a script costs three requests to the API server, a kernel none', async () => {
   const server = await preparedBoot('frugal');
   await room.until(room.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
   const asked: string[] = [];
@@ -408,7 +413,7 @@ test('a script costs two requests to the API server, a kernel none', async () =>
   await using frugal = await startBoot(optionsFor({ client }));
   assert.match(await scriptOf(server, frugal), /^kernel /m);
   assert.equal((await fetch(`${frugal.url}/boot/${server.token}/kernel`, { method: 'HEAD' })).status, 200);
-  assert.deepEqual(asked, ['Server frugal', 'ServerBootConfiguration default/frugal']);
+  assert.deepEqual(asked, ['Server frugal', 'ServerBootConfiguration default/frugal', 'IPXEBootConfig default/frugal']);
 });
 
 test('however often a machine is asked for, the API server is asked once at a time and once a second', async () => {
@@ -666,11 +671,37 @@ test('an ignition that comes late is waited for without a word, and a missing on
 });
 
 test('an ignition that is not understood is an Error that names the place', async () => {
-  await room.booting('odd-ignition', { image: 'probe-os', ignition: `${butane}kernel_arguments: {}\n` });
-  assert.match(
-    conditionOf(await becomes('odd-ignition', 'Error'), 'IgnitionValidation')?.message ?? '',
-    /kernel_arguments/,
+  await room.booting('odd-ignition', { image: 'probe-os', ignition: `${butane}swap: hunter2\n` });
+  const { reason, message } = conditionOf(await becomes('odd-ignition', 'Error'), 'IgnitionValidation') ?? {};
+  assert.equal(reason, 'ValidationFailed');
+  assert.match(message ?? '', /^IgnitionInvalid: .* line 4 column 1: unknown key$/);
+});
+
+test('an ignition that names no format and is no JSON is an Error, as nothing could read it', async () => {
+  await room.booting('butane-without-format', { image: 'probe-os', ignition: butane, format: '' });
+  const { message = '' } = conditionOf(await becomes('butane-without-format', 'Error'), 'IgnitionValidation') ?? {};
+  assert.match(message, /^IgnitionInvalid: key "ignition" .* is no JSON; expected .* "format": fcos for Butane$/);
+  const broken = '{"ignition": {"version": "3.4.0"},\n "hunter2": tru}';
+  await room.booting('broken-json', { image: 'probe-os', ignition: broken, format: '' });
+  const told = conditionOf(await becomes('broken-json', 'Error'), 'IgnitionValidation')?.message ?? '';
+  assert.match(told, /is no JSON/);
+  assert.doesNotMatch(told, /hunter2/);
+});
+
+test('without the program, Butane is an Error that names the option, and Ignition boots', async () => {
+  await using elsewhere = await openServiceRoom();
+  const { client, servers, bootConfigurations, bootTokenKey } = elsewhere;
+  const parts = { client, servers, bootConfigurations, bootTokenKey, butane: '/nowhere/butane' };
+  await using _without = await startBoot(optionsFor(parts));
+  await elsewhere.booting('translated', { image: 'probe-os', ignition: butane });
+  const failed = await elsewhere.until(
+    bootConfigurations,
+    `${namespace}/translated`,
+    ({ status }) => status?.state === 'Error',
   );
+  assert.match(conditionOf(failed, 'IgnitionValidation')?.message ?? '', /^IgnitionTranslatorMissing: .*--butane/);
+  await elsewhere.booting('as-it-is', { image: 'probe-os', ignition: '{}', format: '' });
+  await elsewhere.until(bootConfigurations, `${namespace}/as-it-is`, ({ status }) => status?.state === 'Ready');
 });
 
 test('an ignition of any other format is handed on byte for byte', async () => {

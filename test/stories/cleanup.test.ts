@@ -165,7 +165,7 @@ test('an attempt of which nothing is heard is given up, and what it says later c
   await claim.isGone();
   const first = await server.says('ErasingDisks').then(() => lab.bootOf(node).exists());
   const { data } = await lab.client.get(Secret, { namespace: 'default', name });
-  const token = /inline: "(\S{44})"/.exec(Buffer.from(data?.ignition ?? '', 'base64').toString())?.[1];
+  const token = /"data:,([\w-]{44})"/.exec(Buffer.from(data?.ignition ?? '', 'base64').toString())?.[1];
   assert.ok(token, 'the token of the first attempt');
   simulated(node).eraserTrouble = 'hangs';
   await server.until('is in attempt 2', ({ status }) => status?.cleanup?.attempt === 2);

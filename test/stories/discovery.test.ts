@@ -8,6 +8,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { findButane } from '@metal/project/butane.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { compare } from 'bcryptjs';
 
@@ -41,7 +42,9 @@ test('a server with its BMC inline is discovered with the boot configuration and
     'variant: fcos\nversion: 1.3.0\n# {{ .Image }} {{ .Flags }} {{ .Token }}\n# {{ .PasswordHash }}\n# {{ .SSHPublicKey }}';
   await writeFile(template, text);
   try {
-    await using lab = await openLab({ flags: [`--discovery-ignition-path=${template}`], fleet: { bootMs: 20_000 } });
+    const butane = await findButane({ environment: process.env, say: () => undefined });
+    const flags = [`--discovery-ignition-path=${template}`, `--butane=${butane}`];
+    await using lab = await openLab({ flags, fleet: { bootMs: 20_000 } });
     const [node] = await lab.rack({ generic: 1 });
     assert.ok(node);
     const { metadata } = await addInlineServer(lab, node);

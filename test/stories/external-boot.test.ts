@@ -96,5 +96,5 @@ async function report(lab: Lab, node: Node, { metadata }: ServerBootConfiguratio
 
 async function tokenOf(secret: Promise<Secret>): Promise<string> {
   const ignition = Buffer.from((await secret).data?.ignition ?? '', 'base64').toString('utf8');
-  return /inline: "([\w-]+)"/.exec(ignition)?.[1] ?? '';
+  return /"data:,([\w-]+)"/.exec(ignition)?.[1] ?? '';
 }

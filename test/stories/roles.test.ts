@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { Namespace, Secret } from '@metal/kube/builtin.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
@@ -52,6 +53,20 @@ test('a boot service that may not read Secrets of tenants says which role is mis
     /bind the ClusterRole metal-operator-ignition-reader there/,
   );
   await lab.client.delete(ServerClaim, { namespace: 'tenant', name: 'with-ignition' });
+  await lab.server(node).says('Available');
+  const metadata = { name: 'with-script', namespace: 'tenant' };
+  const ipxeScriptSecretRef = { name: 'first-boot' };
+  await lab.client.create(IPXEBootConfig, {
+    metadata,
+    spec: { kernelURL: 'none', initrdURL: 'none', ipxeScriptSecretRef },
+  });
+  await lab.client.create(ServerClaim, { metadata, spec: { power: 'On', image: 'registry.test/os:1' } });
+  await lab.server(node).says('BootConfigurationFailed');
+  assert.match(
+    lab.server(node).condition('Ready')?.message ?? '',
+    /ScriptForbidden: .*bind the ClusterRole metal-operator-ignition-reader there/,
+  );
+  await lab.client.delete(ServerClaim, metadata);
   await lab.server(node).says('Available');
   await lab.claim({ image: 'registry.test/os:1' });
   await lab.server(node).says('ClaimServed');

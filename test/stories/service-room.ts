@@ -3,6 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import { HTTPBootConfig } from '@metal/api/v1alpha1/http-boot-config.ts';
+import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
@@ -53,6 +55,8 @@ export class ServiceRoom implements AsyncDisposable {
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
   readonly inventories: Cache<ServerInventory>;
   readonly erasures: Cache<ErasureReport>;
+  readonly ipxeBootConfigs: Cache<IPXEBootConfig>;
+  readonly httpBootConfigs: Cache<HTTPBootConfig>;
   readonly clock: Clock = systemClock;
   readonly log: Logger = pino({ level: 'silent' });
   readonly key: Uint8Array = randomBytes(32);
@@ -67,6 +71,8 @@ export class ServiceRoom implements AsyncDisposable {
     this.bootConfigurations = caches.watch(ServerBootConfiguration);
     this.inventories = caches.watch(ServerInventory);
     this.erasures = caches.watch(ErasureReport);
+    this.ipxeBootConfigs = caches.watch(IPXEBootConfig);
+    this.httpBootConfigs = caches.watch(HTTPBootConfig);
   }
 
   /** A server in its discovery boot. */
@@ -141,8 +147,12 @@ export class ServiceRoom implements AsyncDisposable {
   }
 
   /** What a replica knows whose watches died without a word: all stays as it is now. */
-  withDeadWatches(): { servers: Cache<Server>; bootConfigurations: Cache<ServerBootConfiguration> } {
-    return { servers: stopped(this.servers, serverIndexes), bootConfigurations: stopped(this.bootConfigurations) };
+  withDeadWatches(): Pick<ServiceRoom, 'servers' | 'bootConfigurations' | 'ipxeBootConfigs'> {
+    return {
+      servers: stopped(this.servers, serverIndexes),
+      bootConfigurations: stopped(this.bootConfigurations),
+      ipxeBootConfigs: stopped(this.ipxeBootConfigs),
+    };
   }
 
   /** Counts the writes to an object from now on. */

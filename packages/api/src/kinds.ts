@@ -12,6 +12,8 @@ import { BMCVersion } from './v1alpha1/bmc-version.ts';
 import { BMCVersionSet } from './v1alpha1/bmc-version-set.ts';
 import { Endpoint } from './v1alpha1/endpoint.ts';
 import { ErasureReport } from './v1alpha1/erasure-report.ts';
+import { HTTPBootConfig } from './v1alpha1/http-boot-config.ts';
+import { IPXEBootConfig } from './v1alpha1/ipxe-boot-config.ts';
 import { Server } from './v1alpha1/server.ts';
 import { ServerBootConfiguration } from './v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from './v1alpha1/server-claim.ts';
@@ -34,6 +36,8 @@ export const kinds: readonly DefinedKind[] = [
   BMCVersionSet,
   Endpoint,
   ErasureReport,
+  HTTPBootConfig,
+  IPXEBootConfig,
   Server,
   ServerBootConfiguration,
   ServerClaim,

@@ -27,6 +27,8 @@ export type Indexes<T> = Record<string, (object: T) => readonly string[]>;
 
 export interface CacheOptions<T> extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {
   readonly indexes?: Indexes<T>;
+  /** The kind may not be installed: the cache is empty then, until it is. */
+  readonly isOptional?: boolean;
 }
 
 export interface CacheSetOptions {
@@ -117,7 +119,7 @@ export class CacheSet {
     const { client, clock, log } = this.#options;
     const store = new Store<KubeObject>();
     const onList = () => this.#relists?.inc({ resource: kind.plural });
-    const { namespace, labelSelector, fieldSelector } = options;
+    const { namespace, labelSelector, fieldSelector, isOptional = false } = options;
     const reflector = new Reflector({
       kind,
       client,
@@ -125,6 +127,7 @@ export class CacheSet {
       log,
       store,
       onList,
+      isOptional,
       scope: { namespace, labelSelector, fieldSelector },
     });
     const entry = { kind, store, reflector };

@@ -12,6 +12,8 @@ export interface ReflectorOptions {
   readonly log: Logger;
   readonly store: Store<KubeObject>;
   readonly onList: () => void;
+  /** The kind may not be installed. */
+  readonly isOptional: boolean;
   readonly scope: {
     namespace?: string | undefined;
     labelSelector?: string | undefined;
@@ -23,6 +25,8 @@ export interface ReflectorOptions {
 const watchTimeoutSeconds = 300;
 const firstPauseMs = 200;
 const longestPauseMs = 10_000;
+/** Somebody who installs a kind later is noticed after this long. */
+const absentPauseMs = 60_000;
 
 /**
  * Keeps one store equal to the API server:
@@ -41,7 +45,7 @@ export class Reflector {
     this.#options = options;
   }
 
-  /** Resolves once the first list is in the store. */
+  /** Resolves once the first list is in the store, or it is known that there is none to be had. */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
@@ -99,8 +103,13 @@ export class Reflector {
 
   /** A version that is too old means that deletions were missed: list again. Anything else resumes after a pause. */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
-    const { log, kind, clock } = this.#options;
+    const { log, kind, clock, isOptional } = this.#options;
     if (error instanceof KubeError && error.code === 'Expired') this.#version = undefined;
+    if (isOptional && error instanceof KubeError && error.code === 'NotFound') {
+      this.#version = undefined;
+      this.#synced.resolve();
+      return clock.sleep(absentPauseMs, signal).catch(() => undefined);
+    }
     const pauseMs = this.#pauseMs * (0.5 + Math.random() / 2);
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
     log.debug(

@@ -19,6 +19,11 @@ export class Slots {
     return true;
   }
 
+  /** Those who wait are served in the order in which they came. */
+  async acquire(): Promise<void> {
+    if (!this.tryAcquire()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
   release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free += 1;
@@ -33,7 +38,7 @@ export class Slots {
     try {
       return await running;
     } finally {
-      if (!this.tryAcquire()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await this.acquire();
     }
   }
 }

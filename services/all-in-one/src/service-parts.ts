@@ -3,7 +3,7 @@ import type { OperatorCaches } from '@metal/operator/context.ts';
 import { ConfigError } from '@metal/operator/errors.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
 import type { Signal } from '@metal/operator/signal.ts';
-import { startBoot } from '@metal/boot/boot.ts';
+import { startBoot, watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
 import {
   type Certificate,
@@ -12,6 +12,7 @@ import {
   readCertificate,
 } from '@metal/http/certificate.ts';
 import { startEventReceiver } from '@metal/events/event-receiver.ts';
+import type { CacheSet } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { type MetadataCaches, startMetadata } from '@metal/metadata/metadata.ts';
@@ -82,7 +83,7 @@ export interface BootPart {
 
 export async function startBootPart(
   shared: SharedWithCaches,
-  registryUrl: string,
+  { registryUrl, cacheSet }: { registryUrl: string; cacheSet: CacheSet },
   stack: AsyncDisposableStack,
 ): Promise<BootPart> {
   const { config, caches, client, clock, log, metrics, bootTokenKey, signal } = shared;
@@ -98,6 +99,9 @@ export async function startBootPart(
     registryUrl,
     imagesFile: config.bootImagesFile,
     fileRoots: config.bootFileRoots,
+    butane: config.butane,
+    ipxeBootConfigs: watchIpxeBootConfigs(cacheSet),
+    publishesBootConfigs: config.publishesBootConfigs,
     registries: config.bootRegistries,
     defaultUkiImage: config.defaultUkiImage,
     inventories: caches.inventories,

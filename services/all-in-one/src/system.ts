@@ -12,6 +12,7 @@ import { Notices } from '@metal/operator/notices.ts';
 import { PromptLooks } from '@metal/operator/prompt-looks.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
 import { Signal } from '@metal/operator/signal.ts';
+import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
@@ -64,6 +65,7 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
     const cacheSet = new CacheSet({ client, clock, log, metrics });
     const metadataCaches = config.components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;
     const caches = servesMetadataOnly(config) ? undefined : watchOperatorKinds(cacheSet);
+    if (config.components.has('boot')) watchIpxeBootConfigs(cacheSet);
     const stop = new AbortController();
     stack.defer(() => cacheSet.stop());
     await cacheSet.start(stop.signal);
@@ -120,7 +122,9 @@ async function startOthers(
 ): Promise<OtherParts> {
   const { config } = shared;
   const registryUrl = await has(config, 'registry', () => startRegistryPart(shared, stack));
-  const boot = await has(config, 'boot', () => startBootPart(shared, registryUrl ?? config.registryUrl, stack));
+  const boot = await has(config, 'boot', () =>
+    startBootPart(shared, { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
+  );
   const bootUrl = boot?.url;
   await has(config, 'dhcp', () => startDhcpPart(shared, boot ?? { url: config.bootUrl }, stack));
   if (!config.components.has('controllers')) return { registryUrl, bootUrl, eventUrl: undefined, running: undefined };

@@ -16,6 +16,8 @@ export interface BootPlan {
   readonly image: BootImage;
   /** What the chosen way loads. */
   readonly artefacts: readonly Artefact[];
+  /** Secret with the script that a person wrote for it; else the script is ours. */
+  readonly script?: string | undefined;
 }
 
 const needs: Readonly<Record<BootMethod, readonly LayerName[]>> = { iPXE: ['kernel', 'initrd'], UefiHttp: ['uki'] };

@@ -1,10 +1,11 @@
+import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { limitAnswers, limitConnections } from '@metal/http/connection-limit.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
-import type { Cache } from '@metal/kube/cache.ts';
+import type { Cache, CacheSet } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { createEventRecorder } from '@metal/kube/events.ts';
@@ -12,7 +13,9 @@ import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ArtefactStore } from './artefact-store.ts';
+import { BootConfigs } from './boot-configs.ts';
 import { BootWatch } from './boot-watch.ts';
+import { Butane } from './butane.ts';
 import { EvidenceLog } from './evidence-log.ts';
 import { expectationOf, currentBootRef } from './expectation.ts';
 import { BootImages } from './images.ts';
@@ -34,6 +37,10 @@ export interface BootOptions {
   /** Needs the index `uuid` with lower-case values. */
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
+  /** Those with which people give boots scripts of their own. */
+  ipxeBootConfigs: Cache<IPXEBootConfig>;
+  /** Whether prepared boots are told as IPXEBootConfigs and HTTPBootConfigs, too. */
+  publishesBootConfigs?: boolean | undefined;
   bootTokenKey: () => Promise<Uint8Array>;
   /** URL under which machines reach this service; left out, it is made of `publicHost` and the port. */
   publicUrl?: string | undefined;
@@ -42,6 +49,8 @@ export interface BootOptions {
   registryUrl?: string | undefined;
   /** Names images: `name: {kernel, initrd, cmdline}` in YAML or JSON. */
   imagesFile?: string | undefined;
+  /** The program that translates Butane; left out, it is looked for in PATH. */
+  butane?: string | undefined;
   /** Directories below which claims may name files. */
   fileRoots?: readonly string[] | undefined;
   /** Where OCI images may come from, and where they are kept; left out, none are understood. */
@@ -80,6 +89,10 @@ export interface RunningBoot extends AsyncDisposable {
   sawDhcp(serverName: string, detail?: string): void;
 }
 
+/** What a boot service watches besides what others share with it. Clusters may do without the kind. */
+export const watchIpxeBootConfigs = (caches: CacheSet): Cache<IPXEBootConfig> =>
+  caches.watch(IPXEBootConfig, { isOptional: true });
+
 /** Each costs some ten kilobytes; … */
 const mostConnections = 4_096;
 /** … one that is being sent a file costs more, and what the kernel has for it besides, as long as its client takes. */
@@ -100,6 +113,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const oci = options.registries && stack.use(new HeldOciImages(options, options.registries)).images;
   const { imagesFile: mapFile, fileRoots, fetch } = options;
   const images = new BootImages({ mapFile, fileRoots, oci, clock, fetch });
+  const butane = stack.use(new Butane({ program: options.butane ?? 'butane' }));
   const machines = new Machines({ client, servers, bootConfigurations, tokens, clock });
   const { onStep, onOverdue } = countSteps(options.metrics);
   const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log, onStep }));
@@ -119,6 +133,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   serveBoots(http, {
     auth,
     client,
+    butane,
     known: stack.use(new KnownMachines(servers)),
     oci,
     defaultUkiImage: options.defaultUkiImage,
@@ -135,7 +150,22 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const port = await startListening(stack, () => listenOn(http, { listen: options.listen, clock, farewellMs }));
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');
   const events = createEventRecorder({ client, clock, log, controller: 'boot-service' });
-  stack.use(new Preparation({ client, servers, bootConfigurations, images, events, clock, log }));
+  const { ipxeBootConfigs, publishesBootConfigs: publishes = false } = options;
+  const bootConfigs = new BootConfigs({ client, ipxeBootConfigs, publishes, publicUrl: () => url, events, log });
+  stack.use(
+    new Preparation({
+      client,
+      servers,
+      bootConfigurations,
+      images,
+      butane,
+      ipxeBootConfigs,
+      bootConfigs,
+      events,
+      clock,
+      log,
+    }),
+  );
   const { inventories } = options;
   stack.use(new BootWatch({ servers, bootConfigurations, inventories, evidence, events, clock, log, onOverdue }));
   const running = stack.move();

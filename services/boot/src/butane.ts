@@ -1,182 +1,123 @@
-import { parse, type ScalarTag } from 'yaml';
-import * as z from 'zod';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { Slots } from '@metal/kube/slots.ts';
+import { refusalIn } from './butane-report.ts';
 import { BootError } from './errors.ts';
 
-/** Ignition specification that each Butane specification is translated to. */
-const ignitionVersions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  fcos: {
-    '1.0.0': '3.0.0',
-    '1.1.0': '3.1.0',
-    '1.2.0': '3.2.0',
-    '1.3.0': '3.2.0',
-    '1.4.0': '3.3.0',
-    '1.5.0': '3.4.0',
-    '1.6.0': '3.5.0',
-  },
-  flatcar: { '1.0.0': '3.3.0', '1.1.0': '3.4.0' },
-};
+export interface ButaneOptions {
+  /** A path, or a name that is found in PATH. */
+  readonly program: string;
+  /** Of the wall, as the program knows no other. */
+  readonly patienceMs?: number | undefined;
+}
 
-const owner = z.strictObject({ id: z.int().optional(), name: z.string().optional() }).optional();
-const mode = z.int().min(0).max(0o7777).optional();
-const path = z.string().startsWith('/', 'must be an absolute path');
-const contents = z.strictObject({
-  inline: z.string().optional(),
-  source: z.string().optional(),
-  compression: z.string().optional(),
-  verification: z.strictObject({ hash: z.string().optional() }).optional(),
-});
-
-const file = z.strictObject({
-  path,
-  overwrite: z.boolean().optional(),
-  contents: contents.optional(),
-  append: z.array(contents).optional(),
-  mode,
-  user: owner,
-  group: owner,
-});
-const directory = z.strictObject({ path, overwrite: z.boolean().optional(), mode, user: owner, group: owner });
-const link = z.strictObject({
-  path,
-  target: z.string(),
-  hard: z.boolean().optional(),
-  overwrite: z.boolean().optional(),
-  user: owner,
-  group: owner,
-});
-const unit = z.strictObject({
-  name: z.string(),
-  enabled: z.boolean().optional(),
-  mask: z.boolean().optional(),
-  contents: z.string().optional(),
-  dropins: z.array(z.strictObject({ name: z.string(), contents: z.string().optional() })).optional(),
-});
-const user = z.strictObject({
-  name: z.string(),
-  password_hash: z.string().optional(),
-  ssh_authorized_keys: z.array(z.string()).optional(),
-  uid: z.int().optional(),
-  gecos: z.string().optional(),
-  home_dir: z.string().optional(),
-  no_create_home: z.boolean().optional(),
-  primary_group: z.string().optional(),
-  groups: z.array(z.string()).optional(),
-  no_user_group: z.boolean().optional(),
-  no_log_init: z.boolean().optional(),
-  shell: z.string().optional(),
-  system: z.boolean().optional(),
-});
-const group = z.strictObject({
-  name: z.string(),
-  gid: z.int().optional(),
-  password_hash: z.string().optional(),
-  system: z.boolean().optional(),
-});
-
-/** The part of Butane that is understood; everything else is refused by name rather than dropped. */
-const butane = z.strictObject({
-  variant: z.string(),
-  version: z.string(),
-  passwd: z.strictObject({ users: z.array(user).nullish(), groups: z.array(group).nullish() }).nullish(),
-  storage: z
-    .strictObject({
-      files: z.array(file).nullish(),
-      directories: z.array(directory).nullish(),
-      links: z.array(link).nullish(),
-    })
-    .nullish(),
-  systemd: z.strictObject({ units: z.array(unit).nullish() }).nullish(),
-});
-type Butane = z.output<typeof butane>;
+/** A translation takes 20 ms; one that takes this long will not end. */
+const usualPatienceMs = 10_000;
+const atOnce = 2;
+/** A Secret holds 1 MiB at most; what becomes of it is longer where bytes have to be escaped. */
+const mostOutputBytes = 8 * 2 ** 20;
+/** What is remembered, so that machines that boot at once cost no process each. */
+const mostKeptBytes = 32 * 2 ** 20;
 
 /**
- * Translates a Butane document to Ignition JSON.
- * @throws BootError `IgnitionInvalid` naming the path of what is wrong or not understood.
+ * Translates Butane to Ignition by the program of that name. The document goes to it by a pipe, and so it comes back: none
+ * of it is in an argument, an environment or a file. Documents are known by the hash of their content. What butane only
+ * warns of is refused as well: an unknown key is one that would be missing on the machine.
  */
-export function ignitionFromButane(text: string): string {
-  const config = parseButane(text);
-  const { passwd, storage, systemd } = config;
-  return JSON.stringify({
-    ignition: { version: versionOf(config) },
-    passwd: section({
-      users: passwd?.users?.map(userOf),
-      groups: passwd?.groups?.map(({ password_hash: passwordHash, ...rest }) => ({ ...rest, passwordHash })),
-    }),
-    storage: section({ files: storage?.files?.map(fileOf), directories: storage?.directories, links: storage?.links }),
-    systemd: section({ units: systemd?.units }),
-  });
-}
+export class Butane implements Disposable {
+  readonly #options: ButaneOptions;
+  readonly #slots = new Slots(atOnce);
+  readonly #stop = new AbortController();
+  /** Least recently used first. */
+  readonly #known = new Map<string, { readonly ignition: Promise<Buffer>; bytes: number }>();
+  #keptBytes = 0;
 
-function parseButane(text: string): Butane {
-  const result = butane.safeParse(yamlOf(text));
-  if (result.success) return result.data;
-  const issues = result.error.issues.slice(0, 3).map((issue) => `${pathOf(issue)}: ${issue.message}`);
-  throw new BootError('IgnitionInvalid', `the Butane document is not understood: ${issues.join('; ')}`);
-}
+  constructor(options: ButaneOptions) {
+    this.#options = options;
+  }
 
-/** Butane is written for a YAML 1.1 reader in one respect: `0644` is octal. */
-const octal: ScalarTag = {
-  tag: 'tag:yaml.org,2002:int',
-  default: true,
-  test: /^0[0-7]+$/,
-  resolve: (text) => Number.parseInt(text, 8),
-};
+  /** @throws BootError IgnitionInvalid with line and column, IgnitionTranslatorMissing or IgnitionTranslatorFailed. */
+  translate(document: Buffer): Promise<Buffer> {
+    const hash = createHash('sha256').update(document).digest('hex');
+    const known = this.#known.get(hash);
+    this.#known.delete(hash);
+    const entry = known ?? { ignition: this.#inTurn(document), bytes: 0 };
+    this.#known.set(hash, entry);
+    if (known === undefined)
+      entry.ignition.then(
+        ({ length }) => this.#keep(entry, document.length + length),
+        (error: unknown) => {
+          if (error instanceof BootError && error.code === 'IgnitionInvalid') this.#keep(entry, document.length);
+          else this.#known.delete(hash);
+        },
+      );
+    return entry.ignition;
+  }
 
-function yamlOf(text: string): unknown {
-  try {
-    return parse(text, { customTags: (tags) => [octal, ...tags], merge: true });
-  } catch (cause) {
-    // Only the first line: the parser goes on to quote the document, which may hold secrets.
-    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-    throw new BootError('IgnitionInvalid', `the Butane document is not YAML: ${reason}`, cause);
+  [Symbol.dispose](): void {
+    this.#stop.abort(new Error('the boot service stops'));
+  }
+
+  #keep(entry: { bytes: number }, bytes: number): void {
+    entry.bytes = bytes;
+    this.#keptBytes += bytes;
+    for (const [hash, { bytes: freed }] of this.#known) {
+      if (this.#keptBytes <= mostKeptBytes) return;
+      if (freed === 0) continue;
+      this.#known.delete(hash);
+      this.#keptBytes -= freed;
+    }
+  }
+
+  async #inTurn(document: Buffer): Promise<Buffer> {
+    await this.#slots.acquire();
+    try {
+      return await this.#run(document);
+    } finally {
+      this.#slots.release();
+    }
+  }
+
+  #run(document: Buffer): Promise<Buffer> {
+    const { program, patienceMs = usualPatienceMs } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    const child = execFile(
+      program,
+      ['--strict', '--raw'],
+      {
+        encoding: 'buffer',
+        timeout: patienceMs,
+        killSignal: 'SIGKILL',
+        maxBuffer: mostOutputBytes,
+        signal: this.#stop.signal,
+      },
+      (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else reject(this.#errorOf(error, stderr.toString(), document.toString()));
+      },
+    );
+    // One that ends before it has read everything says why in its exit code.
+    child.stdin?.on('error', () => undefined).end(document);
+    return promise;
+  }
+
+  /** The error of the child process is no cause: it has the report in it. */
+  #errorOf({ code, killed, signal }: ChildError, report: string, document: string): BootError {
+    const { program } = this.#options;
+    if (code === 1)
+      return new BootError('IgnitionInvalid', `the Butane document is not understood: ${refusalIn(report, document)}`);
+    if (code === 'ENOENT' || code === 'EACCES')
+      return new BootError(
+        'IgnitionTranslatorMissing',
+        `"${program}" cannot be run (${code}), and the ignition is Butane; install butane (0.20 or newer, github.com/coreos/butane) beside the boot service or name its path with --butane, or give Ignition JSON without the key format`,
+      );
+    const how = killed === true || signal ? 'was ended, as it took too long' : `ended with ${code ?? 'nothing'}`;
+    return new BootError('IgnitionTranslatorFailed', `"${program}" ${how}; the document may be too large`);
   }
 }
 
-const pathOf = ({ path: steps }: z.core.$ZodIssue): string =>
-  steps.length === 0
-    ? 'document'
-    : steps
-        .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-        .join('')
-        .replace(/^\./, '');
-
-function versionOf({ variant, version }: Butane): string {
-  const found = ignitionVersions[variant]?.[version];
-  if (found !== undefined) return found;
-  const known = Object.entries(ignitionVersions).map(
-    ([name, versions]) => `${name} ${Object.keys(versions).join(', ')}`,
-  );
-  throw new BootError(
-    'IgnitionInvalid',
-    `variant ${variant} version ${version} is not understood; expected one of: ${known.join('; ')}`,
-  );
+interface ChildError {
+  readonly code?: string | number | null | undefined;
+  readonly killed?: boolean | undefined;
+  readonly signal?: string | null | undefined;
 }
-
-/** Ignition spells in camel case what Butane spells with underscores. */
-function userOf(user: NonNullable<NonNullable<Butane['passwd']>['users']>[number]): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(user).map(([key, value]) => [
-      key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
-  );
-}
-
-function fileOf({ contents: whole, append, ...rest }: z.output<typeof file>): Record<string, unknown> {
-  return {
-    ...rest,
-    contents: whole && resourceOf(whole, rest.path),
-    append: append?.map((part) => resourceOf(part, rest.path)),
-  };
-}
-
-function resourceOf({ inline, source, ...rest }: z.output<typeof contents>, where: string): Record<string, unknown> {
-  if (inline !== undefined && source !== undefined)
-    throw new BootError('IgnitionInvalid', `file ${where}: contents has both inline and source; expected one of them`);
-  return { ...rest, source: inline === undefined ? source : `data:,${encodeURIComponent(inline)}` };
-}
-
-const section = (parts: Record<string, unknown>): Record<string, unknown> | undefined =>
-  Object.values(parts).every((part) => part === undefined || part === null) ? undefined : withoutNull(parts);
-const withoutNull = (parts: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== null));

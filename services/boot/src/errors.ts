@@ -105,7 +105,35 @@ export const bootErrorCatalogue = {
   IgnitionInvalid: {
     retry: 'later',
     meaning: 'The ignition is neither Ignition JSON nor a Butane document that is understood.',
-    remedy: 'Correct the Secret; the message names the place in the document.',
+    remedy:
+      'Correct the Secret; the message names the place in the document. `butane --strict --raw` says the same beforehand.',
+  },
+  IgnitionTranslatorMissing: {
+    retry: 'later',
+    meaning: 'The ignition is Butane, and the program butane, which translates it, cannot be run.',
+    remedy: 'Install butane beside the boot service, name its path with --butane, or give Ignition JSON.',
+  },
+  IgnitionTranslatorFailed: {
+    retry: 'later',
+    meaning: 'The program butane took too long, wrote too much or ended by itself.',
+    remedy: 'Run it on the document by hand; is --butane really butane?',
+  },
+  ScriptMissing: {
+    retry: 'later',
+    meaning: 'The Secret with the iPXE script of an IPXEBootConfig, or its key "ipxe-script", does not exist.',
+    remedy: 'Create the Secret in the namespace of the boot configuration, or clear spec.ipxeScriptSecretRef.',
+  },
+  ScriptForbidden: {
+    retry: 'later',
+    meaning: 'The boot service may not read the Secret with the iPXE script.',
+    remedy:
+      'Bind the ClusterRole metal-operator-ignition-reader to the account of the boot service, in that namespace or in the cluster.',
+  },
+  ScriptInvalid: {
+    retry: 'later',
+    meaning:
+      'The iPXE script does not begin with #!ipxe, is too long, or belongs to an IPXEBootConfig of another machine.',
+    remedy: 'Correct the Secret or the IPXEBootConfig; the message says what was expected.',
   },
 } as const satisfies ErrorCatalogue;
 

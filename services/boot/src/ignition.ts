@@ -1,9 +1,9 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { Secret } from '@metal/kube/builtin.ts';
+import { ignitionFormat } from '@metal/api/wire/contract.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
-import { KubeError } from '@metal/kube/errors.ts';
-import { ignitionFromButane } from './butane.ts';
+import type { Butane } from './butane.ts';
 import { BootError } from './errors.ts';
+import { readSecret } from './secret-text.ts';
 
 /** The first-boot configuration of a boot, as it is handed to the machine. Prints as ***: it may hold credentials. */
 export class Ignition {
@@ -32,51 +32,45 @@ export class Ignition {
   }
 }
 
+export interface IgnitionSource {
+  readonly client: KubeClient;
+  readonly butane: Butane;
+}
+
 /**
  * Reads the ignition that a boot configuration refers to; undefined when it refers to none. Butane (`format: fcos`) is
- * translated, anything else handed on as it is.
+ * translated, anything else handed on as it is; what names no format has to be Ignition JSON.
  * @throws BootError when the secret may not be read, it or its key is missing, or the text is not understood.
  */
 export async function readIgnition(
   { spec, metadata }: ServerBootConfiguration,
-  client: KubeClient,
+  { client, butane }: IgnitionSource,
   signal?: AbortSignal,
 ): Promise<Ignition | undefined> {
-  const name = spec.ignitionSecretRef?.name;
-  if (name === undefined || name === '') return undefined;
-  const secret = await findSecret(name, metadata.namespace, client, signal);
-  if (secret === undefined)
-    throw new BootError(
-      'IgnitionMissing',
-      `Secret "${name}" of spec.ignitionSecretRef does not exist in namespace "${metadata.namespace}"; create it with the key ignition`,
-    );
-  const encoded = secret.data?.ignition;
-  if (encoded === undefined)
-    throw new BootError('IgnitionMissing', `Secret "${name}" of spec.ignitionSecretRef has no key "ignition"; add it`);
-  const bytes = Buffer.from(encoded, 'base64');
-  if (
-    Buffer.from(secret.data?.format ?? '', 'base64')
-      .toString()
-      .trim() !== 'fcos'
-  )
-    return new Ignition(bytes, 'application/octet-stream');
-  return new Ignition(Buffer.from(ignitionFromButane(bytes.toString('utf8'))), 'application/json');
+  const name = spec.ignitionSecretRef?.name ?? '';
+  if (name === '') return undefined;
+  const { namespace } = metadata;
+  const wanted = { name, namespace, key: 'ignition', field: 'spec.ignitionSecretRef', purpose: 'Ignition' } as const;
+  const texts = await readSecret(wanted, client, signal);
+  const bytes = texts.get('ignition') ?? Buffer.of();
+  const format = texts.get('format')?.toString().trim() ?? '';
+  if (format === ignitionFormat) return new Ignition(await butane.translate(bytes), 'application/json');
+  if (format === '') requireJson(bytes, name);
+  return new Ignition(bytes, 'application/octet-stream');
 }
 
-async function findSecret(
-  name: string,
-  namespace: string | undefined,
-  client: KubeClient,
-  signal?: AbortSignal,
-): Promise<Secret | undefined> {
+/** The parser's own words quote what they are about. */
+function requireJson(bytes: Buffer, name: string): void {
   try {
-    return await client.find(Secret, { name, namespace }, { signal });
+    JSON.parse(bytes.toString());
   } catch (error) {
-    if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error;
+    const place = /\(line \d+ column \d+\)/.exec(error instanceof Error ? error.message : '')?.[0] ?? '';
     throw new BootError(
-      'IgnitionForbidden',
-      `Secret "${name}" of spec.ignitionSecretRef may not be read in namespace "${namespace ?? ''}"; bind the ClusterRole metal-operator-ignition-reader there to the account of the boot service`,
-      error,
+      'IgnitionInvalid',
+      `key "ignition" of Secret "${name}" is no JSON ${place}; expected Ignition JSON, or another key "format": ${ignitionFormat} for Butane`.replace(
+        ' ;',
+        ';',
+      ),
     );
   }
 }

@@ -1,3 +1,4 @@
+import type { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { Cache } from '@metal/kube/cache.ts';
@@ -8,7 +9,10 @@ import type { EventRecorder } from '@metal/kube/events.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import { WorkQueue } from '@metal/kube/queue.ts';
 import type { Logger } from 'pino';
+import type { BootConfigs } from './boot-configs.ts';
 import type { BootPlan } from './boot-plan.ts';
+import type { Butane } from './butane.ts';
+import { givesScript, readCustomScript } from './custom-script.ts';
 import { BootError } from './errors.ts';
 import { readIgnition } from './ignition.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
@@ -19,6 +23,9 @@ export interface PreparationOptions {
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   images: BootImages;
+  butane: Butane;
+  ipxeBootConfigs: Cache<IPXEBootConfig>;
+  bootConfigs: BootConfigs;
   events: EventRecorder;
   clock: Clock;
   log: Logger;
@@ -48,24 +55,32 @@ const mostConflicts = 5;
 export class Preparation implements AsyncDisposable {
   readonly #options: PreparationOptions;
   readonly #queue: WorkQueue;
-  readonly #listening: Disposable;
+  readonly #listening = new DisposableStack();
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
   /** When the ignition of a boot configuration was first found missing, by UID. */
   readonly #missedSince = new Map<string, number>();
 
   constructor(options: PreparationOptions) {
-    const { clock, random, bootConfigurations } = options;
+    const { clock, random, bootConfigurations, ipxeBootConfigs } = options;
     this.#options = options;
     this.#queue = new WorkQueue({ clock, ...(random && { random }) });
     this.#queue.onReady = () => this.#work();
-    this.#listening = bootConfigurations.onChange(({ key, before, after }) => {
-      if (after === undefined) {
-        this.#queue.forget(key);
-        this.#missedSince.delete(before?.metadata.uid ?? '');
-      }
-      if (after !== undefined && (before === undefined || isNews(before, after))) this.#lookAgain(key);
-    });
+    this.#listening.use(
+      ipxeBootConfigs.onChange(({ key, before, after }) => {
+        const isOther = before?.metadata.generation !== after?.metadata.generation;
+        if (isOther && bootConfigurations.get(key) !== undefined) this.#lookAgain(key);
+      }),
+    );
+    this.#listening.use(
+      bootConfigurations.onChange(({ key, before, after }) => {
+        if (after === undefined) {
+          this.#queue.forget(key);
+          this.#missedSince.delete(before?.metadata.uid ?? '');
+        }
+        if (after !== undefined && (before === undefined || isNews(before, after))) this.#lookAgain(key);
+      }),
+    );
     for (const boot of bootConfigurations.all()) this.#queue.add(keyOf(boot));
   }
 
@@ -99,9 +114,10 @@ export class Preparation implements AsyncDisposable {
     if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return;
     try {
       const verdict = await this.#judge(boot);
-      const isEarly = verdict.error?.code === 'IgnitionMissing' && this.#missedForMs(boot) < courtesyMs;
+      const isMissing = verdict.error?.code === 'IgnitionMissing' || verdict.error?.code === 'ScriptMissing';
+      const isEarly = isMissing && this.#missedForMs(boot) < courtesyMs;
       if (!isEarly) await this.#say(boot, verdict);
-      if (verdict.error?.code !== 'IgnitionMissing') this.#missedSince.delete(boot.metadata.uid ?? '');
+      if (!isMissing) this.#missedSince.delete(boot.metadata.uid ?? '');
       if (verdict.state === 'Ready') this.#queue.forgive(key);
       if (verdict.state === 'Error') this.#queue.addAfterFailure(key, isEarly ? secretPauseMs : 0);
     } catch (error) {
@@ -117,12 +133,22 @@ export class Preparation implements AsyncDisposable {
     try {
       const plan = await this.#planInTime(boot);
       if (plan === undefined) return { state: 'Pending' };
-      await readIgnition(boot, this.#options.client, this.#stop.signal);
-      return { state: 'Ready', plan };
+      await readIgnition(boot, this.#options, this.#stop.signal);
+      return { state: 'Ready', plan: await this.#withScript(boot, plan) };
     } catch (error) {
       if (error instanceof BootError) return { state: 'Error', error };
       throw error;
     }
+  }
+
+  /** A script that a person wrote for this boot is one for iPXE, whatever the image has. @throws BootError */
+  async #withScript(boot: ServerBootConfiguration, plan: BootPlan): Promise<BootPlan> {
+    const { client, ipxeBootConfigs, servers } = this.#options;
+    const config = ipxeBootConfigs.get(boot.metadata);
+    if (!givesScript(config, boot)) return plan;
+    const server = servers.get(boot.spec.serverRef.name);
+    await readCustomScript(config, server?.spec.systemUUID, client, this.#stop.signal);
+    return { ...plan, method: 'iPXE', methods: ['iPXE'], script: config.spec?.ipxeScriptSecretRef?.name };
   }
 
   /** Undefined when it takes long; it goes on, and is looked at again when it is done. */
@@ -152,8 +178,14 @@ export class Preparation implements AsyncDisposable {
   }
 
   async #say(boot: ServerBootConfiguration, verdict: Verdict): Promise<void> {
-    const { clock, log, events } = this.#options;
+    const { clock, servers, bootConfigs } = this.#options;
     const conditions = conditionsOf(boot, verdict, clock.now());
+    await this.#sayOnBoot(boot, verdict, conditions);
+    await bootConfigs.repeat(boot, servers.get(boot.spec.serverRef.name), { ...verdict, conditions });
+  }
+
+  async #sayOnBoot(boot: ServerBootConfiguration, verdict: Verdict, conditions: Condition[]): Promise<void> {
+    const { log, events } = this.#options;
     const status = { state: verdict.state, conditions, ...(verdict.plan && { boot: preparedBy(verdict.plan) }) };
     if (isSaid(boot, status) || (verdict.state === 'Pending' && isReadyForIt(boot))) return;
     await this.#write(boot, status);
@@ -211,13 +243,18 @@ export class Preparation implements AsyncDisposable {
 const validationFailed = 'ValidationFailed' satisfies BootServiceReason;
 const imagePulling = 'ImagePulling' satisfies BootServiceReason;
 const imageValidation = 'ImageValidation';
-const ignitionValidation = 'IgnitionValidation';
+/** By what the code of the error begins with; anything else is about the image. */
+const validations: readonly [string, string][] = [
+  ['Ignition', 'IgnitionValidation'],
+  ['Script', 'ScriptValidation'],
+];
+const validationTypes = [imageValidation, ...validations.map(([, type]) => type)];
 
-/** None when all is well: both conditions exist only as complaints, or to explain a wait. */
+/** None when all is well: the conditions exist only as complaints, or to explain a wait. */
 function conditionsOf(boot: ServerBootConfiguration, { state, error }: Verdict, now: number): Condition[] {
   if (state === 'Ready') return [];
   const said = {
-    type: error?.code.startsWith('Ignition') ? ignitionValidation : imageValidation,
+    type: validations.find(([begin]) => error?.code.startsWith(begin))?.[1] ?? imageValidation,
     status: error === undefined ? ('Unknown' as const) : ('False' as const),
     reason: error === undefined ? imagePulling : validationFailed,
     // The reason is a word of v0.7.0; ours, which docs/errors.md explains, goes before the message.
@@ -231,10 +268,11 @@ function conditionsOf(boot: ServerBootConfiguration, { state, error }: Verdict, 
   return [{ ...said, lastTransitionTime, observedGeneration: boot.metadata.generation }];
 }
 
-const preparedBy = ({ method, image: { name, digest } }: BootPlan) => ({
+const preparedBy = ({ method, script, image: { name, digest } }: BootPlan) => ({
   image: name,
   method,
   ...(digest === undefined ? {} : { digest }),
+  ...(script === undefined ? {} : { script }),
 });
 
 /** The words of registries for the words of Redfish. */
@@ -257,13 +295,14 @@ function isSaid(
   { status: now }: ServerBootConfiguration,
   wanted: NonNullable<ServerBootConfiguration['status']>,
 ): boolean {
-  const said = (now?.conditions ?? []).filter(({ type }) => type === imageValidation || type === ignitionValidation);
+  const said = (now?.conditions ?? []).filter(({ type }) => validationTypes.includes(type));
   const { conditions = [], boot } = wanted;
   return (
     now?.state === wanted.state &&
     now?.boot?.image === boot?.image &&
     now?.boot?.digest === boot?.digest &&
     now?.boot?.method === boot?.method &&
+    now?.boot?.script === boot?.script &&
     said.length === conditions.length &&
     conditions.every(({ type, message }) =>
       said.some((condition) => condition.type === type && condition.message === message),

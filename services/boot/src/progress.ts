@@ -84,10 +84,12 @@ export function awaitedOf(
 function courseOf({ spec, status, metadata }: ServerBootConfiguration): AwaitedStep[] {
   const { annotations } = metadata;
   const isInternal = annotations?.[typeAnnotation] === internalBootType;
+  // Nobody knows what the script of a person loads, and from where.
+  const isOurScript = status?.boot?.method === 'iPXE' && status.boot.script === undefined;
   const takes: Readonly<Record<AwaitedStep, boolean>> = {
     script: status?.boot?.method === 'iPXE',
-    kernel: status?.boot?.method === 'iPXE',
-    initrd: status?.boot?.method === 'iPXE',
+    kernel: isOurScript,
+    initrd: isOurScript,
     uki: status?.boot?.method === 'UefiHttp',
     ignition: (spec.ignitionSecretRef?.name ?? '') !== '',
     // A cleanup reports what it erased, elsewhere, and may take a day.

@@ -4,13 +4,18 @@ import type { ReasonCatalogue } from '@metal/kube/decide.ts';
 export const bootServiceReasons = {
   ValidationFailed: {
     meaning:
-      'Image or ignition cannot be booted; the condition ImageValidation or IgnitionValidation says which and why.',
+      'Image, ignition or iPXE script cannot be booted; the condition ImageValidation, IgnitionValidation or ScriptValidation says which and why.',
     remedy: 'Correct what the message names; the boot service looks again by itself.',
   },
   ImagePulling: {
     meaning:
       'The files of the image are being pulled from their registry; the server is powered on when they are whole.',
     remedy: 'Nothing; if it takes long, look at the way to the registry.',
+  },
+  BootConfigTaken: {
+    meaning:
+      'Boots are published for other programs, and an IPXEBootConfig or HTTPBootConfig with the name of this boot belongs to somebody else.',
+    remedy: 'Delete that object if nobody needs it; the boot itself goes on.',
   },
   ScriptOverdue: {
     meaning: 'The server was powered on, and its firmware did not fetch its boot script in time.',

@@ -1,3 +1,5 @@
+import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -8,6 +10,9 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Artefact } from './artefact.ts';
+import type { Butane } from './butane.ts';
+import { givesScript, readCustomScript } from './custom-script.ts';
+import { BootError } from './errors.ts';
 import type { Step } from './evidence.ts';
 import type { EvidenceLog } from './evidence-log.ts';
 import { ignitionIsSpent } from './expectation.ts';
@@ -19,12 +24,13 @@ import type { LayerName } from './oci/layers.ts';
 import type { OciImages } from './oci/oci-images.ts';
 import { answerRefusals, turnFloodsAway } from './answers.ts';
 import { Flood, Refusal } from './refusal.ts';
-import { entryScript, localBootScript, machineScript } from './scripts.ts';
+import { customScript, entryScript, localBootScript, machineScript } from './scripts.ts';
 import { serveTokenless } from './tokenless-routes.ts';
 
 export interface RoutesOptions {
   auth: 'token' | 'none';
   client: KubeClient;
+  butane: Butane;
   known: KnownMachines;
   oci: OciImages | undefined;
   defaultUkiImage: string | undefined;
@@ -55,6 +61,7 @@ type ByUuid = { Params: { uuid: string } };
 type ByToken = { Params: { token: string } };
 /** Machines have less patience than the API server may need. */
 const acknowledgedWithinMs = 10_000;
+const apiDeadlineMs = 10_000;
 const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
 /** iPXE waits that long and asks again by itself. */
 const downloadAgainSeconds = 5;
@@ -72,7 +79,7 @@ const freeRoutes = new Set(['/ipxe', '/ipxe/', '/httpboot/*', '/image', ...Objec
  *   POST /boot/<token>/booted            ───► noted                                     BootStateReceived
  */
 export function serveBoots(http: FastifyInstance, options: RoutesOptions): void {
-  const { machines, images, evidence, client, clock, log } = options;
+  const { machines, images, evidence, clock, log } = options;
   const send: typeof sendArtefact = (request, reply, artefact) => {
     if (!options.mayDownload(request.raw.socket, reply.raw))
       throw new Flood('too many files are being sent; try again', downloadAgainSeconds);
@@ -102,7 +109,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
         return sendScript(reply, localBootScript(server.metadata.name, reason));
       }
       onceDelivered(request, reply, () => void evidence.record(boot, 'script', `by ${request.ip}`));
-      return sendScript(reply, await scriptFor(boot, options));
+      return sendScript(reply, (await customScriptFor(boot, server, options)) ?? (await scriptFor(boot, options)));
     },
   });
 
@@ -125,7 +132,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   const sendIgnition = async (request: FastifyRequest, reply: FastifyReply, boot: ServerBootConfiguration) => {
     if (ignitionIsSpent(boot, clock.now()))
       throw new Refusal(403, 'the ignition of this boot was delivered before; it is not given out again');
-    const ignition = await ignitions.ask(boot.metadata.uid ?? '', () => readIgnition(boot, client));
+    const ignition = await ignitions.ask(boot.metadata.uid ?? '', () => readIgnition(boot, options));
     if (ignition === undefined) throw new Refusal(404, 'this boot has no ignition');
     onceDelivered(request, reply, () => void evidence.record(boot, 'ignition', `by ${request.ip}`));
     return reply.header('cache-control', 'no-store').type(ignition.contentType).send(ignition.reveal());
@@ -170,16 +177,37 @@ async function recordedInTime(recorded: Promise<void>, clock: Clock): Promise<vo
 const imageOf = (boot: ServerBootConfiguration, images: BootImages): Promise<BootImage> =>
   images.resolve(boot.spec.image, { digest: preparedDigestOf(boot) });
 
-async function scriptFor(
+/** One that a person wrote for this boot, as the API server has it now. */
+async function customScriptFor(
   boot: ServerBootConfiguration,
-  { images, bootTokenKey, publicUrl }: RoutesOptions,
-): Promise<string> {
-  const image = await imageOf(boot, images);
-  const token = mintBootToken(await bootTokenKey(), boot.metadata.uid ?? '');
+  { metadata, spec }: Server,
+  options: RoutesOptions,
+): Promise<string | undefined> {
+  const { client } = options;
+  const signal = AbortSignal.timeout(apiDeadlineMs);
+  try {
+    const { name, namespace } = boot.metadata;
+    const config = await client.find(IPXEBootConfig, { name, namespace }, { signal });
+    if (!givesScript(config, boot)) return undefined;
+    const text = await readCustomScript(config, spec.systemUUID, client, signal);
+    return customScript({ server: metadata.name, bootUrl: await bootUrlOf(boot, options), text });
+  } catch (cause) {
+    if (cause instanceof BootError) throw cause;
+    throw new Refusal(503, 'the API server cannot be asked now; try again', { retryAfterSeconds: 5, cause });
+  }
+}
+
+const bootUrlOf = async (
+  { metadata }: ServerBootConfiguration,
+  { bootTokenKey, publicUrl }: RoutesOptions,
+): Promise<string> => `${publicUrl()}/boot/${mintBootToken(await bootTokenKey(), metadata.uid ?? '')}`;
+
+async function scriptFor(boot: ServerBootConfiguration, options: RoutesOptions): Promise<string> {
+  const image = await imageOf(boot, options.images);
   const withIgnition = (boot.spec.ignitionSecretRef?.name ?? '') !== '';
   return machineScript({
     server: boot.spec.serverRef.name,
-    bootUrl: `${publicUrl()}/boot/${token}`,
+    bootUrl: await bootUrlOf(boot, options),
     image,
     withIgnition,
   });

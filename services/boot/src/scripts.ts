@@ -51,6 +51,16 @@ initrd ${bootUrl}/initrd || goto again
 boot || goto again`;
 }
 
+/**
+ * A script that a person wrote, behind settings of ours: where the files of this boot are, and whose boot it is. Its own
+ * first line is a comment here.
+ */
+export const customScript = ({ server, bootUrl, text }: { server: string; bootUrl: string; text: string }): string =>
+  `#!ipxe
+set metal-boot-url ${bootUrl}
+set metal-server ${server}
+${text}`;
+
 const ukiCommands = ({ bootUrl }: MachineBoot): string => `chain ${bootUrl}/uki.efi || goto again`;
 
 /** For machines that start from the network without having been asked to: hand over to the next boot device. */

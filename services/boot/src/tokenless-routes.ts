@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Artefact } from './artefact.ts';
-import { type BootImage, type BootImages, preparedDigestOf } from './images.ts';
+import { type BootImages, preparedDigestOf } from './images.ts';
 import { type KnownMachines, normalised } from './known-machines.ts';
 import type { Machines } from './machines.ts';
 import { isDigest, nameOf, parseImageReference } from './oci/reference.ts';
 import type { OciImages } from './oci/oci-images.ts';
+import { ukiUrl } from './published-boot-config.ts';
 import { Refusal } from './refusal.ts';
 
 export interface TokenlessOptions {
@@ -90,7 +91,10 @@ async function ukiOfMachine(identifiers: readonly string[], options: TokenlessOp
     const server = options.known.find(identifier);
     const { boot } = server === undefined ? {} : await options.machines.expectationOf(server);
     if (server === undefined || boot === undefined) continue;
-    const url = ukiUrl(await options.images.resolve(boot.spec.image, { digest: preparedDigestOf(boot) }), options);
+    const url = ukiUrl(
+      await options.images.resolve(boot.spec.image, { digest: preparedDigestOf(boot) }),
+      options.publicUrl(),
+    );
     if (url !== undefined) return { UKIURL: url, SystemUUID: server.spec.systemUUID.toLowerCase() };
   }
   return undefined;
@@ -100,17 +104,10 @@ async function ukiOfMachine(identifiers: readonly string[], options: TokenlessOp
 async function defaultUki(options: TokenlessOptions) {
   const { defaultUkiImage, images } = options;
   const plan = defaultUkiImage === undefined ? undefined : await images.check(defaultUkiImage, neverAborted);
-  const url = plan && ukiUrl(plan.image, options);
+  const url = plan && ukiUrl(plan.image, options.publicUrl());
   if (url === undefined)
     throw new Refusal(404, 'no boot with a UKI is prepared for this machine, and there is no default');
   return { UKIURL: url };
 }
 
 const neverAborted = new AbortController().signal;
-
-/** Undefined for images without a UKI, and for those that lie in no registry. */
-function ukiUrl({ name, uki }: BootImage, { publicUrl }: TokenlessOptions): string | undefined {
-  const reference = parseImageReference(name);
-  if (uki?.digest === undefined || reference === undefined) return undefined;
-  return `${publicUrl()}/httpboot/${nameOf(reference)}/${uki.digest.replace(':', '-')}.efi`;
-}

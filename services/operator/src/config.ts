@@ -56,6 +56,8 @@ export interface OperatorConfig {
   readonly bootUrl: string;
   readonly bootImagesFile: string | undefined;
   readonly bootFileRoots: readonly string[];
+  readonly butane: string;
+  readonly publishesBootConfigs: boolean;
   readonly bootRegistries: {
     readonly allowed: readonly string[];
     readonly insecure: readonly string[];
@@ -219,6 +221,8 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     bootUrl,
     bootImagesFile: optional(values['boot-images']),
     bootFileRoots: list(values['boot-file-roots']),
+    butane: values.butane,
+    publishesBootConfigs: boolean(values, 'publish-boot-configs'),
     bootRegistries: {
       allowed: list(values['allowed-registries'] || 'ghcr.io'),
       insecure: list(values['insecure-registries']),

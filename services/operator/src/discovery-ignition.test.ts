@@ -6,12 +6,16 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { discoveryIgnitionOf } from './discovery-ignition.ts';
 
-function withTemplate<T>(text: string, act: (ignition: () => ReturnType<typeof discoveryIgnitionOf>) => T): T {
+function withTemplate<T>(
+  text: string,
+  act: (ignition: () => ReturnType<typeof discoveryIgnitionOf>, templatePath: string) => T,
+): T {
   const directory = mkdtempSync(join(tmpdir(), 'metal-ignition-'));
   const templatePath = join(directory, 'template.yaml');
   writeFileSync(templatePath, text);
   try {
-    return act(() => discoveryIgnitionOf({ templatePath, probeImage: 'probe:1', registryUrl: 'http://192.0.2.1' }));
+    const options = { templatePath, probeImage: 'probe:1', registryUrl: 'http://192.0.2.1' };
+    return act(() => discoveryIgnitionOf(options), templatePath);
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -30,13 +34,25 @@ test('keys are made only for a template that names them, also within an if', () 
     assert.match(access?.pem ?? '', /OPENSSH/);
   }));
 
-test('the probe is given what it verifies the registry against', async () => {
-  const options = { templatePath: undefined, probeImage: 'probe:1', registryUrl: 'https://192.0.2.1' };
-  const ignition = discoveryIgnitionOf({ ...options, registryCaPem: 'an authority\n' });
-  const { ignition: text } = await ignition.render({ systemUUID: 'u', token: 't' });
-  const { storage } = parse(text) as { storage: { files: { path: string; contents: { inline: string } }[] } }; // our own template
-  const [, path] = /--ca-file=(\S+)/.exec(text) ?? [];
-  assert.equal(storage.files.find((file) => file.path === path)?.contents.inline, 'an authority\n');
+test('the probe is given what it verifies the registry against, by every template and without one', async () => {
+  const options = { probeImage: 'probe:1', registryUrl: 'https://192.0.2.1', registryCaPem: 'an authority\n' };
+  const render = async (templatePath: string | undefined): Promise<string> =>
+    (await discoveryIgnitionOf({ ...options, templatePath }).render({ systemUUID: 'u', token: 't' })).ignition;
+  const builtIn = await render(undefined);
+  const [, path] = /--ca-file=([^\s\\]+)/.exec(builtIn) ?? [];
+  const { storage } = parse(builtIn) as { storage: { files: { path: string; contents: { source: string } }[] } }; // our own
+  assert.equal(storage.files.find((file) => file.path === path)?.contents.source, 'data:,an%20authority%0A');
+  await withTemplate('variant: fcos\nflags: {{ .Flags }}\n', async (_, templatePath) => {
+    const written = parse(await render(templatePath)) as {
+      flags: string;
+      storage: { files: { path: string; contents: { inline: string } }[] };
+    }; // written above
+    assert.match(written.flags, new RegExp(`--ca-file=${path}$`));
+    assert.deepEqual(
+      written.storage.files.map((file) => [file.path, file.contents.inline]),
+      [[path, 'an authority\n']],
+    );
+  });
 });
 
 const order = { path: '/etc/metalprobe/erasure.json', text: '{"mode":"Purge","disks":[{"serial":"a: #\\"b"}]}' };
@@ -89,3 +105,31 @@ for (const [title, template, message] of [
       assert.throws(ignition, { code: 'InvalidConfiguration', message });
     }));
 }
+
+test('without a template it is Ignition, with the token and all files in it', async () => {
+  const built = discoveryIgnitionOf({
+    templatePath: undefined,
+    probeImage: 'probe:1',
+    registryUrl: 'http://192.0.2.1',
+  });
+  const { ignition, format, access } = await built.render({ systemUUID: 'u', token: 'a token, 100%', files: [order] });
+  assert.equal(format, undefined);
+  assert.equal(access, undefined);
+  const { storage, systemd } = JSON.parse(ignition) as {
+    storage: { files: { path: string; mode: number; contents: { source: string } }[] };
+    systemd: { units: { name: string; enabled: boolean; contents: string }[] };
+  }; // Ignition 3.2.0
+  assert.deepEqual(
+    storage.files.map(({ path, mode, contents }) => [path, mode, decodeURIComponent(contents.source)]),
+    [
+      ['/etc/metalprobe/token', 0o600, 'data:,a token, 100%'],
+      [order.path, 0o600, `data:,${order.text}`],
+    ],
+  );
+  const [unit] = systemd.units;
+  assert.deepEqual([unit?.name, unit?.enabled], ['metalprobe.service', true]);
+  assert.match(
+    unit?.contents ?? '',
+    /^ExecStart=\/usr\/bin\/metalprobe --registry-url=http:\/\/192\.0\.2\.1 --server-uuid=u --token-file=\/etc\/metalprobe\/token$/m,
+  );
+});

@@ -1,7 +1,9 @@
 import { generateKeyPairSync, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { ignitionFormat } from '@metal/api/wire/contract.ts';
 import { hash } from 'bcryptjs';
 import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { builtInIgnition, type ExtraFile } from './built-in-ignition.ts';
 import { ConfigError } from './errors.ts';
 import { openSshKeyPair } from './ssh-keys.ts';
 import { TemplateError } from './template/errors.ts';
@@ -12,16 +14,11 @@ const tokenFile = '/etc/metalprobe/token';
 const caFile = '/etc/metalprobe/registry-ca.pem';
 
 export interface RenderedDiscovery {
-  /** Butane text. */
   readonly ignition: string;
+  /** What the ignition is, where it is not Ignition JSON; the key `format` of its Secret. */
+  readonly format: typeof ignitionFormat | undefined;
   /** Break-glass access to the discovery system, when the template grants any. */
   readonly access: { readonly pem: string; readonly pub: string; readonly password: string } | undefined;
-}
-
-/** A file that one boot has besides what the template says. */
-export interface ExtraFile {
-  readonly path: string;
-  readonly text: string;
 }
 
 export interface DiscoveryIgnition {
@@ -34,8 +31,9 @@ export interface DiscoveryIgnition {
 }
 
 /**
- * The ignition of discovery boots, from a template with the variables of v0.7.0 (Image, Flags, SSHPublicKey,
- * PasswordHash) and Token. Keys and password are made only for templates that use them.
+ * The ignition of discovery boots. Without a template it is Ignition JSON, for which nobody needs butane; else it is Butane,
+ * from a template with the variables of v0.7.0 (Image, Flags, SSHPublicKey, PasswordHash) and Token. Keys and password are
+ * made only for templates that use them.
  * @throws ConfigError when the template cannot be read, is blank, or uses what is not understood.
  */
 export function discoveryIgnitionOf(options: {
@@ -46,23 +44,27 @@ export function discoveryIgnitionOf(options: {
   registryCaPem?: string | undefined;
 }): DiscoveryIgnition {
   const template = readTemplate(options.templatePath);
-  const { names } = template;
   const trusted = options.registryCaPem === undefined ? [] : [{ path: caFile, text: options.registryCaPem }];
   const trust = trusted.map(({ path }) => ` --ca-file=${path}`).join('');
-  const wantsAccess = names.has('SSHPublicKey') || names.has('PasswordHash');
   return {
     render: async ({ systemUUID, token, files = [] }) => {
-      const access = wantsAccess ? makeAccess() : undefined;
-      const variables = {
-        Image: options.probeImage,
-        Flags: `--registry-url=${options.registryUrl} --server-uuid=${systemUUID} --token-file=${tokenFile}${trust}`,
-        Token: token,
-        SSHPublicKey: access?.pub ?? '',
-        PasswordHash: names.has('PasswordHash') && access !== undefined ? await passwordHash(access.password) : '',
-      };
-      return { ignition: [...trusted, ...files].reduce(withFile, template.render(variables)), access };
+      const added = [...trusted, ...files];
+      const Flags = `--registry-url=${options.registryUrl} --server-uuid=${systemUUID} --token-file=${tokenFile}${trust}`;
+      if (template === undefined) {
+        const ignition = builtInIgnition(Flags, [{ path: tokenFile, text: token }, ...added]);
+        return { ignition, format: undefined, access: undefined };
+      }
+      const { variables, access } = await accessFor(template);
+      const butane = template.render({ Image: options.probeImage, Flags, Token: token, ...variables });
+      return { ignition: added.reduce(withFile, butane), format: ignitionFormat, access };
     },
   };
+}
+
+async function accessFor({ names }: Template) {
+  const access = names.has('SSHPublicKey') || names.has('PasswordHash') ? makeAccess() : undefined;
+  const PasswordHash = names.has('PasswordHash') && access !== undefined ? await passwordHash(access.password) : '';
+  return { access, variables: { SSHPublicKey: access?.pub ?? '', PasswordHash } };
 }
 
 /**
@@ -104,8 +106,9 @@ function pathsIn(butane: string): unknown[] | undefined {
   return isSeq(files) ? files.items.map((item) => (isMap(item) ? item.get('path') : undefined)) : undefined;
 }
 
-function readTemplate(path: string | undefined): Template {
-  const text = path === undefined ? (readIfPresent(customaryPath) ?? builtInTemplate) : readOrRefuse(path);
+function readTemplate(path: string | undefined): Template | undefined {
+  const text = path === undefined ? readIfPresent(customaryPath) : readOrRefuse(path);
+  if (text === undefined) return undefined;
   if (text.trim() === '')
     throw new ConfigError(`--discovery-ignition-path: ${path ?? customaryPath} is blank; expected a Butane template`);
   return understood(text.trim());
@@ -163,29 +166,3 @@ async function passwordHash(password: string): Promise<string> {
 function randomPassword(length: number): string {
   return Array.from({ length }, () => passwordAlphabet[randomInt(passwordAlphabet.length)]).join('');
 }
-
-/** Runs the probe that the discovery image brings along. The token is in a file: a process list is for everybody. */
-const builtInTemplate = `variant: fcos
-version: 1.3.0
-storage:
-  files:
-    - path: ${tokenFile}
-      mode: 0600
-      contents:
-        inline: "{{ .Token }}"
-systemd:
-  units:
-    - name: metalprobe.service
-      enabled: true
-      contents: |
-        [Unit]
-        Description=Reports the hardware of this machine
-        Wants=network-online.target
-        After=network-online.target
-        [Service]
-        Restart=on-failure
-        RestartSec=20
-        ExecStart=/usr/bin/metalprobe {{ .Flags }}
-        [Install]
-        WantedBy=multi-user.target
-`;

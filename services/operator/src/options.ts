@@ -71,7 +71,7 @@ export const compatibleOptions = [
     'discovery-ignition-path',
     'string',
     '',
-    'Butane template of the discovery boot; empty: /etc/metal-operator/ignition-template.yaml if it exists, else the built-in one',
+    'Butane template of the discovery boot; empty: /etc/metal-operator/ignition-template.yaml if it exists, else built-in Ignition, which needs no butane',
   ),
   option(
     'registry-url',
@@ -174,6 +174,13 @@ export const ownOptions = [
     '',
     'Directories, separated by commas, below which spec.image may name file:///…',
   ),
+  option(
+    'publish-boot-configs',
+    'boolean',
+    'false',
+    'Keep an IPXEBootConfig or HTTPBootConfig of each prepared boot, for programs that read those of boot.ironcore.dev; two more writes per boot',
+  ),
+  option('butane', 'string', 'butane', 'Program that translates ignition with format: fcos; a path, or a name in PATH'),
   option(
     'allowed-registries',
     'string',

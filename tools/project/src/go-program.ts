@@ -67,7 +67,7 @@ async function build(program: GoProgram, directory: string, { environment, say }
     const child = new Child({
       name: 'go build',
       command: 'go',
-      args: ['build', ...buildFlags, '-o', `${partial}/`, 'tool'],
+      args: ['build', ...buildFlags, '-o', join(partial, name), 'tool'],
       directory: moduleDirectoryOf(program),
       logFile: join(partial, 'build.log'),
       environment: { ...environment, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },

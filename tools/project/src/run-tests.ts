@@ -7,6 +7,7 @@ import { ControlPlaneError } from '@metal/controlplane/errors.ts';
 import { FleetError } from '@metal/simulator/errors.ts';
 import { qemuAvailable } from '@metal/simulator/qemu/programs.ts';
 import { Command } from 'commander';
+import { findButane } from './butane.ts';
 import { ImportGraph } from './import-graph.ts';
 import { findImageRegistry } from './image-registry.ts';
 import { type Leftovers, markRun } from './leftovers.ts';
@@ -25,6 +26,7 @@ const mostMachinesAtOnce = 1;
 const goPrograms = [
   { file: 'tools/project/src/promtool.ts', find: findPromtool },
   { file: 'tools/project/src/image-registry.ts', find: findImageRegistry },
+  { file: 'tools/project/src/butane.ts', find: findButane },
 ];
 
 const command = new Command('run-tests')

@@ -29,6 +29,10 @@ const boot = z.object({
     .optional()
     .describe('Digest of its manifest, where it is one of a registry: this is what is booted.'),
   method: z.string().optional().describe('How it boots: iPXE or UefiHttp.'),
+  script: z
+    .string()
+    .optional()
+    .describe('Secret with the iPXE script that a person wrote for it; left out, the boot service writes the script.'),
   steps: z.array(bootStep).optional().describe('The steps seen so far, in order.'),
 });
 

@@ -26,7 +26,6 @@ interface PolicyRule {
 const patchOnly = 'patch:';
 const resourceOf = (written: string): string => written.replace(patchOnly, '');
 
-const metalGroup = 'metal.ironcore.dev';
 const namespace = 'metal-operator-system';
 const readVerbs = ['get', 'list', 'watch'];
 const everyVerb = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
@@ -43,26 +42,36 @@ export function generateRbac({ kinds, controllers, services }: RbacInput): Gener
 }
 
 function managerRules(written: readonly string[], kinds: readonly DefinedKind[]): PolicyRule[] {
-  const plurals = new Set(kinds.map(({ plural }) => plural));
+  const groups = [...new Set(kinds.map(({ group }) => group))].toSorted().toReversed();
+  return [
+    ...groups.flatMap((group) => rulesOfGroup(group, written, kinds)),
+    rule('events.k8s.io', ['events'], ['create', 'patch']),
+  ];
+}
+
+function rulesOfGroup(group: string, written: readonly string[], kinds: readonly DefinedKind[]): PolicyRule[] {
+  const plurals = new Set(kinds.filter((kind) => kind.group === group).map(({ plural }) => plural));
   const objects = written.filter((resource) => plurals.has(resource));
   const patched = written
     .filter((resource) => resource.startsWith(patchOnly))
     .map(resourceOf)
-    .filter((resource) => !objects.includes(resource));
-  const statuses = written.filter((resource) => resource.endsWith('/status'));
-  return [
-    rule(metalGroup, [...plurals].toSorted(), readVerbs),
-    rule(metalGroup, objects, ['create', 'delete', 'patch']),
-    ...(patched.length === 0 ? [] : [rule(metalGroup, patched, ['patch'])]),
-    rule(metalGroup, statuses, ['patch']),
+    .filter((resource) => plurals.has(resource) && !objects.includes(resource));
+  const statuses = written.filter(
+    (resource) => plurals.has(resource.replace(/\/status$/, '')) && !plurals.has(resource),
+  );
+  const rules = [
+    rule(group, [...plurals].toSorted(), readVerbs),
+    rule(group, objects, ['create', 'delete', 'patch']),
+    rule(group, patched, ['patch']),
+    rule(group, statuses, ['patch']),
     // Setting blockOwnerDeletion in an owner reference needs this, where that is checked.
     rule(
-      metalGroup,
+      group,
       [...plurals].toSorted().map((plural) => `${plural}/finalizers`),
       ['update'],
     ),
-    rule('events.k8s.io', ['events'], ['create', 'patch']),
   ];
+  return rules.filter(({ resources }) => resources.length > 0);
 }
 
 /**

@@ -3,6 +3,15 @@ import type { Writer } from './rbac.ts';
 /** What the services beside the controllers write. Controllers say it themselves. */
 export const serviceWriters: readonly Writer[] = [
   { name: 'registry', writes: ['serverinventories', 'erasurereports', 'serverbootconfigurations/status'] },
-  { name: 'boot', writes: ['serverbootconfigurations/status'] },
+  {
+    name: 'boot',
+    writes: [
+      'serverbootconfigurations/status',
+      'ipxebootconfigs',
+      'ipxebootconfigs/status',
+      'httpbootconfigs',
+      'httpbootconfigs/status',
+    ],
+  },
   { name: 'dhcp', writes: ['endpoints'] },
 ];

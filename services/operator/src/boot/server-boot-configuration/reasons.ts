@@ -21,7 +21,7 @@ export const bootConfigurationReasons = {
   PreparationFailed: {
     meaning: 'The boot service cannot boot what is asked for.',
     remedy:
-      'Read its own condition, ImageValidation or IgnitionValidation, and correct image or ignition; it is looked at again by itself.',
+      'Read its own condition, ImageValidation, IgnitionValidation or ScriptValidation, and correct what it names; it is looked at again by itself.',
   },
 } as const satisfies ReasonCatalogue;
 

@@ -15,7 +15,7 @@ import { Secret } from '@metal/kube/builtin.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
-import type { ExtraFile } from '../../discovery-ignition.ts';
+import type { ExtraFile } from '../../built-in-ignition.ts';
 import { StaleDecision } from '../../errors.ts';
 import { isProbeBoot } from './boot-facts.ts';
 import { patchGuarded, type ServerTurn } from './machine.ts';
@@ -138,9 +138,10 @@ async function ensureSecrets(
 ): Promise<void> {
   const { name } = server.metadata;
   const token = mintBootToken(await context.bootTokenKey(), boot.metadata.uid ?? '');
-  const rendered = await context.discoveryIgnition.render({ systemUUID: server.spec.systemUUID, token, files });
-  await createSecret(name, boot, { format: 'fcos', ignition: rendered.ignition }, context);
-  if (rendered.access !== undefined) await createSecret(`${name}-ssh`, boot, rendered.access, context);
+  const { systemUUID } = server.spec;
+  const { ignition, format, access } = await context.discoveryIgnition.render({ systemUUID, token, files });
+  await createSecret(name, boot, { ...(format && { format }), ignition }, context);
+  if (access !== undefined) await createSecret(`${name}-ssh`, boot, access, context);
 }
 
 async function createSecret(

@@ -1,0 +1,76 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { BootPlan } from './boot-plan.ts';
+import type { BootImage } from './images.ts';
+import { nameOf, parseImageReference } from './oci/reference.ts';
+
+/** What other programs are to read of a prepared boot. */
+export interface PublishedBootConfig {
+  readonly kind: 'IPXEBootConfig' | 'HTTPBootConfig';
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** All that may be in the spec of one; what else there is belongs to others. */
+export const publishedFields: readonly string[] = [
+  'systemUUID',
+  'ignitionSecretRef',
+  'systemIPs',
+  'kernelURL',
+  'initrdURL',
+  'squashfsURL',
+  'networkIdentifiers',
+  'ukiURL',
+];
+
+/**
+ * The object of IronCore's boot operator that says the same as the plan, with addresses that need no token. Undefined where
+ * there are none: files of this machine are given out by token only.
+ */
+export function publishedOf(
+  boot: ServerBootConfiguration,
+  { spec: { systemUUID }, status }: Server,
+  { method, image }: Pick<BootPlan, 'method' | 'image'>,
+  publicUrl: string,
+): PublishedBootConfig | undefined {
+  const { ignitionSecretRef } = boot.spec;
+  const common = { systemUUID, ...(ignitionSecretRef && { ignitionSecretRef }) };
+  const interfaces = status?.networkInterfaces ?? [];
+  const ips = interfaces.flatMap(({ ip = '', ips = [] }) => [...new Set([ip, ...ips])].filter((one) => one !== ''));
+  if (method === 'UefiHttp') {
+    const ukiURL = ukiUrl(image, publicUrl);
+    const networkIdentifiers = [...ips, ...interfaces.map(({ macAddress }) => macAddress)];
+    return ukiURL === undefined
+      ? undefined
+      : { kind: 'HTTPBootConfig', spec: { ...common, networkIdentifiers, ukiURL } };
+  }
+  const [kernelURL, initrdURL, squashfsURL] = (['kernel', 'initrd', 'squashfs'] as const).map((layer) =>
+    layerUrl(image, layer, publicUrl),
+  );
+  if (kernelURL === undefined || initrdURL === undefined) return undefined;
+  const spec = { ...common, systemIPs: ips, kernelURL, initrdURL, ...(squashfsURL && { squashfsURL }) };
+  return { kind: 'IPXEBootConfig', spec };
+}
+
+/** Undefined for images without a UKI, and for those that lie in no registry. */
+export function ukiUrl({ name, uki }: BootImage, publicUrl: string): string | undefined {
+  const reference = parseImageReference(name);
+  if (uki?.digest === undefined || reference === undefined) return undefined;
+  return `${publicUrl}/httpboot/${nameOf(reference)}/${uki.digest.replace(':', '-')}.efi`;
+}
+
+function layerUrl(image: BootImage, layer: 'kernel' | 'initrd' | 'squashfs', publicUrl: string): string | undefined {
+  const artefact = image[layer];
+  if (artefact === undefined) return undefined;
+  const reference = parseImageReference(image.name);
+  if (artefact.digest === undefined || reference === undefined) return openUrl(artefact.name);
+  const version = reference.digest ?? reference.tag ?? '';
+  const query = new URLSearchParams({ imageName: nameOf(reference), version, layerDigest: artefact.digest });
+  return `${publicUrl}/image?${query.toString()}`;
+}
+
+/** Of a file on another server, unless it is opened by a password. */
+function openUrl(location: string): string | undefined {
+  const url = URL.parse(location);
+  const isOpen = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return isOpen ? url.href : undefined;
+}

@@ -1,0 +1,53 @@
+import { Secret } from '@metal/kube/builtin.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { BootError } from './errors.ts';
+
+export interface WantedSecret {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly key: string;
+  /** Where its name stands. */
+  readonly field: string;
+  /** What it is for: begins the codes of the errors. */
+  readonly purpose: 'Ignition' | 'Script';
+}
+
+/**
+ * The texts of a Secret that somebody names for a boot, by key; the wanted one is among them.
+ * @throws BootError …Missing or …Forbidden of the purpose.
+ */
+export async function readSecret(
+  wanted: WantedSecret,
+  client: KubeClient,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const { name, namespace = '', key, field, purpose } = wanted;
+  const secret = await findSecret(wanted, client, signal);
+  if (secret === undefined)
+    throw new BootError(
+      `${purpose}Missing`,
+      `Secret "${name}" of ${field} does not exist in namespace "${namespace}"; create it with the key ${key}`,
+    );
+  const texts = new Map(Object.entries(secret.data ?? {}).map(([one, text]) => [one, Buffer.from(text, 'base64')]));
+  if (!texts.has(key))
+    throw new BootError(`${purpose}Missing`, `Secret "${name}" of ${field} has no key "${key}"; add it`);
+  return texts;
+}
+
+async function findSecret(
+  { name, namespace, field, purpose }: WantedSecret,
+  client: KubeClient,
+  signal: AbortSignal | undefined,
+): Promise<Secret | undefined> {
+  try {
+    return await client.find(Secret, { name, namespace }, { signal });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error;
+    throw new BootError(
+      `${purpose}Forbidden`,
+      `Secret "${name}" of ${field} may not be read in namespace "${namespace ?? ''}"; bind the ClusterRole metal-operator-ignition-reader there to the account of the boot service`,
+      error,
+    );
+  }
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { after, before, test } from 'node:test';
+import { kinds } from '@metal/api/kinds.ts';
+import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { type BootOptions, type RunningBoot, startBoot, watchIpxeBootConfigs } from '@metal/boot/boot.ts';
+import { Secret } from '@metal/kube/builtin.ts';
+import { CacheSet } from '@metal/kube/cache.ts';
+import { createKubeClient } from '@metal/kube/client.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import { installKinds } from '@metal/kube/install-kinds.ts';
+import { openCluster } from '@metal/lab/cluster.ts';
+import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
+
+const own = '#!ipxe\necho a script of our own\nkernel ${metal-boot-url}/kernel console=ttyS1\n';
+/** Secrets that are missing are waited for without a word; not for long here. */
+const clock = createClock(50);
+
+let room: ServiceRoom;
+let files: Awaited<ReturnType<typeof directoryWith>>;
+let boot: RunningBoot;
+let image: string;
+
+before(async () => {
+  room = await openServiceRoom();
+  files = await directoryWith({ vmlinuz: 'a kernel', initrd: 'an initrd' });
+  image = `file://${files.path}/`;
+  boot = await startBoot(optionsFor());
+});
+after(async () => {
+  await boot[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
+  await room[Symbol.asyncDispose]();
+});
+
+function optionsFor(more: Partial<BootOptions> = {}): BootOptions {
+  const { client, servers, bootConfigurations, ipxeBootConfigs, bootTokenKey, log } = room;
+  const caches = { servers, bootConfigurations, ipxeBootConfigs };
+  const listen = { host: '127.0.0.1', port: 0 };
+  return { listen, auth: 'token', client, ...caches, bootTokenKey, fileRoots: [tmpdir()], clock, log, ...more };
+}
+
+const becomes = (name: string, state: string): Promise<ServerBootConfiguration> =>
+  room.until(room.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === state);
+const configBecomes = (name: string, state: string): Promise<IPXEBootConfig> =>
+  room.until(room.ipxeBootConfigs, `${namespace}/${name}`, ({ status }) => status?.state === state);
+const complaintOf = ({ status }: ServerBootConfiguration | IPXEBootConfig): string =>
+  status?.conditions?.find(({ type }) => type === 'ScriptValidation')?.message ?? '';
+
+/** What a person makes who wants another script for the boot of this name. */
+const config = (name: string, spec: Partial<IPXEBootConfig['spec']> = {}): Promise<IPXEBootConfig> =>
+  room.client.create(IPXEBootConfig, {
+    metadata: { name, namespace },
+    spec: { kernelURL: 'none', initrdURL: 'none', ipxeScriptSecretRef: { name: `${name}-script` }, ...spec },
+  });
+
+async function withScript(name: string, script = own): Promise<BootingServer> {
+  await room.secret(`${name}-script`, { 'ipxe-script': script });
+  await config(name);
+  const server = await room.booting(name, { image });
+  await becomes(name, 'Ready');
+  return server;
+}
+
+const askFor = ({ uuid }: BootingServer, { url } = boot): Promise<Response> => fetch(`${url}/ipxe/${uuid}`);
+
+test('a machine gets the script that a person wrote for its boot, and can use what is served for that boot', async () => {
+  const server = await withScript('own');
+  const answer = await askFor(server);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const script = await answer.text();
+  assert.equal(script, `#!ipxe\nset metal-boot-url ${boot.url}/boot/${server.token}\nset metal-server own\n${own}`);
+  const base = /^set metal-boot-url (\S+)$/m.exec(script)?.[1] ?? '';
+  assert.equal(await (await fetch(`${base}/kernel`)).text(), 'a kernel');
+  assert.equal((await fetch(`${base}/booted`, { method: 'POST' })).status, 200);
+  const { status } = await room.until(room.bootConfigurations, `${namespace}/own`, (object) =>
+    Boolean(object.status?.boot?.steps?.some(({ name }) => name === 'booted')),
+  );
+  assert.deepEqual(
+    status?.boot?.steps?.map(({ name }) => name),
+    ['script', 'kernel', 'booted'],
+  );
+  assert.ok(status.conditions?.some(({ type, status: holds }) => type === 'IPXEScriptFetched' && holds === 'True'));
+  const told = await configBecomes('own', 'Ready');
+  assert.deepEqual(told.spec?.kernelURL, 'none', 'what a person wrote stays');
+  assert.deepEqual([status.boot?.method, status.boot?.script], ['iPXE', 'own-script']);
+  assert.match(await (await askFor(server)).text(), /installed already/, 'an installed machine gets it no more');
+});
+
+test('a script that is added to a boot that was Ready counts from then on', async () => {
+  const server = await room.booting('later', { image });
+  await becomes('later', 'Ready');
+  assert.match(await (await askFor(server)).text(), /Booting later/);
+  await room.secret('later-script', { 'ipxe-script': own });
+  await config('later');
+  await configBecomes('later', 'Ready');
+  assert.match(await (await askFor(server)).text(), /a script of our own/);
+});
+
+test('a script is for the machine of its boot alone, and only while that boot counts', async () => {
+  const server = await withScript('one');
+  const other = await room.booting('other', { image });
+  await becomes('other', 'Ready');
+  assert.doesNotMatch(await (await askFor(other)).text(), /a script of our own/);
+  const next = await room.bootsAgain('one', server.uuid, 'one-again', { image });
+  await becomes('one-again', 'Ready');
+  assert.doesNotMatch(await (await askFor(next)).text(), /a script of our own/);
+});
+
+test('a replica whose watches died serves the script that the API server has', async () => {
+  const server = await room.booting('dead', { image });
+  await becomes('dead', 'Ready');
+  await using blind = await startBoot(optionsFor(room.withDeadWatches()));
+  await room.secret('dead-script', { 'ipxe-script': own });
+  await config('dead');
+  assert.match(await (await askFor(server, blind)).text(), /a script of our own/);
+  await room.client.mergePatch(
+    Secret,
+    { name: 'dead-script', namespace },
+    { stringData: { 'ipxe-script': '#!ipxe\nexit\n' } },
+  );
+  assert.match(await (await askFor(server, blind)).text(), /^exit$/m);
+});
+
+test('a Secret that is missing is an Error of both objects, and the machine gets no script, until it is there', async () => {
+  await config('missing');
+  const server = await room.booting('missing', { image });
+  for (const told of [await becomes('missing', 'Error'), await configBecomes('missing', 'Error')])
+    assert.match(
+      complaintOf(told),
+      /^ScriptMissing: Secret "missing-script" of spec\.ipxeScriptSecretRef of IPXEBootConfig "missing" does not exist in namespace "default"; create it with the key ipxe-script$/,
+    );
+  assert.match(await (await askFor(server)).text(), /boots from its next device: its boot configuration is Error/);
+  await room.secret('missing-script', { 'ipxe-script': own });
+  assert.equal(complaintOf(await becomes('missing', 'Ready')), '');
+  assert.equal(complaintOf(await configBecomes('missing', 'Ready')), '');
+});
+
+for (const [name, texts, spec, told] of [
+  ['keyless', { script: own }, {}, /^ScriptMissing: .* has no key "ipxe-script"; add it$/],
+  [
+    'shell',
+    { 'ipxe-script': '#!/bin/sh\nhunter2' },
+    {},
+    /^ScriptInvalid: .* is no iPXE script; expected #!ipxe as its first line$/,
+  ],
+  [
+    'huge',
+    { 'ipxe-script': `#!ipxe\n${'#'.repeat(70_000)}` },
+    {},
+    /^ScriptInvalid: .* has 70007 bytes; expected 65536 at most$/,
+  ],
+  [
+    'foreign',
+    { 'ipxe-script': own },
+    { systemUUID: randomUUID() },
+    /^ScriptInvalid: IPXEBootConfig "foreign" is for the machine with UUID/,
+  ],
+] as const) {
+  test(`a script that cannot be served is told on both objects: ${name}`, async () => {
+    await room.secret(`${name}-script`, texts);
+    await config(name, spec);
+    await room.booting(name, { image });
+    for (const object of [await becomes(name, 'Error'), await configBecomes(name, 'Error')]) {
+      assert.match(complaintOf(object), told);
+      assert.doesNotMatch(complaintOf(object), /hunter2/);
+    }
+  });
+}
+
+test('a Secret that is gone when the machine asks is told to the machine', async () => {
+  const server = await withScript('gone');
+  await room.client.delete(Secret, { name: 'gone-script', namespace });
+  const answer = await askFor(server);
+  assert.equal(answer.status, 503);
+  assert.match(await answer.text(), /Secret "gone-script" .* does not exist/);
+});
+
+test('an IPXEBootConfig that goes gives the machine our script again', async () => {
+  const server = await withScript('dropped');
+  await room.client.delete(IPXEBootConfig, { name: 'dropped', namespace });
+  await room.until(room.bootConfigurations, `${namespace}/dropped`, ({ status }) => status?.boot?.script === undefined);
+  assert.match(await (await askFor(server)).text(), /Booting dropped/);
+});
+
+test('a cluster that does not know IPXEBootConfigs boots as ever', async () => {
+  await using cluster = await openCluster({ crds: false });
+  await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
+  await installKinds(
+    client,
+    kinds.filter(({ group }) => group === 'metal.ironcore.dev'),
+  );
+  const caches = new CacheSet({ client, clock, log: room.log });
+  await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
+  const servers = caches.watch(Server, { indexes: { uuid: ({ spec }) => [spec.systemUUID] } });
+  const bootConfigurations = caches.watch(ServerBootConfiguration);
+  const ipxeBootConfigs = watchIpxeBootConfigs(caches);
+  await caches.start();
+  await using plain = await startBoot(
+    optionsFor({ client, servers, bootConfigurations, ipxeBootConfigs, publishesBootConfigs: true }),
+  );
+  const uuid = randomUUID();
+  const bootConfigurationRef = { name: 'plain', namespace };
+  await client.create(Server, { metadata: { name: 'plain' }, spec: { systemUUID: uuid, bootConfigurationRef } });
+  await client.create(ServerBootConfiguration, {
+    metadata: bootConfigurationRef,
+    spec: { serverRef: { name: 'plain' }, image },
+  });
+  await room.until(bootConfigurations, `${namespace}/plain`, ({ status }) => status?.state === 'Ready');
+  assert.match(await (await fetch(`${plain.url}/ipxe/${uuid}`)).text(), /Booting plain/);
+});
