@@ -21,12 +21,16 @@ const deeds: [ServerAction, Partial<ServerFacts>][] = [
   ['diskBoot', {}],
   ['setLight', { light: { wish: 'Lit', settled: false, refusal: undefined } }],
   ['setBootOrder', { bootOrder: { wish: 'Boot0002', settled: false, refusal: undefined } }],
+  ['resetBios', {}],
+  ['restoreBootOrder', { cleanup: { ...calmServer.cleanup, bootOrder: { kind: 'due', devices: ['Boot0002'] } } }],
+  ['clearOverride', {}],
 ];
 
 for (const [action, facts] of deeds) {
   test(`${action} leaves a machine alone that took the place of the one that was looked at`, async () => {
     await using fleet = await startFleet({ https: false });
     const node = await fleet.add({ vendor: 'generic' });
+    node.machine.override = { target: 'Hdd', isOnce: true, httpUri: undefined };
     await using access = new BmcAccess({ clock: systemClock, random: Math.random, callDeadlineMs: 10_000 });
     const { address: host, port, username, password } = node.bmc;
     const connection: Connection = {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { systemClock } from '@metal/kube/clock.ts';
 import { deleteAccount, putAccount, readAccounts, readAccountService, tryLogin } from '@metal/redfish/accounts.ts';
+import { readBiosReset, resetBios } from '@metal/redfish/bios.ts';
 import { Bmc, type BmcOptions, Password } from '@metal/redfish/bmc.ts';
 import { bootFromDiskOnce, clearBootOverride, networkBootOnce, setBootOrder } from '@metal/redfish/boot-override.ts';
 import { readInventory } from '@metal/redfish/inventory.ts';
@@ -153,6 +154,25 @@ for (const vendor of vendors) {
       const { bootOrder, override } = await readSystem(bmc, uri);
       assert.equal(bootOrder?.[0], 'Boot0002');
       assert.equal(override.target, 'Pxe');
+    });
+
+    test('the BIOS is reset at the next start where the BMC offers it, and refused before it is sent where not', async () => {
+      await using met = await meet(vendor);
+      const { bmc, node, uri } = met;
+      node.machine.biosAttributes = { ...node.machine.biosAttributes, LogicalProc: 'Disabled' };
+      if (profile.biosReset === undefined) {
+        await assert.rejects(resetBios(bmc, uri), { code: 'NotSupported' });
+        return;
+      }
+      const task = await resetBios(bmc, uri);
+      assert.equal(task !== undefined, profile.biosReset === 'task');
+      const told = profile.biosReset !== 'nothing';
+      assert.equal((await readBiosReset(bmc, uri, task)).kind, told ? 'Pending' : 'Accepted');
+      assert.equal(node.machine.biosAttributes.LogicalProc, 'Disabled', 'not before a start');
+      await resetSystem(bmc, uri, 'On');
+      await node.until(({ power }) => power === 'On', patience());
+      assert.equal((await readBiosReset(bmc, uri, task)).kind, told ? 'Confirmed' : 'Accepted');
+      assert.equal(node.machine.biosAttributes.LogicalProc, 'Enabled');
     });
 
     test('the locator light is switched on and off', async () => {

@@ -78,7 +78,7 @@ test('a disk that cannot be erased keeps its server out of the pool, off, and wh
   const said = node.serial.last().length;
   const server = await lab.server(node).says('CleanupFailed');
   assert.equal(server.status?.state, 'Error');
-  assert.match(server.status.failure?.message ?? '', /attempt 1 of 1 to erase them/);
+  assert.match(server.status.failure?.message ?? '', /attempt 1 of 1 to clean it up/);
   await lab.machine(node).until('is off', () => node.power === 'Off');
   const [report] = await reportsOf(lab);
   assert.equal(report?.spec.state, 'Failed');

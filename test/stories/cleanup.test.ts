@@ -1,54 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ErasureReport, erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { type Lab, type LabOptions, labsOfFile } from '@metal/lab/lab.ts';
+import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
 import { simulated } from '@metal/lab/simulated.ts';
-import type { Subject } from '@metal/lab/subject.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
+import { claimed, follow, killable, purge, reportsOf, until } from './cleanup-room.ts';
 
 const openLab = labsOfFile();
-
-const purge = '--cleanup-disks=Purge';
-const killable: LabOptions = {
-  operator: 'none',
-  speed: 1,
-  fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 300, eraseMs: 300 },
-};
-
-/** One machine that a claim has, with an image on its disk. */
-async function claimed(lab: Lab): Promise<{ node: Node; claim: ClaimHandle; name: string; server: Subject<Server> }> {
-  const [node] = await lab.rack({ generic: 1 });
-  assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
-  const { metadata } = await lab.server(node).says('ClaimServed');
-  assert.notEqual(simulated(node).installed, undefined, 'the claim left its data');
-  return { node, claim, name: metadata.name, server: lab.server(node) };
-}
-
-/** States of the server from now on; an offer with data on the disks is an error at once. */
-function follow(lab: Lab, node: Node): Disposable & { readonly states: string[]; readonly uncleanOffers: string[] } {
-  const states: string[] = [];
-  const uncleanOffers: string[] = [];
-  const following = lab.servers.onChange(({ after }) => {
-    const state = after?.status?.state ?? '';
-    if (after?.spec.systemUUID.toLowerCase() !== node.uuid.toLowerCase()) return;
-    if (states.at(-1) !== state) states.push(state);
-    if (state === 'Available' && simulated(node).installed !== undefined) uncleanOffers.push(JSON.stringify(after));
-  });
-  return { states, uncleanOffers, [Symbol.dispose]: () => following[Symbol.dispose]() };
-}
-
-const reportsOf = (lab: Lab, name: string): ErasureReport[] =>
-  [...lab.erasures.all()].filter(({ spec }) => spec.serverRef.name === name);
-
-const until = (lab: Lab, name: string, state: string): Promise<unknown> =>
-  lab.serverNamed(name).until(`is ${state}`, ({ status }) => status?.state === state);
 
 test('a server that its claim gave back is erased, recorded and offered again', async () => {
   await using lab = await openLab({ flags: [purge] });
@@ -253,7 +214,7 @@ test('with a limit of one, three servers are erased one after the other, the lon
   const queued = await lab.server(second).says('CleanupQueued');
   assert.match(
     JSON.stringify(queued.status?.conditions),
-    /number 1 in the queue; 1 are being erased, --cleanup-at-once is 1/,
+    /number 1 in the queue; 1 are being cleaned up, --cleanup-at-once is 1/,
   );
   await claims[0]?.delete();
   await lab.server(first).says('CleanupQueued');

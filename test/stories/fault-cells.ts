@@ -79,6 +79,10 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
   eventsDisabled: { begin: ({ bmc }) => bmc.set({ eventsDisabled: true }), says: only({}) },
   // Accounts are written only for BMCUsers.
   manglesPasswords: { begin: ({ bmc }) => bmc.set({ manglesPasswords: true }), says: only({}) },
+  // Met only by cleanups that reset settings.
+  lacksBiosReset: { begin: ({ bmc }) => bmc.set({ lacksBiosReset: true }), says: only({}) },
+  biosResetStuck: { begin: ({ bmc }) => bmc.set({ biosResetStuck: true }), says: only({}) },
+  ignoresBootOrder: { begin: ({ bmc }) => bmc.set({ ignoresBootOrder: true }), says: only({}) },
   ignoresOverride: {
     begin: ({ bmc }) => bmc.ignoreOverride(),
     metLater: true,

@@ -5,6 +5,9 @@ import { MachineService } from '@metal/lab/machine-service.ts';
 import { type MomentKind, momentOf, MomentWatch } from '@metal/lab/moments.ts';
 import { RestartingOperator } from '@metal/lab/restarting-operator.ts';
 import { simulated } from '@metal/lab/simulated.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+import { factoryBootOrder } from '@metal/simulator/machine.ts';
+import { purge, resetsBios, restoresBootOrder, tamper } from './cleanup-room.ts';
 
 const openLab = labsOfFile();
 const rackSize = 5;
@@ -22,7 +25,7 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
       operator: 'none',
       speed: 1,
       fleet: { powerOnMs: 100, powerOffMs: 100, bootMs: 100, eraseMs: 200, fetch: service.fetch },
-      flags: ['--cleanup-disks=Purge', '--power-polling-interval=1s', '--cleanup-at-once=2'],
+      flags: [purge, resetsBios, restoresBootOrder, '--power-polling-interval=1s', '--cleanup-at-once=2'],
     });
     const nodes = await lab.rack({ generic: seeds.length });
     await using operator = new RestartingOperator(lab, service);
@@ -31,7 +34,7 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
     const uncleanOffers: string[] = [];
     using _following = lab.servers.onChange(({ after }) => {
       const node = nodes.find(({ uuid }) => uuid.toLowerCase() === after?.spec.systemUUID.toLowerCase());
-      if (after?.status?.state === 'Available' && node !== undefined && simulated(node).installed !== undefined)
+      if (after?.status?.state === 'Available' && node !== undefined && isUnclean(node))
         uncleanOffers.push(after.metadata.name);
     });
     await Promise.all(
@@ -39,6 +42,7 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
         await lab.server(node).says('Available');
         const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
         await lab.server(node).says('ClaimServed');
+        tamper(node);
         const moment = momentOf(seeds[index] ?? 0, momentsOnTheWay);
         using moments = new MomentWatch(lab, node);
         moments.at(moment, () =>
@@ -49,11 +53,12 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
         await lab.server(node).says('Available');
         moments.atTheLatest();
         await lab.server(node).says('Available');
-        assert.equal(simulated(node).installed, undefined);
+        assert.equal(isUnclean(node), false);
         const succeeded = [...lab.erasures.all()].filter(
           ({ spec }) => spec.systemUUID === node.uuid.toLowerCase() && spec.state === 'Succeeded',
         );
         assert.equal(succeeded.length, 1, 'and it was erased in one attempt that counts');
+        assert.ok(succeeded[0]?.status?.certificate);
       }),
     );
     await operator.started;
@@ -61,3 +66,8 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
     assert.deepEqual(uncleanOffers, []);
   });
 }
+
+const isUnclean = ({ machine, name }: Node): boolean =>
+  simulated({ machine, name }).installed !== undefined ||
+  machine.biosAttributes.LogicalProc !== 'Enabled' ||
+  machine.bootOrder[0] !== factoryBootOrder[0];

@@ -69,6 +69,27 @@ test('an override that was not used is taken back, one that is none is left alon
   assert.deepEqual(await changes({ Boot: none }, (bmc) => clearBootOverride(bmc, uri)), []);
 });
 
+test('where an earlier override led is forgotten, also when it is over; a BMC that refuses that keeps it', async () => {
+  const none = { BootSourceOverrideEnabled: 'Disabled', BootSourceOverrideTarget: 'None' };
+  const left = { HttpBootUri: 'http://elsewhere.example/', UefiTargetBootSourceOverride: 'PciRoot(0)', BootNext: '' };
+  const emptied = { HttpBootUri: null, UefiTargetBootSourceOverride: null };
+  for (const before of [none, pxe])
+    assert.deepEqual(await changes({ Boot: { ...before, ...left } }, (bmc) => clearBootOverride(bmc, uri)), [
+      [uri, { Boot: { ...none, ...emptied } }],
+    ]);
+  const refusing = (bmc: Bmc, desk: DeskBmc) => {
+    desk.intercept = ({ method, body }, response) => {
+      const isRefused = method === 'PATCH' && JSON.stringify(body).includes('null');
+      if (isRefused) json(response, 400, { error: { message: 'no' } });
+      return isRefused;
+    };
+    return clearBootOverride(bmc, uri);
+  };
+  assert.equal((await changes({ Boot: { ...none, ...left } }, refusing)).length, 1);
+  const [, sent] = await changes({ Boot: { ...pxe, ...left } }, refusing);
+  assert.deepEqual(sent, [uri, { Boot: none }]);
+});
+
 test('the boot order keeps the other devices behind, and the override is not touched', async () => {
   const Boot = { ...pxe, BootOrder: ['a', 'b', 'c'] };
   assert.deepEqual(await changes({ Boot }, (bmc) => setBootOrder(bmc, uri, ['c', 'a'])), [
@@ -87,7 +108,8 @@ test('a boot order that waits for the next start is not sent again', async () =>
     '@Redfish.Settings': { SettingsObject: { '@odata.id': settings } },
   };
   const more = { [settings]: { Boot: { BootOrder: ['b', 'a'] } } };
-  assert.deepEqual(await changes(resource, (bmc) => setBootOrder(bmc, uri, ['b']), more), []);
+  const set = async (bmc: Bmc) => assert.equal(await setBootOrder(bmc, uri, ['b']), 'pending');
+  assert.deepEqual(await changes(resource, set, more), []);
 });
 
 test('a BMC that takes boot changes only on the settings object gets them there, guarded by its ETag', async () => {

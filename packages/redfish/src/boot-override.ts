@@ -44,30 +44,45 @@ export async function bootFromDiskOnce(bmc: Bmc, uri: string, options: SystemCal
   await patchBoot(bmc, seen, options, { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Hdd' });
 }
 
-/** Takes back a one-time override that was not used. */
+/** Some services refuse a change of the override that names no target. */
+const noOverride = { BootSourceOverrideEnabled: 'Disabled', BootSourceOverrideTarget: 'None' } as const;
+/** Where an override would lead; they stay behind when it is over, and the next one may follow them. */
+const destinations = ['HttpBootUri', 'UefiTargetBootSourceOverride', 'BootNext'] as const;
+
+/**
+ * Takes back an override that was not used, and the destination of an earlier one. A BMC that does not give up a
+ * destination keeps it: without an override nothing leads there.
+ */
 export async function clearBootOverride(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<void> {
   const seen = await look(bmc, uri, options);
-  const { BootSourceOverrideEnabled: enabled, BootSourceOverrideTarget: target } = seen.value.Boot;
-  if (enabled === 'Disabled' || target === 'None') return;
-  // Some services refuse a change of the override that names no target.
-  await patchBoot(bmc, seen, options, { BootSourceOverrideEnabled: 'Disabled', BootSourceOverrideTarget: 'None' });
+  const { Boot } = seen.value;
+  const isOver = Boot.BootSourceOverrideEnabled === 'Disabled' || Boot.BootSourceOverrideTarget === 'None';
+  const left = destinations.filter((name) => Boot[name] !== undefined);
+  if (isOver && left.length === 0) return;
+  const emptied = Object.fromEntries(left.map((name) => [name, null]));
+  try {
+    await patchBoot(bmc, seen, options, { ...noOverride, ...emptied });
+  } catch (error) {
+    if (left.length === 0 || !isRefused(error)) throw error;
+    if (!isOver) await patchBoot(bmc, seen, options, noOverride);
+  }
 }
 
 /**
  * Sets the persistent boot order. Devices the BMC has besides keep their place behind; an order that already begins as
- * wanted, or will at the next start, is left alone. A one-time override is never touched.
+ * wanted, or will at the next start (pending), is left alone. A one-time override is never touched.
  */
 export async function setBootOrder(
   bmc: Bmc,
   uri: string,
   devices: readonly string[],
   options: SystemCallOptions = {},
-): Promise<'changed' | 'unchanged'> {
+): Promise<'changed' | 'unchanged' | 'pending'> {
   const seen = await look(bmc, uri, options);
   const current = seen.value.Boot.BootOrder ?? [];
   if (beginsWith(current, devices)) return 'unchanged';
   const pending = await readPending(bmc, seen, options);
-  if (beginsWith(pending?.value.Boot.BootOrder ?? [], devices)) return 'unchanged';
+  if (beginsWith(pending?.value.Boot.BootOrder ?? [], devices)) return 'pending';
   const BootOrder = [...devices, ...current.filter((device) => !devices.includes(device))];
   await patchBoot(bmc, seen, options, { BootOrder });
   return 'changed';

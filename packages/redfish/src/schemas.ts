@@ -30,6 +30,8 @@ export const boot = part({
   BootSourceOverrideMode: text,
   'BootSourceOverrideTarget@Redfish.AllowableValues': texts,
   HttpBootUri: text,
+  UefiTargetBootSourceOverride: text,
+  BootNext: text,
   BootOrder: texts,
 });
 
@@ -57,10 +59,19 @@ export const system = z.object({
   Storage: link,
   SimpleStorage: link,
   EthernetInterfaces: link,
+  Bios: link,
   Actions: part({ '#ComputerSystem.Reset': resetAction }),
   '@Redfish.Settings': settings,
 });
 export type SystemResource = z.output<typeof system>;
+
+export const bios = z.object({
+  ResetBiosToDefaultsPending: flag,
+  Actions: part({ '#Bios.ResetBios': z.looseObject({ target: text }).nullish().catch(undefined) }),
+});
+
+export const task = z.object({ TaskState: text, Messages: entries });
+export const taskMessage = z.object({ Message: text });
 
 export const manager = z.object({
   '@odata.id': uri,

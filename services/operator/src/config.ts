@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseDuration } from '@metal/api/common/duration.ts';
-import { type ErasureMode, erasureModes } from '@metal/api/wire/erasure.ts';
+import { type ErasureMode, erasureModes, type SettingReset, settingResets } from '@metal/api/wire/erasure.ts';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from './errors.ts';
 import { formerNames, inertOptions, type Option, type OptionName, options } from './options.ts';
@@ -18,6 +18,8 @@ export interface OperatorConfig {
   readonly discoveryAttempts: number;
   /** What is done to disks between two claims, where the server itself does not say. */
   readonly cleanupDisks: ErasureMode;
+  readonly cleanupBios: SettingReset;
+  readonly cleanupBootOrder: SettingReset;
   readonly cleanupAttempts: number;
   readonly cleanupTimeoutMs: number;
   readonly cleanupAtOnce: number;
@@ -189,6 +191,8 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     discoveryTimeoutMs: duration(values, 'discovery-timeout'),
     discoveryAttempts: integer(values, 'discovery-attempts'),
     cleanupDisks: oneOf(values, 'cleanup-disks', erasureModes),
+    cleanupBios: oneOf(values, 'cleanup-bios', settingResets),
+    cleanupBootOrder: oneOf(values, 'cleanup-boot-order', settingResets),
     cleanupAttempts: integer(values, 'cleanup-attempts'),
     cleanupTimeoutMs: duration(values, 'cleanup-timeout'),
     cleanupAtOnce: integer(values, 'cleanup-at-once'),

@@ -1,3 +1,4 @@
+import type { BiosResetState } from '@metal/redfish/bios.ts';
 import type { RedfishError } from '@metal/redfish/errors.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
 import type { ManagerInfo } from '@metal/redfish/managers.ts';
@@ -104,6 +105,35 @@ export interface SentSetting {
   readonly refusal: string | undefined;
 }
 
+/** What an attempt of a cleanup asked of the BIOS, and what was last seen of that. `of` tells attempts apart. */
+export type BiosReset =
+  | { readonly of: string; readonly refusal: string }
+  | {
+      readonly of: string;
+      readonly refusal?: undefined;
+      /** Undefined where a boot configuration tells it. */
+      readonly order?: BiosOrder | undefined;
+      readonly seen?: { readonly at: number; readonly since: number; readonly state: BiosResetState } | undefined;
+    };
+export interface BiosOrder {
+  /** RFC 3339. */
+  readonly requestedTime: string;
+  readonly task: string | undefined;
+}
+
+/** What an attempt of a cleanup asked of the boot order. */
+export type BootOrderReset =
+  | { readonly of: string; readonly refusal: string }
+  | {
+      readonly of: string;
+      readonly refusal?: undefined;
+      readonly at: number;
+      /** The first request. */
+      readonly since: number;
+      /** The BMC keeps it for the next start. */
+      readonly isPending: boolean;
+    };
+
 /** unknown: it was so at the first look of this process, which may follow a request of an earlier process. */
 export type PowerCause = 'asked' | 'unasked' | 'unknown';
 
@@ -130,6 +160,8 @@ export class SystemMemory {
   parkDeferredIn: string | undefined;
   /** `status.cleanup.neededSince` of the cleanup that the limits let in here, and that may not be recorded yet. */
   cleanupAdmitted: string | undefined;
+  biosReset: BiosReset | undefined;
+  bootOrderReset: BootOrderReset | undefined;
   /** No one-time boot override is left on the machine, as far as its BMC can be made to forget one. */
   overrideCleared = false;
   /** The last words about a server that is being deleted have been said. */

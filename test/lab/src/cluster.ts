@@ -1,5 +1,5 @@
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { Lease, Secret } from '@metal/kube/builtin.ts';
+import { ConfigMap, Lease, Secret } from '@metal/kube/builtin.ts';
 import { isNotFound } from '@metal/kube/errors.ts';
 import type { Kind, KubeObject } from '@metal/kube/kind.ts';
 import { installAdmissionRules } from '@metal/kube/admission.ts';
@@ -40,13 +40,16 @@ export async function openCluster({
   }
 }
 
-/** Deletes what a lab left: every object of our kinds, whatever finalizer it has, secrets, boot keys and events. */
+/** Deletes what a lab left: every object of our kinds, whatever finalizer it has, secrets, keys and events. */
 export async function emptyCluster(client: KubeClient): Promise<void> {
   await client.raw({ method: 'DELETE', path: '/apis/events.k8s.io/v1/namespaces/default/events' });
   for (const kind of [...kinds, Secret, Lease]) {
     const { items } = await client.list<KubeObject>(kind);
     await Promise.all(items.map((object) => discard(client, kind, object)));
   }
+  // Those of other namespaces are of Kubernetes itself.
+  const { items } = await client.list(ConfigMap, { namespace: 'default' });
+  await Promise.all(items.map((object) => discard(client, ConfigMap, object)));
 }
 
 async function discard(client: KubeClient, kind: Kind, { metadata }: KubeObject): Promise<void> {

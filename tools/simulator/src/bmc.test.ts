@@ -355,6 +355,31 @@ test('BIOS attributes wait for the next start', async () => {
   assert.equal(node.machine.biosAttributes.LogicalProc, 'Disabled');
 });
 
+test('a reset of the BIOS waits for the next start, takes what was set before it along, and may get stuck', async () => {
+  const clock = testClock();
+  await using fleet = await startFleet({ clock });
+  const node = await fleet.add();
+  const client = clientOf(node);
+  const reset = '/Systems/system/Bios/Actions/Bios.ResetBios';
+  const isPending = async () => (await client.get('/Systems/system/Bios')).body.ResetBiosToDefaultsPending;
+  node.machine.biosAttributes = { ...node.machine.biosAttributes, LogicalProc: 'Disabled' };
+  await client.send('PATCH', '/Systems/system/Bios/Settings', { Attributes: { WorkloadProfile: 'Virtual' } });
+  node.bmc.set({ biosResetStuck: true }, { times: 1 });
+  for (const end of ['stuck', 'done']) {
+    assert.equal((await client.send('POST', reset, {})).status, 204);
+    assert.equal(await isPending(), true);
+    node.machine.turnOn();
+    clock.advance(500);
+    assert.equal(await isPending(), end === 'stuck');
+    assert.equal(node.machine.biosAttributes.LogicalProc, end === 'stuck' ? 'Disabled' : 'Enabled');
+    node.machine.cutOff();
+  }
+  assert.equal(node.machine.biosAttributes.WorkloadProfile, 'Balanced');
+  node.bmc.set({ lacksBiosReset: true });
+  assert.equal((await client.get('/Systems/system/Bios')).body.Actions, undefined);
+  assert.equal((await client.send('POST', reset, {})).status, 404);
+});
+
 test('who talks to a BMC is written down', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add();

@@ -18,6 +18,12 @@ export interface Faults {
   dripMs: number;
   /** The boot override is accepted and forgotten. */
   ignoresOverride: boolean;
+  /** The BIOS offers no reset. */
+  lacksBiosReset: boolean;
+  /** A reset of the BIOS is accepted, stays pending, and never comes about. */
+  biosResetStuck: boolean;
+  /** A change of the boot order is accepted and forgotten. */
+  ignoresBootOrder: boolean;
   /** Resets are accepted and nothing happens. */
   powerNeverChanges: boolean;
   /** The machine ignores a graceful shutdown. */
@@ -56,6 +62,9 @@ export const noFaults: Readonly<Faults> = {
   spoilsWrites: undefined,
   dripMs: 0,
   ignoresOverride: false,
+  lacksBiosReset: false,
+  biosResetStuck: false,
+  ignoresBootOrder: false,
   powerNeverChanges: false,
   ignoresShutdown: false,
   manglesPasswords: false,

@@ -44,6 +44,26 @@ export function bootDevicesOf({ override, bootOrder }: Pick<Machine, 'override' 
   return first === undefined ? ordered : [first, ...ordered.filter((device) => device !== first)];
 }
 
+/** BIOS attributes of a machine that nobody has set anything of. */
+export const factoryBios: Readonly<Record<string, unknown>> = {
+  BootMode: 'Uefi',
+  LogicalProc: 'Enabled',
+  WorkloadProfile: 'Balanced',
+};
+export const factoryBootOrder: readonly string[] = ['Boot0001'];
+
+/** What firmware does at a start with what was asked of it before; its boot order goes with its settings. */
+export function startBios(
+  machine: Pick<Machine, 'biosAttributes' | 'pendingBiosAttributes' | 'biosReset' | 'bootOrder'>,
+): void {
+  const isReset = machine.biosReset === 'pending';
+  machine.biosAttributes = { ...(isReset ? factoryBios : machine.biosAttributes), ...machine.pendingBiosAttributes };
+  machine.pendingBiosAttributes = {};
+  if (!isReset) return;
+  machine.biosReset = 'none';
+  machine.bootOrder = [...factoryBootOrder];
+}
+
 /** A machine behind a BMC, as the BMC and people in the aisle see it; simulated, or a real one in QEMU. */
 export interface Machine {
   readonly hardware: Hardware;
@@ -72,6 +92,8 @@ export interface Machine {
   biosAttributes: Record<string, unknown>;
   /** Wishes that come true at the next start. */
   pendingBiosAttributes: Record<string, unknown>;
+  /** pending: at the next start the attributes are those of the factory; stuck: that never comes about. */
+  biosReset: 'none' | 'pending' | 'stuck';
 
   /** Called after every change; for those that wait. */
   onChange(watcher: () => void): Disposable;

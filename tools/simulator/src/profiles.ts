@@ -39,6 +39,8 @@ export interface VendorProfile {
   /** Boot changes are taken only on the settings object. */
   readonly bootBySettings: boolean;
   readonly bootTargets: readonly string[];
+  /** What the BMC tells of a reset of the BIOS: that one is pending, a task, nothing; undefined where it has none. */
+  readonly biosReset: 'pending' | 'task' | 'nothing' | undefined;
   /** Newer boards speak of LocationIndicatorActive, older ones of IndicatorLED. */
   readonly led: 'IndicatorLED' | 'LocationIndicatorActive';
   readonly resetTypes: readonly string[];
@@ -98,6 +100,7 @@ const generic: VendorProfile = {
   wantsModeSpelledOut: false,
   bootBySettings: false,
   bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp', 'BiosSetup'],
+  biosReset: 'pending',
   led: 'LocationIndicatorActive',
   resetTypes: [...everyReset, 'ForceOn'],
   managerResetTypes: true,
@@ -127,6 +130,7 @@ const dell: VendorProfile = {
   accountSlots: 16,
   maxPasswordLength: 40,
   bootBySettings: true,
+  biosReset: 'task',
   uselessResetStatus: 409,
   changedStatus: 200,
   shellResetCommand: 'racreset',
@@ -149,6 +153,7 @@ const supermicro: VendorProfile = {
   maxPasswordLength: 20,
   passwordChangeEndsSessions: true,
   wantsModeSpelledOut: true,
+  biosReset: 'nothing',
   led: 'IndicatorLED',
   changedStatus: 200,
 };
@@ -237,6 +242,7 @@ export const profiles = {
     maxPasswordLength: undefined,
     bootMode: undefined,
     wantsModeSpelledOut: false,
+    biosReset: undefined,
     bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'BiosSetup'],
     simpleStorage: true,
     keepAlive: false,

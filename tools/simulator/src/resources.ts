@@ -3,7 +3,7 @@ import type { SimulatedBmc } from './bmc.ts';
 import { at, collection, root, settingsAt } from './links.ts';
 import type { Machine } from './machine.ts';
 import type { Resource } from './replies.ts';
-import { bootOf, partOfSystem } from './system-parts.ts';
+import { biosResetTask, bootOf, partOfSystem } from './system-parts.ts';
 
 /** Finds the resource at a path; undefined means 404. Everything is made when it is asked for: a fleet costs little. */
 export function resourceAt(bmc: SimulatedBmc, path: string): Resource | undefined {
@@ -24,6 +24,8 @@ export function resourceAt(bmc: SimulatedBmc, path: string): Resource | undefine
       return accountService(bmc, path, id, rest);
     case 'EventService':
       return eventService(bmc, path, id, rest);
+    case 'TaskService':
+      return rest.length === 1 && id === 'Tasks' ? biosResetTask(bmc, path) : undefined;
     default:
       return undefined;
   }

@@ -2,7 +2,16 @@ import { bootFrom, type Running } from './boot.ts';
 import type { Clock } from './clock.ts';
 import type { EraserTrouble } from './eraser.ts';
 import { type Hardware, reportOf } from './hardware.ts';
-import { type BootRecord, bootDevicesOf, type Machine, type Override, type Power } from './machine.ts';
+import {
+  type BootRecord,
+  bootDevicesOf,
+  factoryBios,
+  factoryBootOrder,
+  type Machine,
+  type Override,
+  type Power,
+  startBios,
+} from './machine.ts';
 import { MachineNetwork, type MachineRequest } from './network-fetch.ts';
 import type { VendorProfile } from './profiles.ts';
 
@@ -45,14 +54,15 @@ export class SimulatedMachine implements Machine {
   override: Override | undefined;
   /** Mode of the override, where the system knows modes. */
   overrideMode: string | undefined;
-  bootOrder: string[] = ['Boot0001'];
+  bootOrder: string[] = [...factoryBootOrder];
   /** What goes wrong whenever it is to erase its disks. */
   eraserTrouble: EraserTrouble | undefined;
   led: 'Off' | 'Lit' | 'Blinking' = 'Off';
   assetTag = '';
-  biosAttributes: Record<string, unknown> = { BootMode: 'Uefi', LogicalProc: 'Enabled', WorkloadProfile: 'Balanced' };
+  biosAttributes: Record<string, unknown> = { ...factoryBios };
   /** Wishes that come true at the next start. */
   pendingBiosAttributes: Record<string, unknown> = {};
+  biosReset: Machine['biosReset'] = 'none';
   readonly #options: SimulatedMachineOptions;
   readonly #network: MachineNetwork;
   readonly #watchers = new Set<() => void>();
@@ -177,8 +187,7 @@ export class SimulatedMachine implements Machine {
 
   #start(): void {
     const { signal } = this.#stopBoot;
-    this.biosAttributes = { ...this.biosAttributes, ...this.pendingBiosAttributes };
-    this.pendingBiosAttributes = {};
+    startBios(this);
     const override = this.override;
     if (override?.isOnce === true) this.override = undefined;
     const record: BootRecord = {

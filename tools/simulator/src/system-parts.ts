@@ -1,6 +1,6 @@
 import type { SimulatedBmc } from './bmc.ts';
 import { type Dimm, type Disk, type Nic, type Processor, volumeId } from './hardware.ts';
-import { at, collection, settingsAt } from './links.ts';
+import { at, collection, root, settingsAt } from './links.ts';
 import { bootOptions, type Machine } from './machine.ts';
 import type { VendorProfile } from './profiles.ts';
 import type { Resource } from './replies.ts';
@@ -33,7 +33,7 @@ export function partOfSystem(
     case 'SimpleStorage':
       return bmc.profile.simpleStorage ? simpleStorage(hardware.disks, path, id, rest) : undefined;
     case 'Bios':
-      return rest.length === 0 ? bios(machine, path, id) : undefined;
+      return rest.length === 0 ? bios(bmc, machine, path, id) : undefined;
     case 'VirtualMedia':
       return list(path, mediaOf(machine), {
         id,
@@ -101,7 +101,8 @@ const futureState = (bmc: SimulatedBmc, machine: Machine, path: string): Resourc
 });
 
 function bios(
-  { biosAttributes, pendingBiosAttributes }: Machine,
+  { profile, faults }: SimulatedBmc,
+  { biosAttributes, pendingBiosAttributes, biosReset }: Machine,
   path: string,
   id: string | undefined,
 ): Resource | undefined {
@@ -112,11 +113,31 @@ function bios(
       Id: 'Bios',
       Name: 'BIOS',
       Attributes: biosAttributes,
+      ...(profile.biosReset === 'pending' ? { ResetBiosToDefaultsPending: biosReset !== 'none' } : {}),
+      ...(profile.biosReset === undefined || faults.lacksBiosReset
+        ? {}
+        : { Actions: { '#Bios.ResetBios': { target: `${path}/Actions/Bios.ResetBios` } } }),
       '@Redfish.Settings': settingsAt(`${path}/Settings`),
     };
   return id === 'Settings'
     ? { ...common, Id: 'Settings', Name: 'BIOS at the next start', Attributes: pendingBiosAttributes }
     : undefined;
+}
+
+export const biosResetTaskAt = ({ systemId }: Machine): string => `${root}/TaskService/Tasks/BiosReset-${systemId}`;
+
+/** The task that a reset of the BIOS becomes where BMCs make tasks of it: it ends with the next start. */
+export function biosResetTask({ machines }: SimulatedBmc, path: string): Resource | undefined {
+  const machine = machines.find((one) => biosResetTaskAt(one) === path);
+  if (machine === undefined) return undefined;
+  return {
+    '@odata.id': path,
+    '@odata.type': '#Task.v1_7_4.Task',
+    Id: path.split('/').at(-1),
+    Name: 'Reset of the BIOS',
+    TaskState: machine.biosReset === 'none' ? 'Completed' : 'Pending',
+    TaskStatus: 'OK',
+  };
 }
 
 function storage(

@@ -4,6 +4,7 @@ import { root, at } from './links.ts';
 import { bootOptions, type Machine } from './machine.ts';
 import { done, failure, member, missing, type Reply } from './replies.ts';
 import { managerResetTypes, resourceAt, sessionResource } from './resources.ts';
+import { biosResetTaskAt } from './system-parts.ts';
 import { mediaAction } from './virtual-media.ts';
 
 /** A change asked for by a client that was admitted. */
@@ -123,7 +124,7 @@ const isBootOrder = (order: unknown): order is string[] =>
 function applyBoot(bmc: SimulatedBmc, machine: Machine, boot: Record<string, unknown>): void {
   const { BootSourceOverrideMode: mode, BootSourceOverrideEnabled: enabled, HttpBootUri: uri, BootOrder: order } = boot;
   const isForgotten = bmc.board.meet('ignoresOverride', '') || (bmc.profile.wantsModeSpelledOut && mode !== 'UEFI');
-  if (isBootOrder(order)) machine.bootOrder = [...order];
+  if (isBootOrder(order) && !bmc.board.meet('ignoresBootOrder', '')) machine.bootOrder = [...order];
   if (typeof mode === 'string' && !isForgotten) machine.overrideMode = mode;
   const target =
     typeof boot.BootSourceOverrideTarget === 'string' ? boot.BootSourceOverrideTarget : machine.override?.target;
@@ -155,6 +156,8 @@ export function post(bmc: SimulatedBmc, write: Write): Reply | Promise<Reply> {
     ({ systemId }) => path === `${root}/Systems/${systemId}/Actions/ComputerSystem.Reset`,
   );
   if (machine !== undefined) return resetSystem(bmc, machine, member(body, 'ResetType'), path);
+  const reset = bmc.machines.find(({ systemId }) => path === `${root}/Systems/${systemId}/Bios/Actions/Bios.ResetBios`);
+  if (reset !== undefined) return resetBios(bmc, reset, path);
   if (path === `${root}/Managers/${bmc.profile.managerId}/Actions/Manager.Reset`) return resetManager(bmc, body);
   if (path === accountsPath) return createAccount(bmc, body);
   if (path === `${root}/EventService/Subscriptions`) return subscribe(bmc, body);
@@ -200,6 +203,17 @@ function applyReset({ board }: SimulatedBmc, machine: Machine, type: string, isO
     default:
       return machine.restart();
   }
+}
+
+function resetBios(bmc: SimulatedBmc, machine: Machine, path: string): Reply {
+  const { profile, board } = bmc;
+  if (profile.biosReset === undefined || board.meet('lacksBiosReset', path)) return missing(path);
+  machine.pendingBiosAttributes = {};
+  machine.biosReset = board.meet('biosResetStuck', path) ? 'stuck' : 'pending';
+  machine.touch();
+  if (profile.biosReset !== 'task') return done(profile.changedStatus);
+  const task = biosResetTaskAt(machine);
+  return { status: 202, headers: { location: task }, body: resourceAt(bmc, task) };
 }
 
 function resetManager(bmc: SimulatedBmc, body: unknown): Reply {

@@ -1,4 +1,4 @@
-import { rule } from '@metal/kube/cel.ts';
+import { immutable, keptOnceSet, rule } from '@metal/kube/cel.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
@@ -15,7 +15,7 @@ const spec = z.object({
   bootConfigurationUID: z
     .string()
     .optional()
-    .describe('UID of the ServerBootConfiguration whose boot made the report; none made a waiver.'),
+    .describe('UID of the ServerBootConfiguration whose boot made the report; empty where no boot did.'),
   attempt: int32().describe('Which attempt this is, counted from 1; 0 for a waiver before the first.'),
   mode: z.enum(erasureModes).describe('What was ordered.'),
   receivedTime: time().describe('When the last word arrived, by the clock of the registry.'),
@@ -26,6 +26,30 @@ const spec = z.object({
   ).describe('How far it is. What is not Running does not change any more.'),
   message: z.string().optional().describe('What went wrong; of a waiver, who waived and why.'),
   disks: z.array(diskErasure).optional().describe('What was done to each disk.'),
+});
+
+const status = z.object({
+  bios: z
+    .object({
+      requestedTime: time().describe('When the BMC took the order, before the start that it took effect with.'),
+      result: z
+        .enum(['Confirmed', 'Accepted'])
+        .describe('Confirmed: the BMC says that it is done. Accepted: it took the order, and tells no more.'),
+    })
+    .optional()
+    .describe('How the BIOS got the settings of the factory; empty where nobody asked for that.'),
+  bootOrder: z
+    .object({
+      devices: z.array(z.string()).describe('The order, first device first.'),
+      result: z
+        .enum(['AsWanted', 'AtNextStart'])
+        .describe('AsWanted: seen on the system. AtNextStart: the BMC keeps it for the next start.'),
+    })
+    .optional()
+    .describe('The boot order that was left; empty where nobody asked for that.'),
+  certificate: immutable(z.string(), 'certificate')
+    .optional()
+    .describe('What was done, signed by the operator when it found the server clean: a JSON Web Signature.'),
 });
 
 /**
@@ -39,7 +63,7 @@ export const ErasureReport = defineKind({
   plural: 'erasurereports',
   shortNames: ['erasure'],
   scope: 'Cluster',
-  description: 'What was done to the disks of a server between two claims: one attempt, or a waiver.',
+  description: 'What was done to a server between two claims: one attempt, or a waiver.',
   columns: {
     Server: '.spec.serverRef.name',
     SerialNumber: '.spec.serialNumber',
@@ -50,7 +74,10 @@ export const ErasureReport = defineKind({
     Received: { path: '.spec.receivedTime', type: 'date' },
     ...age,
   },
-  fields: { spec: spec.describe('What was done.'), status: z.object({}).optional().describe('Nothing yet.') },
+  fields: {
+    spec: spec.describe('What was done.'),
+    status: keptOnceSet(status, 'certificate').optional().describe('What the operator found.'),
+  },
 });
 export type ErasureReport = ObjectOf<typeof ErasureReport>;
 
@@ -60,6 +87,10 @@ const named = (server: string, ending: string): string => `${server.slice(0, lon
 /** Name of the report that a boot makes. */
 export const erasureReportName = (server: string, bootConfigurationUID: string): string =>
   named(server, `-${bootConfigurationUID.slice(0, 8)}`);
+
+/** Name of the record of an attempt that boots nothing, by the time since which the cleanup had been needed. */
+export const bootlessName = (server: string, neededSince: string, attempt: number): string =>
+  named(server, `-${neededSince.replaceAll(/\D/g, '')}-${attempt}`);
 
 /** Name of the record that a cleanup was waived, by the time since which it had been needed. */
 export const waiverName = (server: string, neededSince: string): string =>

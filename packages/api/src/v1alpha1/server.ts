@@ -20,7 +20,7 @@ import {
   version,
   why,
 } from '../common/fields.ts';
-import { erasureModes } from '../wire/erasure.ts';
+import { erasureModes, settingResets } from '../wire/erasure.ts';
 
 const claimRef = z.object({
   namespace: immutable(z.string().max(63), 'namespace').describe('Namespace of the claim.'),
@@ -80,6 +80,16 @@ const spec = z.object({
         .enum(erasureModes)
         .optional()
         .describe('What is done to its disks before it is offered again. Left empty: as --cleanup-disks says.'),
+      bios: z
+        .enum(settingResets)
+        .optional()
+        .describe('Whether its BIOS gets the settings of the factory. Left empty: as --cleanup-bios says.'),
+      bootOrder: z
+        .enum(settingResets)
+        .optional()
+        .describe(
+          'Whether its boot order becomes that of spec.bootOrder, or else of status.bootOrder. Left empty: as --cleanup-boot-order says.',
+        ),
     })
     .optional()
     .describe('What happens between two claims.'),
@@ -167,6 +177,10 @@ const status = z.object({
     .optional()
     .describe('Power state last seen: On, Off, PoweringOn, PoweringOff, Paused or Unknown.'),
   indicatorLED: z.string().optional().describe('Locator light last seen.'),
+  bootOrder: z
+    .array(z.string())
+    .optional()
+    .describe('Boot order that its first discovery saw; a cleanup restores it where spec.bootOrder names none.'),
   state: z
     .string()
     .optional()
@@ -193,15 +207,15 @@ const status = z.object({
     .object({
       neededSince: time()
         .optional()
-        .describe('Since when a claim has had its disks. Stands until they were erased, or that was waived.'),
-      formerClaim: formerClaim().optional().describe('Claim that had them last.'),
-      queuedSince: time().optional().describe('Since when it waits for its turn to be erased.'),
-      startedTime: time().optional().describe('When the limits last let it be erased.'),
+        .describe('Since when a claim has had it. Stands until it was cleaned up, or that was waived.'),
+      formerClaim: formerClaim().optional().describe('Claim that had it last.'),
+      queuedSince: time().optional().describe('Since when it waits for its turn.'),
+      startedTime: time().optional().describe('When the limits last let it in.'),
       attempt: int32().optional().describe('Attempt that is under way, counted from 1.'),
       failedAttempts: int32().optional().describe('Attempts that failed, since it last began.'),
     })
     .optional()
-    .describe('Whether its disks may hold data of a former claim, and how far their erasure is.'),
+    .describe('Whether it may hold what a former claim left, and how far its cleanup is.'),
   failure: z
     .object({
       reason: z.string().describe('One word.'),

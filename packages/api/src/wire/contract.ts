@@ -70,6 +70,11 @@ export const cleanupNeedAnnotation = 'metal.ironcore.dev/cleanup-needed-since';
 export const cleanupModeAnnotation = 'metal.ironcore.dev/cleanup-mode';
 /** On a ServerBootConfiguration of a cleanup: when it was prepared, RFC 3339. */
 export const cleanupPreparedAnnotation = 'metal.ironcore.dev/cleanup-prepared';
+/**
+ * On a ServerBootConfiguration of a cleanup: when the BMC took the order to reset the BIOS, RFC 3339, and after a space the
+ * task that it made of it, if any.
+ */
+export const cleanupBiosResetAnnotation = 'metal.ironcore.dev/cleanup-bios-reset';
 /** On a Server in Cleanup, or in Error after one: who takes it upon them that its disks are not erased, and why. */
 export const waiveCleanupAnnotation = 'metal.ironcore.dev/waive-cleanup';
 /** On a Server: its machine reports no UUID; of what the one in the spec was made. */
@@ -124,5 +129,9 @@ export const subscriptionContext = 'metal-operator';
 export const leaderElectionLeaseName = 'f26702e4.ironcore.dev';
 /** Secret in the manager namespace with the key of boot tokens, and its data key. */
 export const bootKeySecret = { name: 'metal-operator-boot-key', key: 'key' } as const;
+/** Secret in the manager namespace with the key that certificates are signed with (PKCS #8, PEM), and its data key. */
+export const certificateKeySecret = { name: 'metal-operator-certificate-key', key: 'key' } as const;
+/** ConfigMap in the manager namespace with the public half of every key that was ever used, as `<kid>.pem`. */
+export const certificateKeysConfigMap = 'metal-operator-certificate-keys';
 /** Field manager of what v0.7.0 wrote by server-side apply; it takes those objects over without conflicts. */
 export const legacyFieldManager = 'metal.ironcore.dev/controller-manager';

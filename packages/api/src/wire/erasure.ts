@@ -4,6 +4,10 @@ import * as z from 'zod';
 export const erasureModes = ['None', 'Metadata', 'Clear', 'Purge'] as const;
 export type ErasureMode = (typeof erasureModes)[number];
 
+/** What is done to settings of a machine between two owners. */
+export const settingResets = ['None', 'Reset'] as const;
+export type SettingReset = (typeof settingResets)[number];
+
 /** Path, in the ignition of a cleanup boot, of the order for the agent. */
 export const erasureOrderFile = '/etc/metalprobe/erasure.json';
 
@@ -21,12 +25,20 @@ const identity = {
 export const orderedDisk = z.object({ ...identity });
 export type OrderedDisk = z.output<typeof orderedDisk>;
 
-/** The order: these disks and no others. A disk that is there and not in the order stops the attempt. */
-export const erasureOrder = z.object({
-  attempt: z.int().min(1),
-  mode: z.enum(['Metadata', 'Clear', 'Purge']),
-  disks: z.array(orderedDisk).max(1_000),
-});
+/**
+ * The order: these disks and no others. A disk that is there and not in the order stops the attempt. In mode None no disk
+ * is looked at: the machine tells that it started, and that is all.
+ */
+export const erasureOrder = z
+  .object({
+    attempt: z.int().min(1),
+    mode: z.enum(erasureModes),
+    disks: z.array(orderedDisk).max(1_000),
+  })
+  .refine(({ mode, disks }) => mode !== 'None' || disks.length === 0, {
+    path: ['mode'],
+    error: 'in mode None no disk is ordered',
+  });
 export type ErasureOrder = z.output<typeof erasureOrder>;
 
 /** In order of preference; which of them a mode allows is the agent's table. */

@@ -15,20 +15,20 @@ export interface CleanupSources {
 const results = ['Succeeded', 'Failed', 'Silent', 'Waived'] as const;
 type Result = (typeof results)[number];
 
-/** Whose disks are not clean, and what comes of erasing them; ends are told from changes, so nothing is counted twice. */
+/** Who is not clean, and what comes of cleaning up; ends are told from changes, so nothing is counted twice. */
 export function exportCleanups(registry: Registry, { servers, erasures, clock }: CleanupSources): Disposable {
   const startedAt = clock.now();
   exportStates(registry, servers);
   const attempts = new Counter({
     name: 'metal_cleanup_attempts_total',
-    help: 'Attempts to erase the disks of a server, by what came of them',
+    help: 'Attempts to clean up a server, by what came of them',
     labelNames: ['result'],
     registers: [registry],
   });
   for (const result of results) attempts.inc({ result }, 0);
   const durations = new Histogram({
     name: 'metal_cleanup_duration_seconds',
-    help: 'Time from when the limits let a server be erased until it was offered again',
+    help: 'Time from when the limits let a server in until it was offered again',
     buckets: fromSecondsToDays,
     registers: [registry],
   });
@@ -58,13 +58,13 @@ function exportStates(registry: Registry, servers: Cache<Server>): void {
   void new ScrapedMetric({
     registry,
     name: 'metal_cleanups',
-    help: 'Servers whose disks are being erased, and servers that wait for that',
+    help: 'Servers that are being cleaned up, and servers that wait for that',
     read: () => (['queued', 'running'] as const).map((state) => ({ labels: { state }, value: inCleanup(state) })),
   });
   void new ScrapedMetric({
     registry,
     name: 'metal_server_cleanup_needed',
-    help: '1 for every server whose disks may hold data of a claim',
+    help: '1 for every server that may hold what a claim left',
     read: () =>
       [...servers.all()]
         .filter(({ status }) => status?.cleanup?.neededSince !== undefined)
@@ -74,9 +74,16 @@ function exportStates(registry: Registry, servers: Cache<Server>): void {
 
 /** An end that came since, be it the first word of its report; a list also brings what ended before. */
 function endOf({ before, after }: Change<ErasureReport>, startedAt: number): Result | undefined {
-  const state = after?.spec.state;
-  if (state === undefined || state === 'Running' || before?.spec.state === state) return undefined;
-  return before !== undefined || Date.parse(after?.spec.receivedTime ?? '') >= startedAt ? state : undefined;
+  const end = endIn(after);
+  if (end === undefined || end === endIn(before)) return undefined;
+  return before !== undefined || Date.parse(after?.spec.receivedTime ?? '') >= startedAt ? end : undefined;
+}
+
+/** What its machine calls a success counts when the operator has certified it. */
+function endIn(report: ErasureReport | undefined): Result | undefined {
+  const state = report?.spec.state;
+  if (state === 'Succeeded') return report?.status?.certificate === undefined ? undefined : state;
+  return state === 'Running' ? undefined : state;
 }
 
 /** An attempt that is lost without a report that says so. */

@@ -166,7 +166,7 @@ test('what was so before this process came is no duration of its own', async () 
   assert.doesNotMatch(await registry.metrics(), /_duration_seconds_count(?:\{.*\})? [1-9]/);
 });
 
-test('attempts to erase disks are counted by how they ended, silence included, and successes are timed', async () => {
+test('attempts to clean up are counted by how they ended, silence included, and successes are timed', async () => {
   const { servers, erasures, samples, registry } = fleet();
   const inCleanup = (cleanup: object, seconds = 0) =>
     servers.absorb(
@@ -185,8 +185,11 @@ test('attempts to erase disks are counted by how they ended, silence included, a
   inCleanup({ failedAttempts: 2 });
   inCleanup({ failedAttempts: 2, attempt: 3, startedTime: at(604) });
   erasures.absorb(erasure('three', { attempt: 3, state: 'Running', receivedTime: at(605) }));
+  const succeeded = erasure('three', { attempt: 3, state: 'Succeeded', receivedTime: at(606) });
+  erasures.absorb(succeeded);
+  assert.deepEqual((await samples('metal_cleanup_attempts_total'))[0], 'result=Succeeded 0', 'nobody has judged it');
   for (let times = 0; times < 2; times += 1)
-    erasures.absorb(erasure('three', { attempt: 3, state: 'Succeeded', receivedTime: at(606) }));
+    erasures.absorb({ ...succeeded, metadata: metadata('three'), status: { certificate: 'a.b.c' } });
   servers.absorb(server('s', { state: 'Available', stateSince: at(634), cleanup: { startedTime: at(604) } }));
   assert.deepEqual(await samples('metal_cleanup_attempts_total'), [
     'result=Succeeded 1',

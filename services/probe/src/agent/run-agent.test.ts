@@ -128,6 +128,6 @@ test('an order to erase disks is carried out in place of a report, once', async 
   });
   assert.deepEqual(erased, [[2, 'http://registry.test']]);
   assert.deepEqual(reported, []);
-  assert.ok(said.includes('Erasing succeeded. The operator switches this machine off.'));
+  assert.ok(said.includes('The order succeeded. The operator switches this machine off.'));
   assert.equal(pauses.filter((pauseMs) => pauseMs === 20_000).length, 0, 'it does not ask for orders anew');
 });

@@ -73,12 +73,16 @@ async function eraseDisks(
   { clock, signal, say, random, erase = runErasure }: AgentOptions,
 ): Promise<void> {
   say(
-    `ERASING ${order.disks.length} disk(s) by order of ${registryUrl}: mode ${order.mode}, attempt ${order.attempt}.`,
+    order.mode === 'None'
+      ? `Telling ${registryUrl} that this machine has started, as it ordered; no disk is touched.`
+      : `ERASING ${order.disks.length} disk(s) by order of ${registryUrl}: mode ${order.mode}, attempt ${order.attempt}.`,
   );
   const fetch = caPem === undefined ? undefined : fetchTrusting(caPem);
   const log: ProbeLog = { info: (_fields, message) => say(message), warn: (_fields, message) => say(message) };
   const { state, message } = await erase({ order, registryUrl, token, systemUUID, clock, signal, log, random, fetch });
-  say(`Erasing ${state.toLowerCase()}${message === '' ? '' : `: ${message}`}. The operator switches this machine off.`);
+  say(
+    `The order ${state.toLowerCase()}${message === '' ? '' : `: ${message}`}. The operator switches this machine off.`,
+  );
   await clock.sleep(idleMs, signal);
 }
 

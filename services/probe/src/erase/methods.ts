@@ -30,4 +30,5 @@ export const allowedMethods: Readonly<Record<ErasureOrder['mode'], Allowed>> = {
   },
   Clear: { nvme: clear, ata: clear, none: clear },
   Metadata: { nvme: ['Metadata'], ata: ['Metadata'], none: ['Metadata'] },
+  None: { nvme: [], ata: [], none: [] },
 };

@@ -14,7 +14,11 @@ test('an order is read with what was left out filled in', () => {
 const mistakes: [string, string, RegExp][] = [
   ['no JSON', '{', /erasure\.json is no order to erase disks: /],
   ['a mode that nobody knows', JSON.stringify({ attempt: 1, mode: 'Melt', disks: [] }), /mode/],
-  ['the mode in which nothing is erased', JSON.stringify({ attempt: 1, mode: 'None', disks: [] }), /mode/],
+  [
+    'a disk in the mode that erases none',
+    JSON.stringify({ attempt: 1, mode: 'None', disks: [{ sizeBytes: 5 }] }),
+    /mode/,
+  ],
   ['no list of disks', JSON.stringify({ attempt: 1, mode: 'Purge' }), /disks/],
 ];
 for (const [title, text, message] of mistakes) {

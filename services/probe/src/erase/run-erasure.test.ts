@@ -195,6 +195,19 @@ test('disks are overwritten to the last byte, and the registry knows of each how
   assert.match(lines.join('\n'), /sda: erased by Overwrite and verified/);
 });
 
+test('an order to have started is carried out by saying so, whatever disks there are', async () => {
+  await using machine = await machineWith({ name: 'sda', sizeMebibytes: 2 });
+  await using registry = await registryThat();
+  const { options } = optionsFor(machine, registry, { order: machine.order('None') });
+  const { state, disks } = await runErasure(options);
+  assert.deepEqual([state, disks], ['Succeeded', []]);
+  assert.deepEqual(
+    registry.reports.map((report) => report.state),
+    ['Succeeded'],
+  );
+  assert.ok(isPattern(await machine.content('sda')));
+});
+
 test('metadata is erased at the ends of the disk and of its partitions, and nothing else is', async () => {
   const partitions = [{ name: 'sda1', startMebibytes: 20, sizeMebibytes: 20 }];
   await using machine = await machineWith({ name: 'sda', sizeMebibytes: 80, partitions });

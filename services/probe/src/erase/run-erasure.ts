@@ -33,6 +33,7 @@ const disksAtOnce = 8;
  * Erases the disks of the order and no others, and comes back with the last report once it is acknowledged. Nothing is
  * written before the registry acknowledged that the order stands, and nothing at all when machine and order differ.
  *
+ *   mode None --------------------------------------------> Succeeded
  *   look --differs-----------------------------------------> Failed
  *     '--same--> Running --acknowledged--> erase, verify --> Succeeded or Failed
  *                   '------refused-----------'--refused----> thrown
@@ -50,6 +51,8 @@ export async function runErasure(options: ErasureOptions): Promise<ErasureReport
 
 async function carryOut(options: ErasureOptions): Promise<ErasureReportBody> {
   const { order, files = filesOfMachine(), signal, log } = options;
+  // The order is to have started, and no more than that: whatever disks there are is nobody's concern.
+  if (order.mode === 'None') return finish(reporter(options, [])('Succeeded', ''), registryOf(options), signal);
   const inventory = await takeInventory(order, files, signal);
   const records = order.disks.map((ordered) => recordOf(ordered, inventory));
   const report = reporter(options, records);

@@ -74,12 +74,12 @@ export const chapters: readonly Chapter[] = [
         queries: { '{{server}}': 'max by (server) (metal_server_discovery_attempts) > 1' },
       },
       {
-        title: 'Disks being erased',
-        description: 'Servers whose disks are being erased, and servers that wait for that.',
+        title: 'Cleanups',
+        description: 'Servers that are being cleaned up, and servers that wait for that.',
         queries: { '{{state}}': 'max by (state) (metal_cleanups)' },
       },
       {
-        title: 'Attempts to erase disks',
+        title: 'Attempts to clean up',
         description: 'By what came of them; Silent ones were given up.',
         queries: { '{{result}}': 'max by (result) (increase(metal_cleanup_attempts_total[1h]))' },
       },

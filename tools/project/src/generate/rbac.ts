@@ -80,13 +80,14 @@ function rulesOfGroup(group: string, written: readonly string[], kinds: readonly
  */
 const ignitionRole = () => clusterRole('metal-operator-ignition-reader', [rule('', ['secrets'], ['get'])]);
 
-/** What the operator keeps in its own namespace: ignition and keys of discoveries, the key of boot tokens, the lease. */
+/** What the operator keeps in its own namespace: ignition and keys of discoveries, the keys of boot tokens and certificates, the lease. */
 const ownNamespaceRole = () => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'Role',
   metadata: { name: 'metal-operator-manager', namespace },
   rules: [
     rule('', ['secrets'], ['create', 'delete', 'get', 'patch']),
+    rule('', ['configmaps'], ['create', 'get', 'patch']),
     rule('coordination.k8s.io', ['leases'], ['create', 'get', 'patch']),
   ],
 });

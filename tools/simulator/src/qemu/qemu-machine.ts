@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { Child } from '@metal/process/child.ts';
 import type { Clock } from '../clock.ts';
 import type { Hardware } from '../hardware.ts';
-import type { BootRecord, Machine, Override, Power } from '../machine.ts';
+import {
+  type BootRecord,
+  factoryBios,
+  factoryBootOrder,
+  type Machine,
+  type Override,
+  type Power,
+  startBios,
+} from '../machine.ts';
 import type { VendorProfile } from '../profiles.ts';
 import { qemuArguments } from './arguments.ts';
 import { bootSequence, cdDevice, diskDevice, networkBootOf, nicDevice } from './boot-plan.ts';
@@ -66,11 +74,12 @@ export class QemuMachine implements Machine {
   power: Power = 'Off';
   override: Override | undefined;
   overrideMode: string | undefined;
-  bootOrder: string[] = ['Boot0001'];
+  bootOrder: string[] = [...factoryBootOrder];
   led: 'Off' | 'Lit' | 'Blinking' = 'Off';
   assetTag = '';
-  biosAttributes: Record<string, unknown> = { BootMode: 'Uefi', LogicalProc: 'Enabled', WorkloadProfile: 'Balanced' };
+  biosAttributes: Record<string, unknown> = { ...factoryBios };
   pendingBiosAttributes: Record<string, unknown> = {};
+  biosReset: Machine['biosReset'] = 'none';
   readonly #options: QemuMachineOptions;
   readonly #directory: string;
   readonly #watchers = new Set<() => void>();
@@ -248,8 +257,7 @@ export class QemuMachine implements Machine {
   #beginBoot(): void {
     const { override } = this;
     if (override?.isOnce === true) this.override = undefined;
-    this.biosAttributes = { ...this.biosAttributes, ...this.pendingBiosAttributes };
-    this.pendingBiosAttributes = {};
+    startBios(this);
     const at = this.#options.clock.now();
     this.boots.push({ at, override: override?.target, from: undefined, kernel: undefined, outcome: undefined });
     this.#changed();

@@ -6,7 +6,9 @@ import type { Bmc } from '@metal/redfish/bmc.ts';
 import { RedfishError, wasRefused } from '@metal/redfish/errors.ts';
 import { resetSystem, type ResetOptions } from '@metal/redfish/power.ts';
 import { StaleDecision } from '../../errors.ts';
-import { admitCleanup, clearOverride, dropWaiver, prepareCleanupBoot, recordWaiver } from './cleanup-actions.ts';
+import { admitCleanup, clearOverride, prepareCleanupBoot } from './cleanup-actions.ts';
+import { certifyCleanup, dropWaiver, recordCleanup, recordWaiver } from './cleanup-records.ts';
+import { lookAtBios, resetBios, restoreBootOrder } from './cleanup-resets.ts';
 import type { ServerAction } from './facts.ts';
 import { memoryOf, observe, onlyTo, patchSpec, type ServerTurn, systemUriOf, talk } from './machine.ts';
 import {
@@ -37,7 +39,12 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   clearBoot,
   clearOverride,
   admitCleanup,
+  resetBios,
+  lookAtBios,
   prepareCleanupBoot,
+  restoreBootOrder,
+  recordCleanup,
+  certifyCleanup,
   recordWaiver,
   dropWaiver,
   adoptClaimBoot,
@@ -125,7 +132,10 @@ async function adoptClaimBoot(turn: ServerTurn): Promise<void> {
   if (boot === undefined) throw new StaleDecision('the boot configuration of the claim is gone');
   const { name, namespace, uid: bootUid = '' } = boot.metadata;
   await patchSpec(turn, { bootConfigurationRef: { name, namespace }, power: wantsPower });
-  memoryOf(turn).firstBoot = { uid: bootUid, asked: facts.claim.provisioned };
+  const memory = memoryOf(turn);
+  memory.firstBoot = { uid: bootUid, asked: facts.claim.provisioned };
+  // What its tenant leaves is not what was seen to be gone before.
+  memory.overrideCleared = false;
 }
 
 async function recordPower(turn: ServerTurn): Promise<void> {

@@ -94,16 +94,19 @@ const erased = {
 } as const;
 
 interface Attempt {
-  readonly boot?: { readonly attempt?: string; readonly of?: string; readonly owner?: string };
+  readonly boot?: { readonly attempt?: string; readonly of?: string; readonly owner?: string; readonly mode?: string };
   readonly report?: Partial<ErasureReport['spec']>;
   readonly cleanup?: Cleanup;
   readonly state?: string;
+  readonly certificate?: string | undefined;
+  readonly spec?: Partial<Server['spec']>;
 }
 
 /** A server in its first attempt, with a report of success about its only disk. */
-function attempted({ boot, report = {}, cleanup, state = 'Cleanup' }: Attempt): CleanupFacts {
+function attempted(attempt: Attempt): CleanupFacts {
+  const { boot, report = {}, cleanup, state = 'Cleanup', spec, certificate = 'a.b.c' } = attempt;
   const { caches, put, facts } = world();
-  const server = put('one', { state, cleanup: { neededSince: since, attempt: 1, ...cleanup } });
+  const server = put('one', { state, cleanup: { neededSince: since, attempt: 1, ...cleanup } }, spec);
   const owner = { apiVersion, kind: 'Server', name: 'one', uid: boot?.owner ?? server.metadata.uid ?? '' };
   caches.bootConfigurations.absorb({
     apiVersion,
@@ -117,6 +120,7 @@ function attempted({ boot, report = {}, cleanup, state = 'Cleanup' }: Attempt): 
         'metal.ironcore.dev/type': 'Internal',
         'metal.ironcore.dev/cleanup-attempt': boot?.attempt ?? '1',
         'metal.ironcore.dev/cleanup-needed-since': boot?.of ?? since,
+        'metal.ironcore.dev/cleanup-mode': boot?.mode ?? 'Purge',
         'metal.ironcore.dev/cleanup-prepared': at(10),
       },
     },
@@ -151,12 +155,20 @@ function attempted({ boot, report = {}, cleanup, state = 'Cleanup' }: Attempt): 
       disks: [erased],
       ...report,
     },
+    status: certificate === '' ? {} : { certificate },
   });
   return facts(server);
 }
 
 const verdicts: [string, Attempt, CleanupFacts['clearance']][] = [
-  ['success of this attempt', {}, 'Erased'],
+  ['success of this attempt', {}, 'Cleaned'],
+  ['success that is not certified', { certificate: '' }, undefined],
+  ['success of a boot that was to erase nothing', { boot: { mode: 'None' }, report: { disks: [] } }, undefined],
+  [
+    'success of a boot that was to erase nothing, by policy',
+    { boot: { mode: 'None' }, report: { disks: [] }, spec: { cleanup: { disks: 'None', bios: 'Reset' } } },
+    'Cleaned',
+  ],
   ['progress', { report: { state: 'Running' } }, undefined],
   ['failure', { report: { state: 'Failed' } }, undefined],
   ['success of another boot', { report: { bootConfigurationUID: 'boot-uid-1-of-old' } }, undefined],

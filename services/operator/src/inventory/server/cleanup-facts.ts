@@ -1,28 +1,30 @@
 import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
-import { erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
+import { bootlessName, erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import {
   cleanupAttemptAnnotation,
+  cleanupModeAnnotation,
   cleanupNeedAnnotation,
   cleanupPreparedAnnotation,
   waiveCleanupAnnotation,
 } from '@metal/api/wire/contract.ts';
-import type { DiskErasure, ErasureMode, ErasureOrder, OrderedDisk } from '@metal/api/wire/erasure.ts';
+import type { DiskErasure, ErasureOrder, OrderedDisk } from '@metal/api/wire/erasure.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
+import { type CleanupPolicy, needsBoot, policyOf } from './cleanup-policy.ts';
 import { type QueueFacts, queueFacts } from './cleanup-queue.ts';
+import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './cleanup-settings.ts';
 
-/** What is known of the disks of a server, and of their erasure. */
+/** What is known of the cleanup of a server. */
 export interface CleanupFacts {
-  /** What the policy asks for at this moment. */
-  readonly mode: ErasureMode;
-  /** A claim has had the disks, and nothing was done about it since. */
+  readonly policy: CleanupPolicy;
+  /** A claim has had the server, and nothing was done about it since. */
   readonly needed: boolean;
-  /** Erased in the attempt that is under way, or waived: all that makes up for the need. */
-  readonly clearance: 'Erased' | 'Waived' | undefined;
+  /** The attempt that is under way did it all and that was certified, or it was waived: what makes up for the need. */
+  readonly clearance: 'Cleaned' | 'Waived' | undefined;
   /** Number of the attempt under way; 0 until the limits let the server in, for each attempt anew. */
   readonly attempt: number;
   /** Since the cleanup last began. */
@@ -37,6 +39,10 @@ export interface CleanupFacts {
   /** Something else is where the boot of the attempt has to be, or the server refers to something else. */
   readonly otherBootLeft: boolean;
   readonly report: { readonly state: 'Running' | 'Succeeded' | 'Failed'; readonly message: string } | undefined;
+  /** The report itself, once there is one. */
+  readonly record: ErasureReport | undefined;
+  readonly bios: BiosFacts;
+  readonly bootOrder: BootOrderFacts;
   /** How far the disks are, in words. */
   readonly progress: string;
   /** Since the attempt was let in, or prepared, or since its last word. */
@@ -63,14 +69,21 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
   // Written down, or of no account any more.
   if (!inCleanup || attempt > 0) memory.cleanupAdmitted = undefined;
   const found = caches.bootConfigurations.get({ namespace: config.managerNamespace, name: metadata.name });
-  const boot = found !== undefined && isBootOfAttempt(found, server, attempt) ? found : undefined;
-  const report = boot === undefined ? undefined : reportOf(server, boot, context);
+  const policy = policyOf(server, context);
+  const boot = found !== undefined && isBootOfAttempt(found, server, attempt, policy) ? found : undefined;
+  const hasRecord = attempt > 0 && (boot !== undefined || !needsBoot(policy));
+  const record = hasRecord ? recordOf(server, boot, context) : undefined;
   const known = inventoryOf(server, caches.inventories.get(metadata.name));
-  const outcome = report === undefined ? undefined : judged(report, known);
+  const outcome = record === undefined ? undefined : judged(record, boot, known);
+  const settings = { server, policy, boot, memory, context, now };
   return {
-    mode: modeOf(server, context),
+    policy,
     needed: isNeeded(server),
-    clearance: clearanceOf(server, outcome?.state, context),
+    clearance: clearanceOf(
+      server,
+      outcome?.state === 'Succeeded' && record?.status?.certificate !== undefined,
+      context,
+    ),
     attempt,
     failedAttempts: inCleanup ? (status.cleanup?.failedAttempts ?? 0) : 0,
     maxAttempts: config.cleanupAttempts,
@@ -79,17 +92,17 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
     boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),
     otherBootLeft: boot === undefined && (found !== undefined || spec.bootConfigurationRef !== undefined),
     report: outcome,
-    progress: progressOf(report?.spec.disks ?? []),
-    silentForMs: attempt === 0 ? 0 : silenceOf({ server, boot, report }, now),
+    record,
+    bios: biosFacts(settings),
+    bootOrder: bootOrderResetFacts(settings),
+    progress: progressOf(record),
+    silentForMs: attempt === 0 ? 0 : silenceOf({ server, boot, record }, now),
     timeoutMs: config.cleanupTimeoutMs,
     disksKnown: known !== undefined,
     overrideCleared: memory.overrideCleared,
     waiver: metadata.annotations?.[waiveCleanupAnnotation],
   };
 }
-
-export const modeOf = ({ spec }: Server, { config }: Pick<OperatorContext, 'config'>): ErasureMode =>
-  spec.cleanup?.disks ?? config.cleanupDisks;
 
 /** What an inventory of an earlier Server of the name says is about another machine. */
 export const inventoryOf = (
@@ -119,36 +132,54 @@ function isNeeded({ status }: Server): boolean {
   return withClaim.includes(state) || state === 'Cleanup';
 }
 
-/** Of this need and this attempt: what an earlier one came to says nothing. */
-function isBootOfAttempt(boot: ServerBootConfiguration, server: Server, attempt: number): boolean {
+/** Of this need and this attempt: what an earlier one came to says nothing. Nor does one that was to erase nothing. */
+function isBootOfAttempt(
+  boot: ServerBootConfiguration,
+  server: Server,
+  attempt: number,
+  { disks }: CleanupPolicy,
+): boolean {
   const { annotations = {} } = boot.metadata;
   return (
     attempt > 0 &&
     isProbeBootOf(boot, server) &&
     annotations[cleanupAttemptAnnotation] === String(attempt) &&
-    annotations[cleanupNeedAnnotation] === server.status?.cleanup?.neededSince
+    annotations[cleanupNeedAnnotation] === server.status?.cleanup?.neededSince &&
+    (disks === 'None' || !erasesNothing(boot))
   );
 }
 
-function reportOf(
-  { metadata }: Server,
-  boot: ServerBootConfiguration,
+const erasesNothing = ({ metadata }: ServerBootConfiguration): boolean =>
+  metadata.annotations?.[cleanupModeAnnotation] === 'None';
+
+/** Told by the boot of the attempt, or written by the operator where the attempt boots nothing. */
+function recordOf(
+  { metadata, status }: Server,
+  boot: ServerBootConfiguration | undefined,
   { caches }: Pick<OperatorContext, 'caches'>,
 ): ErasureReport | undefined {
-  const { uid = '', annotations } = boot.metadata;
-  const report = caches.erasures.get(erasureReportName(metadata.name, uid));
-  const isIt =
-    report?.spec.bootConfigurationUID === uid &&
-    report.spec.serverRef.uid === metadata.uid &&
-    String(report.spec.attempt) === annotations?.[cleanupAttemptAnnotation];
-  return isIt ? report : undefined;
+  const { neededSince = '', attempt = 0 } = status?.cleanup ?? {};
+  const bootUid = boot?.metadata.uid;
+  const name =
+    bootUid === undefined
+      ? bootlessName(metadata.name, neededSince, attempt)
+      : erasureReportName(metadata.name, bootUid);
+  const record = caches.erasures.get(name);
+  if (record === undefined) return undefined;
+  const { bootConfigurationUID, serverRef, attempt: told } = record.spec;
+  const isIt = bootConfigurationUID === bootUid && serverRef.uid === metadata.uid && told === attempt;
+  return isIt ? record : undefined;
 }
 
 /** Success is believed when it names every disk that had to be erased. */
-function judged({ spec }: ErasureReport, known: ServerInventory | undefined): CleanupFacts['report'] {
+function judged(
+  { spec }: ErasureReport,
+  boot: ServerBootConfiguration | undefined,
+  known: ServerInventory | undefined,
+): CleanupFacts['report'] {
   const { state, message = '', disks = [] } = spec;
   if (state === 'Waived') return undefined;
-  if (state !== 'Succeeded') return { state, message };
+  if (state !== 'Succeeded' || boot === undefined || erasesNothing(boot)) return { state, message };
   const ordered = known === undefined ? [] : orderOf(known, 'Metadata', 1).disks;
   const forgotten = ordered.find((disk) => !disks.some((one) => isSame(one, disk) && one.result === 'Erased'));
   if (known !== undefined && forgotten === undefined) return { state, message };
@@ -161,10 +192,10 @@ const isSame = (one: DiskErasure, { serial, wwid, model }: OrderedDisk): boolean
 
 function clearanceOf(
   { metadata, status }: Server,
-  outcome: string | undefined,
+  isCertified: boolean,
   { caches }: OperatorContext,
 ): CleanupFacts['clearance'] {
-  if (outcome === 'Succeeded') return 'Erased';
+  if (isCertified) return 'Cleaned';
   const since = status?.cleanup?.neededSince;
   if ((status?.state !== 'Cleanup' && status?.state !== 'Error') || since === undefined) return undefined;
   const waiver = caches.erasures.get(waiverName(metadata.name, since))?.spec;
@@ -173,21 +204,23 @@ function clearanceOf(
 
 /** A report that carries a later time than ours comes from a registry whose clock is ahead. */
 function silenceOf(
-  attempt: { server: Server; boot: ServerBootConfiguration | undefined; report: ErasureReport | undefined },
+  attempt: { server: Server; boot: ServerBootConfiguration | undefined; record: ErasureReport | undefined },
   now: number,
 ): number {
-  const { server, boot, report } = attempt;
+  const { server, boot, record } = attempt;
   const times = [
     server.status?.cleanup?.startedTime,
     boot?.metadata.annotations?.[cleanupPreparedAnnotation],
-    report?.spec.receivedTime,
+    record?.spec.receivedTime,
   ].map((time) => Date.parse(time ?? ''));
   // A time that cannot be read is one long ago.
   return Math.max(0, now - Math.max(0, ...times.filter((time) => !Number.isNaN(time))));
 }
 
 /** In steps of a hundredth, so that the condition is not written more often than people read it. */
-function progressOf(disks: readonly DiskErasure[]): string {
+function progressOf(record: ErasureReport | undefined): string {
+  const { mode, disks = [] } = record?.spec ?? {};
+  if (mode === 'None') return 'no disk was to be erased';
   if (disks.length === 0) return 'nothing was reported yet';
   const done = disks.filter(({ result }) => result === 'Erased').length;
   const erased = disks.reduce((sum, { erasedBytes, sizeBytes }) => sum + Math.min(erasedBytes, sizeBytes), 0);

@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/decide.ts';
 import type { CleanupFacts } from './cleanup-facts.ts';
+import type { CleanupPolicy } from './cleanup-policy.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
 import type { QueueFacts } from './cleanup-queue.ts';
 import { serverPhases } from './phases.ts';
 import { calmServer as calm, decide, emptyQueue, heldClaim, readyBoot as boot, turningOn } from './phases.rows.ts';
 
+const nothing: CleanupPolicy = { disks: 'None', bios: 'None', bootOrder: 'None' };
+const purge: CleanupPolicy = { ...nothing, disks: 'Purge' };
 const unclean = (more: Partial<CleanupFacts> = {}): CleanupFacts => ({
   ...calm.cleanup,
-  mode: 'Purge',
+  policy: purge,
   needed: true,
   queue: emptyQueue,
   ...more,
@@ -19,6 +22,18 @@ const underWay = { ...admitted, boot } as const;
 const gone = { standing: 'gone', uid: 'claim-1', name: 'team/one' } as const;
 const failure = { reason: 'CleanupFailed', message: 'in vain' } as const;
 const failedReport = { state: 'Failed', message: 'disk A' } as const;
+const succeeded = { state: 'Succeeded', message: '' } as const;
+const order = { requestedTime: '2026-01-01T00:00:00.000Z', task: undefined } as const;
+const asked = { kind: 'asked', ...order, nextLookInMs: 0, forMs: 0 } as const;
+const later = { ...asked, nextLookInMs: 5_000 } as const;
+const never = { ...asked, forMs: minutes(30) } as const;
+const reset = { kind: 'done', ...order, result: 'Confirmed' } as const;
+const refused = { kind: 'failed', message: 'no' } as const;
+const due = { kind: 'due', devices: ['a'] } as const;
+const sent = { kind: 'asked', devices: ['a'], nextLookInMs: 5_000, forMs: 0 } as const;
+const lost = { ...sent, nextLookInMs: 0 } as const;
+const neverShown = { ...sent, forMs: minutes(30) } as const;
+const biosOnly: CleanupPolicy = { ...nothing, bios: 'Reset' };
 const on = { power: 'On', cleanup: unclean() } as const;
 const rediscover = { kind: 'rediscover', word: 'rediscover' } as const;
 const retry = { kind: 'retry', word: 'retry' } as const;
@@ -28,7 +43,7 @@ type Line = [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, dec
 
 const lines: Line[] = [
   ['a claim that let go', 'Reserved', { cleanup: unclean() }, 'go Cleanup'],
-  ['a claim that let go, by policy None', 'Reserved', { cleanup: unclean({ mode: 'None' }) }, 'go Available'],
+  ['a claim that let go, by policy None', 'Reserved', { cleanup: unclean({ policy: nothing }) }, 'go Available'],
   ['the end of a review', 'Released', { cleanup: unclean() }, 'go Cleanup'],
   ['the end of parking', 'Parked', { cleanup: unclean(), hardwareSeenMsAgo: 0 }, 'go Cleanup'],
   ['a discovery', 'Discovery', { cleanup: unclean(), report: 'fresh' }, 'go Cleanup'],
@@ -71,7 +86,54 @@ const lines: Line[] = [
   ['the last failure', 'Cleanup', { ...told('Failed'), failure }, 'go Error'],
   ['success and power', 'Cleanup', { ...done(), power: 'On' }, 'act powerOff'],
   ['success', 'Cleanup', done(), 'go Available'],
-  ['policy None at last', 'Cleanup', { cleanup: unclean({ mode: 'None' }) }, 'go Available'],
+  ['success without a certificate', 'Cleanup', reported(), 'act certifyCleanup'],
+  ['success without a certificate, and power', 'Cleanup', { ...reported(), power: 'On' }, 'act powerOff'],
+  ['success on an old look', 'Cleanup', { ...reported(), powerSeenMsAgo: minutes(2) }, 'act observe'],
+  ['success and an override', 'Cleanup', reported({ overrideCleared: false }), 'act clearOverride'],
+  ['a BIOS to be reset', 'Cleanup', { cleanup: unclean({ ...admitted, bios: { kind: 'due' } }) }, 'act resetBios'],
+  ['a BIOS that took it', 'Cleanup', { cleanup: unclean({ ...admitted, bios: asked }) }, 'act prepareCleanupBoot'],
+  [
+    'a BIOS that took it, and its boot',
+    'Cleanup',
+    { cleanup: unclean({ ...underWay, bios: asked }) },
+    'act networkBoot',
+  ],
+  [
+    'a BIOS that does not',
+    'Cleanup',
+    { cleanup: unclean({ ...admitted, bios: refused }) },
+    'wait CleanupAttemptFailed',
+  ],
+  ['success, and a BIOS to look at', 'Cleanup', reported({ bios: asked }), 'act lookAtBios'],
+  ['success, and a BIOS that takes its time', 'Cleanup', reported({ bios: later }), 'wait BIOSResetPending'],
+  ['success, and a BIOS that never does', 'Cleanup', reported({ bios: never }), 'wait CleanupAttemptFailed'],
+  ['success, and a reset BIOS', 'Cleanup', reported({ bios: reset }), 'act certifyCleanup'],
+  ['success, and the boot order of a claim', 'Cleanup', reported({ bootOrder: due }), 'act restoreBootOrder'],
+  ['success, and a boot order that is sent', 'Cleanup', reported({ bootOrder: sent }), 'wait BootOrderPending'],
+  ['success, and a boot order that is lost', 'Cleanup', reported({ bootOrder: lost }), 'act restoreBootOrder'],
+  [
+    'success, and a boot order that never shows',
+    'Cleanup',
+    reported({ bootOrder: neverShown }),
+    'wait CleanupAttemptFailed',
+  ],
+  ['a boot order that nobody knows', 'Cleanup', bootless({ bootOrder: refused }), 'wait CleanupAttemptFailed'],
+  ['the boot order alone', 'Cleanup', bootless({ bootOrder: due }), 'act restoreBootOrder'],
+  ['the boot order alone, and power', 'Cleanup', { ...bootless({ bootOrder: due }), power: 'On' }, 'act powerOff'],
+  ['the boot order alone, restored', 'Cleanup', bootless({}), 'act recordCleanup'],
+  ['the boot order alone, recorded', 'Cleanup', bootless({ report: succeeded }), 'act certifyCleanup'],
+  ['the boot order alone, without place', 'Cleanup', bootless({ attempt: 0, admitted: false }), 'act admitCleanup'],
+  ['the boot order alone, in vain', 'Cleanup', bootless({ silentForMs: minutes(30) }), 'wait CleanupAttemptFailed'],
+  [
+    'disks that nobody asks about',
+    'Cleanup',
+    bootless({ policy: biosOnly, disksKnown: false }),
+    'act prepareCleanupBoot',
+  ],
+  ['an override that a claim left', 'Available', { overrideSeen: true, ...overrideLeft() }, 'act clearOverride'],
+  ['an override that stays', 'Available', { overrideSeen: true }, 'wait Available'],
+  ['no override', 'Available', overrideLeft(), 'wait Available'],
+  ['policy None at last', 'Cleanup', { cleanup: unclean({ policy: nothing }) }, 'go Available'],
   ['a waiver and power', 'Cleanup', { power: 'On', cleanup: unclean({ waiver: 'me' }) }, 'act powerOff'],
   ['a waiver', 'Cleanup', { cleanup: unclean({ waiver: 'me' }) }, 'act recordWaiver'],
   ['a waiver of nobody', 'Cleanup', { cleanup: unclean({ waiver: ' ' }) }, 'act dropWaiver'],
@@ -103,8 +165,17 @@ function told(state: 'Running' | 'Failed'): Partial<ServerFacts> {
 function silent(silentForMs: number): Partial<ServerFacts> {
   return { cleanup: unclean({ ...underWay, silentForMs }) };
 }
+function reported(more: Partial<CleanupFacts> = {}): Partial<ServerFacts> {
+  return { cleanup: unclean({ ...underWay, report: succeeded, ...more }) };
+}
+function bootless(more: Partial<CleanupFacts>): Partial<ServerFacts> {
+  return { cleanup: unclean({ ...admitted, policy: { ...nothing, bootOrder: 'Reset' }, ...more }) };
+}
+function overrideLeft(): Partial<ServerFacts> {
+  return { cleanup: { ...calm.cleanup, overrideCleared: false } };
+}
 function done(): Partial<ServerFacts> {
-  return { cleanup: unclean({ ...underWay, clearance: 'Erased', report: { state: 'Succeeded', message: '' } }) };
+  return { cleanup: unclean({ ...underWay, clearance: 'Cleaned', report: { state: 'Succeeded', message: '' } }) };
 }
 
 /** Facts that the rows judge by, each with the values that make a difference somewhere. */
@@ -128,7 +199,11 @@ const variety: { [Name in keyof ServerFacts]?: readonly ServerFacts[Name][] } = 
     unclean({ ...underWay, report: { state: 'Succeeded', message: '' } }),
     unclean({ ...underWay, silentForMs: minutes(60) }),
     unclean({ waiver: 'me' }),
-    unclean({ mode: 'Metadata', disksKnown: false }),
+    unclean({ ...underWay, report: succeeded, bios: asked }),
+    unclean({ ...underWay, report: succeeded, bios: reset, bootOrder: due }),
+    unclean({ ...admitted, policy: { ...nothing, bootOrder: 'Reset' } }),
+    unclean({ ...admitted, policy: { ...nothing, bootOrder: 'Reset' }, report: succeeded }),
+    unclean({ policy: { ...purge, disks: 'Metadata' }, disksKnown: false }),
   ],
 };
 

@@ -1,4 +1,6 @@
 import { act, type Decision, type Go, go, inWords, minutes, seconds, wait } from '@metal/kube/decide.ts';
+import type { CleanupFacts } from './cleanup-facts.ts';
+import { asksForNothing, needsBoot, policyText } from './cleanup-policy.ts';
 import { isItsTurn, type QueueFacts } from './cleanup-queue.ts';
 import type { Failure, ServerAction, ServerFacts, ServerPhase } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
@@ -10,9 +12,9 @@ const untilSomebodyActs = minutes(60);
 type Offer = Go<'Available', ServerReason>;
 type Otherwise<Phase extends ServerPhase> = Decision<Phase, ServerAction, ServerReason>;
 
-/** Nobody has had the disks, or what they held is gone, or nobody asks for that. */
+/** Nobody has had the server, or what that left is gone, or nobody asks for that. */
 export const isClean = ({ cleanup }: Pick<ServerFacts, 'cleanup'>): boolean =>
-  !cleanup.needed || cleanup.mode === 'None' || cleanup.clearance !== undefined;
+  !cleanup.needed || asksForNothing(cleanup.policy) || cleanup.clearance !== undefined;
 
 /** The one way into Available. A server that is not clean goes to Cleanup instead, or does what is said otherwise. */
 export function offer(server: ServerFacts, offered: Offer): Offer | Go<'Cleanup', ServerReason>;
@@ -28,22 +30,25 @@ export function offer<Phase extends ServerPhase>(
 ): Offer | Otherwise<Phase> | Go<'Cleanup', ServerReason> {
   if (isClean(server)) return offered;
   return (
-    otherwise?.(server) ?? go('Cleanup', 'CleanupNeeded', `a claim has had its disks; policy ${server.cleanup.mode}`)
+    otherwise?.(server) ??
+    go('Cleanup', 'CleanupNeeded', `a claim has had it; policy: ${policyText(server.cleanup.policy)}`)
   );
 }
 
-/** The disks of a server that nobody holds are erased, before anybody else has it. */
+/** A server that nobody holds is cleaned up, before anybody else has it. */
 export function cleanUp(server: ServerFacts): Otherwise<'Available' | 'Initial' | 'Error'> {
   const { claim, cleanup } = server;
   if (claim.standing !== 'none')
     return wait(
       untilSomebodyActs,
       'CleanupHeldByClaim',
-      `spec.serverClaimRef names claim ${claim.name}; nothing is done to its disks until that is cleared`,
+      `spec.serverClaimRef names claim ${claim.name}; nothing is done to it until that is cleared`,
     );
-  if (cleanup.waiver !== undefined && cleanup.mode !== 'None' && cleanup.clearance !== 'Erased') return waive(server);
-  if (isClean(server)) return leave(server) ?? offer(server, go('Available', 'CleanupDone', outcomeOf(server)), erase);
-  return erase(server);
+  if (cleanup.waiver !== undefined && !asksForNothing(cleanup.policy) && cleanup.clearance !== 'Cleaned')
+    return waive(server);
+  if (isClean(server))
+    return leave(server) ?? offer(server, go('Available', 'CleanupDone', outcomeOf(server)), proceed);
+  return proceed(server);
 }
 
 /** Off before the record, so that nothing goes on erasing what is about to be somebody's. */
@@ -55,16 +60,17 @@ function leave(server: ServerFacts): Step<'Error'> | undefined {
 }
 
 function outcomeOf({ cleanup }: ServerFacts): string {
-  if (cleanup.clearance === 'Erased') return `attempt ${cleanup.attempt}: ${cleanup.progress}`;
+  if (cleanup.clearance === 'Cleaned') return `attempt ${cleanup.attempt}: ${cleanup.progress}`;
   return cleanup.clearance === 'Waived' ? 'it was waived' : 'the policy is None';
 }
 
-function erase(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
+function proceed(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
   const { cleanup, failure } = server;
   const reason = failedBecause(server);
   if (reason !== undefined && failure !== undefined) return go('Error', failure.reason, failure.message);
   // The turn ends here: that it failed is written down before its traces are removed.
   if (reason !== undefined) return wait(1, 'CleanupAttemptFailed', `${attemptOf(server)}: ${reason}`);
+  if (cleanup.report?.state === 'Succeeded') return finish(server);
   if (cleanup.boot?.referenced === true) return runAttempt(server, cleanup.boot);
   return obstacle(server) ?? beOff(server, 'CleanupStartsFromOff') ?? forgetOverride(server) ?? begin(server);
 }
@@ -74,10 +80,30 @@ export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string
   const { attempt, boot, report, silentForMs, timeoutMs } = cleanup;
   if (attempt === 0) return undefined;
   if (report?.state === 'Failed') return report.message || 'the agent reported failure and no cause';
+  const setting = failedSetting(cleanup);
+  if (setting !== undefined) return setting;
   if (report?.state === 'Succeeded' || silentForMs < timeoutMs) return undefined;
   // One that gets nowhere gives its place away; it comes back when its BMC answers.
-  if (boot === undefined) return `what it boots could not be prepared within ${inWords(timeoutMs)}`;
+  if (boot === undefined) return `${nextDeed(cleanup)} within ${inWords(timeoutMs)}`;
   return `nothing was heard for ${inWords(timeoutMs)}; ${report === undefined ? boot.explanation : cleanup.progress}`;
+}
+
+/** Whoever asked for a reset gets it, or hears that there is none. */
+function failedSetting({ clearance, bios, bootOrder, timeoutMs }: CleanupFacts): string | undefined {
+  if (clearance !== undefined) return undefined;
+  if (bios.kind === 'failed') return `its BIOS is not reset: ${bios.message}`;
+  if (bootOrder.kind === 'failed') return `its boot order is not restored: ${bootOrder.message}`;
+  const within = `within ${inWords(timeoutMs)}; the BMC took the order`;
+  if (bios.kind === 'asked' && bios.forMs >= timeoutMs)
+    return `its BIOS is not reset ${within}, the machine has started since, and the reset is still pending`;
+  if (bootOrder.kind === 'asked' && bootOrder.forMs >= timeoutMs)
+    return `its boot order is not restored ${within} and does not show it`;
+  return undefined;
+}
+
+function nextDeed({ policy, bios }: CleanupFacts): string {
+  if (!needsBoot(policy)) return 'its boot order could not be restored';
+  return bios.kind === 'due' ? 'its BIOS could not be reset' : 'what it boots could not be prepared';
 }
 
 /** The last attempt is lost: that is for a person. */
@@ -87,7 +113,7 @@ export function cleanupFailure(facts: Pick<ServerFacts, 'cleanup'>): Failure | u
   if (reason === undefined) return undefined;
   return {
     reason: 'CleanupFailed',
-    message: `its disks may hold data of a former claim; attempt ${attempt} of ${maxAttempts} to erase them: ${reason}`,
+    message: `it may hold what a former claim left; attempt ${attempt} of ${maxAttempts} to clean it up: ${reason}`,
   };
 }
 
@@ -105,7 +131,7 @@ function runAttempt(server: ServerFacts, boot: NonNullable<ServerFacts['cleanup'
   const nextMs = Math.min(lostInMs, Math.max(server.nextLookInMs, seconds(1)));
   return (
     obstacle(server) ??
-    whenPowerIs(server, { target: 'On', reason: 'DisksMustBeErased', start: 'networkBoot', mayForce: true }) ??
+    whenPowerIs(server, { target: 'On', reason: 'CleanupMustRun', start: 'networkBoot', mayForce: true }) ??
     lookNow(server) ??
     (cleanup.report === undefined
       ? wait(nextMs, 'WaitingForEraser', `${attemptOf(server)}: on; ${boot.explanation}`)
@@ -116,8 +142,9 @@ function runAttempt(server: ServerFacts, boot: NonNullable<ServerFacts['cleanup'
 const lookNow = ({ nextLookInMs }: ServerFacts): Step | undefined =>
   nextLookInMs <= 0 ? act('observe', 'PeriodicLook') : undefined;
 
-function begin(server: ServerFacts): Otherwise<'Initial'> {
+function begin(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
   const { cleanup, foreignProbeBoot } = server;
+  const { policy, queue, bios } = cleanup;
   if (foreignProbeBoot === 'taken')
     return wait(
       untilSomebodyActs,
@@ -125,16 +152,43 @@ function begin(server: ServerFacts): Otherwise<'Initial'> {
       'a ServerBootConfiguration that is not of a discovery has the name of this server in the manager namespace; delete or rename it, cleanup needs the name',
     );
   if (cleanup.otherBootLeft) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
-  if (!cleanup.disksKnown)
+  if (policy.disks !== 'None' && !cleanup.disksKnown)
     return go('Initial', 'DisksNotKnown', 'discovered first, as no ServerInventory tells which disks it has');
-  const { queue } = cleanup;
   // Its state is not written yet.
   if (!cleanup.admitted && queue === undefined) return wait(1, 'CleanupNeeded');
   if (!cleanup.admitted && queue !== undefined)
     return isItsTurn(queue) ? act('admitCleanup', 'CleanupStarts') : queued(queue);
   // The turn ends here: that the limits let it in is written down before anything is done.
-  if (cleanup.attempt === 0) return wait(1, 'CleanupStarts', 'its disks are erased next');
+  if (cleanup.attempt === 0) return wait(1, 'CleanupStarts', policyText(policy));
+  if (!needsBoot(policy)) return finish(server);
+  // Before the start that it takes effect with.
+  if (bios.kind === 'due') return act('resetBios', 'BIOSMustBeReset');
   return act('prepareCleanupBoot', 'NoCleanupBootYet');
+}
+
+/** What is done at last, on a machine that is off; its boot order, as that may have gone with the settings of its BIOS. */
+function finish(server: ServerFacts): Step<'Error'> {
+  return (
+    obstacle(server) ??
+    beOff(server, 'CleanedServersStayOff') ??
+    settle(server) ??
+    forgetOverride(server) ??
+    act(server.cleanup.report === undefined ? 'recordCleanup' : 'certifyCleanup', 'CleanupIsCertified')
+  );
+}
+
+function settle(server: ServerFacts): Step | undefined {
+  const { bios, bootOrder } = server.cleanup;
+  if (bios.kind === 'asked')
+    return bios.nextLookInMs > 0
+      ? wait(bios.nextLookInMs, 'BIOSResetPending', `${attemptOf(server)}: asked for at ${bios.requestedTime}`)
+      : act('lookAtBios', 'BIOSResetPending');
+  if (bootOrder.kind === 'due') return act('restoreBootOrder', 'BootOrderMustBeRestored');
+  if (bootOrder.kind === 'asked')
+    return bootOrder.nextLookInMs > 0
+      ? wait(bootOrder.nextLookInMs, 'BootOrderPending', `${attemptOf(server)}: ${bootOrder.devices.join(', ')}`)
+      : act('restoreBootOrder', 'BootOrderPending');
+  return undefined;
 }
 
 function queued({ ahead, running, atOnce, startedInHour, perHour, hourFreesInMs }: QueueFacts): Step {
@@ -145,7 +199,11 @@ function queued({ ahead, running, atOnce, startedInHour, perHour, hourFreesInMs 
       'CleanupQueued',
       `${position}; ${startedInHour} servers were let in within an hour, --cleanup-per-hour is ${perHour}`,
     );
-  return wait(minutes(5), 'CleanupQueued', `${position}; ${running} are being erased, --cleanup-at-once is ${atOnce}`);
+  return wait(
+    minutes(5),
+    'CleanupQueued',
+    `${position}; ${running} are being cleaned up, --cleanup-at-once is ${atOnce}`,
+  );
 }
 
 /** Nobody's machine: an operating system that does not go is forced. */

@@ -68,7 +68,15 @@ export const serverController = phaseController({
     },
   ],
   wakes: ({ access }: OperatorContext, wake) => access.stale.on(wake),
-  writes: ['servers', 'servers/status', 'serverbootconfigurations', 'secrets', 'biossettings', 'erasurereports'],
+  writes: [
+    'servers',
+    'servers/status',
+    'serverbootconfigurations',
+    'secrets',
+    'biossettings',
+    'erasurereports',
+    'erasurereports/status',
+  ],
   concurrency: ({ config }: OperatorContext) => config.serverConcurrency,
 });
 

@@ -16,6 +16,18 @@ const evicted = { taint: 'sick', since: '2026-01-01T00:00:00Z', dueInMs: 0 };
 const anew = { ...held, reprovision: true };
 const parking = { kind: 'park', word: 'park' } as const;
 
+const report = { state: 'Succeeded', message: '' } as const;
+const due = { kind: 'due', devices: ['a'] } as const;
+const policy = { disks: 'Purge', bios: 'Reset', bootOrder: 'Reset' } as const;
+const cleanup = (more: Partial<ServerFacts['cleanup']>): ServerFacts['cleanup'] => ({
+  ...calm.cleanup,
+  policy,
+  needed: true,
+  admitted: true,
+  attempt: 1,
+  ...more,
+});
+
 const irreversible: [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string][] = [
   ['a release', 'Reserved', { claim: leaving }, 'act dropClaimRef'],
   ['keeping for review', 'Reserved', { claim: leaving, reclaim: 'Retain' }, 'go Released'],
@@ -24,6 +36,9 @@ const irreversible: [title: string, phase: ServerPhase, facts: Partial<ServerFac
   ['the adoption by a claim', 'Reserved', { claim: unbooted }, 'act adoptClaimBoot'],
   ['a new beginning', 'Reserved', { claim: anew }, 'wait Reprovisioning'],
   ['a discovery', 'Initial', {}, 'act prepareProbeBoot'],
+  ['a reset of the BIOS', 'Cleanup', { cleanup: cleanup({ bios: { kind: 'due' } }) }, 'act resetBios'],
+  ['a restored boot order', 'Cleanup', { cleanup: cleanup({ bootOrder: due, report }) }, 'act restoreBootOrder'],
+  ['a certificate', 'Cleanup', { cleanup: cleanup({ report }) }, 'act certifyCleanup'],
 ];
 for (const [title, phase, facts, decided] of irreversible) {
   test(`${title} follows a young look`, () => {

@@ -7,6 +7,7 @@ import {
   parkedAnnotation,
 } from '@metal/api/wire/contract.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
+import type { SystemState } from '@metal/redfish/systems.ts';
 import { evictionOf } from '../../claimability.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
@@ -51,7 +52,12 @@ export type ServerAction =
   | 'clearBoot'
   | 'clearOverride'
   | 'admitCleanup'
+  | 'resetBios'
+  | 'lookAtBios'
   | 'prepareCleanupBoot'
+  | 'restoreBootOrder'
+  | 'recordCleanup'
+  | 'certifyCleanup'
   | 'recordWaiver'
   | 'dropWaiver'
   | 'adoptClaimBoot'
@@ -85,6 +91,9 @@ export interface ServerFacts extends BmcFacts, PowerFacts {
   readonly led: string | undefined;
   readonly light: SettingFacts;
   readonly bootOrder: SettingFacts;
+  readonly seenBootOrder: readonly string[] | undefined;
+  /** The last look saw a boot override that is in force. */
+  readonly overrideSeen: boolean;
   readonly inventoryRead: boolean;
   readonly mayInterrupt: boolean;
   readonly inPhaseForMs: number;
@@ -153,6 +162,8 @@ export function readServerFacts(
     led: memory.state?.value.indicatorLED,
     light: lightFacts(server, maintenanceOf(server, caches), memory),
     bootOrder: bootOrderFacts(server, memory),
+    seenBootOrder: memory.state?.value.bootOrder,
+    overrideSeen: isInForce(memory.state?.value.override),
     inventoryRead:
       memory.inventory !== undefined ||
       server.status?.processors !== undefined ||
@@ -173,6 +184,11 @@ export function readServerFacts(
     deletion: deletionFacts(server, memory, machine, discovery),
   };
 }
+
+const isInForce = (override: SystemState['override'] | undefined): boolean =>
+  (override?.enabled === 'Once' || override?.enabled === 'Continuous') &&
+  override.target !== undefined &&
+  override.target !== 'None';
 
 type DiscoveryFacts = Pick<
   ServerFacts,

@@ -1,6 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Turn } from '@metal/kube/controller.ts';
 import type { Bmc } from '@metal/redfish/bmc.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
 import { readSystem, readSystems } from '@metal/redfish/systems.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
@@ -64,3 +65,8 @@ export async function patchGuarded({ object, context }: ServerTurn, patch: objec
 export async function patchSpec(turn: ServerTurn, spec: Record<string, unknown>): Promise<void> {
   await patchGuarded(turn, { spec });
 }
+
+/** The machine or its BMC does not take what it was asked: asking again changes nothing. */
+export const isRefusal = (error: unknown): error is RedfishError =>
+  error instanceof RedfishError &&
+  (error.code === 'NotSupported' || (error.status !== undefined && [400, 404, 405, 422].includes(error.status)));

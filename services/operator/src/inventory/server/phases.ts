@@ -62,6 +62,7 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
       obstacle(server) ??
       whenPowerIs(server, { target: 'Off', reason: 'UnclaimedServersStayOff' }) ??
       (bootLeft ? act('clearBoot', 'InventoryDone') : undefined) ??
+      (server.overrideSeen ? forgetOverride(server) : undefined) ??
       lookOrWait(server, 'Available', 'off and free to be claimed')
     );
   }),

@@ -199,7 +199,7 @@ export const serverReasons = {
 
   // Between two claims.
   CleanupNeeded: {
-    meaning: 'A claim has had the disks of the server, and the policy wants them erased before anybody else has them.',
+    meaning: 'A claim has had the server, and the policy wants it cleaned up before anybody else has it.',
     remedy: nothing,
   },
   CleanupHeldByClaim: {
@@ -216,12 +216,19 @@ export const serverReasons = {
     remedy: nothing,
   },
   CleanupQueued: {
-    meaning: 'As many servers are being erased as the limits allow; the message tells the place in the queue.',
+    meaning: 'As many servers are being cleaned up as the limits allow; the message tells the place in the queue.',
     remedy: 'Nothing; or raise --cleanup-at-once or --cleanup-per-hour.',
   },
-  CleanupStarts: { meaning: 'The limits let the server in; its disks are erased next.', remedy: nothing },
+  CleanupStarts: { meaning: 'The limits let the server in; it is cleaned up next.', remedy: nothing },
+  BIOSMustBeReset: {
+    meaning: 'The BIOS is asked for the settings of the factory; they take effect when the machine is started next.',
+    remedy: nothing,
+  },
   NoCleanupBootYet: { meaning: 'The boot configuration of the cleanup is being made.', remedy: nothing },
-  DisksMustBeErased: { meaning: 'The machine is started from the network, to erase its disks.', remedy: nothing },
+  CleanupMustRun: {
+    meaning: 'The machine is started from the network, to erase its disks, or to have its BIOS reset.',
+    remedy: nothing,
+  },
   WaitingForEraser: {
     meaning: 'The machine is on, and the agent that erases its disks has not reported yet.',
     remedy:
@@ -231,19 +238,37 @@ export const serverReasons = {
     meaning: 'The agent on the machine erases its disks; the message tells how far it is.',
     remedy: nothing,
   },
+  BIOSResetPending: {
+    meaning:
+      'The BMC was asked to reset the BIOS, the machine has started since, and the BMC is asked what came of it.',
+    remedy:
+      'If this stays, look at the log of the BMC; an attempt fails when the reset is still pending after --cleanup-timeout.',
+  },
+  BootOrderMustBeRestored: { meaning: 'The boot order is set as it was before the claim.', remedy: nothing },
+  BootOrderPending: {
+    meaning: 'The BMC took the boot order and does not show it yet.',
+    remedy:
+      'If this stays, look at the log of the BMC; an attempt fails when it does not show after --cleanup-timeout.',
+  },
+  CleanupIsCertified: {
+    meaning: 'Everything was done that the policy asks for; the record of the attempt gets its signed certificate.',
+    remedy: nothing,
+  },
   CleanupAttemptFailed: {
-    meaning: 'An attempt to erase the disks failed, or nothing was heard of it for too long; another one follows.',
-    remedy: 'Look at the ErasureReports of the server: they tell what was done to each disk.',
+    meaning: 'An attempt to clean the server up failed, or nothing was heard of it for too long; another one follows.',
+    remedy:
+      'Read the message: it names the disk or the setting. The ErasureReports of the server tell what was done to each disk.',
   },
   CleanupFailed: {
-    meaning: 'As many attempts to erase the disks as are allowed failed. The server is off and is not offered.',
+    meaning: 'As many attempts to clean the server up as are allowed failed. It is off and is not offered.',
     remedy:
-      'Replace the disk that its ErasureReport names, then annotate metal.ironcore.dev/operation=rediscover; or =retry to try again; or waive it with metal.ironcore.dev/waive-cleanup.',
+      'Read the message. Replace the disk that it names, then annotate metal.ironcore.dev/operation=rediscover; or take spec.cleanup.bios or bootOrder back where the machine cannot do it, then =retry; or waive it with metal.ironcore.dev/waive-cleanup.',
   },
-  CleanedServersStayOff: { meaning: 'The disks are dealt with, and the machine is switched off.', remedy: nothing },
+  CleanedServersStayOff: { meaning: 'The cleanup is done with the machine, and it is switched off.', remedy: nothing },
   CleanupDone: { meaning: 'The server is clean by the policy, and is offered again.', remedy: nothing },
   CleanupWaived: {
-    meaning: 'A person took it upon them that the disks are not erased; the ErasureReport in state Waived says who.',
+    meaning:
+      'A person took it upon them that the server is not cleaned up; the ErasureReport in state Waived says who.',
     remedy: nothing,
   },
   WaiverDropped: {

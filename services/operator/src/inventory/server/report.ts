@@ -26,6 +26,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       powerState: facts.powerSeenMsAgo === undefined ? server.status?.powerState : facts.power,
       state: outcome.phase,
       stateSince: outcome.phaseSince,
+      bootOrder: firstBootOrder(server, facts, outcome.phase),
       discoveryAttempts: attemptsAfter(server, facts, outcome.phase),
       ...provisioningFields(server, facts, outcome),
       stateBeforeMaintenance: stateBefore(server, outcome.phase),
@@ -55,6 +56,13 @@ function provisioningFields({ status }: Server, { claim }: ServerFacts, { decisi
   if (!reprovision) return { provisionedClaimUID: provisioned ? uid : undefined, servedReprovision, stoppedClaimUID };
   if (decision.reason !== 'Reprovisioning') return { provisionedClaimUID, servedReprovision, stoppedClaimUID };
   return { servedReprovision: boot?.request, stoppedClaimUID };
+}
+
+/** As it was before anybody had the machine: what is seen later may be the work of a claim. */
+function firstBootOrder({ status }: Server, { seenBootOrder, cleanup, claim }: ServerFacts, phase: ServerPhase) {
+  const isFirst = (phase === 'Initial' || phase === 'Discovery') && !cleanup.needed && claim.standing === 'none';
+  const seen = isFirst && (seenBootOrder?.length ?? 0) > 0 ? seenBootOrder : undefined;
+  return status?.bootOrder ?? seen;
 }
 
 function stateBefore({ status }: Server, phase: ServerPhase): string | undefined {

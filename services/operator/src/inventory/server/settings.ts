@@ -1,8 +1,7 @@
 import { setBootOrder as sendBootOrder } from '@metal/redfish/boot-override.ts';
-import { RedfishError } from '@metal/redfish/errors.ts';
 import { type LocatorLight, setLocatorLed } from '@metal/redfish/led.ts';
 import type { SentSetting } from '../../observations.ts';
-import { memoryOf, onlyTo, type ServerTurn, systemUriOf, talk } from './machine.ts';
+import { isRefusal, memoryOf, onlyTo, type ServerTurn, systemUriOf, talk } from './machine.ts';
 
 /** Sent once per wish: some BMCs never echo the light, and some have none. */
 export async function setLight(turn: ServerTurn): Promise<void> {
@@ -29,11 +28,7 @@ async function sent(wish: string, send: () => Promise<unknown>): Promise<SentSet
     await send();
     return { wish, refusal: undefined };
   } catch (error) {
-    const refused = error instanceof RedfishError && (error.code === 'NotSupported' || isRefusal(error.status));
-    if (!refused) throw error;
+    if (!isRefusal(error)) throw error;
     return { wish, refusal: error.message };
   }
 }
-
-const isRefusal = (status: number | undefined): boolean =>
-  status === 400 || status === 404 || status === 405 || status === 422;

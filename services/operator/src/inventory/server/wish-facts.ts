@@ -69,9 +69,12 @@ export function lightFacts(
   return settingFacts(wish, seen, memory.light);
 }
 
+export const wantedDevices = ({ bootOrder = [] }: Server['spec']): string[] =>
+  bootOrder.toSorted((a, b) => a.priority - b.priority).map(({ device }) => device);
+
 /** Devices by ascending priority, as one comparable text. */
 export function bootOrderFacts({ spec }: Server, { state, bootOrder }: SystemMemory): SettingFacts {
-  const devices = (spec.bootOrder ?? []).toSorted((a, b) => a.priority - b.priority).map(({ device }) => device);
+  const devices = wantedDevices(spec);
   const wish = devices.length === 0 ? undefined : devices.join(' ');
   const seen = state?.value.bootOrder?.slice(0, devices.length).join(' ');
   return settingFacts(wish, seen, bootOrder);

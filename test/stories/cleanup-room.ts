@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
+import type { Lab, LabOptions } from '@metal/lab/lab.ts';
+import { simulated } from '@metal/lab/simulated.ts';
+import type { Subject } from '@metal/lab/subject.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+import type { Vendor } from '@metal/simulator/profiles.ts';
+
+/** What the stories about cleanups share. */
+
+export const purge = '--cleanup-disks=Purge';
+export const resetsBios = '--cleanup-bios=Reset';
+export const restoresBootOrder = '--cleanup-boot-order=Reset';
+/** Real time, for operators that are processes. */
+export const killable: LabOptions = {
+  operator: 'none',
+  speed: 1,
+  fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 300, eraseMs: 300 },
+};
+
+/** One machine that a claim has, with an image on its disk. */
+export async function claimed(
+  lab: Lab,
+  vendor: Vendor = 'generic',
+): Promise<{ node: Node; claim: ClaimHandle; name: string; server: Subject<Server> }> {
+  const [node] = await lab.rack({ [vendor]: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
+  const { metadata } = await lab.server(node).says('ClaimServed');
+  assert.notEqual(simulated(node).installed, undefined, 'the claim left its data');
+  return { node, claim, name: metadata.name, server: lab.server(node) };
+}
+
+/** States of the server from now on; an offer with data on the disks is an error at once. */
+export function follow(
+  lab: Lab,
+  node: Node,
+): Disposable & { readonly states: string[]; readonly uncleanOffers: string[] } {
+  const states: string[] = [];
+  const uncleanOffers: string[] = [];
+  const following = lab.servers.onChange(({ after }) => {
+    const state = after?.status?.state ?? '';
+    if (after?.spec.systemUUID.toLowerCase() !== node.uuid.toLowerCase()) return;
+    if (states.at(-1) !== state) states.push(state);
+    if (state === 'Available' && simulated(node).installed !== undefined) uncleanOffers.push(JSON.stringify(after));
+  });
+  return { states, uncleanOffers, [Symbol.dispose]: () => following[Symbol.dispose]() };
+}
+
+export const reportsOf = (lab: Lab, name: string): ErasureReport[] =>
+  [...lab.erasures.all()].filter(({ spec }) => spec.serverRef.name === name);
+
+export const until = (lab: Lab, name: string, state: string): Promise<unknown> =>
+  lab.serverNamed(name).until(`is ${state}`, ({ status }) => status?.state === state);
+
+/** What a claim may leave on a machine beside its disks. */
+export function tamper({ machine }: Node): void {
+  machine.biosAttributes = { ...machine.biosAttributes, LogicalProc: 'Disabled' };
+  machine.bootOrder = ['Boot0003', 'Boot0001'];
+  machine.override = { target: 'UefiHttp', isOnce: true, httpUri: 'http://elsewhere.example/' };
+}

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { simulated } from '@metal/lab/simulated.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+import { factoryBios, factoryBootOrder } from '@metal/simulator/machine.ts';
+import {
+  claimed,
+  follow,
+  killable,
+  purge,
+  reportsOf,
+  resetsBios,
+  restoresBootOrder,
+  tamper,
+  until,
+} from './cleanup-room.ts';
+
+const openLab = labsOfFile();
+
+const resetBios = 'Actions/Bios.ResetBios';
+const factoryOrder = [...factoryBootOrder];
+
+/** Requests that changed something on the system, since so many. */
+const changes = ({ bmc }: Node, since: number): string[] =>
+  bmc.requests
+    .slice(since)
+    .filter(({ method, path }) => method !== 'GET' && path.includes('/Systems/') && !path.endsWith('System.Reset'))
+    .map(({ method, path }) => `${method} ${path.replace(/.*\/Systems\/[^/]+\/?/, '')}`);
+
+const onlyRecord = (lab: Lab, name: string): ErasureReport => {
+  const [record, ...others] = reportsOf(lab, name);
+  assert.equal(others.length, 0);
+  return record ?? assert.fail('there is no record');
+};
+
+for (const [vendor, result] of [
+  ['generic', 'Confirmed'],
+  ['dell', 'Confirmed'],
+  ['supermicro', 'Accepted'],
+] as const) {
+  test(`settings of a ${vendor} machine are reset with the one start that erases its disks`, async () => {
+    await using lab = await openLab({ flags: [purge, resetsBios, restoresBootOrder] });
+    const { node, claim, name, server } = await claimed(lab, vendor);
+    assert.deepEqual(server.now?.status?.bootOrder, factoryOrder, 'what the first discovery saw');
+    const [powerBefore, requestsBefore] = [node.powerLog.length, node.bmc.requests.length];
+    tamper(node);
+    await claim.delete();
+    await claim.isGone();
+    await server.says('Available');
+
+    assert.deepEqual(node.machine.biosAttributes, factoryBios);
+    assert.equal(node.machine.bootOrder[0], factoryOrder[0]);
+    assert.equal(node.machine.override, undefined);
+    assert.equal(simulated(node).installed, undefined);
+    assert.deepEqual(node.powerLog.slice(powerBefore), ['Off', 'On', 'Off']);
+    assert.equal(changes(node, requestsBefore).filter((change) => change.endsWith(resetBios)).length, 1);
+    const { spec, status } = onlyRecord(lab, name);
+    assert.deepEqual([spec.state, spec.mode], ['Succeeded', 'Purge']);
+    assert.equal(status?.bios?.result, result);
+    assert.deepEqual(status?.bootOrder, { devices: factoryOrder, result: 'AsWanted' });
+    assert.ok(status?.certificate);
+  });
+}
+
+test('a boot order that goes with the settings of the BIOS is restored after them', async () => {
+  await using lab = await openLab({ flags: [resetsBios, restoresBootOrder] });
+  const { node, claim, name, server } = await claimed(lab);
+  await lab.patchServer(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
+  await lab.machine(node).until('has it', () => node.machine.bootOrder[0] === 'Boot0002');
+  await claim.delete();
+  await claim.isGone();
+  await server.says('Available');
+  assert.deepEqual(node.machine.bootOrder, ['Boot0002', 'Boot0001']);
+});
+
+test('a BIOS is reset although no disk is erased: the machine starts, and not what its claim left', async () => {
+  await using lab = await openLab({ flags: [resetsBios] });
+  const { node, claim, name, server } = await claimed(lab);
+  const bootsBefore = node.boots.length;
+  tamper(node);
+  await claim.delete();
+  await claim.isGone();
+  await server.says('Available');
+  assert.deepEqual(node.machine.biosAttributes, factoryBios);
+  assert.notEqual(simulated(node).installed, undefined, 'no disk was touched');
+  assert.deepEqual(
+    node.boots.slice(bootsBefore).map(({ override, from }) => [override, from]),
+    [['Pxe', 'network']],
+  );
+  assert.equal(node.power, 'Off');
+  const { spec, status } = onlyRecord(lab, name);
+  assert.deepEqual([spec.state, spec.mode, spec.disks], ['Succeeded', 'None', []]);
+  assert.equal(status?.bios?.result, 'Confirmed');
+  assert.equal(status?.bootOrder, undefined, 'nobody asked for it');
+});
+
+test('a boot order is restored without a start; one that is as it was costs no change', async () => {
+  await using lab = await openLab({ flags: [restoresBootOrder] });
+  const { node, claim, name, server } = await claimed(lab);
+  const [powerBefore, requestsBefore] = [node.powerLog.length, node.bmc.requests.length];
+  await claim.delete();
+  await claim.isGone();
+  await server.says('Available');
+  assert.deepEqual(node.powerLog.slice(powerBefore), ['Off']);
+  assert.deepEqual(changes(node, requestsBefore), []);
+  assert.deepEqual(onlyRecord(lab, name).status?.bootOrder, { devices: factoryOrder, result: 'AsWanted' });
+
+  await lab.patchServer(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
+  const next = await lab.claim({ image: 'registry.test/os:1', on: node });
+  await server.says('ClaimServed');
+  tamper(node);
+  await next.delete();
+  await next.isGone();
+  await server.says('Available');
+  assert.equal(node.machine.bootOrder[0], 'Boot0002', 'what a person wants goes before what was seen');
+  assert.deepEqual(
+    reportsOf(lab, name).map(({ spec }) => [spec.state, spec.formerClaim?.name]),
+    [claim, next].map((one) => ['Succeeded', one.name]),
+  );
+});
+
+test('without any policy an override that a claim left is cleared, and nothing else is asked of the BMC', async () => {
+  await using lab = await openLab();
+  const { node, claim, server } = await claimed(lab);
+  const requestsBefore = node.bmc.requests.length;
+  tamper(node);
+  await claim.delete();
+  await claim.isGone();
+  await server.until(
+    'is free of it',
+    ({ status }) => status?.state === 'Available' && node.machine.override === undefined,
+  );
+  await lab.quiet(5_000);
+  assert.deepEqual(changes(node, requestsBefore), ['PATCH ']);
+  assert.equal(node.machine.biosAttributes.LogicalProc, 'Disabled');
+});
+
+const inVain: [title: string, fault: (node: Node) => void, message: RegExp, policy?: string][] = [
+  ['that the BIOS does not offer', ({ bmc }) => bmc.set({ lacksBiosReset: true }), /offers no reset of its BIOS/],
+  ['that never comes about', ({ bmc }) => bmc.set({ biosResetStuck: true }), /the reset is still pending/],
+  ['that the BMC answers with 500', ({ bmc }) => bmc.answer(500, { path: resetBios }), /could not be reset within/],
+  [
+    'of a boot order that is forgotten',
+    ({ bmc }) => bmc.set({ ignoresBootOrder: true }),
+    /does not show it/,
+    restoresBootOrder,
+  ],
+];
+for (const [title, fault, message, policy = resetsBios] of inVain) {
+  test(`a reset ${title} ends in Error, off and not offered; a retry does it when the machine can`, async () => {
+    await using lab = await openLab({ flags: [policy, '--cleanup-attempts=2', '--cleanup-timeout=1m'] });
+    const { node, claim, name, server } = await claimed(lab);
+    using seen = follow(lab, node);
+    tamper(node);
+    fault(node);
+    await claim.delete();
+    await claim.isGone();
+    await until(lab, name, 'Error');
+    const failed = await server.until('is off with nothing to boot', ({ spec, status }) => {
+      return status?.powerState === 'Off' && spec.bootConfigurationRef === undefined;
+    });
+    assert.equal(failed.status?.failure?.reason, 'CleanupFailed');
+    assert.match(failed.status?.failure?.message ?? '', /attempt 2 of 2 to clean it up/);
+    assert.match(failed.status?.failure?.message ?? '', message);
+    assert.ok(reportsOf(lab, name).every(({ status }) => status?.certificate === undefined));
+
+    await node.bmc.heal();
+    await lab.ask(failed, 'retry');
+    await server.says('Available');
+    if (policy === resetsBios) assert.deepEqual(node.machine.biosAttributes, factoryBios);
+    assert.equal(node.machine.bootOrder[0], factoryOrder[0]);
+    assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Error', 'Cleanup', 'Available']);
+  });
+}
+
+test('a reset that the machine cannot do is waived with words, and nothing is certified', async () => {
+  await using lab = await openLab({ flags: ['--cleanup-attempts=1'] });
+  const { node, claim, name, server } = await claimed(lab, 'supermicro-x10');
+  await lab.patchServer(name, { spec: { cleanup: { bios: 'Reset' } } });
+  await claim.delete();
+  await claim.isGone();
+  await server.says('CleanupFailed');
+  const text = 'Ada: its settings were looked at by hand';
+  await lab.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
+  await server.says('Available');
+  const { spec, status } = onlyRecord(lab, name);
+  assert.deepEqual([spec.state, spec.message, status?.certificate], ['Waived', text, undefined]);
+  assert.equal(node.power, 'Off');
+});
+
+const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
+  'the BIOS took the reset': (lab, node) =>
+    lab.machine(node).until('has a reset', () => node.machine.biosReset === 'pending'),
+  'the machine has started': (lab, node) =>
+    lab.machine(node).until('runs the agent', () => node.running?.role === 'eraser'),
+  'its boot order is restored': (lab, node) =>
+    lab.machine(node).until('is restored', () => node.machine.bootOrder[0] === factoryOrder[0]),
+};
+for (const [moment, happens] of Object.entries(moments)) {
+  test(`an operator killed when ${moment} leaves no setting as it was`, async () => {
+    await using lab = await openLab({
+      ...killable,
+      flags: [resetsBios, restoresBootOrder, '--power-polling-interval=1s'],
+    });
+    const first = await lab.startOperatorProcess();
+    const { node, claim, name, server } = await claimed(lab);
+    tamper(node);
+    await claim.delete();
+    await happens(lab, node);
+    await first.kill();
+    await using _second = await lab.startOperatorProcess();
+    await server.says('Available');
+    assert.deepEqual(node.machine.biosAttributes, factoryBios);
+    assert.equal(node.machine.bootOrder[0], factoryOrder[0]);
+    assert.ok(onlyRecord(lab, name).status?.certificate);
+  });
+}
