@@ -105,7 +105,12 @@ test('a machine boots kernel, initrd and squashfs of an OCI image for its archit
   await registry.pushIndex('org/os', '1', { arm64: other, amd64: digest });
   const server = await prepared('oci', `${registry.host}/org/os:1`);
   const ready = await becomes('oci', 'Ready');
-  assert.deepEqual(ready.status?.boot, { image: `${registry.host}/org/os:1`, method: 'iPXE', digest });
+  assert.deepEqual(ready.status?.boot, {
+    image: `${registry.host}/org/os:1`,
+    method: 'iPXE',
+    methods: ['iPXE', 'UefiHttp'],
+    digest,
+  });
 
   const script = await (await fetch(`${boot.url}/ipxe/${server.uuid}`)).text();
   assert.match(script, /^kernel \S+\/kernel initrd=initrd gl\.ovl=\/:tmpfs gl\.url=\S+\/squashfs gl\.live=1 ip=any /m);

@@ -98,6 +98,7 @@ export async function startBootPart(
     registryUrl,
     imagesFile: config.bootImagesFile,
     fileRoots: config.bootFileRoots,
+    ipxeDirectory: config.ipxeDirectory,
     registries: config.bootRegistries,
     defaultUkiImage: config.defaultUkiImage,
     inventories: caches.inventories,

@@ -8,7 +8,7 @@ import type { EventRecorder } from '@metal/kube/events.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import { WorkQueue } from '@metal/kube/queue.ts';
 import type { Logger } from 'pino';
-import type { BootPlan } from './boot-plan.ts';
+import { type BootPlan, wayOf } from './boot-plan.ts';
 import { BootError } from './errors.ts';
 import { readIgnition } from './ignition.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
@@ -48,24 +48,27 @@ const mostConflicts = 5;
 export class Preparation implements AsyncDisposable {
   readonly #options: PreparationOptions;
   readonly #queue: WorkQueue;
-  readonly #listening: Disposable;
+  readonly #listening = new DisposableStack();
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
   /** When the ignition of a boot configuration was first found missing, by UID. */
   readonly #missedSince = new Map<string, number>();
 
   constructor(options: PreparationOptions) {
-    const { clock, random, bootConfigurations } = options;
+    const { clock, random, servers, bootConfigurations } = options;
     this.#options = options;
     this.#queue = new WorkQueue({ clock, ...(random && { random }) });
     this.#queue.onReady = () => this.#work();
-    this.#listening = bootConfigurations.onChange(({ key, before, after }) => {
-      if (after === undefined) {
-        this.#queue.forget(key);
-        this.#missedSince.delete(before?.metadata.uid ?? '');
-      }
-      if (after !== undefined && (before === undefined || isNews(before, after))) this.#lookAgain(key);
-    });
+    this.#listening.use(servers.onChange(({ before, after }) => this.#mayBootOtherwise(before, after)));
+    this.#listening.use(
+      bootConfigurations.onChange(({ key, before, after }) => {
+        if (after === undefined) {
+          this.#queue.forget(key);
+          this.#missedSince.delete(before?.metadata.uid ?? '');
+        }
+        if (after !== undefined && (before === undefined || isNews(before, after))) this.#lookAgain(key);
+      }),
+    );
     for (const boot of bootConfigurations.all()) this.#queue.add(keyOf(boot));
   }
 
@@ -74,6 +77,13 @@ export class Preparation implements AsyncDisposable {
     this.#queue.close();
     this.#stop.abort(new Error('the boot service stops'));
     await Promise.allSettled(this.#running);
+  }
+
+  /** What its BMC can be told is learnt of a new server about when its first boot is made. */
+  #mayBootOtherwise(before: Server | undefined, after: Server | undefined): void {
+    if (after === undefined || String(before?.status?.bootTargets) === String(after.status?.bootTargets)) return;
+    for (const boot of this.#options.bootConfigurations.all())
+      if (boot.spec.serverRef.name === after.metadata.name) this.#lookAgain(keyOf(boot));
   }
 
   #lookAgain(key: string): void {
@@ -140,14 +150,16 @@ export class Preparation implements AsyncDisposable {
   /** What was prepared once is kept: a tag that moves does not change what a machine boots. */
   async #plan(boot: ServerBootConfiguration): Promise<BootPlan> {
     const { images, servers } = this.#options;
-    const architecture = architectureOf(servers.get(boot.spec.serverRef.name));
+    const server = servers.get(boot.spec.serverRef.name);
+    const architecture = architectureOf(server);
+    const way = wayOf(boot, server);
     const digest = preparedDigestOf(boot);
     try {
-      return await images.check(boot.spec.image, this.#stop.signal, { architecture, digest });
+      return await images.check(boot.spec.image, this.#stop.signal, { architecture, digest }, way);
     } catch (error) {
       const isGone = error instanceof BootError && error.code === 'ImageMissing' && digest !== undefined;
       if (!isGone) throw error;
-      return images.check(boot.spec.image, this.#stop.signal, { architecture });
+      return images.check(boot.spec.image, this.#stop.signal, { architecture }, way);
     }
   }
 
@@ -231,9 +243,10 @@ function conditionsOf(boot: ServerBootConfiguration, { state, error }: Verdict, 
   return [{ ...said, lastTransitionTime, observedGeneration: boot.metadata.generation }];
 }
 
-const preparedBy = ({ method, image: { name, digest } }: BootPlan) => ({
+const preparedBy = ({ method, methods, image: { name, digest } }: BootPlan) => ({
   image: name,
   method,
+  ...(methods.length === 1 ? {} : { methods: [...methods] }),
   ...(digest === undefined ? {} : { digest }),
 });
 

@@ -56,6 +56,7 @@ export interface OperatorConfig {
   readonly bootUrl: string;
   readonly bootImagesFile: string | undefined;
   readonly bootFileRoots: readonly string[];
+  readonly ipxeDirectory: string | undefined;
   readonly bootRegistries: {
     readonly allowed: readonly string[];
     readonly insecure: readonly string[];
@@ -219,6 +220,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     bootUrl,
     bootImagesFile: optional(values['boot-images']),
     bootFileRoots: list(values['boot-file-roots']),
+    ipxeDirectory: optional(values['ipxe-directory']),
     bootRegistries: {
       allowed: list(values['allowed-registries'] || 'ghcr.io'),
       insecure: list(values['insecure-registries']),

@@ -39,6 +39,8 @@ export interface VendorProfile {
   /** Boot changes are taken only on the settings object. */
   readonly bootBySettings: boolean;
   readonly bootTargets: readonly string[];
+  /** Of those, the ones that it does not take all the same. */
+  readonly refusedTargets: readonly string[];
   /** Newer boards speak of LocationIndicatorActive, older ones of IndicatorLED. */
   readonly led: 'IndicatorLED' | 'LocationIndicatorActive';
   readonly resetTypes: readonly string[];
@@ -98,6 +100,7 @@ const generic: VendorProfile = {
   wantsModeSpelledOut: false,
   bootBySettings: false,
   bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp', 'BiosSetup'],
+  refusedTargets: [],
   led: 'LocationIndicatorActive',
   resetTypes: [...everyReset, 'ForceOn'],
   managerResetTypes: true,

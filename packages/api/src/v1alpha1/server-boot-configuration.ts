@@ -29,6 +29,10 @@ const boot = z.object({
     .optional()
     .describe('Digest of its manifest, where it is one of a registry: this is what is booted.'),
   method: z.string().optional().describe('How it boots: iPXE or UefiHttp.'),
+  methods: z
+    .array(z.string())
+    .optional()
+    .describe('All ways that image and server allow, the chosen one first; left out where there is one.'),
   steps: z.array(bootStep).optional().describe('The steps seen so far, in order.'),
 });
 
