@@ -411,6 +411,20 @@ test('a machine is served while thousands of clients say nothing, or take nothin
   assert.ok(grownMiB < 250, `2000 clients cost ${grownMiB} MiB, on both sides`);
 });
 
+test('what a BMC can be told to boot from counts, also when it becomes known after the boot', async () => {
+  await pushFull('org/late', '1');
+  await prepared('late', `${registry.host}/org/late:1`);
+  assert.equal((await becomes('late', 'Ready')).status?.boot?.method, 'iPXE');
+  const offer = (bootTargets: string[]) =>
+    room.client.mergePatch(Server, { name: 'late' }, { status: { bootTargets } }, { subresource: 'status' });
+  await offer(['None', 'Hdd']);
+  const refused = await becomes('late', 'Error');
+  assert.match(complaintOf(refused), /NoBootMethod: .*iPXE: the server does not offer it; UefiHttp: the server does not/);
+  await offer(['None', 'Pxe', 'Hdd']);
+  const { status } = await becomes('late', 'Ready');
+  assert.deepEqual([status?.boot?.method, status?.boot?.methods], ['iPXE', undefined]);
+});
+
 test('a step that does not come in time is named on the boot configuration until it comes', async () => {
   await registry.push('org/slow', '1', [
     [type('kernel'), kernel],

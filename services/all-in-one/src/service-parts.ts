@@ -157,7 +157,7 @@ export async function startEventsPart(
 
 /** One replica answers: DHCP has a lease of its own, so that it need not run where the controllers do. */
 export async function startDhcpPart(
-  { config, caches, client, clock, log, bootTokenKey, identity }: SharedWithCaches,
+  { config, caches, client, clock, log, metrics, bootTokenKey, identity }: SharedWithCaches,
   { url: bootUrl, sawDhcp }: { url: string; sawDhcp?: BootPart['sawDhcp'] },
   stack: AsyncDisposableStack,
 ): Promise<void> {
@@ -177,6 +177,7 @@ export async function startDhcpPart(
       leaderElection: config.leaderElect ? { namespace, leaseName: dhcpLeaseName, identity, ...lease } : undefined,
       clock,
       log: log.child({ part: 'dhcp' }),
+      metrics,
     }),
   );
 }
