@@ -434,7 +434,7 @@ test('a step that does not come in time is named on the boot configuration until
   await room.client.mergePatch(Server, { name: 'slow' }, { status: { powerState: 'On' } }, { subresource: 'status' });
   await room.until(room.servers, 'slow', ({ status }) => status?.powerState === 'On');
   await using hurried = await startBoot(optionsFor({}, { clock: createClock(300) }));
-  await (await fetch(`${hurried.url}/ipxe/${server.uuid}`)).text();
+  assert.match(await (await fetch(`${hurried.url}/ipxe/${server.uuid}`)).text(), /^kernel /m);
   const overdueOf = ({ status }: ServerBootConfiguration) =>
     status?.conditions?.find(({ type: each }) => each === 'BootOverdue');
   const late = await room.until(
