@@ -23,7 +23,11 @@ export interface RealLabOptions {
 }
 
 /** A lab in real time whose services are known by the address that guests have for this host. */
-export async function openRealLab({ flags = [], host = hostAddress, secure = false }: RealLabOptions = {}): Promise<Lab> {
+export async function openRealLab({
+  flags = [],
+  host = hostAddress,
+  secure = false,
+}: RealLabOptions = {}): Promise<Lab> {
   await buildImage({ out: image, say: (line) => void process.stdout.write(`${line}\n`) });
   const directory = await mkdtemp(join(tmpdir(), 'metal-real-lab-'));
   const images = join(directory, 'images.json');

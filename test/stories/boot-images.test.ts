@@ -419,7 +419,10 @@ test('what a BMC can be told to boot from counts, also when it becomes known aft
     room.client.mergePatch(Server, { name: 'late' }, { status: { bootTargets } }, { subresource: 'status' });
   await offer(['None', 'Hdd']);
   const refused = await becomes('late', 'Error');
-  assert.match(complaintOf(refused), /NoBootMethod: .*iPXE: the server does not offer it; UefiHttp: the server does not/);
+  assert.match(
+    complaintOf(refused),
+    /NoBootMethod: .*iPXE: the server does not offer it; UefiHttp: the server does not/,
+  );
   await offer(['None', 'Pxe', 'Hdd']);
   const { status } = await becomes('late', 'Ready');
   assert.deepEqual([status?.boot?.method, status?.boot?.methods], ['iPXE', undefined]);

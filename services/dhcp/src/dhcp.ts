@@ -60,7 +60,11 @@ export async function startDhcp(options: DhcpOptions): Promise<AsyncDisposable> 
   const count = countLeases(options.metrics);
   if (options.leaderElection === undefined) return answer(options, settings, count);
   const stop = new AbortController();
-  const done = answerWhileLeading(options, settings, { leaderElection: options.leaderElection, count, signal: stop.signal });
+  const done = answerWhileLeading(options, settings, {
+    leaderElection: options.leaderElection,
+    count,
+    signal: stop.signal,
+  });
   const dispose = async () => {
     stop.abort(new Error('stopping'));
     await done;
