@@ -114,7 +114,7 @@ for (const vendor of vendors) {
     test('a machine boots from the network once', async () => {
       await using met = await meet(vendor);
       const { bmc, node, uri } = met;
-      await networkBootOnce(bmc, uri, { target: 'Pxe' });
+      await networkBootOnce(bmc, uri, ['Pxe']);
       for (const [start, override] of ['Pxe', undefined].entries()) {
         await resetSystem(bmc, uri, 'On');
         await node.until(({ boots }) => boots[start]?.outcome !== undefined, patience());
@@ -136,7 +136,7 @@ for (const vendor of vendors) {
     test('UEFI HTTP boot is set where the BMC offers it, and refused before it is sent where not', async () => {
       await using met = await meet(vendor);
       const { bmc, uri } = met;
-      const boot = networkBootOnce(bmc, uri, { target: 'UefiHttp', httpBootUri: 'http://boot.example/uki.efi' });
+      const boot = networkBootOnce(bmc, uri, ['UefiHttp']);
       if (profile.bootTargets.some((target) => target === 'UefiHttp')) {
         await boot;
         assert.equal((await readSystem(bmc, uri)).override.target, 'UefiHttp');
@@ -148,7 +148,7 @@ for (const vendor of vendors) {
     test('the boot order is set once and does not disturb a network boot', async () => {
       await using met = await meet(vendor);
       const { bmc, uri } = met;
-      await networkBootOnce(bmc, uri, { target: 'Pxe' });
+      await networkBootOnce(bmc, uri, ['Pxe']);
       assert.equal(await setBootOrder(bmc, uri, ['Boot0002']), 'changed');
       assert.equal(await setBootOrder(bmc, uri, ['Boot0002']), 'unchanged');
       const { bootOrder, override } = await readSystem(bmc, uri);

@@ -16,12 +16,18 @@ const patienceMs = 240_000;
 
 export interface RealLabOptions {
   readonly flags?: readonly string[];
+  /** Address under which machines reach this host; left out, the one that QEMU makes up. */
+  readonly host?: string;
   /** Machines report over TLS. */
   readonly secure?: boolean;
 }
 
-/** A lab in real time whose services are known by the address that guests of QEMU have for this host. */
-export async function openRealLab({ flags = [], secure = false }: RealLabOptions = {}): Promise<Lab> {
+/** A lab in real time whose services are known by the address that guests have for this host. */
+export async function openRealLab({
+  flags = [],
+  host = hostAddress,
+  secure = false,
+}: RealLabOptions = {}): Promise<Lab> {
   await buildImage({ out: image, say: (line) => void process.stdout.write(`${line}\n`) });
   const directory = await mkdtemp(join(tmpdir(), 'metal-real-lab-'));
   const images = join(directory, 'images.json');
@@ -29,7 +35,11 @@ export async function openRealLab({ flags = [], secure = false }: RealLabOptions
   const tenant = guestImage(join(directory, 'tenant'), 'panic=60');
   await writeFile(
     images,
-    JSON.stringify({ discovery: guestImage(image, noNeighbours), 'registry.test/tenant:1': tenant }),
+    JSON.stringify({
+      discovery: guestImage(image, noNeighbours),
+      'discovery-uki': { uki: join(image, 'discovery.efi') },
+      'registry.test/tenant:1': tenant,
+    }),
   );
   const lab = await openLab({
     speed: 1,
@@ -37,8 +47,8 @@ export async function openRealLab({ flags = [], secure = false }: RealLabOptions
     flags: [
       `--boot-images=${images}`,
       '--probe-os-image=discovery',
-      ...(await flagsForGuests(secure ? 'https' : 'http')),
-      ...(secure ? [`--registry-cert-path=${await certificateIn(directory)}`] : []),
+      ...(await flagsForGuests({ host, registryScheme: secure ? 'https' : 'http' })),
+      ...(secure ? [`--registry-cert-path=${await certificateIn(directory, host)}`] : []),
       '--server-resync-interval=10s',
       ...flags,
     ],
@@ -52,17 +62,21 @@ export async function openRealLab({ flags = [], secure = false }: RealLabOptions
 }
 
 /** A certificate for the address that guests have for this host. */
-async function certificateIn(directory: string): Promise<string> {
+async function certificateIn(directory: string, host: string): Promise<string> {
   const authority = await createAuthority('of the site');
-  const { certificatePem, keyPem } = await authority.issue({ commonName: 'registry', ipAddresses: [hostAddress] });
+  const { certificatePem, keyPem } = await authority.issue({ commonName: 'registry', ipAddresses: [host] });
   const files = { 'ca.crt': authority.certificatePem, 'tls.crt': certificatePem, 'tls.key': keyPem };
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
   return directory;
 }
 
 /** A machine in QEMU in the lab's rack, whose story is told with the others. */
-export async function addRealMachine(lab: Lab, qemu: NodeWish['qemu'] = {}): Promise<Node> {
-  const node = await lab.fleet.add({ machine: 'qemu', qemu: { memoryMiB: 768, ...qemu } });
+export async function addRealMachine(
+  lab: Lab,
+  qemu: NodeWish['qemu'] = {},
+  more: Omit<NodeWish, 'qemu' | 'machine'> = {},
+): Promise<Node> {
+  const node = await lab.fleet.add({ ...more, machine: 'qemu', qemu: { memoryMiB: 768, ...qemu } });
   lab.timeline.follow(node);
   return node;
 }

@@ -105,7 +105,12 @@ test('a machine boots kernel, initrd and squashfs of an OCI image for its archit
   await registry.pushIndex('org/os', '1', { arm64: other, amd64: digest });
   const server = await prepared('oci', `${registry.host}/org/os:1`);
   const ready = await becomes('oci', 'Ready');
-  assert.deepEqual(ready.status?.boot, { image: `${registry.host}/org/os:1`, method: 'iPXE', digest });
+  assert.deepEqual(ready.status?.boot, {
+    image: `${registry.host}/org/os:1`,
+    method: 'iPXE',
+    methods: ['iPXE', 'UefiHttp'],
+    digest,
+  });
 
   const script = await (await fetch(`${boot.url}/ipxe/${server.uuid}`)).text();
   assert.match(script, /^kernel \S+\/kernel initrd=initrd gl\.ovl=\/:tmpfs gl\.url=\S+\/squashfs gl\.live=1 ip=any /m);
@@ -381,6 +386,23 @@ test('the token of one server leads to no image of another', async () => {
   assert.deepEqual(got, [one, other]);
 });
 
+test('what a BMC can be told to boot from counts, also when it becomes known after the boot', async () => {
+  await pushFull('org/late', '1');
+  await prepared('late', `${registry.host}/org/late:1`);
+  assert.equal((await becomes('late', 'Ready')).status?.boot?.method, 'iPXE');
+  const offer = (bootTargets: string[]) =>
+    room.client.mergePatch(Server, { name: 'late' }, { status: { bootTargets } }, { subresource: 'status' });
+  await offer(['None', 'Hdd']);
+  const refused = await becomes('late', 'Error');
+  assert.match(
+    complaintOf(refused),
+    /NoBootMethod: .*iPXE: the server does not offer it; UefiHttp: the server does not/,
+  );
+  await offer(['None', 'Pxe', 'Hdd']);
+  const { status } = await becomes('late', 'Ready');
+  assert.deepEqual([status?.boot?.method, status?.boot?.methods], ['iPXE', undefined]);
+});
+
 test('a step that does not come in time is named on the boot configuration until it comes', async () => {
   await registry.push('org/slow', '1', [
     [type('kernel'), kernel],
@@ -390,7 +412,7 @@ test('a step that does not come in time is named on the boot configuration until
   await room.client.mergePatch(Server, { name: 'slow' }, { status: { powerState: 'On' } }, { subresource: 'status' });
   await room.until(room.servers, 'slow', ({ status }) => status?.powerState === 'On');
   await using hurried = await startBoot(optionsFor({}, { clock: createClock(300) }));
-  await (await fetch(`${hurried.url}/ipxe/${server.uuid}`)).text();
+  assert.match(await (await fetch(`${hurried.url}/ipxe/${server.uuid}`)).text(), /^kernel /m);
   const overdueOf = ({ status }: ServerBootConfiguration) =>
     status?.conditions?.find(({ type: each }) => each === 'BootOverdue');
   const late = await room.until(

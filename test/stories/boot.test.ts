@@ -141,6 +141,23 @@ test('a machine boots kernel, initrd and ignition, and the boot leaves a trace w
   assert.match(await scriptOf(server), /installed already\nexit 1/);
 });
 
+test('firmware that boots over HTTP without orders loads iPXE, and nothing else of its directory', async () => {
+  await using programs = await directoryWith({ 'ipxe.efi': 'MZ program', 'secret.txt': 'secret' });
+  await using served = await startBoot(optionsFor({ ipxeDirectory: programs.path }));
+  const head = await fetch(`${served.url}/ipxe.efi`, { method: 'HEAD' });
+  assert.deepEqual(
+    [head.status, head.headers.get('content-type'), head.headers.get('content-length')],
+    [200, 'application/efi', '10'],
+  );
+  const etag = head.headers.get('etag') ?? '';
+  const part = await fetch(`${served.url}/ipxe.efi`, { headers: { range: 'bytes=3-', 'if-range': etag } });
+  assert.deepEqual([part.status, await part.text()], [206, 'program']);
+  assert.equal((await fetch(`${served.url}/ipxe.efi`, { headers: { 'if-none-match': etag } })).status, 304);
+  for (const path of ['secret.txt', 'ipxe-arm64.efi', '%2e%2e%2fipxe.efi'])
+    assert.equal((await fetch(`${served.url}/${path}`)).status, 404, path);
+  assert.equal((await fetch(`${boot.url}/ipxe.efi`)).status, 404, 'no directory is named');
+});
+
 test('a boot configuration becomes Ready with a single write', async () => {
   const server = await room.booting('single', { image: 'probe-os' });
   const ready = await becomes('single', 'Ready');

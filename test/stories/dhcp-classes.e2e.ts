@@ -13,6 +13,7 @@ import type { KubeObject } from '@metal/kube/kind.ts';
 import { Store } from '@metal/kube/store.ts';
 import { DhcpNetwork, obstacleToDhcpNetworks } from '@metal/lab/dhcp-network.ts';
 import { LogLines } from '@metal/lab/log-lines.ts';
+import { Registry } from 'prom-client';
 
 const obstacle = await obstacleToDhcpNetworks();
 const options = obstacle === undefined ? {} : { skip: obstacle };
@@ -47,6 +48,7 @@ async function openDhcp(wishes: { unknown?: 'answer'; macPrefixes?: string } = {
       bmcs: new Store<BMC>(),
     };
     const lines = new LogLines();
+    const metrics = new Registry();
     const seen: DhcpSeen[] = [];
     put(caches.servers, 'one', { spec: { systemUUID: 'u' }, status: { networkInterfaces: [{ macAddress: known }] } });
     const service = await startDhcp({
@@ -70,13 +72,14 @@ async function openDhcp(wishes: { unknown?: 'answer'; macPrefixes?: string } = {
       bootTokenKey: () => Promise.resolve(key),
       isManagementDevice: () => false,
       onSeen: (event) => seen.push(event),
+      metrics,
       command: network.serverCommand,
       clock: createClock(10),
       log: lines.log,
     });
     stack.use(service);
     const owned = stack.move();
-    return { network, caches, lines, seen, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { network, caches, lines, seen, metrics, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
@@ -161,7 +164,7 @@ test('a machine with orders is led to its UKI by HTTP and by its system, until t
 
 test('a machine that becomes known is answered, and told of; one that goes is answered no more', options, async () => {
   await using dhcp = await openDhcp();
-  const { caches, network, lines, seen } = dhcp;
+  const { caches, network, lines, seen, metrics } = dhcp;
   const read = lines.next(/read .*\/hosts\/020000000009/);
   put(caches.endpoints, 'bmc', { spec: { macAddress: '02-00-00-00-00-09', ip: '198.51.100.1' } });
   await read;
@@ -183,6 +186,7 @@ test('a machine that becomes known is answered, and told of; one that goes is an
       [known, 'one', server?.ip],
     ],
   );
+  assert.match(await metrics.metrics(), /^metal_dhcp_leases_total\{event="given"\} 2$/m);
 });
 
 test('strangers are answered by their prefix, or when somebody says so', options, async () => {

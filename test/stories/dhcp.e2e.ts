@@ -31,7 +31,7 @@ test(
   options,
   async () => {
     await using network = await DhcpNetwork.open();
-    using _path = await programsOf(network);
+    using _path = await network.dnsmasqRunsHere();
     await using lab = await openLab({
       macPrefixes: () => prefixes,
       flags: [
@@ -73,7 +73,7 @@ test(
 
 test('a machine is answered from its discovery on, and before it only by its prefix', options, async () => {
   await using network = await DhcpNetwork.open();
-  using _path = await programsOf(network);
+  using _path = await network.dnsmasqRunsHere();
   await using lab = await openLab({
     flags: [
       '--components=controllers,registry,boot,dhcp',
@@ -139,10 +139,3 @@ test('of two replicas one answers, and the other as soon as the first one stops'
   assert.ok(before && after);
   assert.equal(await network.serverPrograms(), 1);
 });
-
-/** A process looks its dnsmasq up in PATH; for the time of a story it finds the one in the network. */
-async function programsOf(network: DhcpNetwork): Promise<Disposable> {
-  const before = process.env.PATH;
-  process.env.PATH = `${await network.programDirectory()}:${before}`;
-  return { [Symbol.dispose]: () => void (process.env.PATH = before) };
-}

@@ -8,6 +8,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
 import { alertQueries, dashboardQueries, metricsIn } from '@metal/lab/queries.ts';
+import { directoryWith } from './service-room.ts';
 
 const openLab = labsOfFile();
 
@@ -18,10 +19,13 @@ test('a process exports every metric that dashboard and alert rules ask for, and
     fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
   });
   const port = await freePort();
+  await using scratch = await directoryWith({});
   await using _operator = await lab.startOperatorProcess([
     `--metrics-bind-address=127.0.0.1:${port}`,
     '--metrics-secure=false',
-    '--components=controllers,registry,boot,metadata',
+    '--components=controllers,registry,boot,metadata,dhcp',
+    '--dhcp=files',
+    `--dhcp-directory=${scratch.path}/dhcp`,
     '--metadata-port=0',
     '--event-url=http://127.0.0.1',
     '--event-port=0',

@@ -37,21 +37,47 @@ const modes: [string, string, string | undefined, object][] = [
 for (const [Manufacturer, what, BootSourceOverrideMode, added] of modes) {
   test(`for a network boot a ${Manufacturer} system ${what}`, async () => {
     const resource = { Manufacturer, Boot: { BootSourceOverrideMode } };
-    const sent = await changes(resource, (bmc) => networkBootOnce(bmc, uri, { target: 'Pxe' }));
+    const sent = await changes(resource, (bmc) => networkBootOnce(bmc, uri, ['Pxe']));
     assert.deepEqual(sent, [[uri, { Boot: { ...pxe, ...added } }]]);
   });
 }
 
-test('UEFI HTTP boot carries its URL', async () => {
-  const httpBootUri = 'http://boot.example/uki.efi';
-  const [change] = await changes({ Boot: {} }, (bmc) => networkBootOnce(bmc, uri, { target: 'UefiHttp', httpBootUri }));
-  assert.deepEqual(change?.[1], { Boot: { ...pxe, BootSourceOverrideTarget: 'UefiHttp', HttpBootUri: httpBootUri } });
+const http = { ...pxe, BootSourceOverrideTarget: 'UefiHttp' };
+const offering = (...targets: string[]) => ({ 'BootSourceOverrideTarget@Redfish.AllowableValues': targets });
+
+for (const [title, Boot, sent] of [
+  ['has the address from DHCP', { HttpBootUri: null }, http],
+  ['forgets the address that somebody left', { HttpBootUri: 'http://left/x.efi' }, { ...http, HttpBootUri: '' }],
+  ['is not sent where it is not offered, and the next one is', offering('Pxe', 'Hdd'), pxe],
+  ['is sent where nothing is said of what is offered', {}, http],
+] as const) {
+  test(`UEFI HTTP boot ${title}`, async () => {
+    const changed = await changes({ Boot }, (bmc) => networkBootOnce(bmc, uri, ['UefiHttp', 'Pxe']));
+    assert.deepEqual(changed, [[uri, { Boot: sent }]]);
+  });
+}
+
+test('a target that the BMC refuses although it offers it gives way to the next one, which says why', async () => {
+  const sent = await changes({ Boot: offering('UefiHttp', 'Pxe') }, async (bmc, desk) => {
+    desk.intercept = ({ method, body }, response) => {
+      const isRefused = method === 'PATCH' && JSON.stringify(body).includes('UefiHttp');
+      if (isRefused) json(response, 400, { error: { message: 'not licensed' } });
+      return isRefused;
+    };
+    const { target, refusals } = await networkBootOnce(bmc, uri, ['UefiHttp', 'Pxe']);
+    assert.equal(target, 'Pxe');
+    assert.match(refusals[0]?.message ?? '', /not licensed/);
+  });
+  assert.deepEqual(
+    sent.map(([, body]) => body),
+    [{ Boot: http }, { Boot: pxe }],
+  );
 });
 
 test('a target that the BMC does not offer is not sent', async () => {
   const Boot = { 'BootSourceOverrideTarget@Redfish.AllowableValues': ['None', 'Pxe', 'Hdd'] };
   const act = (bmc: Bmc) =>
-    assert.rejects(networkBootOnce(bmc, uri, { target: 'UefiHttp' }), {
+    assert.rejects(networkBootOnce(bmc, uri, ['UefiHttp']), {
       code: 'NotSupported',
       message: /UefiHttp; it offers None, Pxe, Hdd/,
     });
@@ -123,7 +149,7 @@ test('a BMC that takes boot changes only on the settings object gets them there,
         if (isRefused) json(response, 405, {});
         return isRefused;
       };
-      await networkBootOnce(bmc, uri, { target: 'Pxe' });
+      await networkBootOnce(bmc, uri, ['Pxe']);
       assert.equal(desk.seen.at(-1)?.headers['if-match'], '"s"');
     },
     more,
@@ -140,7 +166,7 @@ test('a refusal is an error where there is no settings object', async () => {
       if (method === 'PATCH') json(response, 400, { error: { message: 'no' } });
       return method === 'PATCH';
     };
-    return assert.rejects(networkBootOnce(bmc, uri, { target: 'Pxe' }), { code: 'HttpError', status: 400 });
+    return assert.rejects(networkBootOnce(bmc, uri, ['Pxe']), { code: 'HttpError', status: 400 });
   };
   await changes({ Boot: {} }, act);
 });
@@ -160,7 +186,7 @@ for (const [title, did, status, outcome] of [
       return true;
     };
     await using bmc = talkTo(desk);
-    const [result] = await Promise.allSettled([networkBootOnce(bmc, uri, { target: 'Pxe' })]);
+    const [result] = await Promise.allSettled([networkBootOnce(bmc, uri, ['Pxe'])]);
     assert.equal(result.status, outcome);
   });
 }

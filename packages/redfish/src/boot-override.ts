@@ -3,44 +3,62 @@ import { RedfishError, wasRefused } from './errors.ts';
 import { pendingSystem, type SystemResource } from './schemas.ts';
 import { readSystemResource, type SystemCallOptions } from './systems.ts';
 
+export type NetworkTarget = 'Pxe' | 'UefiHttp';
+
 export interface NetworkBoot {
-  readonly target: 'Pxe' | 'UefiHttp';
-  /** For UefiHttp, where the BMC is told the URL instead of DHCP. */
-  readonly httpBootUri?: string | undefined;
+  readonly target: NetworkTarget;
+  /** Of targets before it that the BMC offers. */
+  readonly refusals: readonly RedfishError[];
 }
 
 /**
- * Boots from the network once, at the next start.
- * @throws RedfishError NotSupported when the BMC advertises its targets and this is not among them.
+ * Boots from the network once, at the next start: from the first of these targets that the BMC offers and takes. Where
+ * firmware finds what it boots over HTTP, DHCP tells it; an address that somebody left in the BMC would go before that.
+ * @throws RedfishError NotSupported when the BMC advertises its targets and none of these is among them.
  */
 export async function networkBootOnce(
   bmc: Bmc,
   uri: string,
-  { target, httpBootUri }: NetworkBoot,
+  targets: readonly NetworkTarget[],
   options: SystemCallOptions = {},
-): Promise<void> {
+): Promise<NetworkBoot> {
   const seen = await look(bmc, uri, options);
-  requireTarget(seen, target);
+  const offered = targets.filter((target) => isOffered(seen, target));
+  const refusals: RedfishError[] = [];
+  for (const target of offered) {
+    try {
+      await overrideOnce(bmc, seen, target, options);
+      return { target, refusals };
+    } catch (error) {
+      if (!(error instanceof RedfishError) || !isRefused(error) || !wasRefused(error)) throw error;
+      refusals.push(error);
+    }
+  }
+  throw refusals.at(-1) ?? notOffered(seen, targets);
+}
+
+async function overrideOnce(bmc: Bmc, seen: Seen, target: NetworkTarget, options: SystemCallOptions): Promise<void> {
+  const { Boot } = seen.value;
   const wish = {
     BootSourceOverrideEnabled: 'Once',
     BootSourceOverrideTarget: target,
-    ...bmc.traits.overrideMode(seen.value.Boot),
-    ...(httpBootUri === undefined ? {} : { HttpBootUri: httpBootUri }),
+    ...bmc.traits.overrideMode(Boot),
+    ...(target === 'UefiHttp' && Boot.HttpBootUri !== undefined ? { HttpBootUri: '' } : {}),
   };
   try {
     await patchBoot(bmc, seen, options, wish);
   } catch (error) {
     // An answer may get lost, or be an error although the BMC did it: what it says afterwards counts.
     if (!(error instanceof RedfishError) || wasRefused(error)) throw error;
-    const now: Record<string, unknown> = { ...(await look(bmc, uri, options)).value.Boot };
-    if (Object.entries(wish).some(([name, value]) => now[name] !== value)) throw error;
+    const now: Record<string, unknown> = { ...(await look(bmc, seen.uri, options)).value.Boot };
+    if (Object.entries(wish).some(([name, value]) => (now[name] ?? '') !== value)) throw error;
   }
 }
 
 /** Boots from the disk once, at the next start, whatever the persistent order says. */
 export async function bootFromDiskOnce(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<void> {
   const seen = await look(bmc, uri, options);
-  requireTarget(seen, 'Hdd');
+  if (!isOffered(seen, 'Hdd')) throw notOffered(seen, ['Hdd']);
   await patchBoot(bmc, seen, options, { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Hdd' });
 }
 
@@ -98,14 +116,18 @@ async function look(bmc: Bmc, uri: string, options: SystemCallOptions): Promise<
   return { uri, ...(await readSystemResource(bmc, uri, { priority: 'boot', ...options })) };
 }
 
-function requireTarget({ uri, value }: Seen, target: string): void {
-  const offered = value.Boot['BootSourceOverrideTarget@Redfish.AllowableValues'] ?? [];
-  if (offered.length === 0 || offered.includes(target)) return;
-  throw new RedfishError({
+const offeredBy = ({ value }: Seen): readonly string[] =>
+  value.Boot['BootSourceOverrideTarget@Redfish.AllowableValues'] ?? [];
+
+/** A BMC that does not say what it offers is asked. */
+const isOffered = (seen: Seen, target: string): boolean =>
+  offeredBy(seen).length === 0 || offeredBy(seen).includes(target);
+
+const notOffered = (seen: Seen, targets: readonly string[]): RedfishError =>
+  new RedfishError({
     code: 'NotSupported',
-    message: `${uri} cannot boot once from ${target}; it offers ${offered.join(', ')}`,
+    message: `${seen.uri} cannot boot once from ${targets.join(' or ')}; it offers ${offeredBy(seen).join(', ')}`,
   });
-}
 
 /** Newer BMCs (iDRAC 10) take boot changes only on the settings object that the system names. */
 async function patchBoot(bmc: Bmc, seen: Seen, options: SystemCallOptions, Boot: object): Promise<void> {

@@ -16,7 +16,7 @@ const serviceUuid = 'aaaabbbb-0000-4000-8000-000000000001';
 
 const changes: Record<string, (bmc: Bmc, options: SystemCallOptions) => Promise<unknown>> = {
   resetSystem: (bmc, options) => resetSystem(bmc, uri, 'On', options),
-  networkBootOnce: (bmc, options) => networkBootOnce(bmc, uri, { target: 'Pxe' }, options),
+  networkBootOnce: (bmc, options) => networkBootOnce(bmc, uri, ['Pxe'], options),
   bootFromDiskOnce: (bmc, options) => bootFromDiskOnce(bmc, uri, options),
   clearBootOverride: (bmc, options) => clearBootOverride(bmc, uri, options),
   setBootOrder: (bmc, options) => setBootOrder(bmc, uri, ['Boot0002'], options),

@@ -102,6 +102,7 @@ export async function startBootPart(
     butane: config.butane,
     ipxeBootConfigs: watchIpxeBootConfigs(cacheSet),
     publishesBootConfigs: config.publishesBootConfigs,
+    ipxeDirectory: config.ipxeDirectory,
     registries: config.bootRegistries,
     defaultUkiImage: config.defaultUkiImage,
     inventories: caches.inventories,
@@ -160,7 +161,7 @@ export async function startEventsPart(
 
 /** One replica answers: DHCP has a lease of its own, so that it need not run where the controllers do. */
 export async function startDhcpPart(
-  { config, caches, client, clock, log, bootTokenKey, identity }: SharedWithCaches,
+  { config, caches, client, clock, log, metrics, bootTokenKey, identity }: SharedWithCaches,
   { url: bootUrl, sawDhcp }: { url: string; sawDhcp?: BootPart['sawDhcp'] },
   stack: AsyncDisposableStack,
 ): Promise<void> {
@@ -180,6 +181,7 @@ export async function startDhcpPart(
       leaderElection: config.leaderElect ? { namespace, leaseName: dhcpLeaseName, identity, ...lease } : undefined,
       clock,
       log: log.child({ part: 'dhcp' }),
+      metrics,
     }),
   );
 }

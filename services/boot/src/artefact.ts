@@ -30,23 +30,24 @@ export interface Artefact {
   deliver(demand: Demand): Promise<Delivery>;
 }
 
-export function fileArtefact(path: string): Artefact {
+export function fileArtefact(path: string, contentType = 'application/octet-stream'): Artefact {
   const openFile = async () => {
     const handle = await open(path, 'r').catch((cause: unknown) => {
-      throw new BootError('ArtefactMissing', `${path} cannot be read; expected a kernel or initrd file there`, cause);
+      throw new BootError('ArtefactMissing', `${path} cannot be read; expected a file to boot from there`, cause);
     });
     const stat = await handle.stat();
     if (stat.isFile())
       return { handle, size: stat.size, etag: `"${stat.size.toString(36)}-${Math.round(stat.mtimeMs).toString(36)}"` };
     await handle.close();
-    throw new BootError('ArtefactMissing', `${path} is not a file; expected a kernel or initrd there`);
+    throw new BootError('ArtefactMissing', `${path} is not a file; expected one to boot from there`);
   };
   return {
     name: path,
     check: async () => (await openFile()).handle.close(),
     deliver: async (demand) => {
       const { handle, size, etag } = await openFile();
-      return deliveryOf(handle, planOf(demand, size, etag));
+      const plan = planOf(demand, size, etag);
+      return deliveryOf(handle, { ...plan, headers: { ...plan.headers, 'content-type': contentType } });
     },
   };
 }

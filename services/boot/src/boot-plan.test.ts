@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { cleanupAttemptAnnotation, discoveryAttemptAnnotation } from '@metal/api/wire/contract.ts';
 import { type Artefact, fileArtefact } from './artefact.ts';
-import { type BootMethod, bootMethods, planOf } from './boot-plan.ts';
+import { type BootMethod, bootMethods, planOf, wayOf } from './boot-plan.ts';
 import type { LayerName } from './oci/layers.ts';
 
 const imageWith = (layers: readonly LayerName[]) => ({
@@ -19,7 +22,7 @@ const possible: [LayerName[], readonly BootMethod[], BootMethod, LayerName[]][] 
 ];
 for (const [layers, capable, method, loaded] of possible) {
   test(`an image with ${layers.join(', ')} boots by ${method} where the server can do ${capable.join(', ')}`, () => {
-    const plan = planOf(imageWith(layers), capable);
+    const plan = planOf(imageWith(layers), { capable });
     assert.equal(plan.method, method);
     assert.deepEqual(
       plan.artefacts.map(({ name }) => name),
@@ -38,6 +41,50 @@ const impossible: [LayerName[], readonly BootMethod[], string, RegExp][] = [
 ];
 for (const [layers, capable, code, message] of impossible) {
   test(`an image with ${layers.join(', ') || 'no layer'} is refused where the server can do ${capable.join(', ')}: ${code}`, () => {
-    assert.throws(() => planOf(imageWith(layers), capable), { code, message });
+    assert.throws(() => planOf(imageWith(layers), { capable }), { code, message });
+  });
+}
+
+const all: LayerName[] = ['kernel', 'initrd', 'uki'];
+const turns: [LayerName[], number, BootMethod[]][] = [
+  [all, 0, ['iPXE', 'UefiHttp']],
+  [all, 1, ['UefiHttp', 'iPXE']],
+  [all, 2, ['iPXE', 'UefiHttp']],
+  [['uki'], 1, ['UefiHttp']],
+];
+for (const [layers, turn, methods] of turns) {
+  test(`after ${turn} ways in vain an image with ${layers.join(', ')} has its turns by ${methods.join(', ')}`, () => {
+    const plan = planOf(imageWith(layers), { turn });
+    assert.deepEqual([plan.method, plan.methods], [methods[0], methods]);
+  });
+}
+
+const offers: [string[] | undefined, readonly BootMethod[]][] = [
+  [undefined, bootMethods],
+  [[], bootMethods],
+  [['None', 'Pxe', 'Hdd'], ['iPXE']],
+  [['Pxe', 'UefiHttp'], bootMethods],
+  [['UefiHttp', 'Hdd'], bootMethods],
+  [['None', 'Hdd'], []],
+];
+for (const [bootTargets, capable] of offers) {
+  test(`a BMC that offers ${bootTargets?.join(', ') ?? 'what it does not say'} can boot by ${capable.join(', ') || 'no method'}`, () => {
+    // Only the fields that are looked at.
+    const server = { status: bootTargets === undefined ? {} : { bootTargets } } as Server;
+    const boot = { metadata: {} } as ServerBootConfiguration;
+    assert.deepEqual(wayOf(boot, server).capable, capable);
+  });
+}
+
+for (const [annotations, turn] of [
+  [{}, 0],
+  [{ [discoveryAttemptAnnotation]: '1' }, 0],
+  [{ [discoveryAttemptAnnotation]: '2' }, 1],
+  [{ [cleanupAttemptAnnotation]: '3' }, 2],
+  [{ [discoveryAttemptAnnotation]: 'many' }, 0],
+] as const) {
+  test(`the turn of ${JSON.stringify(annotations)} is ${turn}`, () => {
+    const boot = { metadata: { annotations } } as unknown as ServerBootConfiguration;
+    assert.equal(wayOf(boot, undefined).turn, turn);
   });
 }

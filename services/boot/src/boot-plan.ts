@@ -1,3 +1,6 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { cleanupAttemptAnnotation, discoveryAttemptAnnotation } from '@metal/api/wire/contract.ts';
 import type { Artefact } from './artefact.ts';
 import { BootError } from './errors.ts';
 import type { BootImage } from './images.ts';
@@ -20,17 +23,44 @@ export interface BootPlan {
   readonly script?: string | undefined;
 }
 
+/** What of a server decides how it boots. */
+export interface Way {
+  readonly capable?: readonly BootMethod[];
+  /** How many ways were tried before, in vain: each has its turn. */
+  readonly turn?: number;
+}
+
 const needs: Readonly<Record<BootMethod, readonly LayerName[]>> = { iPXE: ['kernel', 'initrd'], UefiHttp: ['uki'] };
 const takesIfThere: Readonly<Record<BootMethod, readonly LayerName[]>> = { iPXE: ['squashfs'], UefiHttp: [] };
+
+/** Boot targets of Redfish that lead to each method: iPXE is loaded over PXE or over HTTP. */
+const targets: Readonly<Record<BootMethod, readonly string[]>> = { iPXE: ['Pxe', 'UefiHttp'], UefiHttp: ['UefiHttp'] };
+
+/**
+ * How to boot this for this server. A BMC that does not say what it can be told may know everything.
+ * Discoveries and cleanups that failed are made anew, and try the next way then.
+ */
+export function wayOf({ metadata }: ServerBootConfiguration, server: Server | undefined): Way {
+  const offered = server?.status?.bootTargets ?? [];
+  const isOffered = (method: BootMethod) => targets[method].some((target) => offered.includes(target));
+  const { annotations } = metadata;
+  const attempt = Number(annotations?.[discoveryAttemptAnnotation] ?? annotations?.[cleanupAttemptAnnotation] ?? 1);
+  return {
+    capable: offered.length === 0 ? bootMethods : bootMethods.filter(isOffered),
+    turn: Number.isSafeInteger(attempt) && attempt > 0 ? attempt - 1 : 0,
+  };
+}
 
 /**
  * Chooses how to boot: what the image has, of what the server can.
  * @throws BootError LayerMissing when the image lacks a layer for every way that the server can take, NoBootMethod when
  * the server cannot take the ways that the image has layers for.
  */
-export function planOf(image: BootImage, capable: readonly BootMethod[] = bootMethods): BootPlan {
+export function planOf(image: BootImage, { capable = bootMethods, turn = 0 }: Way = {}): BootPlan {
   const verdicts = bootMethods.map((method) => ({ method, reason: obstacleTo(method, image, capable) }));
-  const methods = verdicts.flatMap(({ method, reason }) => (reason === undefined ? [method] : []));
+  const possible = verdicts.flatMap(({ method, reason }) => (reason === undefined ? [method] : []));
+  const first = possible.length === 0 ? 0 : turn % possible.length;
+  const methods = [...possible.slice(first), ...possible.slice(0, first)];
   const refusals = verdicts.flatMap(({ method, reason }) => (reason === undefined ? [] : [{ method, reason }]));
   const [method] = methods;
   if (method === undefined) {

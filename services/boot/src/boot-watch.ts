@@ -1,13 +1,14 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { EventRecorder } from '@metal/kube/events.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import type { Logger } from 'pino';
 import type { EvidenceLog } from './evidence-log.ts';
-import { currentBootRef, expectationOf } from './expectation.ts';
+import { expectationOf } from './expectation.ts';
 import { type Awaited, type AwaitedStep, awaitedOf, overdueCondition, overdueType } from './progress.ts';
 
 export interface BootWatchOptions {
@@ -33,14 +34,19 @@ export class BootWatch implements Disposable {
   readonly #stack = new DisposableStack();
   /** By server: when we saw it being powered on. */
   readonly #poweredOnAt = new Map<string, number>();
+  /** By UID of the boot configuration: when it was made, for those that were not there before us. */
+  readonly #madeAt = new Map<string, number>();
   readonly #timers = new Map<string, Disposable>();
 
   constructor(options: BootWatchOptions) {
-    const { servers, bootConfigurations, inventories } = options;
+    const { servers, bootConfigurations, inventories, clock } = options;
     this.#options = options;
     this.#stack.use(
       bootConfigurations.onChange(({ before, after }) => {
-        if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#forget(before);
+        const isAnother = before?.metadata.uid !== after?.metadata.uid;
+        if (before !== undefined && isAnother) this.#forget(before);
+        if (before !== undefined && isAnother) this.#madeAt.delete(before.metadata.uid ?? '');
+        if (after !== undefined && isAnother) this.#madeAt.set(after.metadata.uid ?? '', clock.now());
         if (after !== undefined) this.#expect(after);
       }),
     );
@@ -120,6 +126,9 @@ export class BootWatch implements Disposable {
     const server = servers.get(boot.spec.serverRef.name);
     if (server?.status?.powerState !== 'On' || expectationOf(server, boot, clock.now()).boot === undefined)
       return undefined;
-    return awaitedOf(boot, evidence.stepsOf(boot), this.#poweredOnAt.get(server.metadata.name));
+    const poweredOnAt = this.#poweredOnAt.get(server.metadata.name);
+    // What was switched on before is not on for this boot.
+    const isEarlier = (poweredOnAt ?? 0) < (this.#madeAt.get(boot.metadata.uid ?? '') ?? 0);
+    return awaitedOf(boot, evidence.stepsOf(boot), isEarlier ? undefined : poweredOnAt);
   }
 }

@@ -2,6 +2,7 @@ import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { limitAnswers, limitConnections } from '@metal/http/connection-limit.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
@@ -17,7 +18,7 @@ import { BootConfigs } from './boot-configs.ts';
 import { BootWatch } from './boot-watch.ts';
 import { Butane } from './butane.ts';
 import { EvidenceLog } from './evidence-log.ts';
-import { expectationOf, currentBootRef } from './expectation.ts';
+import { expectationOf } from './expectation.ts';
 import { BootImages } from './images.ts';
 import { KnownMachines } from './known-machines.ts';
 import { Machines } from './machines.ts';
@@ -53,6 +54,8 @@ export interface BootOptions {
   butane?: string | undefined;
   /** Directories below which claims may name files. */
   fileRoots?: readonly string[] | undefined;
+  /** Holds the programs of iPXE for firmware that boots over HTTP; left out, none are served. */
+  ipxeDirectory?: string | undefined;
   /** Where OCI images may come from, and where they are kept; left out, none are understood. */
   registries?: BootRegistries | undefined;
   /** OCI image whose UKI is offered at `/httpboot` to machines that nobody knows. */
@@ -137,6 +140,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     known: stack.use(new KnownMachines(servers)),
     oci,
     defaultUkiImage: options.defaultUkiImage,
+    ipxeDirectory: options.ipxeDirectory,
     machines,
     images,
     evidence,

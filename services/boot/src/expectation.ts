@@ -7,6 +7,7 @@ import {
   networkAlways,
   typeAnnotation,
 } from '@metal/api/wire/contract.ts';
+import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import type { ObjectRef } from '@metal/kube/kind.ts';
 import { evidence } from './evidence.ts';
 
@@ -18,13 +19,6 @@ export type Expectation =
 /** A machine may load its ignition again for this long, in case it was reset on the way. */
 const repeatableForMs = 10 * 60_000;
 const statesThatStayLocal: readonly (string | undefined)[] = ['Available', 'Released', 'Parked', 'Error'];
-
-/** The boot configuration that counts for the server in the state it is in. */
-export function currentBootRef({ spec, status }: Server): ObjectRef | undefined {
-  const ref =
-    (status?.state === 'Maintenance' ? spec.maintenanceBootConfigurationRef : undefined) ?? spec.bootConfigurationRef;
-  return ref?.name === undefined || ref.name === '' ? undefined : { name: ref.name, namespace: ref.namespace };
-}
 
 /** Is the boot configuration the one its server refers to now, and prepared? Says why not. */
 export function obstacleTo(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {

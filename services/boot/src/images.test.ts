@@ -32,6 +32,14 @@ test('a name in the map leads to its files, relative ones beside the map', async
   );
 });
 
+test('a name in the map may lead to a UKI, alone or beside kernel and initrd', async () => {
+  await using directory = await directoryWith({ map: 'a: { uki: u.efi }\nb: { kernel: k, initrd: i, uki: u.efi }' });
+  const images = imagesFrom(join(directory.path, 'map'));
+  const [alone, beside] = [await images.resolve('a'), await images.resolve('b')];
+  assert.deepEqual([alone.uki?.name, alone.kernel], [join(directory.path, 'u.efi'), undefined]);
+  assert.deepEqual([beside.uki?.name, beside.kernel?.name], [alone.uki?.name, join(directory.path, 'k')]);
+});
+
 const directories: [string, string, string][] = [
   ['http://images.test/os/', 'http://images.test/os/vmlinuz', 'http://images.test/os/initrd'],
   ['https://images.test/os', 'https://images.test/os/vmlinuz', 'https://images.test/os/initrd'],
@@ -81,7 +89,9 @@ test('directories of this machine count only below the roots that were named, wh
 });
 
 const badMaps: [string, RegExp][] = [
-  ['os: {kernel: k}', /os\.initrd/],
+  ['os: {kernel: k}', /os: kernel and initrd belong together/],
+  ['os: {initrd: i, uki: u}', /os: kernel and initrd belong together/],
+  ['os: {cmdline: quiet}', /os: must have kernel and initrd, or uki/],
   ['os: {kernel: k, initrd: i, squashfs: s}', /os: .*squashfs/],
   ['os: {kernel: k, initrd: i, cmdline: "a || shell"}', /os\.cmdline: must not contain/],
   ['os: {kernel: k, initrd: i, cmdline: "a\\nshell"}', /os\.cmdline: must be one line/],

@@ -6,7 +6,7 @@ import type { Clock } from '@metal/kube/clock.ts';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { type Artefact, fileArtefact, urlArtefact } from './artefact.ts';
-import { type BootPlan, planOf } from './boot-plan.ts';
+import { type BootPlan, planOf, type Way } from './boot-plan.ts';
 import { BootError } from './errors.ts';
 import type { LayerName } from './oci/layers.ts';
 import type { OciImages } from './oci/oci-images.ts';
@@ -58,9 +58,21 @@ const commandLine = z
   .string()
   .regex(/^[ -~]*$/, 'must be one line of printable ASCII')
   .refine((text) => !/(^|\s)(\|\||&&)(\s|$)/.test(text), 'must not contain || or && as words');
+const place = z.string().min(1).optional();
 const imageMap = z.record(
   z.string(),
-  z.strictObject({ kernel: z.string().min(1), initrd: z.string().min(1), cmdline: commandLine.optional() }),
+  z
+    .strictObject({
+      kernel: place,
+      initrd: place,
+      uki: place,
+      cmdline: commandLine.optional(),
+    })
+    .refine(
+      ({ kernel, initrd }) => (kernel === undefined) === (initrd === undefined),
+      'kernel and initrd belong together',
+    )
+    .refine(({ kernel, uki }) => (kernel ?? uki) !== undefined, 'must have kernel and initrd, or uki'),
 );
 type ImageMap = z.output<typeof imageMap>;
 
@@ -85,9 +97,11 @@ export class BootImages {
     const images = await this.#readMap();
     const entry = Object.hasOwn(images, name) ? images[name] : undefined;
     if (entry !== undefined) {
-      const at = (location: string) => this.#artefactAt(location);
-      const commandLine = entry.cmdline ?? defaultCommandLine;
-      return { name, kernel: at(entry.kernel), initrd: at(entry.initrd), commandLine };
+      const { cmdline: commandLine = defaultCommandLine, ...places } = entry;
+      const artefacts = Object.entries(places).flatMap(([layer, place]) =>
+        place === undefined ? [] : [[layer, this.#artefactAt(place)]],
+      );
+      return { name, commandLine, ...Object.fromEntries(artefacts) };
     }
     const directory = directoryOf(name);
     if (directory === undefined) return this.#ociImage(name, choice, signal);
@@ -101,12 +115,17 @@ export class BootImages {
    * Resolves, chooses a way to boot, and makes sure that all it takes is there: files of registries are pulled.
    * @throws BootError
    */
-  async check(reference: string | undefined, signal: AbortSignal, choice: Choice = {}): Promise<BootPlan> {
+  async check(
+    reference: string | undefined,
+    signal: AbortSignal,
+    choice: Choice = {},
+    way: Way = {},
+  ): Promise<BootPlan> {
     const { clock } = this.#options;
-    const key = JSON.stringify([reference ?? '', choice.architecture, choice.digest]);
+    const key = JSON.stringify([reference ?? '', choice.architecture, choice.digest, way.capable, way.turn]);
     const known = this.#checks.get(key);
     if (known !== undefined && clock.now() < known.until) return known.check;
-    const check = this.#look(reference, signal, choice);
+    const check = this.#look(reference, signal, choice, way);
     // A look that takes long is still the same look.
     const entry = { until: Number.POSITIVE_INFINITY, check };
     this.#checks.set(key, entry);
@@ -116,9 +135,9 @@ export class BootImages {
     return check;
   }
 
-  async #look(reference: string | undefined, signal: AbortSignal, choice: Choice): Promise<BootPlan> {
+  async #look(reference: string | undefined, signal: AbortSignal, choice: Choice, way: Way): Promise<BootPlan> {
     const image = await this.resolve(reference, choice, signal);
-    const plan = planOf(image);
+    const plan = planOf(image, way);
     for (const artefact of plan.artefacts) await artefact.check(signal);
     return plan;
   }
@@ -174,7 +193,7 @@ export function parseImageMap(text: string): ImageMap {
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new Error(
-    `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}; expected name: {kernel, initrd, cmdline}`,
+    `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}; expected name: {kernel, initrd, uki, cmdline}`,
   );
 }
 

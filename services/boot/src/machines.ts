@@ -1,12 +1,13 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { keyOf, type ObjectRef } from '@metal/kube/kind.ts';
 import { SharedQuestions } from '@metal/kube/shared-questions.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
-import { currentBootRef, type Expectation, expectationOf, obstacleTo } from './expectation.ts';
+import { type Expectation, expectationOf, obstacleTo } from './expectation.ts';
 import { Flood, Refusal } from './refusal.ts';
 
 export interface MachinesOptions {

@@ -10,7 +10,7 @@ import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import { WorkQueue } from '@metal/kube/queue.ts';
 import type { Logger } from 'pino';
 import type { BootConfigs } from './boot-configs.ts';
-import type { BootPlan } from './boot-plan.ts';
+import { type BootPlan, wayOf } from './boot-plan.ts';
 import type { Butane } from './butane.ts';
 import { givesScript, readCustomScript } from './custom-script.ts';
 import { BootError } from './errors.ts';
@@ -62,10 +62,11 @@ export class Preparation implements AsyncDisposable {
   readonly #missedSince = new Map<string, number>();
 
   constructor(options: PreparationOptions) {
-    const { clock, random, bootConfigurations, ipxeBootConfigs } = options;
+    const { clock, random, servers, bootConfigurations, ipxeBootConfigs } = options;
     this.#options = options;
     this.#queue = new WorkQueue({ clock, ...(random && { random }) });
     this.#queue.onReady = () => this.#work();
+    this.#listening.use(servers.onChange(({ before, after }) => this.#mayBootOtherwise(before, after)));
     this.#listening.use(
       ipxeBootConfigs.onChange(({ key, before, after }) => {
         const isOther = before?.metadata.generation !== after?.metadata.generation;
@@ -89,6 +90,13 @@ export class Preparation implements AsyncDisposable {
     this.#queue.close();
     this.#stop.abort(new Error('the boot service stops'));
     await Promise.allSettled(this.#running);
+  }
+
+  /** What its BMC can be told is learnt of a new server about when its first boot is made. */
+  #mayBootOtherwise(before: Server | undefined, after: Server | undefined): void {
+    if (after === undefined || String(before?.status?.bootTargets) === String(after.status?.bootTargets)) return;
+    for (const boot of this.#options.bootConfigurations.all())
+      if (boot.spec.serverRef.name === after.metadata.name) this.#lookAgain(keyOf(boot));
   }
 
   #lookAgain(key: string): void {
@@ -166,14 +174,16 @@ export class Preparation implements AsyncDisposable {
   /** What was prepared once is kept: a tag that moves does not change what a machine boots. */
   async #plan(boot: ServerBootConfiguration): Promise<BootPlan> {
     const { images, servers } = this.#options;
-    const architecture = architectureOf(servers.get(boot.spec.serverRef.name));
+    const server = servers.get(boot.spec.serverRef.name);
+    const architecture = architectureOf(server);
+    const way = wayOf(boot, server);
     const digest = preparedDigestOf(boot);
     try {
-      return await images.check(boot.spec.image, this.#stop.signal, { architecture, digest });
+      return await images.check(boot.spec.image, this.#stop.signal, { architecture, digest }, way);
     } catch (error) {
       const isGone = error instanceof BootError && error.code === 'ImageMissing' && digest !== undefined;
       if (!isGone) throw error;
-      return images.check(boot.spec.image, this.#stop.signal, { architecture });
+      return images.check(boot.spec.image, this.#stop.signal, { architecture }, way);
     }
   }
 
@@ -268,9 +278,10 @@ function conditionsOf(boot: ServerBootConfiguration, { state, error }: Verdict, 
   return [{ ...said, lastTransitionTime, observedGeneration: boot.metadata.generation }];
 }
 
-const preparedBy = ({ method, script, image: { name, digest } }: BootPlan) => ({
+const preparedBy = ({ method, methods, script, image: { name, digest } }: BootPlan) => ({
   image: name,
   method,
+  ...(methods.length === 1 ? {} : { methods: [...methods] }),
   ...(digest === undefined ? {} : { digest }),
   ...(script === undefined ? {} : { script }),
 });

@@ -1,5 +1,5 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { cleanupAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import { bootOverdue, cleanupAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
 import { evidence, isStep, type Step, stepRanks } from './evidence.ts';
 import type { BootServiceReason } from './reasons.ts';
 
@@ -32,7 +32,7 @@ export const deadlines = {
 export type AwaitedStep = keyof typeof deadlines;
 const awaitedSteps = Object.keys(deadlines) as AwaitedStep[]; // the keys of the table
 
-export const overdueType = 'BootOverdue';
+export const overdueType = bootOverdue;
 
 /** The steps that are recorded; those of a boot service before this one are conditions only. */
 export function stepsOf({ status }: ServerBootConfiguration): BootStep[] {

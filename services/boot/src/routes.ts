@@ -34,6 +34,7 @@ export interface RoutesOptions {
   known: KnownMachines;
   oci: OciImages | undefined;
   defaultUkiImage: string | undefined;
+  ipxeDirectory: string | undefined;
   machines: Machines;
   images: BootImages;
   evidence: EvidenceLog;

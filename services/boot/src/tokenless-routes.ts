@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Artefact } from './artefact.ts';
+import { join } from 'node:path';
+import { type Artefact, fileArtefact } from './artefact.ts';
+import { BootError } from './errors.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
 import { type KnownMachines, normalised } from './known-machines.ts';
 import type { Machines } from './machines.ts';
@@ -14,18 +16,23 @@ export interface TokenlessOptions {
   readonly images: BootImages;
   readonly oci: OciImages | undefined;
   readonly defaultUkiImage: string | undefined;
+  readonly ipxeDirectory: string | undefined;
   readonly publicUrl: () => string;
   readonly send: (request: FastifyRequest, reply: FastifyReply, artefact: Artefact) => Promise<FastifyReply>;
 }
 
 type Query = { imageName?: unknown; version?: unknown; layerDigest?: unknown };
 const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
+/** Programs of iPXE for firmware that boots over HTTP and has no orders; nothing else of their directory is served. */
+const ipxePrograms = ['ipxe.efi', 'snponly.efi', 'ipxe-x86.efi', 'ipxe-arm64.efi'] as const;
 /** A DHCP server names a machine by an address or two, not by hundreds. */
 const mostIdentifiers = 16;
 
 /**
- * What the boot operator of IronCore answers without a token, for DHCP servers and firmware that know its addresses.
+ * What is answered without a token: iPXE itself, and what the boot operator of IronCore answers, for DHCP servers and firmware
+ * that know its addresses.
  *
+ *   GET /ipxe.efi, /ipxe-arm64.efi, …        ───► iPXE, which asks DHCP where its script is
  *   GET /httpboot                            ───► JSON: where the UKI of the machine is, by X-Forwarded-For or its address
  *   GET /httpboot/<repo…>/sha256-<hex>.efi   ───► a layer of an image that some boot was prepared with, and of no other
  *   GET /image?imageName&version&layerDigest ───► the same
@@ -44,6 +51,23 @@ export function serveTokenless(http: FastifyInstance, options: TokenlessOptions)
     if (reference === undefined) throw new Refusal(404, 'this is no name of an image');
     return nameOf(reference);
   };
+
+  for (const program of ipxePrograms) {
+    http.route({
+      method: getOrHead,
+      url: `/${program}`,
+      handler: (request, reply) => {
+        const { ipxeDirectory } = options;
+        if (ipxeDirectory === undefined) throw new Refusal(404, 'no programs of iPXE are served (--ipxe-directory)');
+        return send(request, reply, fileArtefact(join(ipxeDirectory, program), 'application/efi')).catch(
+          (cause: unknown) => {
+            if (!(cause instanceof BootError)) throw cause;
+            throw new Refusal(404, `there is no ${program} in the directory of --ipxe-directory`, { cause });
+          },
+        );
+      },
+    });
+  }
 
   http.route({
     method: getOrHead,

@@ -6,11 +6,13 @@ import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { type LeaderElectionOptions, Leadership, LeaseLost } from '@metal/kube/leader.ts';
 import type { Logger } from 'pino';
+import type { Registry as MetricsRegistry } from 'prom-client';
 import { Dnsmasq } from './dnsmasq.ts';
 import { configurationOf, fileNames, leaseScript } from './dnsmasq-configuration.ts';
 import { DhcpError } from './errors.ts';
 import { LeaseEndpoints } from './lease-endpoints.ts';
 import { type LeaseEvent, LeaseEvents } from './lease-events.ts';
+import { countLeases } from './lease-metrics.ts';
 import { type MachineCaches, serversByMac } from './machines.ts';
 import { RecordKeeper } from './record-keeper.ts';
 import { type DhcpSettings, type DhcpWishes, settingsOf } from './settings.ts';
@@ -33,6 +35,7 @@ export interface DhcpOptions {
   readonly isManagementDevice: (mac: string) => boolean;
   /** Called for every lease that is given or renewed; for the trace of boots. Must not throw. */
   readonly onSeen?: ((seen: DhcpSeen) => void) | undefined;
+  readonly metrics?: MetricsRegistry | undefined;
   /** Only the holder of the lease answers; without it, this process does. */
   readonly leaderElection?: LeaderElectionOptions | undefined;
   /** The program and what comes before its own arguments. */
@@ -54,9 +57,14 @@ export async function startDhcp(options: DhcpOptions): Promise<AsyncDisposable> 
       'DhcpOptionInvalid',
       '--dhcp-ranges is empty: with --dhcp=dnsmasq it says which addresses to give',
     );
-  if (options.leaderElection === undefined) return answer(options, settings);
+  const count = countLeases(options.metrics);
+  if (options.leaderElection === undefined) return answer(options, settings, count);
   const stop = new AbortController();
-  const done = answerWhileLeading(options, settings, options.leaderElection, stop.signal);
+  const done = answerWhileLeading(options, settings, {
+    leaderElection: options.leaderElection,
+    count,
+    signal: stop.signal,
+  });
   const dispose = async () => {
     stop.abort(new Error('stopping'));
     await done;
@@ -67,15 +75,14 @@ export async function startDhcp(options: DhcpOptions): Promise<AsyncDisposable> 
 async function answerWhileLeading(
   options: DhcpOptions,
   settings: DhcpSettings,
-  leaderElection: LeaderElectionOptions,
-  signal: AbortSignal,
+  { leaderElection, count, signal }: { leaderElection: LeaderElectionOptions; count: LeaseCount; signal: AbortSignal },
 ): Promise<void> {
   const { client, clock, log } = options;
   while (!signal.aborted) {
     const leadership = new Leadership({ options: leaderElection, client, clock, log });
     try {
       await leadership.acquire(signal);
-      await using _answering = await answer(options, settings);
+      await using _answering = await answer(options, settings, count);
       await leadership.keep(signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -91,7 +98,9 @@ async function answerWhileLeading(
   }
 }
 
-async function answer(options: DhcpOptions, settings: DhcpSettings): Promise<AsyncDisposable> {
+type LeaseCount = ReturnType<typeof countLeases>;
+
+async function answer(options: DhcpOptions, settings: DhcpSettings, count: LeaseCount): Promise<AsyncDisposable> {
   const { how, caches, clock, log, client, bootTokenKey, isManagementDevice, onSeen } = options;
   const stack = new AsyncDisposableStack();
   try {
@@ -113,6 +122,7 @@ async function answer(options: DhcpOptions, settings: DhcpSettings): Promise<Asy
     );
     const directory = join(settings.directory, fileNames.leaseEvents);
     const onEvent = (event: LeaseEvent) => {
+      count(event);
       endpoints.hear(event);
       if (event.event !== 'del') onSeen?.({ ...event, serverName: serverNameOf(event, caches), atMs: clock.now() });
       log.debug({ ...event }, 'a lease was heard of');

@@ -2,6 +2,7 @@ import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import * as z from 'zod';
 import { macOf } from './mac-address.ts';
@@ -56,15 +57,10 @@ const asksForUki = ({ status }: ServerBootConfiguration): boolean =>
  * The boot that a machine is to be led to. Whether it may load it now, the boot service decides when it asks: an installed
  * machine is sent there and turned away, and goes to its next boot device.
  */
-function ordersOf(
-  { metadata, spec, status }: Server,
-  boots: Cache<ServerBootConfiguration>,
-): ServerBootConfiguration | undefined {
-  const ref =
-    (status?.state === 'Maintenance' ? spec.maintenanceBootConfigurationRef : undefined) ?? spec.bootConfigurationRef;
-  if (ref?.name === undefined || ref.name === '') return undefined;
-  const boot = boots.get({ name: ref.name, namespace: ref.namespace });
+function ordersOf(server: Server, boots: Cache<ServerBootConfiguration>): ServerBootConfiguration | undefined {
+  const ref = currentBootRef(server);
+  const boot = ref && boots.get(ref);
   if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return undefined;
-  const isPrepared = boot.status?.state === 'Ready' && boot.spec.serverRef.name === metadata.name;
+  const isPrepared = boot.status?.state === 'Ready' && boot.spec.serverRef.name === server.metadata.name;
   return isPrepared && asksForUki(boot) ? boot : undefined;
 }

@@ -60,6 +60,7 @@ export interface OperatorConfig {
   readonly bootFileRoots: readonly string[];
   readonly butane: string;
   readonly publishesBootConfigs: boolean;
+  readonly ipxeDirectory: string | undefined;
   readonly bootRegistries: {
     readonly allowed: readonly string[];
     readonly insecure: readonly string[];
@@ -227,6 +228,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     bootFileRoots: list(values['boot-file-roots']),
     butane: values.butane,
     publishesBootConfigs: boolean(values, 'publish-boot-configs'),
+    ipxeDirectory: optional(values['ipxe-directory']),
     bootRegistries: {
       allowed: list(values['allowed-registries'] || 'ghcr.io'),
       insecure: list(values['insecure-registries']),

@@ -167,6 +167,12 @@ export const ownOptions = [
     '',
     'URL under which machines reach the boot service; empty: http://$BOOT_ADDRESS:<boot-port>, or the host of the registry URL',
   ),
+  option(
+    'ipxe-directory',
+    'string',
+    '/usr/lib/ipxe',
+    'Directory with iPXE programs (ipxe.efi, ipxe-arm64.efi, …), served to firmware that boots over HTTP without orders; empty to serve none',
+  ),
   option('boot-images', 'string', '', 'File that names the kernel, initrd and command line of images (YAML or JSON)'),
   option(
     'boot-file-roots',

@@ -136,7 +136,7 @@ async function patiently(
 
 async function runImage(end: ScriptEnd & { kind: 'boot' }, world: BootWorld, signal: AbortSignal): Promise<string> {
   const parameters = parametersIn(end.commandLine);
-  const ignitionUrl = parameters['ignition.config.url'];
+  const ignitionUrl = parameters['ignition.config.url'] ?? besideUki(end.kernel.url);
   const ignition = ignitionUrl === undefined ? noIgnition : await fetchIgnition(ignitionUrl, world, signal);
   if (ignition === undefined) {
     world.log('network: no usable ignition, the system stops in its emergency shell');
@@ -160,6 +160,10 @@ async function runImage(end: ScriptEnd & { kind: 'boot' }, world: BootWorld, sig
   else await giveEvidence(parameters['metal.boot.evidence'], world, signal);
   return running.role;
 }
+
+/** A UKI is told nothing: it finds its orders beside the boot file that DHCP names, if that is of a boot. */
+const besideUki = (url: string): string | undefined =>
+  /\/boot\/[^/]+\/uki\.efi$/.test(url) ? new URL('ignition', url).href : undefined;
 
 const noIgnition: MachineIgnition = { document: undefined, probe: undefined, erasure: undefined };
 

@@ -41,6 +41,8 @@ export interface VendorProfile {
   readonly bootTargets: readonly string[];
   /** What the BMC tells of a reset of the BIOS: that one is pending, a task, nothing; undefined where it has none. */
   readonly biosReset: 'pending' | 'task' | 'nothing' | undefined;
+  /** Of those, the ones that it does not take all the same. */
+  readonly refusedTargets: readonly string[];
   /** Newer boards speak of LocationIndicatorActive, older ones of IndicatorLED. */
   readonly led: 'IndicatorLED' | 'LocationIndicatorActive';
   readonly resetTypes: readonly string[];
@@ -101,6 +103,7 @@ const generic: VendorProfile = {
   bootBySettings: false,
   bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp', 'BiosSetup'],
   biosReset: 'pending',
+  refusedTargets: [],
   led: 'LocationIndicatorActive',
   resetTypes: [...everyReset, 'ForceOn'],
   managerResetTypes: true,

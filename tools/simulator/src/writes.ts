@@ -110,6 +110,8 @@ function changeOfBoot(bmc: SimulatedBmc, machine: Machine, boot: unknown): Reply
     return notInList('BootSourceOverrideEnabled', enabled);
   if (target !== undefined && !isOneOf(profile.bootTargets, target))
     return notInList('BootSourceOverrideTarget', target);
+  if (isOneOf(profile.refusedTargets, target))
+    return failure(400, 'GeneralError', `booting from ${target} needs a licence`);
   if (order !== undefined && !isBootOrder(order)) return notInList('BootOrder', order);
   return () => applyBoot(bmc, machine, boot);
 }

@@ -33,6 +33,10 @@ const boot = z.object({
     .string()
     .optional()
     .describe('Secret with the iPXE script that a person wrote for it; left out, the boot service writes the script.'),
+  methods: z
+    .array(z.string())
+    .optional()
+    .describe('All ways that image and server allow, the chosen one first; left out where there is one.'),
   steps: z.array(bootStep).optional().describe('The steps seen so far, in order.'),
 });
 

@@ -171,7 +171,14 @@ const status = z.object({
   totalSystemMemory: quantity().optional().describe('Installed memory.'),
   processors: z.array(processor).optional().describe('Its processors.'),
   storages: z.array(storage).optional().describe('Its storage controllers with what hangs on them.'),
-  networkInterfaces: z.array(networkInterface).optional().describe('Its network interfaces as the probe saw them.'),
+  networkInterfaces: z
+    .array(networkInterface)
+    .optional()
+    .describe('Its network interfaces as the probe saw them; before its first report, as the BMC tells.'),
+  bootTargets: z
+    .array(z.string())
+    .optional()
+    .describe('What its BMC can be told to boot from once, in the words of Redfish; left out where it does not say.'),
   powerState: z
     .string()
     .optional()

@@ -62,6 +62,10 @@ export const defaultOsImageAnnotation = 'metal.ironcore.dev/is-default-os-image'
 export const bootTokenExpiresAnnotation = 'metal.ironcore.dev/boot-token-expires';
 /** On a ServerBootConfiguration of a discovery: which attempt it belongs to, counted from 1. */
 export const discoveryAttemptAnnotation = 'metal.ironcore.dev/discovery-attempt';
+/** Condition of a ServerBootConfiguration: the next step of its boot does not come. */
+export const bootOverdue = 'BootOverdue';
+/** Reasons of that condition that are about the way into the image, not about the image: another way may help. */
+export const firmwareOverdue: readonly string[] = ['ScriptOverdue', 'KernelOverdue', 'InitrdOverdue', 'UkiOverdue'];
 /** On a ServerBootConfiguration of a cleanup: which attempt it belongs to, counted from 1. */
 export const cleanupAttemptAnnotation = 'metal.ironcore.dev/cleanup-attempt';
 /** On a ServerBootConfiguration of a cleanup: `status.cleanup.neededSince` of its server when it was prepared. */

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 
-/** Flags of an operator that guests of QEMU on this host can reach. */
-export async function flagsForGuests(registryScheme: 'http' | 'https' = 'http'): Promise<string[]> {
+/** Flags of an operator that guests of QEMU reach under this address of this host. */
+export async function flagsForGuests({ host = hostAddress, registryScheme = 'http' } = {}): Promise<string[]> {
   const [registry, boot] = [await freePort(), await freePort()];
   return [
-    `--registry-url=${registryScheme}://${hostAddress}:${registry}`,
+    `--registry-url=${registryScheme}://${host}:${registry}`,
     `--registry-port=${registry}`,
-    `--boot-url=http://${hostAddress}:${boot}`,
+    `--boot-url=http://${host}:${boot}`,
     `--boot-port=${boot}`,
   ];
 }

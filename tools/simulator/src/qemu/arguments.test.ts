@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Override } from '../machine.ts';
 import { profiles } from '../profiles.ts';
-import { qemuArguments, type QemuStart } from './arguments.ts';
+import { qemuArguments, qemuCommand, type QemuStart } from './arguments.ts';
 import { bootSequence, networkBootOf } from './boot-plan.ts';
 import { hardwareOf, makeQemuParts, type QemuWish } from './parts.ts';
 
@@ -23,11 +23,12 @@ const lineOf = (wish: QemuWish, more: Partial<QemuStart>) => qemuArguments(parts
 test('the same place in a fleet makes the same machine, another one another', () => {
   assert.deepEqual(partsOf(), partsOf());
   const other = makeQemuParts({ seed: 'test', index: 4, part: 0, profile: profiles.dell, uuid: undefined }, {});
-  for (const field of ['uuid', 'serialNumber', 'macAddress'] as const) assert.notEqual(partsOf()[field], other[field]);
+  for (const field of ['uuid', 'serialNumber'] as const) assert.notEqual(partsOf()[field], other[field]);
+  assert.notEqual(partsOf().nics[0]?.macAddress, other.nics[0]?.macAddress);
 });
 
 test('what Redfish tells is on the command line', () => {
-  const wish: QemuWish = { memoryMiB: 768, cores: 2, disks: [{ bytes: 1_024 }, { kind: 'nvme' }] };
+  const wish: QemuWish = { memoryMiB: 768, cores: 2, nics: [{}, {}], disks: [{ bytes: 1_024 }, { kind: 'nvme' }] };
   const hardware = hardwareOf(partsOf(wish));
   const line = lineOf(wish, {});
   const told = [hardware.uuid, hardware.serialNumber, hardware.sku, 'product=PowerEdge R670', '-m 768M', 'cores=2'];
@@ -35,6 +36,14 @@ test('what Redfish tells is on the command line', () => {
   const disks = hardware.disks.map(({ serialNumber }) => `serial=${serialNumber}`);
   for (const text of [...told, ...parts, ...disks]) assert.ok(line.includes(text), text);
   assert.equal(hardware.memoryGiB, 0.75);
+  assert.deepEqual(
+    hardware.nics.map(({ name, pciAddress }) => [name, pciAddress]),
+    [
+      ['enp0s2', '0000:00:02.0'],
+      ['enp0s3', '0000:00:03.0'],
+    ],
+  );
+  assert.equal(new Set(parts).size, 2);
 });
 
 test('commas in names do not end them', () => {
@@ -54,7 +63,10 @@ const sequences: readonly (readonly [Parameters<typeof bootSequence>[0], readonl
 ];
 
 test('the override comes first, then the boot order, and nothing twice', () => {
-  for (const [machine, expected] of sequences) assert.deepEqual(bootSequence(machine, 2), expected);
+  for (const [machine, expected] of sequences)
+    assert.deepEqual(bootSequence(machine, partsOf({ disks: [{}, {}] })), expected);
+  const manyCards = partsOf({ nics: [{}, {}] });
+  assert.deepEqual(bootSequence({ ...order, override: to('Pxe') }, manyCards), ['nic0', 'nic1', 'disk0']);
   const line = lineOf({ disks: [{}, {}] }, { sequence: ['nic0', 'disk0'] });
   assert.match(line, /id=nic0,\S*bootindex=0/);
   assert.match(line, /id=disk0,\S*bootindex=1/);
@@ -75,4 +87,14 @@ test('a guest is kept off every network but for what it is given', () => {
   const line = lineOf({ reaches: ['http://127.0.0.1:81/a', 'http://127.0.0.1:81/b', 'https://elsewhere.test'] }, {});
   assert.equal(line.match(/guestfwd=tcp:10\.0\.2\.100:81-cmd:\S+ \S+forward\.ts' 127\.0\.0\.1 81/g)?.length, 1);
   assert.doesNotMatch(line, /elsewhere/);
+});
+
+test('a card with a cable is plugged in where the cable ends, and the firmware sees it bare where that is wished', () => {
+  const tap = { namespace: 'rack', name: 'port0' };
+  const parts = partsOf({ nics: [{ tap, rom: false }, {}] });
+  const [command, args] = qemuCommand(parts, startOf({ bootFile: 'http://boot.test/ipxe' }));
+  assert.deepEqual([command, ...args.slice(0, 4)], ['ip', 'netns', 'exec', 'rack', 'qemu']);
+  assert.match(args.join(' '), /-netdev tap,id=net0,ifname=port0,script=no,downscript=no -device \S+,romfile= /);
+  assert.match(args.join(' '), /-netdev user,id=net1,bootfile=http:\/\/boot\.test\/ipxe /);
+  assert.equal(qemuCommand(partsOf(), startOf())[0], 'qemu');
 });

@@ -1,7 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { cdDevice, diskDevice, type NetworkBoot, nicDevice } from './boot-plan.ts';
 import { forwardAddress, isLoopback } from './guest-url.ts';
-import { dimm, processorModel, processorSpeedMHz, type QemuDisk, type QemuParts } from './parts.ts';
+import {
+  dimm,
+  nicSlot,
+  processorModel,
+  processorSpeedMHz,
+  type QemuDisk,
+  type QemuNic,
+  type QemuParts,
+} from './parts.ts';
 import type { QemuPrograms } from './programs.ts';
 
 export type Accelerator = 'kvm' | 'tcg';
@@ -23,6 +31,14 @@ export interface QemuStart {
   readonly bootFile: string | undefined;
   /** Image in the CD drive. */
   readonly medium: string | undefined;
+}
+
+/** The program and its arguments. A tap can be had only in the network namespace where it is. */
+export function qemuCommand(parts: QemuParts, start: QemuStart): [string, string[]] {
+  const { qemu } = start.programs;
+  const args = qemuArguments(parts, start);
+  const namespace = parts.nics.find(({ tap }) => tap !== undefined)?.tap?.namespace;
+  return namespace === undefined ? [qemu, args] : ['ip', ['netns', 'exec', namespace, qemu, ...args]];
 }
 
 /** The command line. Halted at first, so that nothing happens before somebody listens. */
@@ -88,15 +104,28 @@ const channels = (directory: string): string[] =>
     ['-serial', 'chardev:serial'],
   ].flat();
 
-function network(parts: QemuParts, { sequence, networkBoot, bootFile }: QemuStart): string[] {
-  // Without its ROM the firmware's own drivers see the card; only OVMF has any.
-  const rom = parts.firmware === 'OVMF' && networkBoot === 'http' ? ',romfile=' : '';
+function network(parts: QemuParts, start: QemuStart): string[] {
+  return parts.nics.flatMap((nic, number) => {
+    const { sequence, networkBoot } = start;
+    // Without its ROM the firmware's own drivers see the card; only OVMF has any.
+    const isBare = !nic.rom || (parts.firmware === 'OVMF' && networkBoot === 'http');
+    const place = `mac=${nic.macAddress},bus=pcie.0,addr=0x${nicSlot(number)}${isBare ? ',romfile=' : ''}`;
+    const device = `virtio-net-pci,id=${nicDevice(number)},netdev=net${number},${place}`;
+    return [
+      ['-netdev', cable({ id: `net${number}`, tap: nic.tap }, parts, start)],
+      ['-device', `${device}${index(nicDevice(number), sequence)}`],
+    ].flat();
+  });
+}
+
+function cable(
+  { id, tap }: Pick<QemuNic, 'tap'> & { id: string },
+  { reaches }: QemuParts,
+  { bootFile }: QemuStart,
+): string {
+  if (tap !== undefined) return `tap,id=${id},ifname=${tap.name},script=no,downscript=no`;
   const file = bootFile === undefined ? '' : `,bootfile=${value(bootFile)}`;
-  const device = `virtio-net-pci,id=${nicDevice},netdev=net0,mac=${parts.macAddress},bus=pcie.0,addr=0x2${rom}`;
-  return [
-    ['-netdev', `user,id=net0${file}${restriction(parts.reaches)}`],
-    ['-device', `${device}${index(nicDevice, sequence)}`],
-  ].flat();
+  return `user,id=${id}${file}${restriction(reaches)}`;
 }
 
 const forwarder = fileURLToPath(new URL('forward.ts', import.meta.url));

@@ -1,18 +1,23 @@
 import type { BootDevice } from '../boot.ts';
 import { bootDevicesOf, type Machine } from '../machine.ts';
+import type { QemuParts } from './parts.ts';
 
 /** Identifiers of QEMU's devices. */
-export const nicDevice = 'nic0';
+export const nicDevice = (number: number): string => `nic${number}`;
 export const cdDevice = 'cd0';
 export const diskDevice = (number: number): string => `disk${number}`;
 
 /** Devices that firmware tries, the first first; those that are not there are not tried. */
-export function bootSequence(machine: Pick<Machine, 'override' | 'bootOrder'>, diskCount: number): string[] {
-  const disks = Array.from({ length: diskCount }, (_, number) => diskDevice(number));
+export function bootSequence(
+  machine: Pick<Machine, 'override' | 'bootOrder'>,
+  parts: Pick<QemuParts, 'nics' | 'disks'>,
+): string[] {
+  const disks = parts.disks.map((_, number) => diskDevice(number));
+  const nics = parts.nics.map((_, number) => nicDevice(number));
   const devices: Readonly<Record<BootDevice, readonly string[]>> = {
     disk: disks,
-    pxe: [nicDevice],
-    http: [nicDevice],
+    pxe: nics,
+    http: nics,
     cd: [cdDevice],
   };
   return [...new Set(bootDevicesOf(machine).flatMap((device) => devices[device]))];

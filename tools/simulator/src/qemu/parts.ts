@@ -11,6 +11,20 @@ export interface QemuDisk {
   readonly badSector: number | undefined;
 }
 
+/** A port of a bridge in a network namespace of this host. */
+export interface Tap {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface QemuNic {
+  readonly macAddress: string;
+  /** What its cable leads to; undefined: a network of its own, that QEMU makes up. */
+  readonly tap: Tap | undefined;
+  /** With QEMU's ROM of iPXE; without it only the drivers of OVMF see the card. */
+  readonly rom: boolean;
+}
+
 /** What a machine in QEMU is made of: QEMU gets its arguments from here, and Redfish its inventory. */
 export interface QemuParts {
   readonly firmware: Firmware;
@@ -22,7 +36,7 @@ export interface QemuParts {
   readonly memoryMiB: number;
   readonly dimmSerialNumber: string;
   readonly cores: number;
-  readonly macAddress: string;
+  readonly nics: readonly QemuNic[];
   readonly disks: readonly QemuDisk[];
   /** Only the loopback addresses of these URLs can be reached; undefined: whatever this host reaches. */
   readonly reaches: readonly string[] | undefined;
@@ -38,6 +52,7 @@ export interface QemuWish {
     readonly bytes?: number;
     readonly badSector?: number;
   }[];
+  readonly nics?: readonly { readonly tap?: Tap; readonly rom?: boolean }[];
   /** Keeps the guest off every network but for these URLs of this host. */
   readonly reaches?: readonly string[];
 }
@@ -46,12 +61,17 @@ const usual = {
   firmware: 'SeaBIOS',
   memoryMiB: 512,
   cores: 1,
+  nics: [{}],
   disks: [{}],
 } as const satisfies QemuWish;
 const usualDiskBytes = 64 * 2 ** 20;
 
 /** QEMU's own block of addresses. */
 const nicMacPrefix = '525400';
+const mostNics = 8;
+/** Where cards begin on the bus. */
+const firstNicSlot = 2;
+export const nicSlot = (number: number): number => firstNicSlot + number;
 export const processorModel = 'QEMU Virtual CPU';
 export const processorSpeedMHz = 2_000;
 export const dimm = { id: 'DIMM 0', manufacturer: 'QEMU', partNumber: 'QEMU-RAM' } as const;
@@ -68,7 +88,7 @@ export interface QemuPlace {
 /** The parts of the machine at this place of a fleet: the same for the same seed. */
 export function makeQemuParts({ seed, index, part, profile, uuid }: QemuPlace, wish: QemuWish): QemuParts {
   const digest = (what: string) => digestOf(`${seed}/${index}.${part}/qemu/${what}`);
-  const { firmware, memoryMiB, cores, disks } = { ...usual, ...wish };
+  const { firmware, memoryMiB, cores, nics, disks } = { ...usual, ...wish };
   return {
     firmware,
     uuid: uuid ?? uuidFrom(digest('uuid')),
@@ -79,7 +99,11 @@ export function makeQemuParts({ seed, index, part, profile, uuid }: QemuPlace, w
     memoryMiB,
     dimmSerialNumber: digest('dimm').slice(0, 8).toUpperCase(),
     cores,
-    macAddress: macAddress(nicMacPrefix, index, part),
+    nics: (nics as NonNullable<QemuWish['nics']>).map(({ tap, rom = true }, number) => ({
+      macAddress: macAddress(nicMacPrefix, index, part * mostNics + number),
+      tap,
+      rom,
+    })),
     disks: (disks as NonNullable<QemuWish['disks']>).map(
       ({ kind = 'virtio', bytes = usualDiskBytes, badSector }, number) => ({
         kind,
@@ -110,7 +134,12 @@ export const hardwareOf = (parts: QemuParts): Hardware => ({
   ],
   dimms: [{ ...dimm, sizeGiB: parts.memoryMiB / 1_024, serialNumber: parts.dimmSerialNumber }],
   disks: disksOf(parts.disks),
-  nics: [{ id: 'NIC.1', name: 'enp0s2', macAddress: parts.macAddress, pciAddress: '0000:00:02.0' }],
+  nics: parts.nics.map(({ macAddress: address }, number) => ({
+    id: `NIC.${number + 1}`,
+    name: `enp0s${nicSlot(number)}`,
+    macAddress: address,
+    pciAddress: `0000:00:0${nicSlot(number)}.0`,
+  })),
 });
 
 const models: Readonly<Record<QemuDisk['kind'], string>> = { virtio: 'Virtio Disk', nvme: 'QEMU NVMe Ctrl' };

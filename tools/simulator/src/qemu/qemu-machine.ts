@@ -14,7 +14,7 @@ import {
   startBios,
 } from '../machine.ts';
 import type { VendorProfile } from '../profiles.ts';
-import { qemuArguments } from './arguments.ts';
+import { qemuCommand } from './arguments.ts';
 import { bootSequence, cdDevice, diskDevice, networkBootOf, nicDevice } from './boot-plan.ts';
 import { CdDrive } from './cd-drive.ts';
 import { guestUrl } from './guest-url.ts';
@@ -209,26 +209,27 @@ export class QemuMachine implements Machine {
   #start(): void {
     if (this.#isGone) return;
     const { rack, parts, bootUrl } = this.#options;
-    this.#aim = bootSequence(this, parts.disks.length);
+    this.#aim = bootSequence(this, parts);
     const isKeptOff = parts.reaches !== undefined;
     const networkBoot = networkBootOf(this);
     const base = bootUrl();
     const file = (networkBoot === 'http' ? this.override?.httpUri : undefined) ?? (base && `${base}/ipxe`);
+    const [command, args] = qemuCommand(parts, {
+      programs: rack.programs,
+      accelerator: rack.accelerator,
+      directory: this.#directory,
+      sequence: this.#aim,
+      networkBoot,
+      bootFile: file && guestUrl(file, isKeptOff),
+      medium: this.virtualMedia.medium,
+    });
     const child = new Child({
       name: 'qemu',
-      command: rack.programs.qemu,
+      command,
       directory: this.#directory,
       logFile: join(this.#directory, 'qemu.log'),
       channels: 2,
-      args: qemuArguments(parts, {
-        programs: rack.programs,
-        accelerator: rack.accelerator,
-        directory: this.#directory,
-        sequence: this.#aim,
-        networkBoot,
-        bootFile: file && guestUrl(file, isKeptOff),
-        medium: this.virtualMedia.medium,
-      }),
+      args,
     });
     const [monitorChannel, serialChannel] = child.channels;
     void child.exited.then(() => this.#ended());
@@ -301,10 +302,15 @@ export class QemuMachine implements Machine {
   /** QEMU tells firmware anew what to boot from at each reset. One change after the other. */
   #aimAnew(): Promise<void> {
     this.#aiming = this.#aiming.then(async () => {
-      const sequence = bootSequence(this, this.#options.parts.disks.length);
+      const sequence = bootSequence(this, this.#options.parts);
       const run = this.#run;
       if (run?.isUp !== true || sequence.join() === this.#aim.join()) return;
-      const devices = [nicDevice, cdDevice, ...this.#options.parts.disks.map((_, number) => diskDevice(number))];
+      const { nics, disks } = this.#options.parts;
+      const devices = [
+        ...nics.map((_, number) => nicDevice(number)),
+        cdDevice,
+        ...disks.map((_, number) => diskDevice(number)),
+      ];
       const set = (device: string, value: number) =>
         run.monitor.do('qom-set', { path: `/machine/peripheral/${device}`, property: 'bootindex', value });
       // No two devices may have the same index, not even for a moment.

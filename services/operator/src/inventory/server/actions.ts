@@ -1,6 +1,6 @@
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
-import { networkBootOnce } from '@metal/redfish/boot-override.ts';
+import { type NetworkTarget, networkBootOnce } from '@metal/redfish/boot-override.ts';
 import { readInventory as readHardware } from '@metal/redfish/inventory.ts';
 import type { Bmc } from '@metal/redfish/bmc.ts';
 import { RedfishError, wasRefused } from '@metal/redfish/errors.ts';
@@ -101,13 +101,23 @@ async function askForPower(
   }
 }
 
+/** What the BMC is told for each method, the first that it takes: iPXE is loaded over either, and starts a UKI too. */
+const targetsOf: Readonly<Record<string, readonly NetworkTarget[]>> = {
+  iPXE: ['Pxe', 'UefiHttp'],
+  UefiHttp: ['UefiHttp', 'Pxe'],
+};
+/** Other boot services do not say how; v0.7.0 always asks for PXE. */
+const usualTargets: readonly NetworkTarget[] = ['Pxe', 'UefiHttp'];
+
 /** The override is set just before the power-on that consumes it, so that no other reboot can pick it up. */
 async function networkBoot(turn: ServerTurn): Promise<void> {
   const uri = await systemUriOf(turn);
   await askForPower(turn, { target: 'On' }, async (bmc, options) => {
     const memory = memoryOf(turn);
     memory.overrideCleared = false;
-    await networkBootOnce(bmc, uri, { target: 'Pxe' }, onlyTo(turn));
+    const { bootMethod = '' } = turn.facts;
+    const { target, refusals } = await networkBootOnce(bmc, uri, targetsOf[bootMethod] ?? usualTargets, onlyTo(turn));
+    for (const { message } of refusals) turn.warn('BootTargetRefused', `${message}. It boots from ${target} instead`);
     const onSend = () => {
       options.onSend?.();
       if (memory.firstBoot !== undefined) memory.firstBoot = { ...memory.firstBoot, asked: true };

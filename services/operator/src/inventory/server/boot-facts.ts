@@ -1,7 +1,9 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import {
+  bootOverdue,
   discoveryAttemptAnnotation,
+  firmwareOverdue,
   internalBootType,
   reprovisionAnnotation,
   typeAnnotation,
@@ -20,6 +22,8 @@ export interface BootFacts {
   readonly request: string;
   /** Number of the discovery attempt it was prepared for; 0 for claims. */
   readonly attempt: number;
+  /** The firmware got stuck on its way, and there is another way into the image. */
+  readonly stuck: { readonly message: string; readonly nextMethod: string } | undefined;
 }
 
 /** An image without ignition tells nothing after its script; what still runs after this long is taken for booted. */
@@ -41,6 +45,7 @@ export function bootFactsOf(boot: ServerBootConfiguration, server: Server, now: 
     bootSeen: hasBooted(boot, now),
     request: boot.metadata.annotations?.[reprovisionAnnotation] ?? '',
     attempt: Number(boot.metadata.annotations?.[discoveryAttemptAnnotation] ?? 0),
+    stuck: stuckAt(boot),
     explanation: state === 'Error' ? (failure?.message ?? 'the boot service reports an error') : progress,
   };
 }
@@ -56,12 +61,18 @@ export const isProbeBoot = ({ metadata }: ServerBootConfiguration): boolean =>
 function hasBooted(boot: ServerBootConfiguration, now: number): boolean {
   if (evidenceOf(boot, 'BootStateReceived') !== undefined || evidenceOf(boot, 'IgnitionDataFetched') !== undefined)
     return true;
-  const script = evidenceOf(boot, 'IPXEScriptFetched');
-  return (
-    script !== undefined &&
-    boot.spec.ignitionSecretRef === undefined &&
-    now - Date.parse(script.lastTransitionTime) > silentBootMs
+  const script = evidenceOf(boot, 'IPXEScriptFetched')?.lastTransitionTime;
+  const loaded = script ?? boot.status?.boot?.steps?.find(({ name }) => name === 'uki')?.time;
+  return loaded !== undefined && boot.spec.ignitionSecretRef === undefined && now - Date.parse(loaded) > silentBootMs;
+}
+
+function stuckAt({ status }: ServerBootConfiguration): BootFacts['stuck'] {
+  const overdue = status?.conditions?.find(
+    (condition) => condition.type === bootOverdue && condition.status === 'True',
   );
+  const nextMethod = status?.boot?.methods?.[1];
+  if (overdue === undefined || nextMethod === undefined || !firmwareOverdue.includes(overdue.reason)) return undefined;
+  return { message: overdue.message, nextMethod };
 }
 
 function evidenceOf(boot: ServerBootConfiguration, type: (typeof evidenceTypes)[number]) {

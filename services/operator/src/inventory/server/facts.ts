@@ -6,6 +6,7 @@ import {
   operations,
   parkedAnnotation,
 } from '@metal/api/wire/contract.ts';
+import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
 import { evictionOf } from '../../claimability.ts';
@@ -89,6 +90,10 @@ export interface ServerFacts extends BmcFacts, PowerFacts {
   readonly hardware: Inventory | undefined;
   readonly hardwareSeenMsAgo: number | undefined;
   readonly led: string | undefined;
+  /** What the BMC can be told to boot from once; undefined where it does not say. */
+  readonly bootTargets: readonly string[] | undefined;
+  /** How the boot service prepared what the server is to boot; undefined where it does not say. */
+  readonly bootMethod: string | undefined;
   readonly light: SettingFacts;
   readonly bootOrder: SettingFacts;
   readonly seenBootOrder: readonly string[] | undefined;
@@ -160,6 +165,8 @@ export function readServerFacts(
     hardware: memory.inventory?.value,
     hardwareSeenMsAgo: memory.inventory === undefined ? undefined : now - memory.inventory.at,
     led: memory.state?.value.indicatorLED,
+    bootTargets: memory.state?.value.override.targets,
+    bootMethod: bootMethodOf(server, context),
     light: lightFacts(server, maintenanceOf(server, caches), memory),
     bootOrder: bootOrderFacts(server, memory),
     seenBootOrder: memory.state?.value.bootOrder,
@@ -189,6 +196,11 @@ const isInForce = (override: SystemState['override'] | undefined): boolean =>
   (override?.enabled === 'Once' || override?.enabled === 'Continuous') &&
   override.target !== undefined &&
   override.target !== 'None';
+
+function bootMethodOf(server: Server, { caches }: OperatorContext): string | undefined {
+  const ref = currentBootRef(server);
+  return ref && caches.bootConfigurations.get(ref)?.status?.boot?.method;
+}
 
 type DiscoveryFacts = Pick<
   ServerFacts,

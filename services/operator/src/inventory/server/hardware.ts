@@ -6,7 +6,11 @@ import type { ServerFacts } from './facts.ts';
 type Status = NonNullable<Server['status']>;
 
 /** Hardware as the BMC tells it. What this process has not read itself stays as an earlier one reported it. */
-export function hardwareFields({ status }: Server, { hardware, led }: ServerFacts): Partial<Status> {
+export function hardwareFields({ status }: Server, { hardware, led, bootTargets }: ServerFacts): Partial<Status> {
+  const seen = {
+    indicatorLED: led ?? status?.indicatorLED,
+    bootTargets: bootTargets === undefined ? status?.bootTargets : [...bootTargets],
+  };
   const kept = {
     manufacturer: status?.manufacturer,
     model: status?.model,
@@ -16,9 +20,9 @@ export function hardwareFields({ status }: Server, { hardware, led }: ServerFact
     totalSystemMemory: status?.totalSystemMemory,
     processors: status?.processors,
     storages: status?.storages,
-    indicatorLED: led ?? status?.indicatorLED,
+    ...seen,
   };
-  return hardware === undefined ? kept : { ...kept, ...fieldsOf(hardware), indicatorLED: led ?? status?.indicatorLED };
+  return hardware === undefined ? kept : { ...kept, ...fieldsOf(hardware), ...seen };
 }
 
 function fieldsOf({ system, processors, storages }: Inventory): Partial<Status> {
@@ -64,6 +68,13 @@ export function binaryQuantity(bytes: number): string {
     step += 1;
   }
   return `${value}${suffixes[step]}`;
+}
+
+/** Before the first report: what DHCP and the boot service know the machine by. */
+export function networkInterfacesOfBmc({ hardware }: ServerFacts): Status['networkInterfaces'] {
+  return hardware?.networkInterfaces.flatMap(({ id, name, macAddress }) =>
+    macAddress === undefined ? [] : [{ name: name ?? id ?? macAddress, macAddress }],
+  );
 }
 
 /** Interfaces as the probe saw them, with their LLDP neighbours. */

@@ -13,6 +13,7 @@ export const readyBoot: BootFacts = {
   explanation: 'nothing yet',
   request: '',
   attempt: 1,
+  stuck: undefined,
 };
 export const heldClaim = {
   standing: 'held',
@@ -54,6 +55,8 @@ export const calmServer: ServerFacts = {
   hardware: undefined,
   hardwareSeenMsAgo: undefined,
   led: undefined,
+  bootTargets: undefined,
+  bootMethod: undefined,
   light: { wish: undefined, settled: true, refusal: undefined },
   bootOrder: { wish: undefined, settled: true, refusal: undefined },
   seenBootOrder: undefined,

@@ -126,6 +126,12 @@ const lines: Line[] = [
     'go Initial',
   ],
   [
+    'a firmware that is stuck gives another way its turn',
+    'Discovery',
+    { probeBoot: { ...boot, stuck: { message: 'script did not come', nextMethod: 'UefiHttp' } }, power: 'On' },
+    'go Initial',
+  ],
+  [
     'the deadline counts even if the boot service never answers',
     'Discovery',
     { probeBoot: { ...boot, state: 'Pending' }, inPhaseForMs: minutes(31) },

@@ -37,6 +37,9 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
         'DiscoveryTimedOut',
         `no report within ${inWords(server.discoveryTimeoutMs)}; ${server.probeBoot.explanation}`,
       );
+    const { stuck } = server.probeBoot;
+    if (stuck !== undefined)
+      return go('Initial', 'BootMethodOverdue', `${stuck.message}; the next attempt boots by ${stuck.nextMethod}`);
     const next = `; attempt ${server.discoveryAttempts} of ${server.maxDiscoveryAttempts}, given up ${inWords(server.discoveryTimeoutMs)} after it began`;
     if (server.probeBoot.state === 'Error')
       return wait(restMs, 'BootConfigurationFailed', `${server.probeBoot.explanation}${next}`);

@@ -131,6 +131,14 @@ export const serverReasons = {
     meaning: 'No report came within the discovery timeout; another attempt follows.',
     remedy: 'Look at the last evidence in the message: it tells how far the boot came.',
   },
+  BootMethodOverdue: {
+    meaning: 'The firmware did not come into the image in time; the next attempt takes another way into it.',
+    remedy: 'Nothing; if the other way works, the console tells why the first one does not.',
+  },
+  BootTargetRefused: {
+    meaning: 'The BMC offers the boot target that fits the method, and does not take it; it was told another one.',
+    remedy: 'Nothing if the machine boots; else look for a licence or a setting of the BMC that the message names.',
+  },
   DiscoveryFailed: {
     meaning: 'As many discovery attempts as are allowed brought no report.',
     remedy: 'Find out why the machine does not boot the probe, then annotate metal.ironcore.dev/operation=retry.',

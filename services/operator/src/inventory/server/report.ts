@@ -3,7 +3,7 @@ import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { condition, type Explanation, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
 import { cleanupStatus } from './cleanup-report.ts';
-import { hardwareFields, networkInterfacesOf } from './hardware.ts';
+import { hardwareFields, networkInterfacesOf, networkInterfacesOfBmc } from './hardware.ts';
 import type { SettingFacts } from './wish-facts.ts';
 
 /** Decisions that stand for "as it should be": the machine is what its claim, or the lack of one, asks for. */
@@ -21,7 +21,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       ...hardwareFields(server, facts),
       networkInterfaces:
         facts.inventory === undefined
-          ? server.status?.networkInterfaces
+          ? (server.status?.networkInterfaces ?? networkInterfacesOfBmc(facts))
           : networkInterfacesOf(facts.inventory.spec.report),
       powerState: facts.powerSeenMsAgo === undefined ? server.status?.powerState : facts.power,
       state: outcome.phase,

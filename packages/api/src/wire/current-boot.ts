@@ -1,0 +1,9 @@
+import type { ObjectRef } from '@metal/kube/kind.ts';
+import type { Server } from '../v1alpha1/server.ts';
+
+/** The boot configuration that counts for the server in the state it is in. */
+export function currentBootRef({ spec, status }: Server): ObjectRef | undefined {
+  const ref =
+    (status?.state === 'Maintenance' ? spec.maintenanceBootConfigurationRef : undefined) ?? spec.bootConfigurationRef;
+  return ref?.name === undefined || ref.name === '' ? undefined : { name: ref.name, namespace: ref.namespace };
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { MachineNetwork, obstacleToMachineNetworks } from '@metal/lab/machine-network.ts';
+import { addRealMachine, openRealLab } from './real-machines.ts';
+
+const obstacle = await obstacleToMachineNetworks();
+const options = obstacle === undefined ? {} : { skip: obstacle };
+
+/** Each way on which firmware comes into the discovery image: what it fetches first, and by which boot target. */
+const ways = [
+  {
+    title: 'UEFI loads a UKI over HTTP, which finds its orders by DHCP',
+    image: 'discovery-uki',
+    boot: { method: 'UefiHttp', override: 'UefiHttp' },
+    cards: 2,
+    steps: ['dhcp', 'uki', 'ignition'],
+  },
+  {
+    title: 'UEFI loads iPXE by TFTP, and iPXE its script',
+    image: 'discovery',
+    boot: { method: 'iPXE', override: 'Pxe' },
+    cards: 1,
+    steps: ['dhcp', 'script', 'kernel', 'initrd', 'ignition'],
+  },
+  {
+    title: 'UEFI that boots over HTTP alone loads iPXE by HTTP, and iPXE its script',
+    image: 'discovery',
+    boot: { method: 'iPXE', override: 'UefiHttp' },
+    cards: 1,
+    quirks: { bootTargets: ['None', 'UefiHttp', 'Hdd'] },
+    steps: ['dhcp', 'script', 'kernel', 'initrd', 'ignition'],
+  },
+] as const;
+
+for (const { title, image, boot: expected, cards, steps, ...wish } of ways) {
+  test(`an empty machine is discovered: ${title}`, options, async (t) => {
+    await using network = await MachineNetwork.open();
+    const flags = [...network.dhcpFlags, `--probe-os-image=${image}`];
+    await using lab = await openRealLab({ host: network.host, flags });
+    const nics = [];
+    while (nics.length < cards) nics.push({ tap: await network.port(), rom: false });
+    const node = await addRealMachine(lab, { firmware: 'OVMF', nics }, wish);
+    await lab.plugIn(node);
+    await lab.machine(node).until('is on', () => node.power === 'On');
+    const poweredOnAt = performance.now();
+    const since = () => `${((performance.now() - poweredOnAt) / 1_000).toFixed(1)} s after the power-on`;
+
+    const { status } = await lab.bootOf(node).until('has its orders', hasItsOrders);
+    t.diagnostic(`orders ${since()}`);
+    assert.equal(status?.boot?.method, expected.method);
+    assert.deepEqual(
+      status.boot.steps?.map(({ name }) => name),
+      steps,
+    );
+    assert.equal(node.boots[0]?.override, expected.override);
+
+    const server = await lab.server(node).until('reported', (seen) => seen.status?.state === 'Available');
+    t.diagnostic(`report ${since()}`);
+    await lab.server(node).says('Available');
+    assert.deepEqual(node.powerLog, ['On', 'Off']);
+    const report = lab.inventories.get(server.metadata.name)?.spec.report;
+    assert.deepEqual(
+      report?.networkInterfaces.map(({ macAddress }) => macAddress.toLowerCase()).toSorted(),
+      node.machine.hardware.nics.map(({ macAddress }) => macAddress),
+    );
+    assert.equal(report.boot?.mode, 'UEFI');
+  });
+}
+
+const hasItsOrders = ({ status }: ServerBootConfiguration): boolean =>
+  status?.boot?.steps?.some(({ name }) => name === 'ignition') ?? false;

@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export const randomSuffix = (): string => randomBytes(3).toString('hex');
+
+/** Why no network namespaces can be had here, and these programs in them; undefined if they can. */
+export async function obstacleToNamespaces(
+  programs: Readonly<Record<string, readonly string[]>>,
+  packages: string,
+): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return 'only root may create network namespaces';
+  for (const [name, args] of Object.entries({ ip: ['-V'], ...programs })) {
+    const missing = await run(name, args).then(
+      () => false,
+      (error: { code?: unknown }) => error.code === 'ENOENT',
+    );
+    if (missing) return `${name} is not installed (on Debian: ${packages})`;
+  }
+  try {
+    await using _probe = await NetworkNamespace.open('metal-try');
+    return undefined;
+  } catch (error) {
+    return `network namespaces cannot be created here: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** A network namespace of its own; what is in it goes with it. */
+export class NetworkNamespace implements AsyncDisposable {
+  readonly name: string;
+
+  private constructor(name: string) {
+    this.name = name;
+  }
+
+  static async open(prefix: string, suffix = randomSuffix()): Promise<NetworkNamespace> {
+    const name = `${prefix}-${suffix}`;
+    await run('ip', ['netns', 'add', name]);
+    return new NetworkNamespace(name);
+  }
+
+  /** What comes before the words of a command that is to run here. */
+  get entry(): readonly string[] {
+    return ['ip', 'netns', 'exec', this.name];
+  }
+
+  /** `ip` with these words, in here. */
+  async ip(words: string): Promise<void> {
+    await run('ip', ['-n', this.name, ...words.split(' ')]);
+  }
+
+  async processes(): Promise<number[]> {
+    const { stdout } = await run('ip', ['netns', 'pids', this.name]);
+    return stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(Number);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await run('ip', ['netns', 'delete', this.name]).catch(() => undefined);
+  }
+}
+
+/** A directory that dnsmasq, which reads as somebody who is not root, can get into. */
+export async function directoryForDnsmasq(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'metal-dhcp-'));
+  await chmod(path, 0o755);
+  const { mode } = await stat(tmpdir());
+  if ((mode & 0o001) === 0) await chmod(tmpdir(), (mode & 0o7777) | 0o001);
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A process looks its dnsmasq up in PATH; until this is disposed it finds one that runs in the namespace. */
+export async function dnsmasqRunsIn({ entry }: NetworkNamespace, directory: string): Promise<Disposable> {
+  const programs = await mkdtemp(join(directory, 'bin-'));
+  const text = `#!/bin/sh\nexec ${entry.join(' ')} /usr/sbin/dnsmasq "$@"\n`;
+  await writeFile(join(programs, 'dnsmasq'), text, { mode: 0o755 });
+  const before = process.env.PATH;
+  process.env.PATH = `${programs}:${before}`;
+  return { [Symbol.dispose]: () => void (process.env.PATH = before) };
+}

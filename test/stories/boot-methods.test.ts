@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { labsOfFile } from '@metal/lab/lab.ts';
+
+const openLab = labsOfFile();
+let directory: string;
+let images: string;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'metal-methods-'));
+  images = join(directory, 'images.json');
+  await writeFile(join(directory, 'kernel'), 'kernel');
+  await writeFile(join(directory, 'initrd'), 'initrd');
+  await writeFile(join(directory, 'uki'), 'MZ and all the rest');
+  const both = { kernel: 'kernel', initrd: 'initrd' };
+  await writeFile(images, JSON.stringify({ classic: both, uki: { uki: 'uki' }, all: { ...both, uki: 'uki' } }));
+});
+after(() => rm(directory, { recursive: true }));
+
+const flagsFor = (image: string): string[] => [`--boot-images=${images}`, `--probe-os-image=${image}`];
+
+for (const { image, targets, method, target } of [
+  { image: 'classic', targets: undefined, method: 'iPXE', target: 'Pxe' },
+  { image: 'all', targets: undefined, method: 'iPXE', target: 'Pxe' },
+  { image: 'uki', targets: undefined, method: 'UefiHttp', target: 'UefiHttp' },
+  { image: 'all', targets: ['None', 'Pxe', 'Hdd'], method: 'iPXE', target: 'Pxe' },
+  { image: 'all', targets: ['None', 'UefiHttp', 'Hdd'], method: 'iPXE', target: 'UefiHttp' },
+] as const) {
+  const offered = targets === undefined ? 'everything' : targets.join(', ');
+  test(`image ${image} on a BMC that offers ${offered} is discovered by ${method}, told ${target}`, async () => {
+    await using lab = await openLab({ flags: flagsFor(image) });
+    const node = await lab.fleet.add({ vendor: 'dell', ...(targets && { quirks: { bootTargets: targets } }) });
+    lab.timeline.follow(node);
+    await lab.plugIn(node);
+    const boot = await lab.bootOf(node).until('is prepared', ({ status }) => status?.state === 'Ready');
+    assert.equal(boot.status?.boot?.method, method);
+    const server = await lab.server(node).reaches('Available');
+    assert.equal(node.boots[0]?.override, target);
+    assert.deepEqual(server.status?.bootTargets, targets ?? node.bmc.profile.bootTargets);
+  });
+}
+
+test('an image that is a UKI only is refused where the BMC offers no HTTP boot, before anything is switched on', async () => {
+  await using lab = await openLab({ flags: flagsFor('uki') });
+  const [node] = await lab.rack({ 'supermicro-x10': 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  const server = await lab.server(node).says('BootConfigurationFailed');
+  const ready = server.status?.conditions?.find(({ type }) => type === 'Ready');
+  assert.match(ready?.message ?? '', /NoBootMethod: .*UefiHttp: the server does not offer it/);
+  assert.deepEqual(node.powerLog, []);
+});
+
+test('a BMC that does not take the target it offers is told the other one, and an event says so', async () => {
+  await using lab = await openLab({ flags: flagsFor('uki') });
+  const node = await lab.fleet.add({ vendor: 'generic', quirks: { refusedTargets: ['UefiHttp'] } });
+  lab.timeline.follow(node);
+  await lab.plugIn(node);
+  const server = await lab.server(node).reaches('Available');
+  assert.equal(node.boots[0]?.override, 'Pxe');
+  await lab.tells(server, 'BootTargetRefused', 'It boots from Pxe instead');
+});
+
+test('a firmware that does not come into the image is sent the other way, and the network cards of its BMC are known', async () => {
+  await using lab = await openLab({ flags: flagsFor('all'), speed: 100 });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  lab.fleet.setBootUrl(undefined);
+  await lab.plugIn(node);
+  const server = await lab.server(node).exists();
+  await lab.tells(server, 'BootMethodOverdue', 'the next attempt boots by UefiHttp');
+  const boot = await lab
+    .bootOf(node)
+    .until('is prepared anew', ({ status }) => status?.state === 'Ready' && status.boot?.method === 'UefiHttp');
+  assert.deepEqual(boot.status?.boot?.methods, ['UefiHttp', 'iPXE']);
+  await lab.machine(node).until('is started the other way', () => node.boots.at(-1)?.override === 'UefiHttp');
+  const macs = lab.server(node).now?.status?.networkInterfaces?.map(({ macAddress }) => macAddress.toLowerCase());
+  assert.deepEqual(
+    macs,
+    node.machine.hardware.nics.map(({ macAddress }) => macAddress.toLowerCase()),
+  );
+});
