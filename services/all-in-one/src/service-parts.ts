@@ -99,6 +99,7 @@ export async function startBootPart(
     imagesFile: config.bootImagesFile,
     fileRoots: config.bootFileRoots,
     registries: config.bootRegistries,
+    deadlines: config.bootDeadlines,
     defaultUkiImage: config.defaultUkiImage,
     inventories: caches.inventories,
     clock,

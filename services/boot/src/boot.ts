@@ -22,8 +22,10 @@ import { OciImages } from './oci/oci-images.ts';
 import { RegistryClient } from './oci/registry-client.ts';
 import { RegistryCredentials } from './oci/registry-credentials.ts';
 import { Preparation } from './preparation.ts';
+import { type Deadlines, usualDeadlines } from './progress.ts';
 import { serveBoots } from './routes.ts';
 import { countSteps } from './step-metrics.ts';
+import { Strangers } from './strangers.ts';
 
 export interface BootOptions {
   /** Port 0 takes a free one. */
@@ -50,6 +52,8 @@ export interface BootOptions {
   defaultUkiImage?: string | undefined;
   /** Reports of probes are a step of a boot; left out, they are not seen here. */
   inventories?: Cache<ServerInventory> | undefined;
+  /** How long each step of a boot may take, where that is not the usual. */
+  deadlines?: Partial<Deadlines> | undefined;
   /** Connections at once; beyond, those that say or take nothing make room. */
   mostConnections?: number | undefined;
   clock: Clock;
@@ -96,7 +100,8 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const oci = options.registries && stack.use(new HeldOciImages(options, options.registries)).images;
   const { imagesFile: mapFile, fileRoots, fetch } = options;
   const images = new BootImages({ mapFile, fileRoots, oci, clock, fetch });
-  const machines = new Machines({ client, servers, bootConfigurations, tokens, clock });
+  const strangers = new Strangers();
+  const machines = new Machines({ client, servers, bootConfigurations, tokens, strangers, clock });
   const { onStep, onOverdue } = countSteps(options.metrics);
   const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log, onStep }));
   let url = options.publicUrl ?? '';
@@ -131,7 +136,9 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const events = createEventRecorder({ client, clock, log, controller: 'boot-service' });
   stack.use(new Preparation({ client, servers, bootConfigurations, images, events, clock, log }));
   const { inventories } = options;
-  stack.use(new BootWatch({ servers, bootConfigurations, inventories, evidence, events, clock, log, onOverdue }));
+  const deadlines = { ...usualDeadlines, ...options.deadlines };
+  const watched = { servers, bootConfigurations, inventories, evidence, strangers };
+  stack.use(new BootWatch({ ...watched, deadlines, events, clock, log, onOverdue }));
   const running = stack.move();
   let stopping: Promise<void> | undefined;
   const stop = () => {

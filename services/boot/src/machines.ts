@@ -7,12 +7,14 @@ import { keyOf, type ObjectRef } from '@metal/kube/kind.ts';
 import type { LazyBootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { currentBootRef, type Expectation, expectationOf, obstacleTo } from './expectation.ts';
 import { Refusal } from './refusal.ts';
+import type { Strangers } from './strangers.ts';
 
 export interface MachinesOptions {
   client: KubeClient;
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   tokens: LazyBootTokens;
+  strangers: Strangers;
   clock: Clock;
 }
 
@@ -46,9 +48,11 @@ export class Machines {
 
   /** @throws Refusal 404 unless exactly one Server has the UUID. */
   byUuid(uuid: string): Server {
-    const found = this.#options.servers.by('uuid', uuid.toLowerCase());
+    const { servers, strangers, clock } = this.#options;
+    const found = servers.by('uuid', uuid.toLowerCase());
     const [server] = found;
     if (server !== undefined && found.length === 1) return server;
+    if (server === undefined) strangers.saw(uuid.toLowerCase(), clock.now());
     throw new Refusal(
       404,
       `${found.length === 0 ? 'no Server has' : `${found.length} Servers have`} the system UUID ${uuid.toLowerCase().slice(0, 64)}; expected one`,
