@@ -457,6 +457,33 @@ test('a machine that was powered on and asks for nothing is told of, with the st
   assert.ok(note.includes(`by system UUID ${stranger}, which no Server has`), note);
 });
 
+test('of a machine that runs since before its boot was made, no step of that boot is overdue', async () => {
+  await registry.push('org/early', '1', [
+    [type('kernel'), kernel],
+    [type('initramfs'), initrd],
+  ]);
+  const image = `${registry.host}/org/early:1`;
+  const [early, silent] = [await prepared('runs-since', image), await prepared('starts-later', image)];
+  await using _hurried = await startBoot(optionsFor({}, { clock: createClock(600) }));
+  const power = async (name: string, powerState: string) => {
+    await room.client.mergePatch(Server, { name }, { status: { powerState } }, { subresource: 'status' });
+    await room.until(room.servers, name, ({ status }) => status?.powerState === powerState);
+  };
+  for (const powerState of ['Off', 'On']) await power(early.name, powerState);
+  await room.bootsAgain(early.name, early.uuid, 'runs-since-2', { image });
+  await becomes('runs-since-2', 'Ready');
+  const refersToIt = ({ spec }: Server) => spec.bootConfigurationRef?.name === 'runs-since-2';
+  await room.until(room.servers, early.name, refersToIt);
+  const later = { metadata: { annotations: { looked: 'at again' } } };
+  await room.client.mergePatch(ServerBootConfiguration, { namespace, name: 'runs-since-2' }, later);
+  for (const powerState of ['Off', 'On']) await power(silent.name, powerState);
+  const isOverdue = ({ status }: ServerBootConfiguration) =>
+    status?.conditions?.some(({ reason }) => reason === 'ScriptOverdue') ?? false;
+  await room.until(room.bootConfigurations, `${namespace}/${silent.name}`, isOverdue);
+  const again = await room.client.get(ServerBootConfiguration, { namespace, name: 'runs-since-2' });
+  assert.equal(isOverdue(again), false);
+});
+
 test('the report of a probe is a step of the boot that it names, and of no other', async () => {
   await registry.push('org/probe', '1', [[type('uki'), uki]]);
   const [told, untold] = [

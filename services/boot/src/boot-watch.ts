@@ -37,6 +37,8 @@ export class BootWatch implements Disposable {
   readonly #stack = new DisposableStack();
   /** By server: when we saw it being powered on. */
   readonly #poweredOnAt = new Map<string, number>();
+  /** By UID of the boot configuration: when it was made. What ran then was not started for it. */
+  readonly #madeAt = new Map<string, number>();
   readonly #timers = new Map<string, Disposable>();
 
   constructor(options: BootWatchOptions) {
@@ -44,7 +46,7 @@ export class BootWatch implements Disposable {
     this.#options = options;
     this.#stack.use(
       bootConfigurations.onChange(({ before, after }) => {
-        if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#forget(before);
+        if (before?.metadata.uid !== after?.metadata.uid) this.#isAnother(before, after);
         if (after !== undefined) this.#expect(after);
       }),
     );
@@ -58,6 +60,12 @@ export class BootWatch implements Disposable {
     this.#stack.dispose();
     for (const timer of this.#timers.values()) timer[Symbol.dispose]();
     this.#timers.clear();
+  }
+
+  #isAnother(before: ServerBootConfiguration | undefined, after: ServerBootConfiguration | undefined): void {
+    if (before !== undefined) this.#forget(before);
+    this.#madeAt.delete(before?.metadata.uid ?? '');
+    if (after !== undefined) this.#madeAt.set(after.metadata.uid ?? '', this.#options.clock.now());
   }
 
   #powerChanged(before: Server | undefined, after: Server | undefined): void {
@@ -126,7 +134,11 @@ export class BootWatch implements Disposable {
     if (server?.status?.powerState !== 'On' || expectationOf(server, boot, clock.now()).boot === undefined)
       return undefined;
     const poweredOnAt = this.#poweredOnAt.get(server.metadata.name);
-    return awaitedOf(boot, evidence.stepsOf(boot), { poweredOnAt, deadlines });
+    const isStartedForIt = (poweredOnAt ?? 0) >= (this.#madeAt.get(boot.metadata.uid ?? '') ?? 0);
+    return awaitedOf(boot, evidence.stepsOf(boot), {
+      poweredOnAt: isStartedForIt ? poweredOnAt : undefined,
+      deadlines,
+    });
   }
 }
 
