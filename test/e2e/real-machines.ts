@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { buildImage } from '@metal/discovery-image/build-image.ts';
+import type { LayerWish } from '@metal/lab/image-registry.ts';
 import { type Lab, openLab } from '@metal/lab/lab.ts';
 import type { Node, NodeWish } from '@metal/simulator/fleet.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
@@ -59,6 +60,20 @@ export async function openRealLab({
     await rm(directory, { recursive: true, force: true });
   };
   return lab;
+}
+
+/** What a tenant boots, as layers of an image; the lab has made what it is made of. */
+export async function tenantLayers(): Promise<LayerWish> {
+  const directory = await mkdtemp(join(tmpdir(), 'metal-tenant-'));
+  try {
+    await writeTenantImage(directory, image);
+    return [
+      ['application/vnd.ironcore.image.kernel', await readFile(join(directory, 'vmlinuz'))],
+      ['application/vnd.ironcore.image.initramfs', await readFile(join(directory, 'initrd'))],
+    ];
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 }
 
 /** A certificate for the address that guests have for this host. */

@@ -421,7 +421,7 @@ test('a step that does not come in time is named on the boot configuration until
     (object) => overdueOf(object) !== undefined,
   );
   assert.deepEqual([overdueOf(late)?.status, overdueOf(late)?.reason], ['True', 'KernelOverdue']);
-  assert.match(overdueOf(late)?.message ?? '', /kernel did not come within 5 minutes; it fetched its boot script at /);
+  assert.match(overdueOf(late)?.message ?? '', /kernel did not come within 5 min; it fetched its boot script at /);
   await bodyOf(`${hurried.url}/boot/${server.token}/kernel`);
   await room.until(
     room.bootConfigurations,
@@ -430,26 +430,55 @@ test('a step that does not come in time is named on the boot configuration until
   );
 });
 
-test('a machine that was powered on and asks for nothing is told of', async () => {
+test('a machine that was powered on and asks for nothing is told of, with the stranger that asked meanwhile', async () => {
   await registry.push('org/silent', '1', [
     [type('kernel'), kernel],
     [type('initramfs'), initrd],
   ]);
   await prepared('silent', `${registry.host}/org/silent:1`);
-  await using _hurried = await startBoot(optionsFor({}, { clock: createClock(600) }));
+  const deadlines = { script: 30 * 60_000 };
+  await using hurried = await startBoot(optionsFor({}, { clock: createClock(600), deadlines }));
+  const stranger = randomUUID();
   const power = async (powerState: string) => {
     await room.client.mergePatch(Server, { name: 'silent' }, { status: { powerState } }, { subresource: 'status' });
     await room.until(room.servers, 'silent', ({ status }) => status?.powerState === powerState);
   };
   await power('Off');
   await power('On');
+  assert.equal((await fetch(`${hurried.url}/ipxe/${stranger.toUpperCase()}`)).status, 404);
   const isOverdue = ({ status }: ServerBootConfiguration) =>
     status?.conditions?.some(({ type: each, reason }) => each === 'BootOverdue' && reason === 'ScriptOverdue') ?? false;
   const late = await room.until(room.bootConfigurations, `${namespace}/silent`, isOverdue);
-  assert.match(
-    (await room.firstEventAbout(late)).note,
-    /script did not come within 15 minutes; the server was powered on at/,
-  );
+  const { note } = await room.firstEventAbout(late);
+  assert.match(note, /script did not come within 30 min; the server was powered on at/);
+  assert.ok(note.includes(`by system UUID ${stranger}, which no Server has`), note);
+});
+
+test('of a machine that runs since before its boot was made, no step of that boot is overdue', async () => {
+  await registry.push('org/early', '1', [
+    [type('kernel'), kernel],
+    [type('initramfs'), initrd],
+  ]);
+  const image = `${registry.host}/org/early:1`;
+  const [early, silent] = [await prepared('runs-since', image), await prepared('starts-later', image)];
+  await using _hurried = await startBoot(optionsFor({}, { clock: createClock(600) }));
+  const power = async (name: string, powerState: string) => {
+    await room.client.mergePatch(Server, { name }, { status: { powerState } }, { subresource: 'status' });
+    await room.until(room.servers, name, ({ status }) => status?.powerState === powerState);
+  };
+  for (const powerState of ['Off', 'On']) await power(early.name, powerState);
+  await room.bootsAgain(early.name, early.uuid, 'runs-since-2', { image });
+  await becomes('runs-since-2', 'Ready');
+  const refersToIt = ({ spec }: Server) => spec.bootConfigurationRef?.name === 'runs-since-2';
+  await room.until(room.servers, early.name, refersToIt);
+  const later = { metadata: { annotations: { looked: 'at again' } } };
+  await room.client.mergePatch(ServerBootConfiguration, { namespace, name: 'runs-since-2' }, later);
+  for (const powerState of ['Off', 'On']) await power(silent.name, powerState);
+  const isOverdue = ({ status }: ServerBootConfiguration) =>
+    status?.conditions?.some(({ reason }) => reason === 'ScriptOverdue') ?? false;
+  await room.until(room.bootConfigurations, `${namespace}/${silent.name}`, isOverdue);
+  const again = await room.client.get(ServerBootConfiguration, { namespace, name: 'runs-since-2' });
+  assert.equal(isOverdue(again), false);
 });
 
 test('the report of a probe is a step of the boot that it names, and of no other', async () => {

@@ -143,3 +143,22 @@ async function textsOf(lab: Lab, name: string): Promise<Record<string, string>> 
     Object.entries(data).map(([key, encoded]) => [key, Buffer.from(encoded, 'base64').toString()]),
   );
 }
+
+test('a machine that hangs at each start is named, given up after some tries, and found when it goes on and a person asks', async () => {
+  const flags = ['--discovery-attempts=2', '--discovery-timeout=4m', '--boot-step-deadlines=script=2m'];
+  await using lab = await openLab({ speed: 50, flags: [...flags, '--bmc-call-timeout=10m'] });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  node.machine.hang();
+  await lab.plugIn(node);
+  const server = await lab.server(node).explains(/script did not come within 2 min; the server was powered on at/);
+  assert.equal(node.power, 'On');
+  await lab.tells(server, 'ScriptOverdue');
+  await lab.server(node).says('DiscoveryFailed');
+  await lab.tells(server, 'DiscoveryTimedOut', 'no report within 4 min; script did not come within 2 min');
+  await lab.machine(node).until('is off', () => node.power === 'Off');
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off'], 'forced off, as it hears no button');
+  node.machine.heal();
+  await lab.ask(server, 'retry');
+  await lab.server(node).says('Available');
+});

@@ -104,6 +104,7 @@ export async function startBootPart(
     publishesBootConfigs: config.publishesBootConfigs,
     ipxeDirectory: config.ipxeDirectory,
     registries: config.bootRegistries,
+    deadlines: config.bootDeadlines,
     defaultUkiImage: config.defaultUkiImage,
     inventories: caches.inventories,
     clock,

@@ -10,6 +10,8 @@ import { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
 import { BootWatch } from './boot-watch.ts';
 import { EvidenceLog } from './evidence-log.ts';
+import { usualDeadlines } from './progress.ts';
+import { Strangers } from './strangers.ts';
 
 const minutes = (count: number): number => count * 60_000;
 
@@ -44,7 +46,8 @@ async function openWatch() {
   const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log }));
   const told: string[] = [];
   const events: EventRecorder = { record: (_about, { reason }) => void told.push(reason) };
-  stack.use(new BootWatch({ servers, bootConfigurations, evidence, events, clock, log }));
+  const watched = { servers, bootConfigurations, evidence, strangers: new Strangers() };
+  stack.use(new BootWatch({ ...watched, deadlines: usualDeadlines, events, clock, log }));
   let version = 0;
   const put = <T extends KubeObject>(
     store: Store<T>,

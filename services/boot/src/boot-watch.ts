@@ -1,6 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { AwaitedBootStep } from '@metal/api/wire/boot-steps.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -9,7 +10,8 @@ import { keyOf } from '@metal/kube/kind.ts';
 import type { Logger } from 'pino';
 import type { EvidenceLog } from './evidence-log.ts';
 import { expectationOf } from './expectation.ts';
-import { type Awaited, type AwaitedStep, awaitedOf, overdueCondition, overdueType } from './progress.ts';
+import { type Awaited, awaitedOf, type Deadlines, overdueCondition, overdueType } from './progress.ts';
+import type { Strangers } from './strangers.ts';
 
 export interface BootWatchOptions {
   readonly servers: Cache<Server>;
@@ -17,10 +19,12 @@ export interface BootWatchOptions {
   /** Reports of probes are read here: they go to another service. */
   readonly inventories?: Cache<ServerInventory> | undefined;
   readonly evidence: EvidenceLog;
+  readonly strangers: Strangers;
+  readonly deadlines: Deadlines;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly onOverdue?: ((step: AwaitedStep) => void) | undefined;
+  readonly onOverdue?: ((step: AwaitedBootStep) => void) | undefined;
 }
 
 /**
@@ -34,19 +38,16 @@ export class BootWatch implements Disposable {
   readonly #stack = new DisposableStack();
   /** By server: when we saw it being powered on. */
   readonly #poweredOnAt = new Map<string, number>();
-  /** By UID of the boot configuration: when it was made, for those that were not there before us. */
+  /** By UID of the boot configuration: when it was made. What ran then was not started for it. */
   readonly #madeAt = new Map<string, number>();
   readonly #timers = new Map<string, Disposable>();
 
   constructor(options: BootWatchOptions) {
-    const { servers, bootConfigurations, inventories, clock } = options;
+    const { servers, bootConfigurations, inventories } = options;
     this.#options = options;
     this.#stack.use(
       bootConfigurations.onChange(({ before, after }) => {
-        const isAnother = before?.metadata.uid !== after?.metadata.uid;
-        if (before !== undefined && isAnother) this.#forget(before);
-        if (before !== undefined && isAnother) this.#madeAt.delete(before.metadata.uid ?? '');
-        if (after !== undefined && isAnother) this.#madeAt.set(after.metadata.uid ?? '', clock.now());
+        if (before?.metadata.uid !== after?.metadata.uid) this.#isAnother(before, after);
         if (after !== undefined) this.#expect(after);
       }),
     );
@@ -60,6 +61,12 @@ export class BootWatch implements Disposable {
     this.#stack.dispose();
     for (const timer of this.#timers.values()) timer[Symbol.dispose]();
     this.#timers.clear();
+  }
+
+  #isAnother(before: ServerBootConfiguration | undefined, after: ServerBootConfiguration | undefined): void {
+    if (before !== undefined) this.#forget(before);
+    this.#madeAt.delete(before?.metadata.uid ?? '');
+    if (after !== undefined) this.#madeAt.set(after.metadata.uid ?? '', this.#options.clock.now());
   }
 
   #powerChanged(before: Server | undefined, after: Server | undefined): void {
@@ -95,20 +102,21 @@ export class BootWatch implements Disposable {
     this.#forget(boot);
     const awaited = this.#awaitedOf(boot);
     if (awaited === undefined) return;
-    const delayMs = awaited.dueAt - this.#options.clock.now();
+    const delayMs = dueAt(awaited) - this.#options.clock.now();
     const timer = this.#options.clock.setTimeout(delayMs, () => this.#due(boot));
     this.#timers.set(boot.metadata.uid ?? '', timer);
   }
 
   #due({ metadata }: ServerBootConfiguration): void {
-    const { bootConfigurations, servers, clock, evidence, events, log, onOverdue } = this.#options;
+    const { bootConfigurations, servers, clock, evidence, strangers, events, log, onOverdue } = this.#options;
     this.#timers.delete(metadata.uid ?? '');
     const boot = bootConfigurations.get(metadata);
     if (boot === undefined || boot.metadata.uid !== metadata.uid) return;
     const awaited = this.#awaitedOf(boot);
     if (awaited === undefined) return;
-    if (awaited.dueAt > clock.now()) return this.#expect(boot);
-    const complaint = overdueCondition(awaited, clock.now());
+    if (dueAt(awaited) > clock.now()) return this.#expect(boot);
+    const hint = awaited.step === 'script' ? strangers.hint(awaited.since) : '';
+    const complaint = overdueCondition(awaited, { hint, now: clock.now() });
     if (boot.status?.conditions?.some(({ type, reason }) => type === overdueType && reason === complaint.reason))
       return;
     log.warn({ boot: keyOf(boot), server: boot.spec.serverRef.name, step: awaited.step }, complaint.message);
@@ -122,13 +130,17 @@ export class BootWatch implements Disposable {
 
   /** Nothing is awaited of a machine that is off or installed, or whose server boots something else by now. */
   #awaitedOf(boot: ServerBootConfiguration): Awaited | undefined {
-    const { servers, clock, evidence } = this.#options;
+    const { servers, clock, evidence, deadlines } = this.#options;
     const server = servers.get(boot.spec.serverRef.name);
     if (server?.status?.powerState !== 'On' || expectationOf(server, boot, clock.now()).boot === undefined)
       return undefined;
     const poweredOnAt = this.#poweredOnAt.get(server.metadata.name);
-    // What was switched on before is not on for this boot.
-    const isEarlier = (poweredOnAt ?? 0) < (this.#madeAt.get(boot.metadata.uid ?? '') ?? 0);
-    return awaitedOf(boot, evidence.stepsOf(boot), isEarlier ? undefined : poweredOnAt);
+    const isStartedForIt = (poweredOnAt ?? 0) >= (this.#madeAt.get(boot.metadata.uid ?? '') ?? 0);
+    return awaitedOf(boot, evidence.stepsOf(boot), {
+      poweredOnAt: isStartedForIt ? poweredOnAt : undefined,
+      deadlines,
+    });
   }
 }
+
+const dueAt = ({ since, withinMs }: Awaited): number => since + withinMs;

@@ -26,8 +26,10 @@ import { OciImages } from './oci/oci-images.ts';
 import { RegistryClient } from './oci/registry-client.ts';
 import { RegistryCredentials } from './oci/registry-credentials.ts';
 import { Preparation } from './preparation.ts';
+import { type Deadlines, usualDeadlines } from './progress.ts';
 import { serveBoots } from './routes.ts';
 import { countSteps } from './step-metrics.ts';
+import { Strangers } from './strangers.ts';
 
 export interface BootOptions {
   /** Port 0 takes a free one. */
@@ -62,6 +64,8 @@ export interface BootOptions {
   defaultUkiImage?: string | undefined;
   /** Reports of probes are a step of a boot; left out, they are not seen here. */
   inventories?: Cache<ServerInventory> | undefined;
+  /** How long each step of a boot may take, where that is not the usual. */
+  deadlines?: Partial<Deadlines> | undefined;
   /** Files being sent at once. */
   mostDownloads?: number | undefined;
   /** Requests of one client address that cost more than a file; the default lets a thousand machines behind one boot. */
@@ -117,7 +121,8 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const { imagesFile: mapFile, fileRoots, fetch } = options;
   const images = new BootImages({ mapFile, fileRoots, oci, clock, fetch });
   const butane = stack.use(new Butane({ program: options.butane ?? 'butane' }));
-  const machines = new Machines({ client, servers, bootConfigurations, tokens, clock });
+  const strangers = new Strangers();
+  const machines = new Machines({ client, servers, bootConfigurations, tokens, strangers, clock });
   const { onStep, onOverdue } = countSteps(options.metrics);
   const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log, onStep }));
   let url = options.publicUrl ?? '';
@@ -171,7 +176,9 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     }),
   );
   const { inventories } = options;
-  stack.use(new BootWatch({ servers, bootConfigurations, inventories, evidence, events, clock, log, onOverdue }));
+  const deadlines = { ...usualDeadlines, ...options.deadlines };
+  const watched = { servers, bootConfigurations, inventories, evidence, strangers };
+  stack.use(new BootWatch({ ...watched, deadlines, events, clock, log, onOverdue }));
   const running = stack.move();
   let stopping: Promise<void> | undefined;
   const stop = () => {

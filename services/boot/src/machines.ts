@@ -9,12 +9,14 @@ import { SharedQuestions } from '@metal/kube/shared-questions.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { type Expectation, expectationOf, obstacleTo } from './expectation.ts';
 import { Flood, Refusal } from './refusal.ts';
+import type { Strangers } from './strangers.ts';
 
 export interface MachinesOptions {
   client: KubeClient;
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   tokens: BootTokens;
+  strangers: Strangers;
   clock: Clock;
 }
 
@@ -57,9 +59,11 @@ export class Machines {
   byUuid(uuid: string): Server {
     // It comes back in the answer, for people who read the console.
     if (!/^[\w-]{0,64}$/.test(uuid)) throw new Refusal(404, 'expected the system UUID of a machine; this is none');
-    const found = this.#options.servers.by('uuid', uuid.toLowerCase());
+    const { servers, strangers, clock } = this.#options;
+    const found = servers.by('uuid', uuid.toLowerCase());
     const [server] = found;
     if (server !== undefined && found.length === 1) return server;
+    if (server === undefined) strangers.saw(uuid.toLowerCase(), clock.now());
     throw new Refusal(
       404,
       `${found.length === 0 ? 'no Server has' : `${found.length} Servers have`} the system UUID ${uuid.toLowerCase()}; expected one`,

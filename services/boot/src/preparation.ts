@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -313,6 +314,7 @@ function isSaid(
     now?.boot?.image === boot?.image &&
     now?.boot?.digest === boot?.digest &&
     now?.boot?.method === boot?.method &&
+    isDeepStrictEqual(now?.boot?.methods, boot?.methods) &&
     now?.boot?.script === boot?.script &&
     said.length === conditions.length &&
     conditions.every(({ type, message }) =>

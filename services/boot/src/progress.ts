@@ -1,5 +1,7 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { type AwaitedBootStep, awaitedBootSteps } from '@metal/api/wire/boot-steps.ts';
 import { bootOverdue, cleanupAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import { inWords, minutes } from '@metal/kube/decide.ts';
 import { evidence, isStep, type Step, stepRanks } from './evidence.ts';
 import type { BootServiceReason } from './reasons.ts';
 
@@ -8,29 +10,36 @@ export type BootStep = Omit<Recorded, 'name'> & { readonly name: Step };
 
 /** What a boot is to do next, and by when. */
 export interface Awaited {
-  readonly step: AwaitedStep;
+  readonly step: AwaitedBootStep;
   /** What it did last, and when. */
   readonly after: Step | 'power-on';
   readonly since: number;
-  readonly dueAt: number;
+  readonly withinMs: number;
 }
-
-const minutes = (count: number): number => count * 60_000;
 
 /**
  * How long each step may take, from the one before it. Firmware of large servers tests memory for ten minutes; what is
  * fetched may be half a gigabyte over a slow line.
  */
-export const deadlines = {
-  script: { withinMs: minutes(15), reason: 'ScriptOverdue' },
-  kernel: { withinMs: minutes(5), reason: 'KernelOverdue' },
-  initrd: { withinMs: minutes(10), reason: 'InitrdOverdue' },
-  uki: { withinMs: minutes(20), reason: 'UkiOverdue' },
-  ignition: { withinMs: minutes(15), reason: 'IgnitionOverdue' },
-  probe: { withinMs: minutes(10), reason: 'ProbeOverdue' },
-} as const satisfies Partial<Record<Step, { withinMs: number; reason: BootServiceReason }>>;
-export type AwaitedStep = keyof typeof deadlines;
-const awaitedSteps = Object.keys(deadlines) as AwaitedStep[]; // the keys of the table
+export const usualDeadlines: Deadlines = {
+  script: minutes(15),
+  kernel: minutes(5),
+  initrd: minutes(10),
+  uki: minutes(20),
+  ignition: minutes(15),
+  probe: minutes(10),
+};
+/** In milliseconds. */
+export type Deadlines = Readonly<Record<AwaitedBootStep, number>>;
+
+const reasons: Readonly<Record<AwaitedBootStep, BootServiceReason>> = {
+  script: 'ScriptOverdue',
+  kernel: 'KernelOverdue',
+  initrd: 'InitrdOverdue',
+  uki: 'UkiOverdue',
+  ignition: 'IgnitionOverdue',
+  probe: 'ProbeOverdue',
+};
 
 export const overdueType = bootOverdue;
 
@@ -70,23 +79,23 @@ export function mergeSteps(recorded: readonly BootStep[], seen: readonly BootSte
 export function awaitedOf(
   boot: ServerBootConfiguration,
   steps: readonly BootStep[],
-  poweredOnAt: number | undefined,
+  { poweredOnAt, deadlines }: { poweredOnAt: number | undefined; deadlines: Deadlines },
 ): Awaited | undefined {
   const last = steps.toSorted((one, other) => stepRanks[one.name] - stepRanks[other.name]).at(-1);
   const since = last === undefined ? poweredOnAt : Date.parse(last.time);
   const reached = last === undefined ? -1 : stepRanks[last.name];
   const step = courseOf(boot).find((candidate) => stepRanks[candidate] > reached);
   if (step === undefined || since === undefined) return undefined;
-  return { step, after: last?.name ?? 'power-on', since, dueAt: since + deadlines[step].withinMs };
+  return { step, after: last?.name ?? 'power-on', since, withinMs: deadlines[step] };
 }
 
 /** The steps that a boot of this kind takes, in order. */
-function courseOf({ spec, status, metadata }: ServerBootConfiguration): AwaitedStep[] {
+function courseOf({ spec, status, metadata }: ServerBootConfiguration): AwaitedBootStep[] {
   const { annotations } = metadata;
   const isInternal = annotations?.[typeAnnotation] === internalBootType;
   // Nobody knows what the script of a person loads, and from where.
   const isOurScript = status?.boot?.method === 'iPXE' && status.boot.script === undefined;
-  const takes: Readonly<Record<AwaitedStep, boolean>> = {
+  const takes: Readonly<Record<AwaitedBootStep, boolean>> = {
     script: status?.boot?.method === 'iPXE',
     kernel: isOurScript,
     initrd: isOurScript,
@@ -95,7 +104,7 @@ function courseOf({ spec, status, metadata }: ServerBootConfiguration): AwaitedS
     // A cleanup reports what it erased, elsewhere, and may take a day.
     probe: isInternal && annotations?.[cleanupAttemptAnnotation] === undefined,
   };
-  return awaitedSteps.filter((step) => takes[step]);
+  return awaitedBootSteps.filter((step) => takes[step]);
 }
 
 const words: Readonly<Record<Step | 'power-on', string>> = {
@@ -111,19 +120,19 @@ const words: Readonly<Record<Step | 'power-on', string>> = {
   booted: 'it said that it is up',
 };
 
-export function overdueCondition({ step, after, since }: Awaited, now: number) {
-  const minutesSince = Math.round(deadlines[step].withinMs / 60_000);
-  return {
-    type: overdueType,
-    status: 'True' as const,
-    reason: deadlines[step].reason,
-    message: `${step} did not come within ${minutesSince} minutes; ${words[after]} at ${new Date(since).toISOString()}, nothing since`,
-    lastTransitionTime: new Date(now).toISOString(),
-  };
-}
+export const overdueCondition = (
+  { step, after, since, withinMs }: Awaited,
+  { now, hint = '' }: { now: number; hint?: string },
+) => ({
+  type: overdueType,
+  status: 'True' as const,
+  reason: reasons[step],
+  message: `${step} did not come within ${inWords(withinMs)}; ${words[after]} at ${new Date(since).toISOString()}, nothing since${hint}`,
+  lastTransitionTime: new Date(now).toISOString(),
+});
 
 /** Did what was complained about, or anything after it, come in the meantime? */
 export function isSettled(reason: string | undefined, steps: readonly BootStep[]): boolean {
-  const step = awaitedSteps.find((candidate) => deadlines[candidate].reason === reason);
+  const step = awaitedBootSteps.find((candidate) => reasons[candidate] === reason);
   return step === undefined || steps.some(({ name }) => stepRanks[name] >= stepRanks[step]);
 }

@@ -20,7 +20,7 @@ export const bootServiceReasons = {
   ScriptOverdue: {
     meaning: 'The server was powered on, and its firmware did not fetch its boot script in time.',
     remedy:
-      'Look at the console: is the network first in the boot order for once, does DHCP answer on that network, does it lead to this boot service?',
+      'Look at the console: is the network first in the boot order for once, does DHCP answer on that network, does it lead to this boot service, has the machine the system UUID that its BMC tells?',
   },
   KernelOverdue: {
     meaning: 'The firmware fetched its boot script, and no kernel was loaded in time.',

@@ -1,6 +1,6 @@
+import type { AwaitedBootStep } from '@metal/api/wire/boot-steps.ts';
 import { Counter, type Registry } from 'prom-client';
 import type { Step } from './evidence.ts';
-import type { AwaitedStep } from './progress.ts';
 
 /** Counts what machines did and what they failed to do. */
 export function countSteps(metrics: Registry | undefined) {
@@ -18,5 +18,5 @@ export function countSteps(metrics: Registry | undefined) {
     labelNames: ['step'],
     registers,
   });
-  return { onStep: (step: Step) => seen.inc({ step }), onOverdue: (step: AwaitedStep) => overdue.inc({ step }) };
+  return { onStep: (step: Step) => seen.inc({ step }), onOverdue: (step: AwaitedBootStep) => overdue.inc({ step }) };
 }

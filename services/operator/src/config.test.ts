@@ -86,6 +86,9 @@ for (const [flags, message] of [
   [['--static-metadata==1'], /--static-metadata: "=1" is no pair/],
   [['--static-metadata', 'user-data=1'], /--static-metadata: "user-data" is given by the server itself/],
   [['--static-metadata=a=1', '--static-metadata=server-name=1'], /"server-name" is given by the server itself/],
+  [['--boot-step-deadlines=script'], /--boot-step-deadlines: "script" is no deadline; expected one like script=30m/],
+  [['--boot-step-deadlines=script=30m,dhcp=1m'], /"dhcp=1m" is no deadline; .* of script, kernel, initrd, uki/],
+  [['--boot-step-deadlines=kernel=0s'], /"kernel=0s" is no deadline/],
   [['--leader-elect=perhaps'], /--leader-elect: "perhaps" is neither true nor false/],
   [['--registry-url=nowhere'], /--registry-url: "nowhere" is no URL/],
   [['--registry-ca-file=/nonexistent.pem'], /--registry-ca-file: cannot read \/nonexistent\.pem/],
@@ -100,6 +103,12 @@ for (const [flags, message] of [
 test('discovery does not start without the images it boots', () => {
   assert.throws(() => readConfig(['--registry-url=http://192.0.2.1'], {}), /--probe-image is required/);
   assert.doesNotThrow(() => readConfig(['--components=registry'], {}), 'a registry alone boots nothing');
+});
+
+test('steps of a boot have the usual deadlines but for those that are given', () => {
+  assert.deepEqual(read().bootDeadlines, {});
+  const given = read(['--boot-step-deadlines=script=1h, kernel=90s']).bootDeadlines;
+  assert.deepEqual(given, { script: 3_600_000, kernel: 90_000 });
 });
 
 test('static metadata is given pair by pair, and the last one of a key counts', () => {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseDuration } from '@metal/api/common/duration.ts';
+import { type AwaitedBootStep, awaitedBootSteps } from '@metal/api/wire/boot-steps.ts';
 import { type ErasureMode, erasureModes, type SettingReset, settingResets } from '@metal/api/wire/erasure.ts';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from './errors.ts';
@@ -69,6 +70,8 @@ export interface OperatorConfig {
     readonly cacheDirectory: string | undefined;
     readonly cacheBytes: number;
   };
+  /** Milliseconds, where they are not the usual ones. */
+  readonly bootDeadlines: Readonly<Partial<Record<AwaitedBootStep, number>>>;
   readonly defaultUkiImage: string | undefined;
   /** Where BMCs send their events; undefined switches events off. */
   readonly eventUrl: string | undefined;
@@ -237,6 +240,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
       cacheDirectory: optional(values['boot-cache-dir']),
       cacheBytes: bytes(values, 'boot-cache-size'),
     },
+    bootDeadlines: bootDeadlinesOf(values['boot-step-deadlines']),
     defaultUkiImage: optional(values['default-httpboot-oci-image']),
     eventUrl: eventUrlOf(values, environment),
     eventPort: port(values, 'event-port'),
@@ -365,6 +369,21 @@ function dhcpOf(values: Values, components: ReadonlySet<Component>, bootUrl: str
     directory: values['dhcp-directory'],
     endpointRanges: values['dhcp-endpoint-range'],
   };
+}
+
+function bootDeadlinesOf(text: string): OperatorConfig['bootDeadlines'] {
+  return Object.fromEntries(list(text).map(bootDeadlineOf));
+}
+
+function bootDeadlineOf(pair: string): [AwaitedBootStep, number] {
+  const [name, written = ''] = pair.split('=');
+  const step = awaitedBootSteps.find((known) => known === name);
+  const ms = parseDuration(written);
+  if (step === undefined || ms === undefined || ms <= 0)
+    throw new ConfigError(
+      `--boot-step-deadlines: "${pair}" is no deadline; expected one like script=30m, of ${awaitedBootSteps.join(', ')}`,
+    );
+  return [step, ms];
 }
 
 /** What the metadata service itself says under these names cannot be said beforehand. */

@@ -214,6 +214,12 @@ export const ownOptions = [
   ),
   option('boot-cache-size', 'string', '20Gi', 'Most that is kept there; what was not used for longest makes room'),
   option(
+    'boot-step-deadlines',
+    'string',
+    '',
+    'How long a step of a boot may take before it is called overdue, with commas between, where firmware or network are slower than usual: script=30m,kernel=20m; of script, kernel, initrd, uki, ignition, probe',
+  ),
+  option(
     'default-httpboot-oci-image',
     'string',
     '',

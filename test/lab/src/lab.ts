@@ -336,6 +336,11 @@ export class Lab implements AsyncDisposable {
     });
   }
 
+  /** The boot configuration of that name in the namespace `default`. */
+  bootNamed(name: string): Subject<ServerBootConfiguration> {
+    return this.#named(`boot ${name}`, this.boots, `default/${name}`, ({ status }) => status?.state);
+  }
+
   /** The boot configuration of the machine's discovery. */
   bootOf(node: Node): Subject<ServerBootConfiguration> {
     const find = () =>

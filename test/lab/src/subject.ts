@@ -40,6 +40,11 @@ export class Subject<T extends KubeObject> {
     );
   }
 
+  /** The message of some condition has these words. */
+  explains(words: RegExp): Promise<T> {
+    return this.until(`explains ${words}`, (object) => conditionsOf(object).some(({ message }) => words.test(message)));
+  }
+
   /** The condition of this type has this status. */
   has(type: string, status: Condition['status']): Promise<T> {
     return this.until(`has ${type}=${status}`, (object) => conditionOf(object, type)?.status === status);

@@ -41,6 +41,15 @@ test('faults are put on one server or on all, and healed', async () => {
   assert.match(statusOf(it.fleet, 0), /^2 servers: 0 on, .* 2 with faults$/);
   await it.ask('POST', '/nodes/*/heal');
   assert.equal((await clientOf(second).get('/')).status, 200);
+
+  await it.ask('POST', `/nodes/${second.name}/faults`, { machineHangs: true, networkLost: true });
+  second.machine.turnOn();
+  await second.until(({ power }) => power === 'On', AbortSignal.timeout(10_000));
+  second.machine.turnOff();
+  assert.equal(second.power, 'On', 'it hears nobody');
+  await it.ask('POST', '/nodes/*/heal');
+  second.machine.turnOff();
+  await second.until(({ power }) => power === 'Off', AbortSignal.timeout(10_000));
 });
 
 test('servers and counts can be looked at', async () => {

@@ -31,6 +31,8 @@ const wish = z
     dropConnections: z.boolean(),
     restart: z.boolean(),
     factoryReset: z.boolean(),
+    machineHangs: z.boolean(),
+    networkLost: z.boolean(),
     forMs: z.number().positive(),
     times: z.number().int().positive(),
     path: z.string(),
@@ -110,6 +112,7 @@ async function changeBootUrl(fleet: Fleet, request: IncomingMessage): Promise<An
 
 async function heal(nodes: readonly Node[]): Promise<Answer> {
   await Promise.all(nodes.map(({ bmc }) => bmc.heal()));
+  for (const { machines } of nodes) for (const machine of machines) machine.heal();
   return { status: 200, body: nodes.map(summaryOf) };
 }
 
@@ -121,8 +124,18 @@ async function injure(nodes: readonly Node[], request: IncomingMessage): Promise
 }
 
 async function apply(
-  { bmc }: Node,
-  { refuse, untrusted, dropSessions, dropConnections, restart, factoryReset, ...wished }: Wish,
+  { bmc, machines }: Node,
+  {
+    refuse,
+    untrusted,
+    dropSessions,
+    dropConnections,
+    restart,
+    factoryReset,
+    machineHangs,
+    networkLost,
+    ...wished
+  }: Wish,
 ): Promise<void> {
   const { forMs, times, path, ...faults } = wished;
   const limit = { forMs, times, path };
@@ -132,6 +145,8 @@ async function apply(
   if (dropConnections === true) bmc.dropConnections();
   if (restart === true) bmc.restart();
   if (factoryReset === true) bmc.factoryReset();
+  if (machineHangs === true) for (const machine of machines) machine.hang();
+  if (networkLost === true) for (const machine of machines) machine.loseNetwork();
   if (refuse === true) await bmc.refuse(limit);
 }
 

@@ -112,6 +112,12 @@ export interface Machine {
   beInUse(): void;
   /** The disks are empty again. */
   erase(): void;
+  /** Nothing happens on it any more, its power button is not heard, and it is On; through all its starts, until `heal`. */
+  hang(): void;
+  /** Its network swallows what it sends, DHCP included, and it gets nothing; through all its starts, until `heal`. */
+  loseNetwork(): void;
+  /** It goes on where it hung, and has its network again. */
+  heal(): void;
   /** Something visible was changed from outside. */
   touch(): void;
   /** Nothing of the machine goes on, and nothing is left of it. */

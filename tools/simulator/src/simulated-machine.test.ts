@@ -50,6 +50,37 @@ test('a machine that is told to boot from the network runs the probe with its to
   );
 });
 
+test('a machine that hangs is on and can only be forced off; one that is healed goes on', async () => {
+  const { fleet, node } = await oneMachine();
+  await using _ = fleet;
+  node.machine.hang();
+  node.machine.turnOn();
+  await node.until(({ power }) => power === 'On', soon());
+  node.machine.turnOff();
+  assert.equal(node.power, 'On');
+  node.machine.forceOff();
+  await node.until(({ power }) => power === 'Off', soon());
+  assert.deepEqual(node.bootLog, []);
+  node.machine.turnOn();
+  await node.until(({ power }) => power === 'On', soon());
+  node.machine.heal();
+  await node.until((it) => outcome(it) === 'no bootable device', soon());
+});
+
+test('a machine that lost its network is not answered by DHCP until it is healed', async () => {
+  await using server = await startTestBootServer(() => ({}));
+  const { fleet, node } = await oneMachine({ bootUrl: server.url });
+  await using _ = fleet;
+  node.machine.override = { ...pxe, isOnce: false };
+  node.machine.loseNetwork();
+  node.machine.turnOn();
+  await node.until((it) => outcome(it) === 'no bootable device', soon());
+  assert.deepEqual(node.bootLog, ['network: no answer to DHCP', 'disk: no operating system', 'no bootable device']);
+  node.machine.heal();
+  node.machine.restart();
+  await server.sees(`GET /ipxe/${node.uuid}`);
+});
+
 test('an operating system is installed, says that it is up, and starts from the disk afterwards', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;

@@ -68,12 +68,15 @@ export class SimulatedMachine implements Machine {
   readonly #watchers = new Set<() => void>();
   #installed: Running | undefined;
   #stopBoot = new AbortController();
+  /** Of a machine that hangs: fulfilled when it goes on. */
+  #healed: PromiseWithResolvers<void> | undefined;
+  #hasNetwork = true;
   #transition: Disposable | undefined;
 
   constructor(options: SimulatedMachineOptions) {
-    const { clock, fetch, profile, hardware, systemId } = options;
+    const { clock, profile, hardware, systemId } = options;
     this.#options = options;
-    this.#network = new MachineNetwork({ clock, fetch, userAgent: 'iPXE/1.21.1' });
+    this.#network = new MachineNetwork({ clock, fetch: this.#fetch, userAgent: 'iPXE/1.21.1' });
     this.hardware = hardware;
     this.systemId = systemId;
     this.overrideMode = profile.bootMode;
@@ -102,14 +105,14 @@ export class SimulatedMachine implements Machine {
 
   /** As the power button does: what runs ends, then the power goes. */
   turnOff(): void {
-    if (this.power === 'Off' || this.power === 'PoweringOff') return;
-    this.#stop();
-    this.#become('PoweringOff', this.#options.times().powerOffMs, () => this.#reach('Off'));
+    if (this.#healed === undefined) this.forceOff();
   }
 
   /** Nobody asks the system; its boot ends at once, the power supply takes its time. */
   forceOff(): void {
-    this.turnOff();
+    if (this.power === 'Off' || this.power === 'PoweringOff') return;
+    this.#stop();
+    this.#become('PoweringOff', this.#options.times().powerOffMs, () => this.#reach('Off'));
   }
 
   /** At once, as pulling the plug. */
@@ -152,6 +155,22 @@ export class SimulatedMachine implements Machine {
   /** The disks are empty again. */
   erase(): void {
     this.#installed = undefined;
+  }
+
+  /** A boot that has begun hangs when its firmware looks for something to boot, or not any more. */
+  hang(): void {
+    this.#healed ??= Promise.withResolvers();
+  }
+
+  /** What is under way arrives. */
+  loseNetwork(): void {
+    this.#hasNetwork = false;
+  }
+
+  heal(): void {
+    this.#hasNetwork = true;
+    this.#healed?.resolve();
+    this.#healed = undefined;
   }
 
   /** Boots and timers end; nothing of the machine goes on. */
@@ -211,6 +230,8 @@ export class SimulatedMachine implements Machine {
     const { clock, times } = this.#options;
     try {
       await clock.sleep(times().bootMs, signal);
+      await this.#healed?.promise;
+      signal.throwIfAborted();
       if (override?.target === 'BiosSetup') return 'setup';
       return await bootFrom(
         bootDevicesOf({ override, bootOrder: this.bootOrder }),
@@ -226,13 +247,13 @@ export class SimulatedMachine implements Machine {
   }
 
   #world(record: BootRecord): Parameters<typeof bootFrom>[2] {
-    const { clock, fetch, bootUrl, profile, ipAddress, random, times } = this.#options;
+    const { clock, bootUrl, profile, ipAddress, random, times } = this.#options;
     return {
       uuid: this.hardware.uuid,
       clock,
       network: this.#network,
-      fetch,
-      bootUrl,
+      fetch: this.#fetch,
+      bootUrl: () => (this.#hasNetwork ? bootUrl() : undefined),
       random,
       report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
       eraser: () => ({ durationMs: times().eraseMs, trouble: this.eraserTrouble }),
@@ -248,6 +269,9 @@ export class SimulatedMachine implements Machine {
       log: (line) => this.#log(line),
     };
   }
+
+  readonly #fetch: typeof globalThis.fetch = (...request) =>
+    this.#hasNetwork ? this.#options.fetch(...request) : Promise.reject(new TypeError('the network is lost'));
 
   #log(line: string): void {
     this.bootLog.push(line);

@@ -139,6 +139,24 @@ test('a continuous override is followed at each start, and a machine that is tol
   assert.equal(await start(), 2);
 });
 
+test('a machine that hangs is on and hears nobody, and goes on when it is healed', async () => {
+  await using fleet = await startFleet();
+  const node = await fleet.add(qemu);
+  await install(node, 'listening', 'obeys the power button');
+  node.machine.hang();
+  await reset(node, 'On');
+  await node.until(({ power }) => power === 'On', soon());
+  await reset(node, 'GracefulShutdown');
+  assert.equal(await powerStateOf(node), 'On');
+  await reset(node, 'ForceOff');
+  await node.until(({ power }) => power === 'Off', soon());
+  assert.deepEqual(node.serial.last(), [], 'its processor has done nothing');
+  await reset(node, 'On');
+  await node.until(({ power }) => power === 'On', soon());
+  node.machine.heal();
+  await node.serial.says(/^listening$/, soon());
+});
+
 test('OVMF fetches the entry script through the network card, and keeps its variables', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add({ ...qemu, qemu: { firmware: 'OVMF' } });

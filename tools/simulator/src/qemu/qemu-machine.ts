@@ -19,6 +19,7 @@ import { bootSequence, cdDevice, diskDevice, networkBootOf, nicDevice } from './
 import { CdDrive } from './cd-drive.ts';
 import { guestUrl } from './guest-url.ts';
 import { Monitor, type MonitorEvent } from './monitor.ts';
+import { silence, unsilence } from './network-filter.ts';
 import { hardwareOf, type QemuParts } from './parts.ts';
 import type { QemuRack } from './rack.ts';
 import { SerialConsole } from './serial-console.ts';
@@ -44,6 +45,8 @@ interface Run {
   reason: string | undefined;
   /** The BMC ends it. */
   isKilled: boolean;
+  /** Its network was taken from it. */
+  isSilenced: boolean;
 }
 
 /** Words for the reasons that QEMU gives; without one it was killed, and the machine lost power. */
@@ -86,6 +89,8 @@ export class QemuMachine implements Machine {
   #run: Run | undefined;
   #startsAgain = false;
   #isGone = false;
+  #isHung = false;
+  #hasNetwork = true;
   /** What a reset from inside would boot from, and the change to it that is on its way. */
   #aim: readonly string[] = [];
   #aiming: Promise<void> = Promise.resolve();
@@ -180,6 +185,23 @@ export class QemuMachine implements Machine {
     }
   }
 
+  hang(): void {
+    this.#isHung = true;
+    this.#tell('stop');
+  }
+
+  loseNetwork(): void {
+    this.#hasNetwork = false;
+    this.#wire();
+  }
+
+  heal(): void {
+    this.#isHung = false;
+    this.#hasNetwork = true;
+    this.#wire();
+    this.#tell('cont');
+  }
+
   /** Also what a reset from inside boots from follows the BMC, as it does in real machines. */
   touch(): void {
     this.#changed();
@@ -195,7 +217,20 @@ export class QemuMachine implements Machine {
   }
 
   #pressButton(): void {
-    this.#run?.monitor.do('system_powerdown').catch((error: unknown) => this.#log(wordsOf(error)));
+    this.#tell('system_powerdown');
+  }
+
+  /** Says it to QEMU when that runs; what it cannot do is in the log. */
+  #tell(command: string): void {
+    if (this.#run?.isUp === true) this.#run.monitor.do(command).catch((error: unknown) => this.#log(wordsOf(error)));
+  }
+
+  #wire(): void {
+    const run = this.#run;
+    if (run?.isUp !== true || run.isSilenced !== this.#hasNetwork) return;
+    run.isSilenced = !this.#hasNetwork;
+    const wired = run.isSilenced ? silence(run.monitor, 'net0') : unsilence(run.monitor);
+    wired.catch((error: unknown) => this.#log(wordsOf(error)));
   }
 
   #kill(): void {
@@ -238,7 +273,7 @@ export class QemuMachine implements Machine {
     if (monitorChannel === undefined || serialChannel === undefined) return this.#changed();
     const monitor = new Monitor(monitorChannel, (event) => this.#hear(event));
     serialChannel.setEncoding('utf8').on('data', (text: string) => this.serial.write(text));
-    this.#run = { child, monitor, isUp: false, reason: undefined, isKilled: false };
+    this.#run = { child, monitor, isUp: false, reason: undefined, isKilled: false, isSilenced: false };
     // It rejects when QEMU ends on the way, which is told where it ends.
     void this.#bringUp(this.#run).catch(() => undefined);
     this.#changed();
@@ -251,7 +286,8 @@ export class QemuMachine implements Machine {
     this.powerLog.push('On');
     this.#beginBoot();
     await this.#aimAnew();
-    await run.monitor.do('cont');
+    this.#wire();
+    if (!this.#isHung) await run.monitor.do('cont');
   }
 
   /** An override for once has had its turn when it is begun. */
@@ -268,7 +304,7 @@ export class QemuMachine implements Machine {
     if (event === 'POWERDOWN') this.#log('power button');
     if (event === 'SHUTDOWN' && this.#run !== undefined) this.#run.reason = String(data.reason);
     // QEMU halts a machine by itself when it cannot go on with it; to the outside it is on, and does nothing any more.
-    if (event === 'STOP') this.#log('halted by an error of QEMU');
+    if (event === 'STOP' && !this.#isHung) this.#log('halted by an error of QEMU');
     if (event === 'RESET' && data.guest === true) {
       this.#endBoot('reset itself');
       this.#log('reset itself');

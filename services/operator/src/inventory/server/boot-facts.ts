@@ -32,22 +32,44 @@ const silentBootMs = 5 * 60_000;
 const evidenceTypes = ['BootStateReceived', 'IgnitionDataFetched', 'IPXEScriptFetched'] as const;
 
 export function bootFactsOf(boot: ServerBootConfiguration, server: Server, now: number): BootFacts {
-  const state = boot.status?.state;
+  const state = stateOf(boot);
   const { name, namespace, uid = '' } = boot.metadata;
   const ref = server.spec.bootConfigurationRef;
-  const seen = evidenceTypes.find((type) => evidenceOf(boot, type) !== undefined);
-  const failure = boot.status?.conditions?.find(({ type, status }) => status === 'False' && type !== 'Ready');
-  const progress = seen === undefined ? 'nothing was fetched from the boot service yet' : `last evidence: ${seen}`;
   return {
     uid,
-    state: state === 'Ready' || state === 'Error' ? state : 'Pending',
+    state,
     referenced: ref?.name === name && ref.namespace === namespace,
     bootSeen: hasBooted(boot, now),
     request: boot.metadata.annotations?.[reprovisionAnnotation] ?? '',
     attempt: Number(boot.metadata.annotations?.[discoveryAttemptAnnotation] ?? 0),
     stuck: stuckAt(boot),
-    explanation: state === 'Error' ? (failure?.message ?? 'the boot service reports an error') : progress,
+    explanation: explanations[state](boot),
   };
+}
+
+const stateOf = ({ status }: ServerBootConfiguration): BootFacts['state'] =>
+  status?.state === 'Ready' || status?.state === 'Error' ? status.state : 'Pending';
+
+type Condition = NonNullable<NonNullable<ServerBootConfiguration['status']>['conditions']>[number];
+
+const messageOf = (
+  { status }: ServerBootConfiguration,
+  isMeant: (condition: Condition) => boolean,
+): string | undefined => status?.conditions?.find(isMeant)?.message;
+
+/** What is wrong or awaited, in the words of the boot service where it has said any. */
+const explanations: Readonly<Record<BootFacts['state'], (boot: ServerBootConfiguration) => string>> = {
+  Error: (boot) =>
+    messageOf(boot, ({ type, status }) => status === 'False' && type !== 'Ready') ??
+    'the boot service reports an error',
+  Pending: (boot) =>
+    messageOf(boot, ({ status }) => status === 'Unknown') ?? 'the boot service has not prepared it yet',
+  Ready: (boot) => messageOf(boot, ({ type }) => type === 'BootOverdue') ?? progressOf(boot),
+};
+
+function progressOf(boot: ServerBootConfiguration): string {
+  const seen = evidenceTypes.find((type) => evidenceOf(boot, type) !== undefined);
+  return seen === undefined ? 'nothing was fetched from the boot service yet' : `last evidence: ${seen}`;
 }
 
 export function isProbeBootOf(boot: ServerBootConfiguration, server: Server): boolean {

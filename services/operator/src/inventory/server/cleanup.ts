@@ -123,11 +123,7 @@ function runAttempt(server: ServerFacts, boot: NonNullable<ServerFacts['cleanup'
   if (boot.state === 'Error')
     return wait(lostInMs, 'BootConfigurationFailed', `${attemptOf(server)}: ${boot.explanation}`);
   if (boot.state === 'Pending')
-    return wait(
-      lostInMs,
-      'WaitingForBootConfiguration',
-      `${attemptOf(server)}: the boot service has not prepared the image yet`,
-    );
+    return wait(lostInMs, 'WaitingForBootConfiguration', `${attemptOf(server)}: its image: ${boot.explanation}`);
   const nextMs = Math.min(lostInMs, Math.max(server.nextLookInMs, seconds(1)));
   return (
     obstacle(server) ??

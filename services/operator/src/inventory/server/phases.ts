@@ -44,11 +44,7 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
     if (server.probeBoot.state === 'Error')
       return wait(restMs, 'BootConfigurationFailed', `${server.probeBoot.explanation}${next}`);
     if (server.probeBoot.state === 'Pending')
-      return wait(
-        restMs,
-        'WaitingForBootConfiguration',
-        `the boot service has not prepared the discovery image yet${next}`,
-      );
+      return wait(restMs, 'WaitingForBootConfiguration', `the discovery image: ${server.probeBoot.explanation}${next}`);
     if (server.probeBoot.bootSeen) return wait(restMs, 'WaitingForProbe', `${server.probeBoot.explanation}${next}`);
     return (
       obstacle(server) ??

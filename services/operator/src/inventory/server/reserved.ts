@@ -29,7 +29,7 @@ export function serve(server: ServerFacts, claim: HeldClaim): Step<'Error'> {
     return wait(
       untilSomebodyActs,
       'WaitingForBootConfiguration',
-      `the boot service has not prepared the image of claim ${claim.name} yet`,
+      `the image of claim ${claim.name}: ${claim.boot.explanation}`,
     );
   return (claim.reprovision ? beginAnew(server) : undefined) ?? bootFirst(server, claim, claim.boot.explanation);
 }

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { bootFactsOf } from './boot-facts.ts';
+
+type Status = NonNullable<ServerBootConfiguration['status']>;
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const server: Server = { apiVersion, kind: 'Server', metadata: { name: 's' }, spec: { systemUUID: 'u' } };
+const says = (
+  type: string,
+  status: 'True' | 'False' | 'Unknown',
+  message: string,
+): NonNullable<Status['conditions']>[number] => ({
+  type,
+  status,
+  reason: 'Said',
+  message,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+});
+const delivered = says('IPXEScriptFetched', 'True', 'fetched');
+
+const rows: [about: string, status: Status, explanation: RegExp][] = [
+  ['nothing is said of', {}, /^the boot service has not prepared it yet$/],
+  [
+    'whose image is being pulled',
+    { state: 'Pending', conditions: [says('ImageValidation', 'Unknown', 'the files of "x" are being pulled')] },
+    /^the files of "x" are being pulled$/,
+  ],
+  [
+    'that cannot be booted',
+    { state: 'Error', conditions: [says('ImageValidation', 'False', 'it lacks a kernel')] },
+    /^it lacks a kernel$/,
+  ],
+  ['that is prepared', { state: 'Ready' }, /^nothing was fetched/],
+  ['that began', { state: 'Ready', conditions: [delivered] }, /^last evidence: IPXEScriptFetched$/],
+  [
+    'that does not go on',
+    { state: 'Ready', conditions: [delivered, says('BootOverdue', 'True', 'kernel did not come')] },
+    /^kernel did not come$/,
+  ],
+];
+for (const [about, status, explanation] of rows) {
+  test(`of a boot ${about} the server says so`, () => {
+    const boot: ServerBootConfiguration = {
+      apiVersion,
+      kind: 'ServerBootConfiguration',
+      metadata: { name: 'b' },
+      spec: { serverRef: { name: 's' } },
+      status,
+    };
+    assert.match(bootFactsOf(boot, server, 0).explanation, explanation);
+  });
+}
