@@ -178,7 +178,7 @@ test('a boot without ignition says that the script was fetched at once', async (
 });
 
 test('a machine that fetches its script and then nothing more is seen to have come that far', async () => {
-  await using hurried = await startBoot(optionsFor({ clock: createClock(200) }));
+  await using hurried = await startBoot(optionsFor({ clock: createClock(20) }));
   const server = await preparedBoot('stuck', { ignition: butane });
   await (await fetch(`${hurried.url}/ipxe/${server.uuid}`)).text();
   const stuck = await evidenceArrives('stuck', 'IPXEScriptFetched');
@@ -672,7 +672,7 @@ test('a boot service takes over what another said for want of one', async () => 
 });
 
 test('an ignition that comes late is waited for without a word, and a missing one is named', async () => {
-  await using hurried = await startBoot(optionsFor({ clock: createClock(200) }));
+  await using hurried = await startBoot(optionsFor({ clock: createClock(20) }));
   assert.ok(hurried.port > 0);
   await room.client.create(ServerBootConfiguration, {
     metadata: { name: 'late-ignition', namespace },
