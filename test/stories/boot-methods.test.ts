@@ -28,6 +28,7 @@ for (const { image, targets, method, target } of [
   { image: 'uki', targets: undefined, method: 'UefiHttp', target: 'UefiHttp' },
   { image: 'all', targets: ['None', 'Pxe', 'Hdd'], method: 'iPXE', target: 'Pxe' },
   { image: 'all', targets: ['None', 'UefiHttp', 'Hdd'], method: 'iPXE', target: 'UefiHttp' },
+  { image: 'uki', targets: ['None', 'Pxe', 'Hdd'], method: 'UefiHttp', target: 'Pxe' },
 ] as const) {
   const offered = targets === undefined ? 'everything' : targets.join(', ');
   test(`image ${image} on a BMC that offers ${offered} is discovered by ${method}, told ${target}`, async () => {
@@ -43,10 +44,10 @@ for (const { image, targets, method, target } of [
   });
 }
 
-test('an image that is a UKI only is refused where the BMC offers no HTTP boot, before anything is switched on', async () => {
+test('where the BMC offers no boot from the network nothing is switched on, and both ways are named', async () => {
   await using lab = await openLab({ flags: flagsFor('uki') });
-  const [node] = await lab.rack({ 'supermicro-x10': 1 });
-  assert.ok(node);
+  const node = await lab.fleet.add({ quirks: { bootTargets: ['None', 'Hdd'] } });
+  lab.timeline.follow(node);
   await lab.plugIn(node);
   const server = await lab.server(node).says('BootConfigurationFailed');
   const ready = server.status?.conditions?.find(({ type }) => type === 'Ready');

@@ -19,6 +19,8 @@ const possible: [LayerName[], readonly BootMethod[], BootMethod, LayerName[]][] 
   [['uki'], bootMethods, 'UefiHttp', ['uki']],
   [['kernel', 'uki'], bootMethods, 'UefiHttp', ['uki']],
   [['kernel', 'initrd', 'uki'], ['UefiHttp'], 'UefiHttp', ['uki']],
+  [['kernel', 'initrd', 'uki'], ['iPXE'], 'iPXE', ['kernel', 'initrd']],
+  [['uki'], ['iPXE'], 'UefiHttp', ['uki']],
 ];
 for (const [layers, capable, method, loaded] of possible) {
   test(`an image with ${layers.join(', ')} boots by ${method} where the server can do ${capable.join(', ')}`, () => {
@@ -36,7 +38,7 @@ const impossible: [LayerName[], readonly BootMethod[], string, RegExp][] = [
   [['kernel'], bootMethods, 'LayerMissing', /iPXE: it lacks the layer initrd .*UefiHttp: it lacks the layer uki/],
   [[], bootMethods, 'LayerMissing', /layer kernel \(application\/vnd\.ironcore\.image\.kernel\) and the layer initrd/],
   [['squashfs'], bootMethods, 'LayerMissing', /kernel/],
-  [['uki'], ['iPXE'], 'NoBootMethod', /UefiHttp: the server does not offer it/],
+  [['uki'], [], 'NoBootMethod', /UefiHttp: the server does not offer it/],
   [['kernel', 'initrd'], ['UefiHttp'], 'NoBootMethod', /iPXE: the server does not offer it; UefiHttp: it lacks/],
 ];
 for (const [layers, capable, code, message] of impossible) {

@@ -76,7 +76,9 @@ export function planOf(image: BootImage, { capable = bootMethods, turn = 0 }: Wa
 }
 
 function obstacleTo(method: BootMethod, image: BootImage, capable: readonly BootMethod[]): string | undefined {
-  if (!capable.includes(method)) return 'the server does not offer it';
+  // A UKI that has no other way is started by iPXE.
+  const isOffered = capable.includes(method) || (capable.includes('iPXE') && missingOf('iPXE', image).length > 0);
+  if (!isOffered) return 'the server does not offer it';
   const missing = missingOf(method, image);
   return missing.length === 0 ? undefined : `it lacks the layer ${missing.map(described).join(' and the layer ')}`;
 }

@@ -228,6 +228,8 @@ test('an override can be taken back and a boot order stays', async () => {
   const change = (boot: object) => clientOf(node).send('PATCH', '/Systems/system', { Boot: boot });
   await change({ ...once, BootSourceOverrideTarget: 'UefiHttp', HttpBootUri: 'http://boot/x.efi' });
   assert.deepEqual(node.machine.override, { target: 'UefiHttp', isOnce: true, httpUri: 'http://boot/x.efi' });
+  await change({ ...once, BootSourceOverrideTarget: 'UefiHttp', HttpBootUri: '' });
+  assert.equal(node.machine.override.httpUri, undefined, 'an empty address is none');
   await change({ BootSourceOverrideEnabled: 'Disabled' });
   assert.equal(node.machine.override, undefined);
   await change({

@@ -136,7 +136,7 @@ function applyBoot(bmc: SimulatedBmc, machine: Machine, boot: Record<string, unk
     machine.override = {
       target,
       isOnce,
-      httpUri: typeof uri === 'string' && uri !== '' ? uri : machine.override?.httpUri,
+      httpUri: typeof uri === 'string' ? uri || undefined : machine.override?.httpUri,
     };
   }
 }

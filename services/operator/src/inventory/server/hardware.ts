@@ -72,9 +72,11 @@ export function binaryQuantity(bytes: number): string {
 
 /** Before the first report: what DHCP and the boot service know the machine by. */
 export function networkInterfacesOfBmc({ hardware }: ServerFacts): Status['networkInterfaces'] {
-  return hardware?.networkInterfaces.flatMap(({ id, name, macAddress }) =>
+  const cards = hardware?.networkInterfaces.flatMap(({ id, name, macAddress }) =>
     macAddress === undefined ? [] : [{ name: name ?? id ?? macAddress, macAddress }],
   );
+  // Some BMCs learn of them from the first start of the machine only.
+  return cards?.length === 0 ? undefined : cards;
 }
 
 /** Interfaces as the probe saw them, with their LLDP neighbours. */
