@@ -11,7 +11,8 @@ import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 import { flagsForGuests, guestImage, noNeighbours } from '@metal/project/demo/guests.ts';
 import { writeTenantImage } from '@metal/project/demo/tenant-system.ts';
 
-const image = fileURLToPath(new URL('../../.image', import.meta.url));
+/** Directory with `vmlinuz` and `initrd`, once a lab was opened. */
+export const discoveryImage = fileURLToPath(new URL('../../.image', import.meta.url));
 /** Firmware, kernel and probe on two busy cores without KVM. */
 const patienceMs = 240_000;
 
@@ -23,14 +24,14 @@ export interface RealLabOptions {
 
 /** A lab in real time whose services are known by the address that guests of QEMU have for this host. */
 export async function openRealLab({ flags = [], secure = false }: RealLabOptions = {}): Promise<Lab> {
-  await buildImage({ out: image, say: (line) => void process.stdout.write(`${line}\n`) });
+  await buildImage({ out: discoveryImage, say: (line) => void process.stdout.write(`${line}\n`) });
   const directory = await mkdtemp(join(tmpdir(), 'metal-real-lab-'));
   const images = join(directory, 'images.json');
-  await writeTenantImage(join(directory, 'tenant'), image);
+  await writeTenantImage(join(directory, 'tenant'), discoveryImage);
   const tenant = guestImage(join(directory, 'tenant'), 'panic=60');
   await writeFile(
     images,
-    JSON.stringify({ discovery: guestImage(image, noNeighbours), 'registry.test/tenant:1': tenant }),
+    JSON.stringify({ discovery: guestImage(discoveryImage, noNeighbours), 'registry.test/tenant:1': tenant }),
   );
   const lab = await openLab({
     speed: 1,
@@ -56,7 +57,7 @@ export async function openRealLab({ flags = [], secure = false }: RealLabOptions
 export async function tenantLayers(): Promise<LayerWish> {
   const directory = await mkdtemp(join(tmpdir(), 'metal-tenant-'));
   try {
-    await writeTenantImage(directory, image);
+    await writeTenantImage(directory, discoveryImage);
     return [
       ['application/vnd.ironcore.image.kernel', await readFile(join(directory, 'vmlinuz'))],
       ['application/vnd.ironcore.image.initramfs', await readFile(join(directory, 'initrd'))],
