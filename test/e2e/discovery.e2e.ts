@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { addRealMachine, openRealLab } from './real-machines.ts';
+import { addRealMachine, discoveryImage, openRealLab } from './real-machines.ts';
 
 test('an empty machine is found, starts the discovery image over its network card, reports itself over TLS, and is free and off', async (t) => {
   await using lab = await openRealLab({ secure: true });
@@ -10,6 +12,8 @@ test('an empty machine is found, starts the discovery image over its network car
   const poweredOnAt = performance.now();
   const server = await lab.server(node).until('reported', ({ status }) => status?.state === 'Available');
   t.diagnostic(`report ${((performance.now() - poweredOnAt) / 1_000).toFixed(1)} s after the power-on`);
+  for (const name of ['vmlinuz', 'initrd'])
+    t.diagnostic(`${name}: ${((await stat(join(discoveryImage, name))).size / 1e6).toFixed(1)} MB`);
   await lab.server(node).says('Available');
   assert.equal(node.power, 'Off');
   assert.deepEqual(node.powerLog, ['On', 'Off']);

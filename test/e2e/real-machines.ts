@@ -11,7 +11,8 @@ import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 import { flagsForGuests, guestImage, noNeighbours } from '@metal/project/demo/guests.ts';
 import { writeTenantImage } from '@metal/project/demo/tenant-system.ts';
 
-const image = fileURLToPath(new URL('../../.image', import.meta.url));
+/** Directory with `vmlinuz` and `initrd`, once a lab was opened. */
+export const discoveryImage = fileURLToPath(new URL('../../.image', import.meta.url));
 /** Firmware, kernel and probe on two busy cores without KVM. */
 const patienceMs = 240_000;
 
@@ -29,44 +30,49 @@ export async function openRealLab({
   host = hostAddress,
   secure = false,
 }: RealLabOptions = {}): Promise<Lab> {
-  await buildImage({ out: image, say: (line) => void process.stdout.write(`${line}\n`) });
+  await buildImage({ out: discoveryImage, say: (line) => void process.stdout.write(`${line}\n`) });
   const directory = await mkdtemp(join(tmpdir(), 'metal-real-lab-'));
-  const images = join(directory, 'images.json');
-  await writeTenantImage(join(directory, 'tenant'), image);
-  const tenant = guestImage(join(directory, 'tenant'), 'panic=60');
-  await writeFile(
-    images,
-    JSON.stringify({
-      discovery: guestImage(image, noNeighbours),
-      'discovery-uki': { uki: join(image, 'discovery.efi') },
-      'registry.test/tenant:1': tenant,
-    }),
-  );
-  const lab = await openLab({
-    speed: 1,
-    patienceMs,
-    flags: [
-      `--boot-images=${images}`,
-      '--probe-os-image=discovery',
-      ...(await flagsForGuests({ host, registryScheme: secure ? 'https' : 'http' })),
-      ...(secure ? [`--registry-cert-path=${await certificateIn(directory, host)}`] : []),
-      '--server-resync-interval=10s',
-      ...flags,
-    ],
-  });
-  const dispose = lab[Symbol.asyncDispose].bind(lab);
-  lab[Symbol.asyncDispose] = async () => {
-    await dispose();
-    await rm(directory, { recursive: true, force: true });
+  const removed = () => rm(directory, { recursive: true, force: true });
+  try {
+    const lab = await openLab({
+      speed: 1,
+      patienceMs,
+      flags: [
+        `--boot-images=${await imagesIn(directory)}`,
+        '--probe-os-image=discovery',
+        ...flagsForGuests({ host, registryScheme: secure ? 'https' : 'http' }),
+        ...(secure ? [`--registry-cert-path=${await certificateIn(directory, host)}`] : []),
+        '--server-resync-interval=10s',
+        ...flags,
+      ],
+    });
+    const dispose = lab[Symbol.asyncDispose].bind(lab);
+    lab[Symbol.asyncDispose] = () => dispose().finally(removed);
+    return lab;
+  } catch (error) {
+    await removed();
+    throw error;
+  }
+}
+
+/** The file of `--boot-images`. */
+async function imagesIn(directory: string): Promise<string> {
+  await writeTenantImage(join(directory, 'tenant'), discoveryImage);
+  const images = {
+    discovery: guestImage(discoveryImage, noNeighbours),
+    'discovery-uki': { uki: join(discoveryImage, 'discovery.efi') },
+    'registry.test/tenant:1': guestImage(join(directory, 'tenant'), 'panic=60'),
   };
-  return lab;
+  const file = join(directory, 'images.json');
+  await writeFile(file, JSON.stringify(images));
+  return file;
 }
 
 /** What a tenant boots, as layers of an image; the lab has made what it is made of. */
 export async function tenantLayers(): Promise<LayerWish> {
   const directory = await mkdtemp(join(tmpdir(), 'metal-tenant-'));
   try {
-    await writeTenantImage(directory, image);
+    await writeTenantImage(directory, discoveryImage);
     return [
       ['application/vnd.ironcore.image.kernel', await readFile(join(directory, 'vmlinuz'))],
       ['application/vnd.ironcore.image.initramfs', await readFile(join(directory, 'initrd'))],

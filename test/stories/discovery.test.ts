@@ -123,6 +123,18 @@ test('a boot configuration that somebody deletes does not hold a free server up'
     );
 });
 
+test('a discovery whose boot configuration somebody deletes begins anew, and comes to its end', async () => {
+  await using lab = await openLab({ fleet: { bootMs: 20_000 } });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.machine(node).until('is on', () => node.power === 'On');
+  const { metadata } = await lab.bootOf(node).reaches('Ready');
+  await lab.client.delete(ServerBootConfiguration, metadata);
+  await lab.server(node).says('Available');
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
+});
+
 test('the boot configuration of a claim that is called like the server is left alone', async () => {
   await using lab = await openLab();
   const [node] = await lab.rack({ generic: 1 });

@@ -1,17 +1,13 @@
 import { join } from 'node:path';
-import { freePort } from '@metal/controlplane/free-port.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 
-/** Flags of an operator that guests of QEMU reach under this address of this host. */
-export async function flagsForGuests({ host = hostAddress, registryScheme = 'http' } = {}): Promise<string[]> {
-  const [registry, boot] = [await freePort(), await freePort()];
-  return [
-    `--registry-url=${registryScheme}://${host}:${registry}`,
-    `--registry-port=${registry}`,
-    `--boot-url=http://${host}:${boot}`,
-    `--boot-port=${boot}`,
-  ];
-}
+/** Flags of an operator that guests of QEMU on this host can reach, at ports that are free. */
+export const flagsForGuests = ({ host = hostAddress, registryScheme = 'http' } = {}): string[] => [
+  `--registry-url=${registryScheme}://${host}`,
+  '--registry-port=0',
+  `--boot-url=http://${host}`,
+  '--boot-port=0',
+];
 
 /** Kernel and initrd in a directory as an entry of `--boot-images`, that tells its story on the serial line. */
 export const guestImage = (directory: string, ...words: readonly string[]) => ({

@@ -56,6 +56,6 @@ export const openRack: Readonly<Record<MachineKind, (wish: RackWish) => Promise<
       });
       return opened;
     });
-    return { fleet, flags: await flagsForGuests() };
+    return { fleet, flags: flagsForGuests() };
   },
 };

@@ -1,3 +1,4 @@
+import { certificateKeysConfigMap } from '@metal/api/wire/contract.ts';
 import type { DefinedKind } from '@metal/kube/define-kind.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { yamlFile } from './yaml-file.ts';
@@ -87,7 +88,9 @@ const ownNamespaceRole = () => ({
   metadata: { name: 'metal-operator-manager', namespace },
   rules: [
     rule('', ['secrets'], ['create', 'delete', 'get', 'patch']),
-    rule('', ['configmaps'], ['create', 'get', 'patch']),
+    // What does not exist yet has no name that a role could know.
+    rule('', ['configmaps'], ['create']),
+    { ...rule('', ['configmaps'], ['get', 'patch']), resourceNames: [certificateKeysConfigMap] },
     rule('coordination.k8s.io', ['leases'], ['create', 'get', 'patch']),
   ],
 });

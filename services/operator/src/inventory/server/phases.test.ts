@@ -52,6 +52,7 @@ const lines: Line[] = [
     { probeBoot: boot, discoveryAttempts: 1, mayInterrupt: true },
     'act clearBoot',
   ],
+  ['a reference to a probe boot that is gone is dropped', 'Initial', { bootReferenced: true }, 'act clearBoot'],
   ['the boot of an earlier server is dropped', 'Initial', { foreignProbeBoot: 'stale' }, 'act clearBoot'],
   ['the boot of somebody else is not', 'Initial', { foreignProbeBoot: 'taken' }, 'wait ProbeBootNameTaken'],
   ['discovery starts when the probe boot is there', 'Initial', { probeBoot: boot }, 'go Discovery'],

@@ -139,10 +139,13 @@ function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
       'ProbeBootNameTaken',
       'a ServerBootConfiguration that is not of a discovery has the name of this server in the manager namespace; delete or rename it, discovery needs the name',
     );
-  // A configuration of an earlier attempt was rendered with an earlier token and may already be known to a machine.
+  // A configuration of an earlier attempt was rendered with an earlier token and may already be known to a machine. A
+  // reference to none would pass for one to the next, before that has its ignition.
   const left =
     server.foreignProbeBoot === 'stale' ||
-    (server.probeBoot !== undefined && server.probeBoot.attempt !== server.discoveryAttempts + 1);
+    (server.probeBoot === undefined
+      ? server.bootReferenced
+      : server.probeBoot.attempt !== server.discoveryAttempts + 1);
   if (left) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
   if (server.probeBoot === undefined || !server.probeBoot.referenced) return act('prepareProbeBoot', 'NoProbeBootYet');
   return go('Discovery', 'ProbeBootPrepared');
