@@ -63,6 +63,7 @@ test('a machine with another UUID than its BMC tells is named with both, gets no
   assert.deepEqual((await readFile(disk)).subarray(0, kept.length), kept);
 
   await node.bmc.heal();
+  await lab.bmc(node).says('SystemIdentityChanged');
   await lab.client.delete(Server, metadata);
   const { metadata: found } = await lab.server(node).says('RunningServerLeftAlone');
   await lab.patchServer(found.name, { metadata: { annotations: { 'metal.ironcore.dev/allow-interruption': 'true' } } });
