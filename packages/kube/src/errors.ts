@@ -1,6 +1,6 @@
 /**
- * later: try again with backoff. blocked: pointless until something changes. bug: should not happen; backoff and a
- * warning. The thrower knows the cause, the runner owns the policy.
+ * later: try again with backoff. blocked: pointless until something changes; tried again when that is seen, and seldom
+ * besides. bug: should not happen; backoff and a warning. The thrower knows the cause, the runner owns the policy.
  */
 export type RetryClass = 'later' | 'blocked' | 'bug';
 

@@ -4,7 +4,7 @@ import type { KubeClient } from './client.ts';
 import type { Clock } from './clock.ts';
 import type { Outcome, PhaseControllerDefinition } from './controller.ts';
 import type { ControllerMetrics } from './controller-metrics.ts';
-import type { Act, Decision, Go } from './decide.ts';
+import { type Act, type Decision, type Go, minutes } from './decide.ts';
 import { isConflict, isNotFound, KubeError, OperatorError } from './errors.ts';
 import type { EventRecorder, EventText } from './events.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
@@ -12,6 +12,9 @@ import { keyOf, type KubeObject } from './kind.ts';
 import { WorkQueue } from './queue.ts';
 import { Slots } from './slots.ts';
 import { statusPatch } from './status.ts';
+
+/** What is pointless until something changes is looked at again after this long, and then less and less often. */
+const blockedPauseMs = minutes(1);
 
 export interface ControllerRuntime {
   readonly client: KubeClient;
@@ -347,8 +350,9 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
         { object: key, code: error instanceof OperatorError ? error.code : undefined, error: messageOf(error) },
         'turn failed',
       );
-    if (retry !== 'blocked')
-      this.#queue.addAfterFailure(key, error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0);
+    // What changes may be nothing that is watched: a BMC that rights itself before anybody sees it fail, a role.
+    const atLeastMs = retry === 'blocked' ? blockedPauseMs : error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
+    this.#queue.addAfterFailure(key, atLeastMs);
     return 'error';
   }
 

@@ -34,7 +34,10 @@ test('an error says its code, and whether it is tried again', () => {
     said({ error, triedAgain: true }, ready),
     `False StaleDecision: it changed hands; tried again soon (since ${noon})`,
   );
-  assert.match(said({ error }), /^False StaleDecision: it changed hands; tried again when something changes/);
+  assert.match(
+    said({ error }),
+    /^False StaleDecision: it changed hands; tried again when something changes, and now and then/,
+  );
   assert.match(said({ error: new TypeError('oops') }), /^False InternalError: oops;/);
 });
 

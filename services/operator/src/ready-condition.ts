@@ -53,7 +53,7 @@ export function condition(
 }
 
 function explainError({ error, triedAgain }: Outcome<string>): Explanation {
-  const next = triedAgain === true ? '; tried again soon' : '; tried again when something changes';
+  const next = triedAgain === true ? '; tried again soon' : '; tried again when something changes, and now and then';
   return { reason: codeOf(error), message: `${error?.message ?? ''}${next}` };
 }
 

@@ -12,8 +12,9 @@ const introduction = `
 # Error codes
 
 An error that stops a controller's turn becomes the reason of the condition \`Ready\`; its code is in the log line as well.
-*later*: tried again by itself, with growing pauses. *blocked*: not tried again until something changes. *bug*: should not
-happen; tried again with growing pauses, and logged as a warning.
+*later*: tried again by itself, with growing pauses. *blocked*: tried again when something changes, and besides after a
+minute, then every five at most. *bug*: should not happen; tried again with
+growing pauses, and logged as a warning.
 `;
 
 const words = ['Code', 'Tried again', 'What it means', 'What to do'];
