@@ -112,6 +112,7 @@ test('a BMC whose Redfish answers nothing but 503 is reset over SSH, once', asyn
     .bmc(node)
     .until('was reset over SSH', ({ status }) => status?.reset?.method === 'SSH' && status.reset.sentAt !== undefined);
   assert.match(saysOf(resetBySsh, 'Reset'), /^True UserRequested/);
+  await lab.accounts(node).until('runs the command', () => node.bmc.shell.commands.length > 0);
   await lab.clock.sleep(minutes(1));
   const stillAway = lab.bmc(node).now;
   assert.ok(stillAway);

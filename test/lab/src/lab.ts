@@ -362,7 +362,7 @@ export class Lab implements AsyncDisposable {
     return this.#named(`BMCSecret ${name}`, this.secrets, name, () => undefined);
   }
 
-  /** Accounts and logins of the machine's BMC, beyond what the operator sees of them. */
+  /** Accounts, logins and shell commands of the machine's BMC, beyond what the operator sees of them. */
   accounts({ name, bmc }: Node): { until(wish: string, holds: () => boolean): Promise<void> } {
     return {
       until: (wish, holds) =>

@@ -55,7 +55,7 @@ export class Access {
     return this.accounts.find(({ username }) => username !== '');
   }
 
-  /** Called after a login or a change of accounts; for those that wait. */
+  /** Called after a login, a change of accounts, or a command of the shell; for those that wait. */
   onChange(watcher: () => void): Disposable {
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };

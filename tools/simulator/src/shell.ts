@@ -80,6 +80,7 @@ export class SimulatedShell {
 
   #run(command: string, channel: ServerChannel): void {
     this.commands.push(command);
+    this.#bmc.access.changed();
     const code = this.exitCode ?? (command === this.#bmc.profile.shellResetCommand ? 0 : 127);
     if (code !== 0) channel.stderr.write(`${command}: failed\n`);
     channel.exit(code);
