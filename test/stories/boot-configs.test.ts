@@ -38,12 +38,8 @@ after(async () => {
 });
 
 function optionsFor(more: Partial<BootOptions> = {}): BootOptions {
-  const { client, servers, bootConfigurations, ipxeBootConfigs, bootTokenKey, clock, log } = room;
   const registries = { allowed: [registry.host], insecure: [registry.host], architecture: 'amd64', cacheBytes: 1e8 };
-  const listen = { host: '127.0.0.1', port: 0 };
-  const caches = { servers, bootConfigurations, ipxeBootConfigs };
-  const rest = { bootTokenKey, registries, clock, log, ...more };
-  return { listen, auth: 'token', client, ...caches, ...rest };
+  return room.bootOptions({ registries, ...more });
 }
 
 const networkInterfaces = [

@@ -58,21 +58,9 @@ after(async () => {
 type Registries = NonNullable<BootOptions['registries']>;
 
 function optionsFor(registries: Partial<Registries> = {}, more: Partial<BootOptions> = {}): BootOptions {
-  const { client, servers, bootConfigurations, ipxeBootConfigs, bootTokenKey, clock, log } = room;
   const known = [registry.host, passing.host, guarded.host, unreachable];
-  return {
-    listen: { host: '127.0.0.1', port: 0 },
-    auth: 'token',
-    client,
-    servers,
-    bootConfigurations,
-    ipxeBootConfigs,
-    bootTokenKey,
-    registries: { allowed: known, insecure: known, architecture: 'amd64', cacheBytes: 100_000_000, ...registries },
-    clock,
-    log,
-    ...more,
-  };
+  const usual = { allowed: known, insecure: known, architecture: 'amd64', cacheBytes: 100_000_000 };
+  return room.bootOptions({ registries: { ...usual, ...registries }, ...more });
 }
 
 const becomes = (name: string, state: string): Promise<ServerBootConfiguration> =>

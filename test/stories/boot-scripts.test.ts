@@ -36,12 +36,8 @@ after(async () => {
   await room[Symbol.asyncDispose]();
 });
 
-function optionsFor(more: Partial<BootOptions> = {}): BootOptions {
-  const { client, servers, bootConfigurations, ipxeBootConfigs, bootTokenKey, log } = room;
-  const caches = { servers, bootConfigurations, ipxeBootConfigs };
-  const listen = { host: '127.0.0.1', port: 0 };
-  return { listen, auth: 'token', client, ...caches, bootTokenKey, fileRoots: [tmpdir()], clock, log, ...more };
-}
+const optionsFor = (more: Partial<BootOptions> = {}): BootOptions =>
+  room.bootOptions({ fileRoots: [tmpdir()], clock, ...more });
 
 const becomes = (name: string, state: string): Promise<ServerBootConfiguration> =>
   room.until(room.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === state);

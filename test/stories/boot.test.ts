@@ -44,24 +44,13 @@ after(async () => {
   await room[Symbol.asyncDispose]();
 });
 
-function optionsFor(more: Partial<BootOptions> = {}): BootOptions {
-  const { client, servers, bootConfigurations, ipxeBootConfigs, bootTokenKey, clock, log } = room;
-  return {
-    listen: { host: '127.0.0.1', port: 0 },
-    auth: 'token',
-    client,
-    servers,
-    bootConfigurations,
-    ipxeBootConfigs,
-    bootTokenKey,
+const optionsFor = (more: Partial<BootOptions> = {}): BootOptions =>
+  room.bootOptions({
     imagesFile: join(files.path, 'images'),
     fileRoots: [tmpdir()],
     butane: butaneProgram,
-    clock,
-    log,
     ...more,
-  };
-}
+  });
 
 const current = (name: string): Promise<ServerBootConfiguration> =>
   room.client.get(ServerBootConfiguration, { name, namespace });

@@ -9,6 +9,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
+import type { BootOptions } from '@metal/boot/boot.ts';
 import { Event, Secret } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet, type Indexes } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
@@ -73,6 +74,22 @@ export class ServiceRoom implements AsyncDisposable {
     this.erasures = caches.watch(ErasureReport);
     this.ipxeBootConfigs = caches.watch(IPXEBootConfig);
     this.httpBootConfigs = caches.watch(HTTPBootConfig);
+  }
+
+  /** What a boot service of this room is started with. */
+  bootOptions(more: Partial<BootOptions> = {}): BootOptions {
+    const { client, servers, bootConfigurations, ipxeBootConfigs, bootTokenKey, clock, log } = this;
+    const caches = { servers, bootConfigurations, ipxeBootConfigs };
+    return {
+      listen: { host: '127.0.0.1', port: 0 },
+      auth: 'token',
+      client,
+      ...caches,
+      bootTokenKey,
+      clock,
+      log,
+      ...more,
+    };
   }
 
   /** A server in its discovery boot. */

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -10,6 +9,7 @@ import type { EventRecorder } from '@metal/kube/events.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import { WorkQueue } from '@metal/kube/queue.ts';
 import type { Logger } from 'pino';
+import { architectureOf } from './architecture.ts';
 import type { BootConfigs } from './boot-configs.ts';
 import { type BootPlan, wayOf } from './boot-plan.ts';
 import type { Butane } from './butane.ts';
@@ -17,7 +17,7 @@ import { givesScript, readCustomScript } from './custom-script.ts';
 import { BootError } from './errors.ts';
 import { readIgnition } from './ignition.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
-import type { BootServiceReason } from './reasons.ts';
+import { conditionsOf, isReadyForIt, isSaid, preparedBy, validationFailed, type Verdict } from './verdict.ts';
 
 export interface PreparationOptions {
   client: KubeClient;
@@ -32,13 +32,6 @@ export interface PreparationOptions {
   log: Logger;
   random?: (() => number) | undefined;
 }
-
-/** What is to be said about a boot configuration. */
-export type Verdict =
-  | { readonly state: 'Ready'; readonly plan: BootPlan; readonly error?: never }
-  /** Its image is being pulled. */
-  | { readonly state: 'Pending'; readonly plan?: never; readonly error?: never }
-  | { readonly state: 'Error'; readonly plan?: never; readonly error: BootError };
 
 const atOnce = 32;
 /** Secrets are often created right after the object that refers to them; saying Error in between would be noise. */
@@ -249,78 +242,6 @@ export class Preparation implements AsyncDisposable {
     this.#missedSince.set(metadata.uid ?? '', since);
     return now - since;
   }
-}
-
-const validationFailed = 'ValidationFailed' satisfies BootServiceReason;
-const imagePulling = 'ImagePulling' satisfies BootServiceReason;
-const imageValidation = 'ImageValidation';
-/** By what the code of the error begins with; anything else is about the image. */
-const validations: readonly [string, string][] = [
-  ['Ignition', 'IgnitionValidation'],
-  ['Script', 'ScriptValidation'],
-];
-const validationTypes = [imageValidation, ...validations.map(([, type]) => type)];
-
-/** None when all is well: the conditions exist only as complaints, or to explain a wait. */
-function conditionsOf(boot: ServerBootConfiguration, { state, error }: Verdict, now: number): Condition[] {
-  if (state === 'Ready') return [];
-  const said = {
-    type: validations.find(([begin]) => error?.code.startsWith(begin))?.[1] ?? imageValidation,
-    status: error === undefined ? ('Unknown' as const) : ('False' as const),
-    reason: error === undefined ? imagePulling : validationFailed,
-    // The reason is a word of v0.7.0; ours, which docs/errors.md explains, goes before the message.
-    message:
-      error === undefined
-        ? `the files of "${boot.spec.image}" are being pulled from their registry`
-        : `${error.code}: ${error.message}`.slice(0, 1_000),
-  };
-  const earlier = boot.status?.conditions?.find(({ type, status }) => type === said.type && status === said.status);
-  const lastTransitionTime = earlier?.lastTransitionTime ?? new Date(now).toISOString();
-  return [{ ...said, lastTransitionTime, observedGeneration: boot.metadata.generation }];
-}
-
-const preparedBy = ({ method, methods, script, image: { name, digest } }: BootPlan) => ({
-  image: name,
-  method,
-  ...(methods.length === 1 ? {} : { methods: [...methods] }),
-  ...(digest === undefined ? {} : { digest }),
-  ...(script === undefined ? {} : { script }),
-});
-
-/** The words of registries for the words of Redfish. */
-const architectures: readonly [RegExp, string][] = [
-  [/arm|aarch/i, 'arm64'],
-  [/x86/i, 'amd64'],
-];
-
-export function architectureOf(server: Server | undefined): string | undefined {
-  const { architecture = '', instructionSet = '' } =
-    server?.status?.processors?.find(({ type }) => type !== 'GPU') ?? {};
-  return architectures.find(([pattern]) => pattern.test(`${architecture} ${instructionSet}`))?.[1];
-}
-
-/** Another replica has it, or we had it before we started anew: no machine is sent away while we fetch it. */
-const isReadyForIt = ({ spec, status }: ServerBootConfiguration): boolean =>
-  status?.state === 'Ready' && (status.boot?.image ?? spec.image) === spec.image;
-
-function isSaid(
-  { status: now }: ServerBootConfiguration,
-  wanted: NonNullable<ServerBootConfiguration['status']>,
-): boolean {
-  const said = (now?.conditions ?? []).filter(({ type }) => validationTypes.includes(type));
-  const { conditions = [], boot } = wanted;
-  return (
-    now?.state === wanted.state &&
-    now?.boot?.image === boot?.image &&
-    now?.boot?.digest === boot?.digest &&
-    now?.boot?.method === boot?.method &&
-    isDeepStrictEqual(now?.boot?.methods, boot?.methods) &&
-    now?.boot?.script === boot?.script &&
-    said.length === conditions.length &&
-    conditions.every(({ type, message }) =>
-      said.some((condition) => condition.type === type && condition.message === message),
-    )
-  );
 }
 
 const isSameWish = (
