@@ -1,4 +1,3 @@
-import { fetchTrusting } from '@metal/probe/fetch-trusting.ts';
 import { runProbe } from '@metal/probe/run-probe.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { Clock } from './clock.ts';
@@ -27,7 +26,8 @@ export interface BootWorld {
   readonly uuid: string;
   readonly clock: Clock;
   readonly network: MachineNetwork;
-  readonly fetch: typeof globalThis.fetch;
+  /** The network, for programs that verify https by these certificates, where there are any. */
+  readonly fetchTrusting: (caPem: string | undefined) => typeof globalThis.fetch;
   readonly bootUrl: () => string | undefined;
   readonly report: () => ProbeReport;
   readonly eraser: () => { durationMs: number; trouble: EraserTrouble | undefined };
@@ -188,7 +188,7 @@ async function probe(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, random, log } = world;
-  const fetch = caPem === undefined ? world.fetch : fetchTrusting(caPem);
+  const fetch = world.fetchTrusting(caPem);
   for (;;) {
     try {
       await runProbe({
@@ -217,7 +217,7 @@ async function erase(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = world;
-  const fetch = caPem === undefined ? world.fetch : fetchTrusting(caPem);
+  const fetch = world.fetchTrusting(caPem);
   const { storage } = world.report();
   const machine = {
     registryUrl,

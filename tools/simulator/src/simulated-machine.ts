@@ -1,3 +1,4 @@
+import { fetchTrusting } from '@metal/probe/fetch-trusting.ts';
 import { bootFrom, type Running } from './boot.ts';
 import type { Clock } from './clock.ts';
 import type { EraserTrouble } from './eraser.ts';
@@ -252,7 +253,7 @@ export class SimulatedMachine implements Machine {
       uuid: this.hardware.uuid,
       clock,
       network: this.#network,
-      fetch: this.#fetch,
+      fetchTrusting: (caPem) => (caPem === undefined ? this.#fetch : this.#whileConnected(fetchTrusting(caPem))),
       bootUrl: () => (this.#hasNetwork ? bootUrl() : undefined),
       random,
       report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
@@ -270,8 +271,12 @@ export class SimulatedMachine implements Machine {
     };
   }
 
-  readonly #fetch: typeof globalThis.fetch = (...request) =>
-    this.#hasNetwork ? this.#options.fetch(...request) : Promise.reject(new TypeError('the network is lost'));
+  readonly #fetch = this.#whileConnected((...request) => this.#options.fetch(...request));
+
+  #whileConnected(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+    return (...request) =>
+      this.#hasNetwork ? fetch(...request) : Promise.reject(new TypeError('the network is lost'));
+  }
 
   #log(line: string): void {
     this.bootLog.push(line);
