@@ -26,11 +26,12 @@ ip link set lo up
 ip link set eth0 up
 udhcpc -i eth0 -s /etc/udhcpc.script -t 10 -T 2 -n -q
 word() { tr ' ' '\\n' < /proc/cmdline | sed -n "s|^$1=||p"; }
-wget -q -O /run/ignition "$(word ignition.config.url)" && echo "ignition: $(grep -o 'tenant-secret-[a-z0-9]*' /run/ignition)"
+orders="$(word ignition.config.url)"
+[ -n "$orders" ] && wget -q -O /run/ignition "$orders" && echo "ignition: $(grep -o 'tenant-secret-[a-z0-9]*' /run/ignition)"
 dd if=/etc/disk-sector of=/dev/vda bs=512 count=1 conv=notrunc 2> /dev/null
 sync
 until wget -q -O - --post-data '' "$(word metal.boot.evidence)"; do sleep 1; done
-wget -q -O /dev/null "$(word ignition.config.url)" || echo "a second ignition is refused"
+[ -z "$orders" ] || wget -q -O /dev/null "$orders" || echo "a second ignition is refused"
 echo "up"
 while :; do sleep 60; done
 `;
