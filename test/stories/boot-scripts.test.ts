@@ -112,6 +112,8 @@ test('a replica whose watches died serves the script that the API server has', a
   await using blind = await startBoot(optionsFor(room.withDeadWatches()));
   await room.secret('dead-script', { 'ipxe-script': own });
   await config('dead');
+  const isPrepared = ({ status }: ServerBootConfiguration) => status?.boot?.script !== undefined;
+  await room.until(room.bootConfigurations, `${namespace}/dead`, isPrepared);
   assert.match(await (await askFor(server, blind)).text(), /a script of our own/);
   await room.client.mergePatch(
     Secret,

@@ -178,12 +178,13 @@ async function recordedInTime(recorded: Promise<void>, clock: Clock): Promise<vo
 const imageOf = (boot: ServerBootConfiguration, images: BootImages): Promise<BootImage> =>
   images.resolve(boot.spec.image, { digest: preparedDigestOf(boot) });
 
-/** One that a person wrote for this boot, as the API server has it now. */
+/** One that a person wrote for this boot, if it was prepared with one; as the API server has it now. */
 async function customScriptFor(
   boot: ServerBootConfiguration,
   { metadata, spec }: Server,
   options: RoutesOptions,
 ): Promise<string | undefined> {
+  if (boot.status?.boot?.script === undefined) return undefined;
   const { client } = options;
   const signal = AbortSignal.timeout(apiDeadlineMs);
   try {
