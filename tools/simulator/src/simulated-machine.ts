@@ -258,7 +258,11 @@ export class SimulatedMachine implements Machine {
       random,
       report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
       eraser: () => ({ durationMs: times().eraseMs, trouble: this.eraserTrouble }),
-      erased: () => this.erase(),
+      // It is switched off as soon as that is heard, perhaps before it knows that it was.
+      erased: () => {
+        this.erase();
+        record.outcome ??= this.running?.role;
+      },
       installed: () => this.#installed,
       install: (running) => (this.#installed = running),
       run: (running) => {
