@@ -3,32 +3,22 @@ import { ignitionFormat } from '@metal/api/wire/contract.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Butane } from './butane.ts';
 import { BootError } from './errors.ts';
+import { Masked } from './masked.ts';
 import { readSecret } from './secret-text.ts';
 
 /** The first-boot configuration of a boot, as it is handed to the machine. Prints as ***: it may hold credentials. */
-export class Ignition {
+export class Ignition extends Masked {
   readonly #bytes: Buffer;
   readonly contentType: string;
 
   constructor(bytes: Buffer, contentType: string) {
+    super();
     this.#bytes = bytes;
     this.contentType = contentType;
   }
 
   reveal(): Buffer {
     return this.#bytes;
-  }
-
-  toString(): string {
-    return '***';
-  }
-
-  toJSON(): string {
-    return '***';
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '***';
   }
 }
 

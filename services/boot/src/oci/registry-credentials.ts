@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { BootError } from '../errors.ts';
 import { canonicalRegistry } from './reference.ts';
+import { Masked } from '../masked.ts';
 
 const file = z.object({
   auths: z
@@ -13,27 +14,16 @@ const file = z.object({
 });
 
 /** Name and password for a registry. Prints as ***. */
-export class Credentials {
+export class Credentials extends Masked {
   readonly #text: string;
 
   constructor(username: string, password: string) {
+    super();
     this.#text = `${username}:${password}`;
   }
 
   revealBasic(): string {
     return `Basic ${Buffer.from(this.#text).toString('base64')}`;
-  }
-
-  toString(): string {
-    return '***';
-  }
-
-  toJSON(): string {
-    return '***';
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '***';
   }
 }
 
