@@ -77,6 +77,11 @@ export interface PhaseControllerDefinition<
   readonly report?: (object: T, facts: Facts, outcome: Outcome<Phase>) => StatusReport;
   /** Condition types this controller owns; one that a report leaves out stays as it is. */
   readonly conditionTypes?: readonly string[];
+  /**
+   * Status fields that, like the conditions, may be told some seconds later while one wait follows another: nobody acts
+   * upon them meanwhile.
+   */
+  readonly progressFields?: readonly string[];
   readonly paused?: (object: T) => boolean;
   readonly wokenBy?: readonly Wake<Context>[];
   /** Pushes that are no objects. */

@@ -16,8 +16,11 @@ export interface Go<Phase extends string = string, Reason extends string = strin
   readonly phase: Phase;
   readonly reason: Reason;
   readonly message: string | undefined;
-  /** Words of the event where they are a contract; without it the event tells both phases and the message. */
-  readonly event?: { readonly action: string; readonly note: string } | undefined;
+  /**
+   * Words of the event where they are a contract; without it the event tells both phases and the message. none: what an
+   * object grows up through is told by its conditions.
+   */
+  readonly event?: { readonly action: string; readonly note: string } | 'none' | undefined;
 }
 /** Carry out one named action, then look again. */
 export interface Act<Action extends string = string, Reason extends string = string> {

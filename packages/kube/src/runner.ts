@@ -11,7 +11,8 @@ import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
 import { keyOf, type KubeObject } from './kind.ts';
 import { WorkQueue } from './queue.ts';
 import { Slots } from './slots.ts';
-import { statusPatch } from './status.ts';
+import { type StatusNews, statusNews } from './status.ts';
+import { UntoldWaits } from './untold-waits.ts';
 
 /** What is pointless until something changes is looked at again after this long, and then less and less often. */
 const blockedPauseMs = minutes(1);
@@ -58,6 +59,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   readonly #subscriptions = new DisposableStack();
   readonly #turns = new Set<Promise<void>>();
   readonly #phases = new Map<string, PhaseMemory>();
+  readonly #untold = new UntoldWaits();
   readonly #lastSaid = new Map<string, string>();
   readonly #noted = new Map<string, Set<string>>();
   readonly #log: Logger;
@@ -179,15 +181,10 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
 
   #enter(key: string, object: T, stand: Stand<Phase>, decision: Go<Phase>): void {
     const { clock, events } = this.#runtime;
-    const message = decision.message === undefined ? '' : `: ${decision.message}`;
-    events.record(object, {
-      type: 'Normal',
-      reason: decision.reason,
-      action: decision.phase,
-      note: `${stand.phase} → ${decision.phase}${message}`,
-      ...decision.event,
-      controller: this.#reporter,
-    });
+    const { event, reason, phase } = decision;
+    const note = `${stand.phase} → ${phase}${decision.message === undefined ? '' : `: ${decision.message}`}`;
+    const text = { type: 'Normal', reason, action: phase, note, controller: this.#reporter } as const;
+    if (event !== 'none') events.record(object, { ...text, ...event });
     stand.phase = decision.phase;
     stand.since = clock.now();
     stand.dirty = true;
@@ -235,11 +232,31 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       decision.kind === 'wait'
         ? { kind: decision.kind, reason: decision.reason, message: decision.message, delayMs: decision.delayMs }
         : { kind: decision.kind };
-    await this.#applyStatus(object, facts, this.#outcome(stand, described));
+    const toldInMs = await this.#tell(object, facts, this.#outcome(stand, described), stand.dirty);
     this.#queue.forgive(key);
     if (decision.kind === 'rest') return 'success';
-    this.#queue.addAfter(key, Math.max(decision.delayMs, 1));
+    this.#queue.addAfter(key, Math.max(Math.min(decision.delayMs, toldInMs), 1));
     return 'requeue_after';
+  }
+
+  /** Reports now, unless it is only how a wait goes on: then in so many milliseconds, if it still does. */
+  async #tell(object: T, facts: Facts, outcome: Outcome<Phase>, phaseChanged: boolean): Promise<number> {
+    const key = keyOf(object);
+    const news = this.#newsIn(object, facts, outcome);
+    const { kind, reason = '' } = outcome.decision;
+    const restMs =
+      news === undefined || kind !== 'wait' || phaseChanged || !this.#isProgress(news)
+        ? 0
+        : this.#untold.restMs(key, reason, this.#runtime.clock.now());
+    if (restMs > 0) return restMs;
+    if (news === undefined) this.#untold.delete(key);
+    else await this.#write(object, news);
+    return Number.POSITIVE_INFINITY;
+  }
+
+  #isProgress({ staysUnready, changedFields }: StatusNews): boolean {
+    const { progressFields = [] } = this.#definition;
+    return staysUnready && changedFields.every((name) => progressFields.includes(name));
   }
 
   async #letGo(object: T): Promise<void> {
@@ -284,14 +301,23 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
 
   /** Writes the report, if it says anything new; guarded by the version that was judged. */
   async #applyStatus(object: T, facts: Facts, outcome: Outcome<Phase>): Promise<T> {
-    const { report, conditionTypes = [] } = this.#definition;
-    if (report === undefined) return object;
-    const status = statusPatch(object, report(object, facts, outcome), conditionTypes, this.#runtime.clock.now());
-    if (status === undefined) return object;
-    return this.#writeQuietly(keyOf(object), () => this.#apply(object, status));
+    const news = this.#newsIn(object, facts, outcome);
+    return news === undefined ? object : this.#write(object, news);
   }
 
-  #apply({ metadata }: T, status: Record<string, unknown>): Promise<T> {
+  #newsIn(object: T, facts: Facts, outcome: Outcome<Phase>): StatusNews | undefined {
+    const { report, conditionTypes = [] } = this.#definition;
+    if (report === undefined) return undefined;
+    return statusNews(object, report(object, facts, outcome), conditionTypes, this.#runtime.clock.now());
+  }
+
+  #write(object: T, { status }: StatusNews): Promise<T> {
+    const key = keyOf(object);
+    this.#untold.delete(key);
+    return this.#writeQuietly(key, () => this.#apply(object, status));
+  }
+
+  #apply({ metadata }: T, status: StatusNews['status']): Promise<T> {
     const { kind, name } = this.#definition;
     const { name: objectName, namespace, resourceVersion } = metadata;
     return this.#runtime.client.apply(
@@ -359,6 +385,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   #forget(key: string): 'success' {
     this.#queue.forget(key);
     this.#phases.delete(key);
+    this.#untold.delete(key);
     this.#lastSaid.delete(key);
     return 'success';
   }

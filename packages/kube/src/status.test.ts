@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from './kind.ts';
-import { statusPatch } from './status.ts';
+import { isSameJson, statusNews } from './status.ts';
 
 const now = Date.parse('2026-02-01T00:00:00Z');
 const earlier = '2026-01-01T00:00:00Z';
@@ -20,7 +20,7 @@ test('nothing is written when the object says all of it already', () => {
     foreign: 1,
   });
   assert.equal(
-    statusPatch(
+    statusNews(
       current,
       { fields: { state: 'On', size: undefined }, conditions: [ready('True', 'Fine')] },
       ['Ready'],
@@ -32,28 +32,55 @@ test('nothing is written when the object says all of it already', () => {
 
 test('the transition time moves with the status, not with the reason', () => {
   const current = object({ conditions: [{ ...ready('True', 'Fine'), lastTransitionTime: earlier }] });
-  const retold = statusPatch(current, { fields: {}, conditions: [ready('True', 'Better')] }, [], now);
+  const retold = statusNews(current, { fields: {}, conditions: [ready('True', 'Better')] }, [], now)?.status;
   assert.deepEqual(retold, { conditions: [{ ...ready('True', 'Better'), lastTransitionTime: earlier }] });
-  const turned = statusPatch(current, { fields: {}, conditions: [ready('False', 'Broken')] }, [], now);
+  const turned = statusNews(current, { fields: {}, conditions: [ready('False', 'Broken')] }, [], now)?.status;
   assert.deepEqual(turned, {
     conditions: [{ ...ready('False', 'Broken'), lastTransitionTime: '2026-02-01T00:00:00Z' }],
   });
 });
 
 test('a field that is no longer reported is written away', () => {
-  assert.deepEqual(statusPatch(object({ a: 1, b: 2 }), { fields: { a: 1, b: undefined }, conditions: [] }, [], now), {
-    a: 1,
-  });
+  const news = statusNews(object({ a: 1, b: 2 }), { fields: { a: 1, b: undefined }, conditions: [] }, [], now);
+  assert.deepEqual([news?.status, news?.changedFields], [{ a: 1 }, ['b']]);
 });
 
 test('own conditions that are not looked at yet are carried over, those of others are left to them', () => {
   const mine = { ...ready('True', 'Fine'), type: 'Mine', lastTransitionTime: earlier };
   const foreign = { ...ready('True', 'Fine'), type: 'Foreign', lastTransitionTime: earlier };
-  const patch = statusPatch(
+  const patch = statusNews(
     object({ conditions: [mine, foreign] }),
     { fields: { state: 'On' }, conditions: [] },
     ['Mine'],
     now,
-  );
+  )?.status;
   assert.deepEqual(patch, { state: 'On', conditions: [mine] });
 });
+
+const unready: readonly [before: 'True' | 'False' | undefined, after: 'True' | 'False', stays: boolean][] = [
+  ['False', 'False', true],
+  ['True', 'False', false],
+  ['False', 'True', false],
+  [undefined, 'False', false],
+];
+for (const [before, after, stays] of unready) {
+  test(`Ready ${before ?? 'not said'} → ${after} is ${stays ? 'one wait after another' : 'news'}`, () => {
+    const known = before === undefined ? [] : [{ ...ready(before, 'Old'), lastTransitionTime: earlier }];
+    const news = statusNews(object({ conditions: known }), { fields: {}, conditions: [ready(after, 'New')] }, [], now);
+    assert.equal(news?.staysUnready, stays);
+  });
+}
+
+const pairs: readonly [one: unknown, other: unknown, same: boolean][] = [
+  [{ a: 1, b: undefined }, { a: 1 }, true],
+  [{ a: [{ b: 1 }] }, { a: [{ b: 1, c: undefined }] }, true],
+  [{ a: 1 }, { a: 1, b: null }, false],
+  [[1, 2], [1], false],
+  [[], {}, false],
+  ['1', 1, false],
+  [null, undefined, false],
+];
+for (const [one, other, same] of pairs) {
+  test(`${JSON.stringify(one)} and ${JSON.stringify(other)} are ${same ? 'the same' : 'different'} as JSON`, () =>
+    assert.deepEqual([isSameJson(one, other), isSameJson(other, one)], [same, same]));
+}

@@ -1,37 +1,55 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { StatusReport } from './controller.ts';
 import type { Condition, KubeObject } from './kind.ts';
 
 type Reported = StatusReport['conditions'][number];
 
+/** What is to be written of a report. */
+export interface StatusNews {
+  /** The status to apply, complete for its owner. */
+  readonly status: Readonly<Record<string, unknown>>;
+  /** Fields that change, conditions aside. */
+  readonly changedFields: readonly string[];
+  /** `Ready` was False in the API and stays so: one wait follows another. */
+  readonly staysUnready: boolean;
+}
+
 /**
- * The status to apply, complete for its owner, or undefined when the object already says all of it.
+ * What a report says that the object does not say already; undefined when that is nothing.
  *
  * `lastTransitionTime` moves only when a condition's status does. Owned conditions that the report leaves out are
  * carried over, so that a process that has just started does not take back what it has not looked at yet.
  */
-export function statusPatch(
+export function statusNews(
   object: KubeObject,
   report: StatusReport,
   conditionTypes: readonly string[],
   now: number,
-): Record<string, unknown> | undefined {
+): StatusNews | undefined {
   const current = statusOf(object);
   const known = conditionsIn(current);
   const carried = known.filter(
     ({ type }) => conditionTypes.includes(type) && !report.conditions.some((reported) => reported.type === type),
   );
   const conditions = [...report.conditions.map((reported) => stamped(reported, known, now)), ...carried];
-  const fields = withoutUndefined(report.fields);
-  const changed = Object.keys(report.fields).some(
-    (name) => !isDeepStrictEqual(plain(current[name]), plain(report.fields[name])),
-  );
+  const changedFields = Object.keys(report.fields).filter((name) => !isSameJson(current[name], report.fields[name]));
   const retold = conditions.some(
-    (condition) => !isDeepStrictEqual(plain(known.find(({ type }) => type === condition.type)), plain(condition)),
+    (condition) =>
+      !isSameJson(
+        known.find(({ type }) => type === condition.type),
+        condition,
+      ),
   );
-  if (!changed && !retold) return undefined;
-  return conditions.length === 0 ? fields : { ...fields, conditions };
+  if (changedFields.length === 0 && !retold) return undefined;
+  const fields = withoutUndefined(report.fields);
+  return {
+    status: conditions.length === 0 ? fields : { ...fields, conditions },
+    changedFields,
+    staysUnready: isUnready(known) && isUnready(conditions),
+  };
 }
+
+const isUnready = (conditions: readonly Condition[]): boolean =>
+  conditions.some(({ type, status }) => type === 'Ready' && status === 'False');
 
 function stamped(reported: Reported, known: readonly Condition[], now: number): Condition {
   const before = known.find(({ type }) => type === reported.type);
@@ -54,7 +72,19 @@ function conditionsIn({ conditions }: Record<string, unknown>): readonly Conditi
 const withoutUndefined = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** As it would read after a journey through JSON: members that are undefined do not exist. */
-function plain(value: unknown): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+/** Equal after a journey through JSON: members that are undefined do not exist, and dates are text. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (one instanceof Date || other instanceof Date) return JSON.stringify(one) === JSON.stringify(other);
+  if (Array.isArray(one) || Array.isArray(other))
+    return (
+      Array.isArray(one) &&
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((member: unknown, index) => isSameJson(member, other[index]))
+    );
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  const [ones, others]: Readonly<Record<string, unknown>>[] = [{ ...one }, { ...other }];
+  return [...names].every((name) => isSameJson(ones?.[name], others?.[name]));
 }

@@ -1,0 +1,35 @@
+import { seconds } from './decide.ts';
+
+/** A wait that ends sooner is not worth a write: whoever looks finds what came of it. */
+const tellAfterMs = seconds(3);
+/** However quickly one wait follows another, something is said after this long. */
+const silentAtMostMs = seconds(10);
+
+interface UntoldWait {
+  readonly reason: string;
+  readonly since: number;
+  readonly silentSince: number;
+}
+
+/**
+ * What the API does not say yet of objects that wait, and since when:
+ *
+ *   told ─► wait A ── 3 s ─► told            an object that is on its way says where it got stuck, not every step
+ *             └─ wait B ─ wait C … ── 10 s since A ─► told
+ */
+export class UntoldWaits {
+  readonly #waits = new Map<string, UntoldWait>();
+
+  /** Milliseconds for which the wait may still go untold; 0 or less when it is to be told now. */
+  restMs(key: string, reason: string, now: number): number {
+    const before = this.#waits.get(key);
+    const wait = before?.reason === reason ? before : { reason, since: now, silentSince: before?.silentSince ?? now };
+    this.#waits.set(key, wait);
+    return Math.min(wait.since + tellAfterMs, wait.silentSince + silentAtMostMs) - now;
+  }
+
+  /** It was told, or there is nothing to tell. */
+  delete(key: string): void {
+    this.#waits.delete(key);
+  }
+}
