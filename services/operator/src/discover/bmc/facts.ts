@@ -37,6 +37,8 @@ export interface BmcFacts {
   /** Milliseconds until the next periodic look; 0 or less when due. */
   readonly nextLookInMs: number;
   readonly managerRecorded: boolean;
+  /** Nothing was said of it before. */
+  readonly isNew: boolean;
   readonly systems: SystemsPlan;
   readonly operation: BmcOperation | undefined;
   readonly reset: ResetFacts;
@@ -70,6 +72,7 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
     nextLookInMs:
       observation === undefined ? 0 : observation.at + spread(context.config.bmcResyncMs, bmc.metadata.name) - now,
     managerRecorded: (bmc.spec?.bmcUUID ?? '') !== '' || observation?.manager?.uuid === undefined,
+    isNew: bmc.status?.state === undefined,
     systems: systemsPlanOf(bmc, memory, context),
     operation: operationOf(bmc),
     reset: resetFactsOf(bmc, memory, context.config, now),

@@ -14,6 +14,7 @@ const connected: BmcFacts = {
   observation: seen,
   nextLookInMs: 60_000,
   managerRecorded: true,
+  isNew: false,
   systems: { create: [], update: [], refused: [] },
   operation: undefined,
   reset: noReset(),
@@ -61,6 +62,7 @@ const lines: [title: string, phase: BmcPhase, facts: Partial<BmcFacts>, decided:
   ['an enabled BMC that fails is Pending', 'Enabled', { failure: failure(5_000) }, 'go Pending'],
   ['an enabled BMC that refuses us is in Error', 'Enabled', { failure: failure(5_000, true) }, 'go Error'],
   ['an enabled BMC is looked at now and then', 'Enabled', { nextLookInMs: 0 }, 'act observe'],
+  ['the manager is recorded before anything is said', 'Pending', { managerRecorded: false }, 'act recordManager'],
   ['the manager that was found is recorded', 'Enabled', { managerRecorded: false }, 'act recordManager'],
   [
     'new systems become Servers',

@@ -17,7 +17,8 @@ export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
     if (bmc.failure !== undefined && bmc.failure.retryInMs > 0)
       return wait(soonest(bmc.failure.retryInMs, bmc.reset.automaticInMs), bmc.failure.reason, bmc.failure.message);
     if (bmc.failure !== undefined || bmc.observation === undefined) return act('observe', 'NotYetSeen');
-    return go('Enabled', 'Connected');
+    if (!bmc.managerRecorded) return act('recordManager', 'ManagerFound');
+    return go('Enabled', 'Connected', undefined, bmc.isNew ? 'none' : undefined);
   }),
   Enabled: row(['Pending', 'Error', 'ResetRequested'], (bmc) => {
     const asked = operationFirst(bmc);
