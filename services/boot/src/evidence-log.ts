@@ -1,4 +1,5 @@
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { cleanupAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -43,6 +44,8 @@ const longestRetryMs = 30_000;
  *                           └─ ignition ─► write  everything up to the ignition together, then booted
  *                                 booted ──► write
  *   the same step again ──── 10 min ─► write      its count and last time
+ *
+ * A discovery is told by its report: it is only written about when that does not follow.
  *
  * Conditions that stand are not changed. Writes that fail are tried again until they succeed, from then on with what the
  * API server has: our watch may lag behind.
@@ -178,7 +181,10 @@ export class EvidenceLog implements AsyncDisposable {
 const isIn = (steps: readonly BootStep[], name: Step): boolean => steps.some((step) => step.name === name);
 
 /** What others act upon is written at once. */
-function patienceFor(step: Step, { spec }: ServerBootConfiguration): number {
+function patienceFor(step: Step, { spec, metadata }: ServerBootConfiguration): number {
+  const { [typeAnnotation]: type, [cleanupAttemptAnnotation]: cleanupAttempt } = metadata.annotations ?? {};
+  // The report of a probe says all of it, and follows within seconds.
+  if (type === internalBootType && cleanupAttempt === undefined) return patienceMs;
   const hasIgnition = (spec.ignitionSecretRef?.name ?? '') !== '';
   const isAwaited = step === 'booted' || step === 'ignition' || (step === 'script' && !hasIgnition);
   return isAwaited ? 0 : patienceMs;
