@@ -30,6 +30,7 @@ export const serverController = phaseController({
   deletion: judgeDeletion,
   actions: serverActions,
   report: reportServer,
+  progressFields: ['powerState', 'networkInterfaces'],
   paused: isPaused,
   wokenBy: [
     {

@@ -1,4 +1,5 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import {
   allowInterruptionAnnotation,
@@ -235,9 +236,22 @@ function discoveryFacts(
     probeBoot: probeBootIsOurs ? bootFactsOf(probeBoot, server, now) : undefined,
     bootReferenced: server.spec.bootConfigurationRef !== undefined,
     foreignProbeBoot: probeBoot === undefined || probeBootIsOurs ? 'none' : isProbeBoot(probeBoot) ? 'stale' : 'taken',
-    report: probeBootIsOurs && inventory?.spec.bootConfigurationUID === probeBoot.metadata.uid ? 'fresh' : 'absent',
+    report: isFresh(inventory, probeBootIsOurs ? probeBoot : undefined, server) ? 'fresh' : 'absent',
     inventory,
   };
+}
+
+/** Of the boot of this attempt. That may be gone already: what was received since the attempt began, had a token of it. */
+function isFresh(
+  inventory: ServerInventory | undefined,
+  probeBoot: ServerBootConfiguration | undefined,
+  { status }: Server,
+): boolean {
+  if (inventory === undefined) return false;
+  const { bootConfigurationUID, receivedTime } = inventory.spec;
+  if (probeBoot !== undefined) return bootConfigurationUID === probeBoot.metadata.uid;
+  const { state, stateSince = '' } = status ?? {};
+  return state === 'Discovery' && Date.parse(receivedTime) >= Date.parse(stateSince);
 }
 
 /** Discovered here before and held by nobody since, or given free by a person. */

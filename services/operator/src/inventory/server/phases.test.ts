@@ -119,7 +119,19 @@ const lines: Line[] = [
     { probeBoot: { ...boot, bootSeen: true }, transition: turningOn(seconds(3)), nextLookInMs: 0 },
     'wait WaitingForProbe',
   ],
-  ['discovery ends with a report', 'Discovery', { probeBoot: boot, report: 'fresh', power: 'On' }, 'go Available'],
+  [
+    'a machine that has reported is switched off before it is offered',
+    'Discovery',
+    { probeBoot: boot, report: 'fresh', power: 'On' },
+    'act powerOff',
+  ],
+  [
+    'what it booted is cleared away before it is offered',
+    'Discovery',
+    { probeBoot: boot, report: 'fresh', power: 'Off' },
+    'act clearBoot',
+  ],
+  ['discovery ends with a report', 'Discovery', { report: 'fresh', power: 'Off' }, 'go Available'],
   [
     'discovery without a report ends too',
     'Discovery',

@@ -27,7 +27,7 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
   }),
   Discovery: phase('Discovery', ['Available', 'Cleanup', 'Initial', 'Reserved', 'Error'], (server) => {
     if (server.claim.standing !== 'none') return go('Reserved', 'ClaimedServerKept');
-    if (server.report === 'fresh') return offer(server, go('Available', 'InventoryReported'));
+    if (server.report === 'fresh') return endDiscovery(server);
     if (server.probeBoot === undefined)
       return go('Initial', 'ProbeBootLost', 'the boot configuration of the discovery was deleted');
     const restMs = server.discoveryTimeoutMs - server.inPhaseForMs;
@@ -40,7 +40,7 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
     const { stuck } = server.probeBoot;
     if (stuck !== undefined)
       return go('Initial', 'BootMethodOverdue', `${stuck.message}; the next attempt boots by ${stuck.nextMethod}`);
-    const next = `; attempt ${server.discoveryAttempts} of ${server.maxDiscoveryAttempts}, given up ${inWords(server.discoveryTimeoutMs)} after it began`;
+    const next = `; attempt ${server.probeBoot.attempt} of ${server.maxDiscoveryAttempts}, given up ${inWords(server.discoveryTimeoutMs)} after it began`;
     if (server.probeBoot.state === 'Error')
       return wait(restMs, 'BootConfigurationFailed', `${server.probeBoot.explanation}${next}`);
     if (server.probeBoot.state === 'Pending')
@@ -55,7 +55,7 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
   Available: phase('Available', ['Reserved', 'Initial', 'Error'], (server) => {
     if (server.claim.standing !== 'none') return go('Reserved', 'Claimed');
     if (server.operation.kind === 'rediscover') return go('Initial', 'RediscoveryRequested');
-    const bootLeft = server.probeBoot !== undefined || server.bootReferenced;
+    const bootLeft = leavesBoot(server);
     if (bootLeft && server.power !== 'On') return act('clearBoot', 'InventoryDone');
     return (
       obstacle(server) ??
@@ -148,8 +148,21 @@ function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
       : server.probeBoot.attempt !== server.discoveryAttempts + 1);
   if (left) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
   if (server.probeBoot === undefined || !server.probeBoot.referenced) return act('prepareProbeBoot', 'NoProbeBootYet');
-  return go('Discovery', 'ProbeBootPrepared');
+  return go('Discovery', 'ProbeBootPrepared', undefined, 'none');
 }
+
+/** Off, and without a boot that anybody knows, before it is offered: a server that is Available is at rest. */
+function endDiscovery(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Error'> {
+  const available = go('Available', 'InventoryReported', undefined, 'none');
+  if (!isClean(server)) return offer(server, available);
+  return (
+    obstacle(server) ??
+    whenPowerIs(server, { target: 'Off', reason: 'UnclaimedServersStayOff' }) ??
+    (leavesBoot(server) ? act('clearBoot', 'InventoryDone') : offer(server, available))
+  );
+}
+
+const leavesBoot = ({ probeBoot, bootReferenced }: ServerFacts): boolean => probeBoot !== undefined || bootReferenced;
 
 function waitForProbe(server: ServerFacts, evidence: string, restMs: number): Step {
   return wait(
