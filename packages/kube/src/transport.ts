@@ -1,11 +1,8 @@
-import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, type Dispatcher } from 'undici';
+import { type Access, accessOf, type AccessOptions, type Credentials } from './access.ts';
 import { KubeError } from './errors.ts';
 
-export interface TransportOptions {
-  /** Kubeconfig file; without one: $KUBECONFIG, in-cluster, then ~/.kube/config. */
-  readonly kubeconfigPath?: string | undefined;
-  readonly context?: string | undefined;
+export interface TransportOptions extends AccessOptions {
   readonly userAgent?: string | undefined;
 }
 
@@ -18,32 +15,20 @@ const connections = 256;
 /** Rotated tokens and exec credentials are asked for anew after this long. */
 const credentialsFreshForMs = 60_000;
 
-interface HttpsOptions {
-  ca?: string | Buffer;
-  cert?: string | Buffer;
-  key?: string | Buffer;
-  servername?: string;
-  rejectUnauthorized?: boolean;
-  headers?: Record<string, string>;
-}
-
 /** One API server: its address, our credentials, and a pool of connections. */
 export class Transport implements AsyncDisposable {
-  readonly #config: KubeConfig;
+  readonly #access: Access;
   readonly #base: URL;
   readonly #userAgent: string;
   #agent: Agent | undefined;
-  #headers: Record<string, string> = {};
+  #headers: Readonly<Record<string, string>> = {};
   #freshUntil = 0;
   #refreshing: Promise<Agent> | undefined;
   #identity = '';
 
-  constructor({ kubeconfigPath, context, userAgent }: TransportOptions) {
-    this.#config = new KubeConfig();
-    if (kubeconfigPath === undefined) this.#config.loadFromDefault();
-    else this.#config.loadFromFile(kubeconfigPath);
-    if (context !== undefined) this.#config.setCurrentContext(context);
-    const server = this.#config.getCurrentCluster()?.server;
+  constructor({ userAgent, ...options }: TransportOptions) {
+    this.#access = accessOf(options);
+    const { server } = this.#access;
     if (server === undefined)
       throw new KubeError({
         code: 'Unreachable',
@@ -104,9 +89,7 @@ export class Transport implements AsyncDisposable {
   }
 
   async #refresh(): Promise<Agent> {
-    // The library fills in certificate, key, verification and headers; its type wants the whole of https.RequestOptions.
-    const options: HttpsOptions = {};
-    await this.#config.applyToHTTPSOptions(options as Parameters<KubeConfig['applyToHTTPSOptions']>[0]);
+    const options = await this.#access.credentials();
     this.#headers = options.headers ?? {};
     this.#freshUntil = performance.now() + credentialsFreshForMs;
     const identity = [options.ca, options.cert, options.key].join('\n');
@@ -119,7 +102,7 @@ export class Transport implements AsyncDisposable {
   }
 }
 
-function agentFor({ ca, cert, key, servername, rejectUnauthorized }: HttpsOptions): Agent {
+function agentFor({ ca, cert, key, servername, rejectUnauthorized }: Credentials): Agent {
   return new Agent({
     connections,
     keepAliveTimeout: 30_000,

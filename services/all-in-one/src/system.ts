@@ -60,7 +60,12 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
   try {
     const metrics = new MetricsRegistry();
     const client = stack.use(
-      createKubeClient({ kubeconfigPath: config.kubeconfigPath, defaultFieldManager: 'metal-operator', metrics }),
+      createKubeClient({
+        kubeconfigPath: config.kubeconfigPath,
+        homeCluster: config.homeCluster,
+        defaultFieldManager: 'metal-operator',
+        metrics,
+      }),
     );
     const cacheSet = new CacheSet({ client, clock, log, metrics });
     const metadataCaches = config.components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;

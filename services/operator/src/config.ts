@@ -11,6 +11,8 @@ export interface OperatorConfig {
   readonly components: ReadonlySet<Component>;
   readonly managerNamespace: string;
   readonly kubeconfigPath: string | undefined;
+  /** The cluster that this process is a pod of, unless it is told of another one. */
+  readonly homeCluster: { readonly host: string; readonly port: string } | undefined;
   readonly leaderElect: boolean;
   readonly lease: { readonly leaseMs: number; readonly renewMs: number; readonly retryMs: number };
   readonly serverConcurrency: number;
@@ -188,6 +190,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     components,
     managerNamespace: values['manager-namespace'],
     kubeconfigPath: optional(values.kubeconfig),
+    homeCluster: homeClusterOf(environment),
     leaderElect: boolean(values, 'leader-elect'),
     lease: leaseTimesOf(values),
     serverConcurrency: integer(values, 'server-max-concurrent-reconciles'),
@@ -305,6 +308,14 @@ function readFile(name: OptionName, path: string): string {
   } catch (error) {
     throw new ConfigError(`--${name}: cannot read ${path}; give a readable file`, error);
   }
+}
+
+function homeClusterOf({
+  KUBECONFIG,
+  KUBERNETES_SERVICE_HOST: host,
+  KUBERNETES_SERVICE_PORT: port,
+}: NodeJS.ProcessEnv) {
+  return KUBECONFIG === undefined && host !== undefined && port !== undefined ? { host, port } : undefined;
 }
 
 function registryUrlOf(values: Values, environment: NodeJS.ProcessEnv, components: ReadonlySet<Component>): string {

@@ -1,0 +1,57 @@
+import { createRequire } from 'node:module';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { type HomeCluster, plainAccess } from './plain-access.ts';
+
+/** What a TLS connection to the API server takes, and the headers that say who we are. */
+export interface Credentials {
+  readonly ca?: string | Buffer;
+  readonly cert?: string | Buffer;
+  readonly key?: string | Buffer;
+  readonly servername?: string;
+  readonly rejectUnauthorized?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The way to one API server. */
+export interface Access {
+  /** Its URL; undefined when none is configured. */
+  readonly server: string | undefined;
+  /** As they are now: tokens are rotated, and programs asked for new ones. */
+  readonly credentials: () => Promise<Credentials>;
+}
+
+export interface AccessOptions {
+  /** Kubeconfig file; without one: `homeCluster`, then what the library finds ($KUBECONFIG, ~/.kube/config, in-cluster). */
+  readonly kubeconfigPath?: string | undefined;
+  readonly context?: string | undefined;
+  /** The cluster whose pod this process is. */
+  readonly homeCluster?: HomeCluster | undefined;
+}
+
+/**
+ * The usual ways in are read here. Everything else (credential programs, OpenID, proxies, merged files) is for the
+ * library, which is loaded only then: it costs 75 MiB and half a second.
+ */
+export const accessOf = (options: AccessOptions): Access => plainAccess(options) ?? libraryAccess(options);
+
+function libraryAccess({ kubeconfigPath, context }: AccessOptions): Access {
+  const config = newKubeConfig();
+  if (kubeconfigPath === undefined) config.loadFromDefault();
+  else config.loadFromFile(kubeconfigPath);
+  if (context !== undefined) config.setCurrentContext(context);
+  return {
+    server: config.getCurrentCluster()?.server,
+    credentials: async () => {
+      // The library fills in certificate, key, verification and headers; its type wants the whole of https.RequestOptions.
+      const options: Credentials = {};
+      await config.applyToHTTPSOptions(options as Parameters<KubeConfig['applyToHTTPSOptions']>[0]);
+      return options;
+    },
+  };
+}
+
+function newKubeConfig(): KubeConfig {
+  // `require` loads it now, and only now; what it gives is the module whose type is named.
+  const library = createRequire(import.meta.url)('@kubernetes/client-node') as { KubeConfig: new () => KubeConfig };
+  return new library.KubeConfig();
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import type { Access, AccessOptions, Credentials } from './access.ts';
+
+/** Where a pod finds the API server of its cluster: $KUBERNETES_SERVICE_HOST and $KUBERNETES_SERVICE_PORT. */
+export interface HomeCluster {
+  readonly host: string;
+  readonly port: string;
+}
+
+const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** Strict: a field that is not known here may change who we are or where we go, and is not passed over. */
+const clusterEntry = z.strictObject({
+  server: z.url({ protocol: /^https?$/ }),
+  'certificate-authority': z.string().optional(),
+  'certificate-authority-data': z.base64().optional(),
+  'insecure-skip-tls-verify': z.boolean().optional(),
+  'tls-server-name': z.string().optional(),
+});
+const userEntry = z.strictObject({
+  'client-certificate': z.string().optional(),
+  'client-certificate-data': z.base64().optional(),
+  'client-key': z.string().optional(),
+  'client-key-data': z.base64().optional(),
+  token: z.string().optional(),
+  tokenFile: z.string().optional(),
+});
+const contextEntry = z.object({ cluster: z.string(), user: z.string() });
+const named = { name: z.string() };
+const kubeconfig = z.object({
+  'current-context': z.string().optional(),
+  contexts: z.array(z.object({ ...named, context: contextEntry })),
+  clusters: z.array(z.object({ ...named, cluster: z.unknown() })),
+  users: z.array(z.object({ ...named, user: z.unknown() })),
+});
+
+type Cluster = z.output<typeof clusterEntry>;
+type User = z.output<typeof userEntry>;
+
+/** The way in that a pod's service account or a kubeconfig file of certificates and tokens describes; else undefined. */
+export function plainAccess({ kubeconfigPath, context, homeCluster }: AccessOptions): Access | undefined {
+  if (kubeconfigPath !== undefined) return fileAccess(kubeconfigPath, context);
+  return homeCluster === undefined ? undefined : podAccess(homeCluster);
+}
+
+function podAccess({ host, port }: HomeCluster): Access {
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const cluster = { server, 'certificate-authority': `${serviceAccount}/ca.crt` };
+  return accessTo(cluster, { tokenFile: `${serviceAccount}/token` }, serviceAccount);
+}
+
+function fileAccess(path: string, context: string | undefined): Access | undefined {
+  const file = kubeconfig.safeParse(parse(readFileSync(path, 'utf8'))).data;
+  const wanted = context ?? file?.['current-context'];
+  const chosen = file?.contexts.find(({ name }) => name === wanted)?.context;
+  if (file === undefined || chosen === undefined) return undefined;
+  const cluster = clusterEntry.safeParse(file.clusters.find(({ name }) => name === chosen.cluster)?.cluster).data;
+  const user = userEntry.safeParse(file.users.find(({ name }) => name === chosen.user)?.user).data;
+  return cluster === undefined || user === undefined ? undefined : accessTo(cluster, user, dirname(path));
+}
+
+function accessTo(cluster: Cluster, user: User, directory: string): Access {
+  return { server: cluster.server, credentials: () => readCredentials(cluster, user, directory) };
+}
+
+/** Files are read anew each time: certificates and tokens are rotated in place. Data goes before files, as everywhere. */
+async function readCredentials(cluster: Cluster, user: User, directory: string): Promise<Credentials> {
+  const read = async (data: string | undefined, path: string | undefined) => {
+    if (data !== undefined && data !== '') return Buffer.from(data, 'base64');
+    return path === undefined || path === '' ? undefined : readFile(resolve(directory, path));
+  };
+  const [ca, cert, key, token] = await Promise.all([
+    read(cluster['certificate-authority-data'], cluster['certificate-authority']),
+    read(user['client-certificate-data'], user['client-certificate']),
+    read(user['client-key-data'], user['client-key']),
+    tokenOf(user, directory),
+  ]);
+  const { 'insecure-skip-tls-verify': insecure, 'tls-server-name': servername } = cluster;
+  return {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(servername !== undefined && { servername }),
+    ...(insecure !== undefined && { rejectUnauthorized: !insecure }),
+    ...(token !== '' && { headers: { Authorization: `Bearer ${token}` } }),
+  };
+}
+
+/** A file goes before a token that was written down, as in client-go. */
+async function tokenOf({ token = '', tokenFile = '' }: User, directory: string): Promise<string> {
+  return tokenFile === '' ? token : (await readFile(resolve(directory, tokenFile), 'utf8')).trim();
+}
