@@ -101,3 +101,15 @@ test('a pod goes to the API server of its cluster, over IPv6 too', () => {
   assert.equal(plainAccess({ homeCluster: { host: '10.0.0.1', port: '443' } })?.server, 'https://10.0.0.1:443');
   assert.equal(plainAccess({ homeCluster: { host: 'fd00::1', port: '443' } })?.server, 'https://[fd00::1]:443');
 });
+
+test('a kubeconfig that is missing or no YAML is named, and not quoted', () => {
+  assert.throws(
+    () => accessOf({ kubeconfigPath: join(directory, 'none') }),
+    /none cannot be read: ENOENT.*--kubeconfig/,
+  );
+  const spoiled = at('spoiled', 'users:\n  - token: [swordfish');
+  assert.throws(
+    () => accessOf({ kubeconfigPath: spoiled }),
+    ({ message }: Error) => /is no YAML at line \d+, column \d+/.test(message) && !message.includes('swordfish'),
+  );
+});

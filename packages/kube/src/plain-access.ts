@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import * as z from 'zod';
 import type { Access, AccessOptions, Credentials } from './access.ts';
+import { KubeError } from './errors.ts';
 
 /** Where a pod finds the API server of its cluster: $KUBERNETES_SERVICE_HOST and $KUBERNETES_SERVICE_PORT. */
 export interface HomeCluster {
@@ -54,13 +55,32 @@ function podAccess({ host, port }: HomeCluster): Access {
 }
 
 function fileAccess(path: string, context: string | undefined): Access | undefined {
-  const file = kubeconfig.safeParse(parse(readFileSync(path, 'utf8'))).data;
+  const file = kubeconfig.safeParse(contentOf(path)).data;
   const wanted = context ?? file?.['current-context'];
   const chosen = file?.contexts.find(({ name }) => name === wanted)?.context;
   if (file === undefined || chosen === undefined) return undefined;
   const cluster = clusterEntry.safeParse(file.clusters.find(({ name }) => name === chosen.cluster)?.cluster).data;
   const user = userEntry.safeParse(file.users.find(({ name }) => name === chosen.user)?.user).data;
   return cluster === undefined || user === undefined ? undefined : accessTo(cluster, user, dirname(path));
+}
+
+/** What the parser says of a mistake quotes the line, which may hold a key. */
+function contentOf(path: string): unknown {
+  try {
+    return parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new KubeError({
+      code: 'Unreachable',
+      message: `kubeconfig ${path} ${faultOf(error)}; give --kubeconfig a file that kubectl works with`,
+    });
+  }
+}
+
+function faultOf(error: unknown): string {
+  if (!(error instanceof YAMLParseError))
+    return `cannot be read: ${error instanceof Error ? error.message : 'unknown'}`;
+  const [start] = error.linePos ?? [];
+  return `is no YAML at line ${start?.line ?? '?'}, column ${start?.col ?? '?'}`;
 }
 
 function accessTo(cluster: Cluster, user: User, directory: string): Access {

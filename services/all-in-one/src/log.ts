@@ -1,7 +1,10 @@
-import { type Logger, pino, stdTimeFunctions } from 'pino';
+import { destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import type { OperatorConfig } from '@metal/operator/config.ts';
 
-/** Logs to stderr, as JSON or as one readable line each. */
+/**
+ * Logs to stderr, as JSON or as one readable line each. Nobody waits for a line to be written: those that come meanwhile go
+ * together. What is not written yet is, when the process ends; one that is killed takes its last milliseconds along.
+ */
 export function createLog({ format, level }: OperatorConfig['log']): Logger {
   const options = {
     level,
@@ -9,9 +12,10 @@ export function createLog({ format, level }: OperatorConfig['log']): Logger {
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
+  const out = destination({ fd: 2, sync: false });
   return format === 'json'
-    ? pino(options, process.stderr)
-    : pino(options, { write: (line: string) => void process.stderr.write(readable(line)) });
+    ? pino(options, out)
+    : pino(options, { write: (line: string) => void out.write(readable(line)) });
 }
 
 /** `2026-01-01T00:00:00.000Z info  message key=value …` */
