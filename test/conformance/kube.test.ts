@@ -213,9 +213,29 @@ test('a lease that its holder stops renewing is taken after its time, not before
   assert.ok(clock.now() - startedAt >= 15_000);
 });
 
+test('a candidate asks just when the lease that it saw is over, however seldom it asks before', async () => {
+  await using client = await connect();
+  const clock = createClock(20);
+  const options = { namespace, leaseName: 'left', leaseMs: 15_000, renewMs: 10_000, retryMs: 14_000 };
+  const candidate = (identity: string) =>
+    new Leadership({ options: { ...options, identity }, client, clock: counting, log });
+  const pausesMs: number[] = [];
+  const counting: typeof clock = {
+    ...clock,
+    sleep: (ms, signal) => {
+      pausesMs.push(ms);
+      return clock.sleep(ms, signal);
+    },
+  };
+  await candidate('dead').acquire(new AbortController().signal);
+  await candidate('heir').acquire(new AbortController().signal);
+  assert.equal(pausesMs[0], 14_000);
+  assert.ok((pausesMs[1] ?? 0) <= 1_001, `it asked again after ${pausesMs[1]} ms`);
+});
+
 test('a leader counts from when it asked, so that a slow answer prolongs nothing', { timeout: 30_000 }, async () => {
   await using client = await connect();
-  const clock = createClock(100);
+  const clock = createClock(20);
   const options = { namespace, leaseName: 'slow', identity: 'slow', leaseMs: 15_000, renewMs: 10_000, retryMs: 100 };
   const road = { isSlow: false, isCut: false };
   let cutAt = 0;

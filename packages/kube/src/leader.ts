@@ -38,6 +38,8 @@ export class Leadership {
   /** From the request on, not the answer: others count from when they see the write, which lies between the two. */
   #renewedAt = 0;
   #seen: { version: string; at: number } | undefined;
+  /** When the lease of another, as it was last seen, is over. */
+  #freeAt = 0;
 
   constructor(parts: { options: LeaderElectionOptions; client: KubeClient; clock: Clock; log: Logger }) {
     this.#options = parts.options;
@@ -48,13 +50,15 @@ export class Leadership {
 
   /**
    * Resolves when this process leads; rejects when the signal is aborted first. An API server that is away, or that
-   * refuses, is asked again: a candidate holds nothing that it could lose.
+   * refuses, is asked again: a candidate holds nothing that it could lose. It asks every `retryMs`, and once more just when
+   * the lease that it saw is over, so that nobody leads for at most `leaseMs` and `retryMs` after a leader died.
    */
   async acquire(signal: AbortSignal): Promise<void> {
     for (;;) {
       this.#renewedAt = this.#clock.now();
       if (await this.#tryToTake(signal)) break;
-      await this.#clock.sleep(this.#options.retryMs, signal);
+      const freeInMs = this.#freeAt - this.#clock.now();
+      await this.#clock.sleep(freeInMs > 0 ? Math.min(freeInMs, this.#options.retryMs) : this.#options.retryMs, signal);
     }
     this.#log.info({ lease: this.#options.leaseName, identity: this.#options.identity }, 'leading');
   }
@@ -125,6 +129,8 @@ export class Leadership {
     const version = metadata.resourceVersion ?? '';
     if (this.#seen?.version !== version) this.#seen = { version, at: this.#clock.now() };
     const leaseMs = (spec?.leaseDurationSeconds ?? this.#options.leaseMs / 1_000) * 1_000;
+    // Whole milliseconds are slept, and the lease has to be over.
+    this.#freeAt = this.#seen.at + leaseMs + 1;
     return this.#clock.now() - this.#seen.at > leaseMs;
   }
 
