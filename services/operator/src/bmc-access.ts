@@ -6,7 +6,8 @@ import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
 import { type Connection, isSameConnection } from './connection.ts';
 import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
-import { BmcMemory, SystemMemory } from './observations.ts';
+import { BmcMemory, type BmcObservation, SystemMemory } from './observations.ts';
+import { Reporters } from './reporters.ts';
 import { Signal } from './signal.ts';
 
 export interface BmcAccessOptions {
@@ -45,6 +46,7 @@ export class BmcAccess implements AsyncDisposable {
   readonly #options: BmcAccessOptions;
   readonly #lines = new Map<string, Line>();
   readonly #bmcs = new Map<string, BmcMemory>();
+  readonly #reporters = new Reporters();
   readonly #systems = new Map<string, SystemMemory>();
   readonly #logins = new Map<string, LoginAttempts>();
   /** Something was learned about the named BMC. */
@@ -73,9 +75,17 @@ export class BmcAccess implements AsyncDisposable {
     const known = this.#bmcs.get(name);
     if (known !== undefined && (connection === undefined || isSameConnection(known.connection, connection)))
       return known;
+    this.#reporters.forget(name);
     const memory = new BmcMemory(connection);
     this.#bmcs.set(name, memory);
     return memory;
+  }
+
+  /** Remembers what a look at the BMC found. */
+  saw(name: string, connection: Connection, observation: BmcObservation): void {
+    this.memory(name, connection).saw(observation);
+    this.#reporters.note(name, observation);
+    this.seen.emit(name);
   }
 
   /** How far the default credentials of an Endpoint were tried; what another process recorded counts, too. */
@@ -146,17 +156,14 @@ export class BmcAccess implements AsyncDisposable {
 
   /** Names of all BMCs whose last look reported this system UUID, in order. */
   reporters(systemUuid: string): string[] {
-    const wanted = systemUuid.toLowerCase();
-    return [...this.#bmcs]
-      .filter(([, memory]) => memory.reports(wanted))
-      .map(([name]) => name)
-      .toSorted();
+    return this.#reporters.of(systemUuid);
   }
 
   forgetBmc(name: string): void {
     const line = this.#lines.get(name);
     if (line !== undefined) this.#hangUp(name, line);
     this.#bmcs.delete(name);
+    this.#reporters.forget(name);
     this.learned.emit(name);
   }
 

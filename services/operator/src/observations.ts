@@ -80,10 +80,6 @@ export class BmcMemory {
   distrust(): void {
     if (this.observation !== undefined) this.observation = { ...this.observation, at: 0 };
   }
-
-  reports(lowerCaseUuid: string): boolean {
-    return this.observation?.systems.some(({ uuid }) => uuid?.toLowerCase() === lowerCaseUuid) ?? false;
-  }
 }
 
 /** A power change that was asked for and not yet seen. */

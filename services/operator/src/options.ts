@@ -294,7 +294,12 @@ export const ownOptions = [
     'token',
     'token: BMCs send events to a destination that nobody else can guess; none: to that of v0.7.0',
   ),
-  option('bmc-resync-interval', 'duration', '10m', 'How often a BMC at rest is read, with jitter; its servers are looked at more often'),
+  option(
+    'bmc-resync-interval',
+    'duration',
+    '10m',
+    'How often a BMC at rest is read, with jitter; its servers are looked at more often',
+  ),
   option('bmc-call-timeout', 'duration', '20s', 'Deadline of one BMC request'),
   option(
     'convert-bmc-secrets',

@@ -10,6 +10,7 @@ import { selectorFault } from './label-selector.ts';
 import { isPaused } from './paused.ts';
 import type { Refusal } from './refusals.ts';
 import { Signal } from './signal.ts';
+import { SortedNames } from './sorted-names.ts';
 
 type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRules'>;
 
@@ -33,6 +34,10 @@ export class ClaimScheduler {
   readonly #caches: SchedulerCaches;
   readonly #clock: Clock;
   readonly #serverOf = new Map<string, string>();
+  /** Servers that nothing stands in the way of, promised ones included. */
+  readonly #free = new SortedNames();
+  /** Claims that by their own word wait for a server. */
+  readonly #waiting = new Set<string>();
   /** Servers of promises that proved void, with the version they were judged by. */
   readonly #doubts = new Map<string, { readonly version: string | undefined; readonly timer: Disposable }>();
   #passIsDue = false;
@@ -50,15 +55,19 @@ export class ClaimScheduler {
   start(): Disposable {
     const subscriptions = [
       this.#caches.servers.onChange(({ key, before, after }) => {
+        this.#file(key, after);
         const wasDoubted = this.#trust(key);
         if (wasDoubted || this.#offer(before) !== this.#offer(after)) this.#plan();
       }),
       this.#caches.readinessRules.onChange(() => this.#plan()),
       this.#caches.claims.onChange(({ key, after }) => {
+        this.#note(key, after);
         if (after === undefined || !this.#isWaiting(after)) this.withdraw(key);
         else this.#plan();
       }),
     ];
+    for (const server of this.#caches.servers.all()) this.#file(server.metadata.name, server);
+    for (const claim of this.#caches.claims.all()) this.#note(keyOf(claim), claim);
     this.#plan();
     return {
       [Symbol.dispose]: () => {
@@ -66,6 +75,15 @@ export class ClaimScheduler {
         for (const serverName of this.#doubts.keys()) this.#trust(serverName);
       },
     };
+  }
+
+  #file(name: string, server: Server | undefined): void {
+    this.#free.put(name, server !== undefined && notFree(server) === undefined);
+  }
+
+  #note(key: string, claim: ServerClaim | undefined): void {
+    if (claim !== undefined && saysItWaits(claim)) this.#waiting.add(key);
+    else this.#waiting.delete(key);
   }
 
   /** Server promised to the claim, if any. */
@@ -158,11 +176,9 @@ export class ClaimScheduler {
 
   #pass(): void {
     this.#dropVoidPromises();
-    const taken = new Set(this.#serverOf.values());
-    const free = [...this.#caches.servers.all()].filter(
-      (server) => notFree(server) === undefined && !taken.has(server.metadata.name) && !this.#isDoubted(server),
-    );
-    for (const { claim, server } of assign(this.#waitingClaims(), free, this.#rules)) {
+    const waiting = this.#waitingClaims();
+    if (waiting.length === 0 || this.#free.size === 0) return;
+    for (const { claim, server } of assign(waiting, this.#unpromised(), this.#rules)) {
       this.#serverOf.set(keyOf(claim), server.metadata.name);
       this.promised.emit(keyOf(claim));
     }
@@ -186,36 +202,61 @@ export class ClaimScheduler {
    * out of the operator's hands is not bound, and would withhold what it is promised.
    */
   #isWaiting(claim: ServerClaim): boolean {
-    if (isPaused(claim)) return false;
-    const { metadata, status } = claim;
-    if (status?.phase === 'Bound' || status?.phase === 'Lost' || metadata.deletionTimestamp !== undefined) return false;
+    if (!saysItWaits(claim)) return false;
+    const { metadata } = claim;
     const holders = this.#caches.servers.by('claim', keyOf(claim));
     return !holders.some(({ spec }) => (spec.serverClaimRef?.uid ?? metadata.uid) === metadata.uid);
   }
 
   #waitingClaims(): ServerClaim[] {
-    return [...this.#caches.claims.all()].filter(
-      (claim) => this.#isWaiting(claim) && !this.#serverOf.has(keyOf(claim)),
-    );
+    return [...this.#waiting]
+      .filter((key) => !this.#serverOf.has(key))
+      .flatMap((key) => this.#caches.claims.get(key) ?? [])
+      .filter((claim) => this.#isWaiting(claim));
+  }
+
+  #unpromised(): Server[] {
+    const taken = new Set(this.#serverOf.values());
+    return [...this.#free]
+      .filter((name) => !taken.has(name))
+      .flatMap((name) => this.#caches.servers.get(name) ?? [])
+      .filter((server) => !this.#isDoubted(server));
   }
 }
 
-/** Pairs claims with servers: the oldest claim chooses first, and takes the first fitting server by name. */
+function saysItWaits(claim: ServerClaim): boolean {
+  const { metadata, status } = claim;
+  if (isPaused(claim) || metadata.deletionTimestamp !== undefined) return false;
+  return status?.phase !== 'Bound' && status?.phase !== 'Lost';
+}
+
+/**
+ * Pairs claims with servers: the oldest claim chooses first, and takes the first that fits. What one claim found nothing for,
+ * another need not look for.
+ */
 export function assign(
   claims: readonly ServerClaim[],
   free: readonly Server[],
   rules: readonly ServerReadinessRule[],
 ): { claim: ServerClaim; server: Server }[] {
-  const servers = free.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en', { numeric: true }));
+  const servers = [...free];
   const pairs: { claim: ServerClaim; server: Server }[] = [];
+  const hopeless = new Set<string>();
   for (const claim of claims.toSorted(byAge)) {
     if (servers.length === 0) break;
+    const wish = wishOf(claim);
+    if (hopeless.has(wish)) continue;
     const index = servers.findIndex((server) => refusalOf(server, claim, rules) === undefined);
     const [server] = index < 0 ? [] : servers.splice(index, 1);
-    if (server !== undefined) pairs.push({ claim, server });
+    if (server === undefined) hopeless.add(wish);
+    else pairs.push({ claim, server });
   }
   return pairs;
 }
+
+/** All that a claim chooses by. */
+const wishOf = ({ spec: { serverRef, serverSelector, tolerations } }: ServerClaim): string =>
+  JSON.stringify([serverRef?.name, serverSelector, tolerations]);
 
 function byAge(a: ServerClaim, b: ServerClaim): number {
   const created = (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');

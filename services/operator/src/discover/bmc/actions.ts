@@ -34,8 +34,7 @@ async function observe({ object, facts, context }: BmcTurn): Promise<void> {
   access.memory(name, connection).triedAt = clock.now();
   try {
     const observation = await lookAt(access.line(name, connection), object.spec?.bmcUUID, clock.now());
-    access.memory(name, connection).saw(observation);
-    access.seen.emit(name);
+    access.saw(name, connection, observation);
     for (const other of rivals(observation, name, context)) access.learned.emit(other);
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SortedNames } from './sorted-names.ts';
+
+const namesOf = (...put: readonly string[]): SortedNames => {
+  const names = new SortedNames();
+  for (const name of put) names.put(name, true);
+  return names;
+};
+
+test('names are in order whatever order they came in, and numbers count as numbers', () => {
+  assert.deepEqual([...namesOf('b-10', 'a', 'b-9', 'b-1', 'c')], ['a', 'b-1', 'b-9', 'b-10', 'c']);
+});
+
+test('a name that is put in twice is in once, and one that is taken out twice is out', () => {
+  const names = namesOf('a', 'b', 'a');
+  names.put('b', false);
+  names.put('b', false);
+  assert.deepEqual([[...names], names.size], [['a'], 1]);
+});
+
+test('names that differ only in leading zeros are two names', () => {
+  const names = namesOf('a-01', 'a-1', 'a-001');
+  names.put('a-1', false);
+  assert.deepEqual([...names].toSorted(), ['a-001', 'a-01']);
+});

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { spread } from './spread.ts';
+
+test('a rack that started together is spread evenly over the last tenth of the interval', () => {
+  const tenths = new Array<number>(10).fill(0);
+  for (let number = 0; number < 1_000; number += 1) {
+    const interval = spread(100_000, `server-${String(number).padStart(4, '0')}`);
+    assert.ok(interval >= 90_000 && interval <= 100_000);
+    const tenth = Math.min(9, Math.floor((interval - 90_000) / 1_000));
+    tenths[tenth] = (tenths[tenth] ?? 0) + 1;
+  }
+  assert.ok(
+    tenths.every((count) => count > 60 && count < 140),
+    `uneven: ${tenths.join(', ')}`,
+  );
+});
+
+test('a name has the same interval each time', () => assert.equal(spread(120_000, 'a'), spread(120_000, 'a')));
