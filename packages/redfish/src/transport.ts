@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { Clock } from './clock.ts';
+import { collect, type Collected } from './collect.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { closedError, RedfishError } from './errors.ts';
 import { trustingConnector } from './trust.ts';
@@ -21,7 +21,7 @@ export interface Exchange {
 
 export interface RawAnswer {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Collected['headers'];
   readonly text: string;
 }
 
@@ -60,18 +60,21 @@ export class Transport {
   /** Answers whatever the status; throws Unreachable, TimedOut, TlsUntrusted, BadAnswer or the reason of the signal. */
   async exchange(exchange: Exchange): Promise<RawAnswer> {
     if (this.#isClosed) throw closedError();
+    exchange.signal?.throwIfAborted();
     const end = new AbortController();
+    const onAbort = (): void => end.abort();
     this.#running.add(end);
-    using _timer = this.#options.clock.setTimeout(exchange.deadlineMs, () => end.abort());
-    const signal = exchange.signal === undefined ? end.signal : AbortSignal.any([exchange.signal, end.signal]);
+    exchange.signal?.addEventListener('abort', onAbort, { once: true });
+    using _timer = this.#options.clock.setTimeout(exchange.deadlineMs, onAbort);
     try {
-      return await this.#send(exchange, signal);
+      return await this.#send(exchange, end.signal);
     } catch (error) {
       exchange.signal?.throwIfAborted();
       if (this.#isClosed) throw closedError();
       throw end.signal.aborted ? this.#tooLate(exchange) : this.#explain(error, exchange);
     } finally {
       this.#running.delete(end);
+      exchange.signal?.removeEventListener('abort', onAbort);
     }
   }
 
@@ -96,11 +99,12 @@ export class Transport {
 
   async #request(dispatcher: Dispatcher, exchange: Exchange, signal: AbortSignal): Promise<RawAnswer> {
     const { method, path, headers, body } = exchange;
-    const answer = await dispatcher.request({
+    const { maxBodyBytes } = this.#options;
+    const tooLarge = () => this.#badAnswer(`${method} ${path}: more than ${maxBodyBytes} bytes`);
+    const request = {
       method,
       reset: method === 'POST',
       path,
-      signal,
       headers: {
         accept: 'application/json',
         'accept-encoding': 'identity',
@@ -109,25 +113,16 @@ export class Transport {
         ...headers,
       },
       body: body === undefined ? null : JSON.stringify(body),
-    });
-    const text = await this.#textOf(answer, exchange);
-    return { status: answer.statusCode, headers: answer.headers, text };
+    };
+    const answer = await collect(dispatcher, request, { signal, maxBodyBytes, tooLarge });
+    return { status: answer.status, headers: answer.headers, text: await this.#textOf(answer) };
   }
 
-  async #textOf({ body, headers }: Dispatcher.ResponseData, { method, path }: Exchange): Promise<string> {
-    const { maxBodyBytes } = this.#options;
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    // Bodies of undici are byte streams; their element type is declared as any.
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBodyBytes) throw this.#badAnswer(`${method} ${path}: more than ${maxBodyBytes} bytes`);
-      chunks.push(chunk);
-    }
-    const whole = Buffer.concat(chunks);
-    // Some BMCs compress although we ask them not to.
+  /** Some BMCs compress although we ask them not to. */
+  async #textOf({ headers, body }: Collected): Promise<string> {
+    const { maxBodyBytes: maxOutputLength } = this.#options;
     const isGzip = headers['content-encoding'] === 'gzip';
-    return (isGzip ? await promisify(gunzip)(whole, { maxOutputLength: maxBodyBytes }) : whole).toString('utf8');
+    return (isGzip ? await promisify(gunzip)(body, { maxOutputLength }) : body).toString('utf8');
   }
 
   #tooLate({ method, path, deadlineMs }: Exchange): RedfishError {
