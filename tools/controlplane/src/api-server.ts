@@ -11,6 +11,7 @@ export interface ApiServerOptions {
   readonly pki: Pki;
   readonly etcdUrl: string;
   readonly port: number;
+  readonly moreFlags: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -41,7 +42,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Child> 
   return child;
 }
 
-const flags = ({ etcdUrl, port, pki }: ApiServerOptions): string[] => [
+const flags = ({ etcdUrl, port, pki, moreFlags }: ApiServerOptions): string[] => [
   `--etcd-servers=${etcdUrl}`,
   `--secure-port=${port}`,
   '--bind-address=127.0.0.1',
@@ -59,6 +60,7 @@ const flags = ({ etcdUrl, port, pki }: ApiServerOptions): string[] => [
   `--service-account-signing-key-file=${pki.path('service-account.key')}`,
   '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
   '--shutdown-delay-duration=0s',
+  ...moreFlags,
 ];
 
 // Both take a second and more, most of it waiting, and an administrator needs neither.

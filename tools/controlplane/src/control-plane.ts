@@ -14,6 +14,8 @@ export interface ControlPlaneOptions {
   readonly assets?: string | undefined;
   /** Garbage collection, namespaces and service accounts; needs kube-controller-manager. */
   readonly controllerManager?: boolean | undefined;
+  /** Of the API server, beside the usual ones; e.g. for an audit log. */
+  readonly apiServerFlags?: readonly string[] | undefined;
   /** Ends the start; has no effect on a control plane that is up. */
   readonly signal?: AbortSignal | undefined;
   /** One line of progress for people, when something takes long. */
@@ -52,13 +54,14 @@ const portAttempts = 5;
  * @throws ControlPlaneError, or the signal's reason; nothing is left running then.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const { assets, signal, say } = options;
+  const { assets, apiServerFlags = [], signal, say } = options;
   const binaries = await findBinaries({ assets, signal, say });
   await using started = new AsyncDisposableStack();
   const data = started.use(await openDataDirectory(options.dataDirectory));
   const [pki, etcd] = await both(preparePki(data.path), startEtcdIn(data, binaries, started, signal));
-  const { apiServer, port } = await startOnFreePort({ data, binaries, pki, etcd, signal });
-  const plane = new RunningControlPlane({ binaries, data, pki, etcd, port, apiServer, stack: started.move() });
+  const { apiServer, port } = await startOnFreePort({ data, binaries, pki, etcd, apiServerFlags, signal });
+  const parts = { binaries, data, pki, etcd, port, apiServer, apiServerFlags, stack: started.move() };
+  const plane = new RunningControlPlane(parts);
   try {
     await plane.writeKubeconfig();
     if (options.controllerManager === true) await plane.startControllerManager();
@@ -92,18 +95,21 @@ async function startOnFreePort({
   binaries,
   pki,
   etcd,
+  apiServerFlags: moreFlags,
   signal,
 }: {
   data: DataDirectory;
   binaries: Binaries;
   pki: Pki;
   etcd: Etcd;
+  apiServerFlags: readonly string[];
   signal: AbortSignal | undefined;
 }): Promise<{ apiServer: Child; port: number }> {
   for (let attempt = 1; ; attempt += 1) {
     const port = await data.port();
     try {
-      const apiServer = await startApiServer({ binaries, directory: data.path, pki, etcdUrl: etcd.url, port, signal });
+      const place = { binaries, directory: data.path, pki, etcdUrl: etcd.url };
+      const apiServer = await startApiServer({ ...place, port, moreFlags, signal });
       await data.notePort(port);
       return { apiServer, port };
     } catch (error) {

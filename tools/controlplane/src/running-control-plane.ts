@@ -18,6 +18,7 @@ interface Parts {
   readonly etcd: Etcd;
   readonly port: number;
   readonly apiServer: Child;
+  readonly apiServerFlags: readonly string[];
   /** Ends etcd and gives the directory back. */
   readonly stack: AsyncDisposableStack;
 }
@@ -79,8 +80,9 @@ export class RunningControlPlane implements ControlPlane {
 
   async startApiServer(): Promise<void> {
     if (this.#apiServer.running) return;
-    const { binaries, pki, etcd, port } = this.#parts;
-    this.#apiServer = await startApiServer({ binaries, directory: this.directory, pki, etcdUrl: etcd.url, port });
+    const { binaries, pki, etcd, port, apiServerFlags: moreFlags } = this.#parts;
+    const place = { binaries, directory: this.directory, pki, etcdUrl: etcd.url };
+    this.#apiServer = await startApiServer({ ...place, port, moreFlags });
     this.#watch('kube-apiserver', this.#apiServer);
   }
 
