@@ -3,22 +3,6 @@ import type { Call } from './call.ts';
 import type { JsonPatchOperation } from './client.ts';
 import { KubeError, type KubeErrorCode } from './errors.ts';
 
-/** Splits a stream into its lines and parses each as JSON. */
-export async function* linesOf<T>(body: AsyncIterable<Buffer>): AsyncGenerator<T> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true });
-    let start = 0;
-    for (let end = rest.indexOf('\n', start); end >= 0; end = rest.indexOf('\n', start)) {
-      // One event per line is the watch protocol of the API server.
-      yield JSON.parse(rest.slice(start, end)) as T;
-      start = end + 1;
-    }
-    rest = rest.slice(start);
-  }
-}
-
 /** The API server answers a failed test like an object that is not valid, with words that say nothing. */
 export function asFailedTest(error: unknown, operations: readonly JsonPatchOperation[]): unknown {
   const isTested = operations.some(({ op }) => op === 'test');

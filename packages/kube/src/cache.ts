@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
-import { Counter, type Registry } from 'prom-client';
+import { Counter, type Histogram, type Registry } from 'prom-client';
 import type { KubeClient, ListOptions } from './client.ts';
 import type { Clock } from './clock.ts';
 import { type Kind, keyOf, type KubeObject, type ObjectRef } from './kind.ts';
 import { Reflector } from './reflector.ts';
+import { InternedStrings } from './interned-strings.ts';
 import { Store } from './store.ts';
+import { WatchLag, watchLagHistogram } from './watch-lag.ts';
 
 export interface Change<T> {
   readonly key: string;
@@ -36,11 +38,14 @@ export interface CacheSetOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics?: Registry | undefined;
+  /** Spreads what many watches do in step. */
+  readonly random?: (() => number) | undefined;
 }
 
 interface Entry {
   readonly kind: Kind;
   readonly store: Store<KubeObject>;
+  readonly lag: WatchLag | undefined;
   readonly reflector: Reflector;
 }
 
@@ -54,7 +59,9 @@ interface Entry {
 export class CacheSet {
   readonly #options: CacheSetOptions;
   readonly #entries = new Map<string, Entry>();
+  readonly #strings = new InternedStrings();
   readonly #relists: Counter | undefined;
+  readonly #lags: Histogram | undefined;
   readonly #stop = new AbortController();
   readonly #absorption: Disposable;
   #running: Promise<void>[] = [];
@@ -71,8 +78,9 @@ export class CacheSet {
         labelNames: ['resource'],
         registers: [metrics],
       });
+    this.#lags = metrics && watchLagHistogram(metrics);
     this.#absorption = options.client.absorbInto({
-      wrote: (kind, object) => this.#entries.get(nameOf(kind))?.store.absorb(object),
+      wrote: (kind, object) => this.#absorb(kind, object),
       deleted: (kind, ref, uid) => this.#entries.get(nameOf(kind))?.store.forget(keyOf(ref), uid),
     });
   }
@@ -106,6 +114,11 @@ export class CacheSet {
     await Promise.allSettled(this.#running);
   }
 
+  #absorb(kind: Kind, object: KubeObject): void {
+    const entry = this.#entries.get(nameOf(kind));
+    if (entry?.store.absorb(object) === true) entry.lag?.wrote(object.metadata.resourceVersion);
+  }
+
   async #startAll(): Promise<void> {
     const reflectors = [...this.#entries.values()].map(({ reflector }) => reflector);
     this.#running = reflectors.map((reflector) => reflector.run(this.#stop.signal));
@@ -116,21 +129,24 @@ export class CacheSet {
   }
 
   #declare<T extends KubeObject>(kind: Kind<T>, options: CacheOptions<T>): Entry {
-    const { client, clock, log } = this.#options;
-    const store = new Store<KubeObject>();
+    const { client, clock, log, random = Math.random } = this.#options;
+    const store = new Store<KubeObject>(this.#strings);
+    const lag = this.#lags && new WatchLag({ clock, histogram: this.#lags, resource: kind.plural });
     const onList = () => this.#relists?.inc({ resource: kind.plural });
     const { namespace, labelSelector, fieldSelector, isOptional = false } = options;
     const reflector = new Reflector({
       kind,
       client,
       clock,
+      random,
       log,
       store,
+      lag,
       onList,
       isOptional,
       scope: { namespace, labelSelector, fieldSelector },
     });
-    const entry = { kind, store, reflector };
+    const entry = { kind, store, lag, reflector };
     this.#entries.set(nameOf(kind), entry);
     return entry;
   }

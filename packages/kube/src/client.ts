@@ -1,10 +1,11 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
-import { asFailedTest, connectionError, errorFrom, linesOf } from './answers.ts';
+import { asFailedTest, connectionError, errorFrom } from './answers.ts';
 import type { Call } from './call.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { KubeError } from './errors.ts';
 import type { Kind, KubeObject, ObjectMeta, ObjectRef } from './kind.ts';
+import { linesOf } from './lines.ts';
 import { collectionOf, pathOf, query, selectors } from './paths.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
@@ -31,7 +32,8 @@ export interface ListOptions extends CallOptions {
 }
 
 export interface WatchOptions extends Omit<ListOptions, 'pageSize'> {
-  readonly resourceVersion: string;
+  /** Where to go on. Without one the watch begins with all there is, up to an event that `endsList`. */
+  readonly resourceVersion: string | undefined;
   readonly timeoutSeconds: number;
 }
 
@@ -39,9 +41,21 @@ export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
+/** What happened to an object. */
+export interface ObjectEvent<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly object: T;
+}
+
 export type WatchEvent<T> =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; readonly object: T }
+  | ObjectEvent<T>
   | { readonly type: 'ERROR'; readonly object: { code?: number; message?: string } };
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Of the whole list: that of its last page counts. */
+  readonly resourceVersion: string;
+}
 
 /** An object to be created: the client fills in apiVersion and kind. */
 export type NewObject<T extends KubeObject> = Omit<T, 'apiVersion' | 'kind' | 'metadata' | 'status'> & {
@@ -131,11 +145,28 @@ export class KubeClient implements AsyncDisposable {
     options: ListOptions = {},
   ): Promise<{ items: T[]; resourceVersion: string }> {
     try {
-      return await this.#pages(kind, options);
+      return await this.#wholeList(kind, options);
     } catch (error) {
-      if (error instanceof KubeError && error.code === 'Expired') return this.#pages(kind, options);
+      if (error instanceof KubeError && error.code === 'Expired') return this.#wholeList(kind, options);
       throw error;
     }
+  }
+
+  /** The same for who need not have all of them at once. Rejects with Expired when the pages took too long. */
+  async *pages<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): AsyncGenerator<Page<T>> {
+    let next: string | undefined;
+    do {
+      const path = `${collectionOf(kind, options.namespace)}${query({ ...selectors(options), limit: String(options.pageSize ?? 500), continue: next })}`;
+      const page = await this.#send<{ items: T[] | null; metadata: { resourceVersion: string; continue?: string } }>(
+        'list',
+        kind.plural,
+        { method: 'GET', path, signal: options.signal },
+      );
+      // List items come without apiVersion and kind.
+      const items = (page.items ?? []).map((item) => ({ ...item, apiVersion: kind.apiVersion, kind: kind.kind }));
+      yield { items, resourceVersion: page.metadata.resourceVersion };
+      next = page.metadata.continue === '' ? undefined : page.metadata.continue;
+    } while (next !== undefined);
   }
 
   async create<T extends KubeObject>(kind: Kind<T>, object: NewObject<T>, options: WriteOptions = {}): Promise<T> {
@@ -249,13 +280,16 @@ export class KubeClient implements AsyncDisposable {
 
   /** One watch request, event by event, until the server ends it. Only the caches use this. */
   async *watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
-    const path = `${collectionOf(kind, options.namespace)}${query({ ...selectors(options), watch: 'true', allowWatchBookmarks: 'true', resourceVersion: options.resourceVersion, timeoutSeconds: String(options.timeoutSeconds) })}`;
-    const response = await this.#request('watch', kind.plural, {
-      method: 'GET',
-      path,
-      signal: options.signal,
-      stream: true,
-    });
+    const { namespace, resourceVersion, timeoutSeconds, signal } = options;
+    const parameters = {
+      ...selectors(options),
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(timeoutSeconds),
+      ...(resourceVersion === undefined ? fromTheBeginning : { resourceVersion }),
+    };
+    const path = `${collectionOf(kind, namespace)}${query(parameters)}`;
+    const response = await this.#request('watch', kind.plural, { method: 'GET', path, signal, stream: true });
     yield* linesOf<WatchEvent<T>>(response.body);
   }
 
@@ -275,26 +309,16 @@ export class KubeClient implements AsyncDisposable {
     return options.fieldManager ?? this.#fieldManager;
   }
 
-  async #pages<T extends KubeObject>(
+  async #wholeList<T extends KubeObject>(
     kind: Kind<T>,
     options: ListOptions,
   ): Promise<{ items: T[]; resourceVersion: string }> {
-    const items: T[] = [];
-    let next: string | undefined;
-    let resourceVersion = '';
-    do {
-      const path = `${collectionOf(kind, options.namespace)}${query({ ...selectors(options), limit: String(options.pageSize ?? 500), continue: next })}`;
-      const page = await this.#send<{ items: T[] | null; metadata: { resourceVersion: string; continue?: string } }>(
-        'list',
-        kind.plural,
-        { method: 'GET', path, signal: options.signal },
-      );
-      // List items come without apiVersion and kind.
-      for (const item of page.items ?? []) items.push({ ...item, apiVersion: kind.apiVersion, kind: kind.kind });
-      resourceVersion = page.metadata.resourceVersion;
-      next = page.metadata.continue === '' ? undefined : page.metadata.continue;
-    } while (next !== undefined);
-    return { items, resourceVersion };
+    const list: { items: T[]; resourceVersion: string } = { items: [], resourceVersion: '' };
+    for await (const { items, resourceVersion } of this.pages(kind, options)) {
+      for (const item of items) list.items.push(item);
+      list.resourceVersion = resourceVersion;
+    }
+    return list;
   }
 
   #patch<T extends KubeObject>(
@@ -372,6 +396,13 @@ export class KubeClient implements AsyncDisposable {
     }
   }
 }
+
+/** Refused by API servers before 1.27, and by later ones where streamed lists are switched off. */
+const fromTheBeginning = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
+
+/** The bookmark after the last of what was there when a watch began. */
+export const endsList = (event: ObjectEvent<KubeObject>): boolean =>
+  event.type === 'BOOKMARK' && event.object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 
 /** A server that asks for a longer pause is told to the caller, who knows whether it is worth waiting. */
 const longestRetryAfterMs = 10_000;

@@ -1,16 +1,19 @@
 import type { Logger } from 'pino';
-import type { KubeClient, WatchEvent } from './client.ts';
+import { endsList, type KubeClient, type ObjectEvent, type WatchEvent } from './client.ts';
 import type { Clock } from './clock.ts';
 import { KubeError } from './errors.ts';
 import type { Kind, KubeObject } from './kind.ts';
-import type { Store } from './store.ts';
+import type { Census, Store } from './store.ts';
+import type { WatchLag } from './watch-lag.ts';
 
 export interface ReflectorOptions {
   readonly kind: Kind;
   readonly client: KubeClient;
   readonly clock: Clock;
+  readonly random: () => number;
   readonly log: Logger;
   readonly store: Store<KubeObject>;
+  readonly lag: WatchLag | undefined;
   readonly onList: () => void;
   /** The kind may not be installed. */
   readonly isOptional: boolean;
@@ -21,7 +24,7 @@ export interface ReflectorOptions {
   };
 }
 
-/** The server ends a watch after this long; resuming costs one request. */
+/** The server ends a watch after this long or up to twice as long; resuming costs one request. */
 const watchTimeoutSeconds = 300;
 const firstPauseMs = 200;
 const longestPauseMs = 10_000;
@@ -31,14 +34,17 @@ const absentPauseMs = 60_000;
 /**
  * Keeps one store equal to the API server:
  *
- *   list ──► watch from its version ──► events, bookmarks ──► (ended, lost) watch again from the last version
+ *   watch that begins with a list ──► events, bookmarks ──► (ended, lost) watch again from the last version
  *     ▲                                                              │
  *     └───────────────── version too old (410) ◄─────────────────────┘
+ *
+ * An API server that refuses to begin a watch with a list is asked for the list in pages instead.
  */
 export class Reflector {
   readonly #options: ReflectorOptions;
   readonly #synced = Promise.withResolvers<void>();
   #version: string | undefined;
+  #listsAreStreamed = true;
   #pauseMs = firstPauseMs;
 
   constructor(options: ReflectorOptions) {
@@ -54,8 +60,9 @@ export class Reflector {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        this.#version ??= await this.#list(signal);
-        await this.#watch(this.#version, signal);
+        if (this.#version !== undefined) await this.#watch(this.#version, signal);
+        else if (this.#listsAreStreamed) await this.#listAndWatch(signal);
+        else await this.#listInPages(signal);
       } catch (error) {
         if (signal.aborted) return;
         await this.#recover(error, signal);
@@ -63,63 +70,110 @@ export class Reflector {
     }
   }
 
-  async #list(signal: AbortSignal): Promise<string> {
-    const { client, kind, store, scope, onList } = this.#options;
-    onList();
-    const { items, resourceVersion } = await client.list(kind, { ...scope, signal });
-    store.replace(items, resourceVersion);
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    for await (const event of this.#events(resourceVersion, signal)) this.#follow(event);
+  }
+
+  async #listAndWatch(signal: AbortSignal): Promise<void> {
+    const census = this.#begin();
+    for await (const event of this.#events(undefined, signal)) {
+      if (this.#version !== undefined) this.#follow(event);
+      else this.#count(census, this.#sound(event));
+    }
+    if (this.#version === undefined)
+      throw new KubeError({
+        code: 'Timeout',
+        message: `list of ${this.#options.kind.plural} ended before it was complete; it is asked for again`,
+      });
+  }
+
+  async #listInPages(signal: AbortSignal): Promise<void> {
+    const { client, kind, scope } = this.#options;
+    const census = this.#begin();
+    let version: string | undefined;
+    for await (const { items, resourceVersion } of client.pages(kind, { ...scope, signal })) {
+      for (const item of items) census.take(item);
+      version = resourceVersion;
+    }
+    this.#complete(census, version);
+  }
+
+  #events(resourceVersion: string | undefined, signal: AbortSignal): AsyncIterable<WatchEvent<KubeObject>> {
+    const { client, kind, scope, random } = this.#options;
+    // Watches that began together would end together for ever.
+    const timeoutSeconds = Math.round(watchTimeoutSeconds * (1 + random()));
+    return client.watch(kind, { ...scope, resourceVersion, timeoutSeconds, signal });
+  }
+
+  #begin(): Census<KubeObject> {
+    this.#options.onList();
+    return this.#options.store.census();
+  }
+
+  #complete(census: Census<KubeObject>, resourceVersion: string | undefined): void {
+    census.complete(resourceVersion ?? '');
+    this.#options.lag?.forget();
+    this.#version = resourceVersion;
     this.#pauseMs = firstPauseMs;
     this.#synced.resolve();
-    return resourceVersion;
   }
 
-  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const { client, kind, scope } = this.#options;
-    for await (const event of client.watch(kind, {
-      ...scope,
-      resourceVersion,
-      timeoutSeconds: watchTimeoutSeconds,
-      signal,
-    })) {
-      this.#take(event);
-    }
+  /** Deletions are told while a list comes in, too: of what it has told before. */
+  #count(census: Census<KubeObject>, event: ObjectEvent<KubeObject>): void {
+    const { type, object } = event;
+    if (endsList(event)) this.#complete(census, object.metadata.resourceVersion);
+    else if (type === 'DELETED') census.lose(object);
+    else if (type !== 'BOOKMARK') census.take(object);
   }
 
-  #take(event: WatchEvent<KubeObject>): void {
-    const { store } = this.#options;
-    if (event.type === 'ERROR') {
-      const { code, message = '' } = event.object;
-      throw new KubeError({
-        code: code === 410 ? 'Expired' : 'ServerError',
-        status: code,
-        message: `watch of ${this.#options.kind.plural} ended: ${message}`,
-      });
-    }
-    if (event.type === 'DELETED') store.remove(event.object);
-    if (event.type === 'ADDED' || event.type === 'MODIFIED') store.absorb(event.object);
-    this.#version = event.object.metadata.resourceVersion ?? this.#version;
+  #follow(event: WatchEvent<KubeObject>): void {
+    const { store, lag } = this.#options;
+    const { type, object } = this.#sound(event);
+    if (type === 'DELETED') store.remove(object);
+    if (type === 'ADDED' || type === 'MODIFIED') store.absorb(object);
+    if (type !== 'BOOKMARK') lag?.arrived(object.metadata.resourceVersion);
+    this.#version = object.metadata.resourceVersion ?? this.#version;
     this.#pauseMs = firstPauseMs;
+  }
+
+  /** @throws KubeError for an event that says that the watch has failed. */
+  #sound(event: WatchEvent<KubeObject>): ObjectEvent<KubeObject> {
+    if (event.type !== 'ERROR') return event;
+    const { code, message = '' } = event.object;
+    throw new KubeError({
+      code: code === 410 ? 'Expired' : 'ServerError',
+      status: code,
+      message: `watch of ${this.#options.kind.plural} ended: ${message}`,
+    });
   }
 
   /** A version that is too old means that deletions were missed: list again. Anything else resumes after a pause. */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
-    const { log, kind, clock, isOptional } = this.#options;
-    if (error instanceof KubeError && error.code === 'Expired') this.#version = undefined;
-    if (isOptional && error instanceof KubeError && error.code === 'NotFound') {
-      this.#version = undefined;
-      this.#synced.resolve();
-      return clock.sleep(absentPauseMs, signal).catch(() => undefined);
+    const { kind, log, isOptional } = this.#options;
+    const code = error instanceof KubeError ? error.code : undefined;
+    if (code === 'Expired') this.#version = undefined;
+    if (code === 'Invalid' && this.#version === undefined && this.#listsAreStreamed) {
+      this.#listsAreStreamed = false;
+      log.debug({ resource: kind.plural, error: wordsOf(error) }, 'lists are not streamed here, reading pages');
+      return;
     }
-    const pauseMs = this.#pauseMs * (0.5 + Math.random() / 2);
+    if (isOptional && code === 'NotFound') return this.#waitForKind(signal);
+    await this.#pause(error, signal);
+  }
+
+  async #waitForKind(signal: AbortSignal): Promise<void> {
+    this.#version = undefined;
+    this.#synced.resolve();
+    await this.#options.clock.sleep(absentPauseMs, signal).catch(() => undefined);
+  }
+
+  async #pause(error: unknown, signal: AbortSignal): Promise<void> {
+    const { log, kind, clock, random } = this.#options;
+    const pauseMs = this.#pauseMs * (0.5 + random() / 2);
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
-    log.debug(
-      {
-        resource: kind.plural,
-        error: error instanceof Error ? error.message : String(error),
-        pauseMs: Math.round(pauseMs),
-      },
-      'watch lost, resuming',
-    );
+    log.debug({ resource: kind.plural, error: wordsOf(error), pauseMs: Math.round(pauseMs) }, 'watch lost, resuming');
     await clock.sleep(pauseMs, signal).catch(() => undefined);
   }
 }
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -73,7 +73,14 @@ test('a complete list removes what it lacks, but not what was written after it w
   const { store, changes } = openStore();
   store.absorb(thing('gone', '1'));
   store.absorb(thing('fresh', '20'));
-  store.replace([thing('listed', '5')], '10');
+  const census = store.census();
+  census.take(thing('listed', '5'));
+  assert.deepEqual(
+    [...store.all()].map(({ metadata }) => metadata.name),
+    ['gone', 'fresh', 'listed'],
+    'so far',
+  );
+  census.complete('10');
   assert.deepEqual([...store.all()].map(({ metadata }) => metadata.name).toSorted(), ['fresh', 'listed']);
   assert.ok(changes.includes('gone red→-'));
 });

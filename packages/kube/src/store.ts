@@ -1,15 +1,39 @@
 import type { Cache, Change, Indexes } from './cache.ts';
+import { InternedStrings } from './interned-strings.ts';
 import { keyOf, type KubeObject, type ObjectRef } from './kind.ts';
+import { settled } from './settled.ts';
+import { isNewerVersion } from './versions.ts';
 
 /** How many deleted UIDs are remembered, so that a late answer to a write cannot bring an object back. */
 const graveyardSize = 4_096;
 
+interface Index<T> {
+  readonly keysOf: (object: T) => readonly string[];
+  readonly files: Map<string, Set<string>>;
+}
+
+/** A complete list that comes in object by object. What it lacks when it is complete is gone. */
+export interface Census<T> {
+  /** It is there. */
+  take(object: T): void;
+  /** It was there when the list began, and is not any more. */
+  lose(object: T): void;
+  /** All there was at this version has been told. What is newer was written meanwhile, and stays. */
+  complete(resourceVersion: string): void;
+}
+
 /** The memory behind a cache: objects by key, filed in indexes, newest version wins. */
 export class Store<T extends KubeObject> implements Cache<T> {
   readonly #objects = new Map<string, T>();
-  readonly #indexes = new Map<string, { keysOf: (object: T) => readonly string[]; files: Map<string, Set<string>> }>();
+  readonly #indexes = new Map<string, Index<T>>();
   readonly #listeners = new Set<(change: Change<T>) => void>();
   readonly #deleted = new Set<string>();
+  readonly #strings: InternedStrings;
+
+  /** Stores may share their strings. */
+  constructor(strings = new InternedStrings()) {
+    this.#strings = strings;
+  }
 
   get size(): number {
     return this.#objects.size;
@@ -40,17 +64,20 @@ export class Store<T extends KubeObject> implements Cache<T> {
 
   addIndexes(indexes: Indexes<T>): void {
     for (const [name, keysOf] of Object.entries(indexes)) {
-      this.#indexes.set(name, { keysOf, files: new Map() });
-      for (const [key, object] of this.#objects) this.#file(name, key, object);
+      const index: Index<T> = { keysOf, files: new Map() };
+      this.#indexes.set(name, index);
+      for (const [key, object] of this.#objects) refile(index, key, undefined, object);
     }
   }
 
-  /** Takes an object that is at least as new as the one known; older ones are ignored. */
-  absorb(object: T): void {
+  /** Takes an object that is newer than the one known, and says whether it was. */
+  absorb(object: T): boolean {
     const key = keyOf(object);
     const before = this.#objects.get(key);
-    if (this.#deleted.has(object.metadata.uid ?? '') || (before !== undefined && !isNewer(object, before))) return;
+    if (this.#deleted.has(object.metadata.uid ?? '') || (before !== undefined && !isNewer(object, before)))
+      return false;
     this.#put(key, before, object);
+    return true;
   }
 
   /** The object no longer exists, unless a newer one has taken its place. */
@@ -66,52 +93,45 @@ export class Store<T extends KubeObject> implements Cache<T> {
     this.#drop(key, before);
   }
 
-  /** A complete list, taken at `resourceVersion`: what it lacks and is not newer than it, is gone. */
-  replace(objects: readonly T[], resourceVersion: string): void {
-    const listed = new Set(objects.map((object) => keyOf(object)));
+  /** What is told is known at once; what is not told is known when the census is complete. One that is not completed changes nothing else. */
+  census(): Census<T> {
+    const told = new Set<string>();
+    return {
+      take: (object) => {
+        told.add(keyOf(object));
+        this.absorb(object);
+      },
+      lose: (object) => {
+        told.delete(keyOf(object));
+        this.remove(object);
+      },
+      complete: (resourceVersion) => this.#dropUntold(told, resourceVersion),
+    };
+  }
+
+  #dropUntold(told: ReadonlySet<string>, resourceVersion: string): void {
     for (const [key, before] of this.#objects) {
-      if (listed.has(key) || versionOf(before.metadata.resourceVersion) > versionOf(resourceVersion)) continue;
+      if (told.has(key) || isNewerVersion(before.metadata.resourceVersion, resourceVersion)) continue;
       this.#bury(before.metadata.uid);
       this.#drop(key, before);
     }
-    for (const object of objects) this.absorb(object);
   }
 
   #put(key: string, before: T | undefined, object: T): void {
-    const after = deepFreeze(object);
-    if (before !== undefined) this.#unfileAll(key, before);
+    const after = settled(object, this.#strings);
     this.#objects.set(key, after);
-    for (const name of this.#indexes.keys()) this.#file(name, key, after);
+    for (const index of this.#indexes.values()) refile(index, key, before, after);
     this.#tell({ key, before, after });
   }
 
   #drop(key: string, before: T): void {
-    this.#unfileAll(key, before);
+    for (const index of this.#indexes.values()) refile(index, key, before, undefined);
     this.#objects.delete(key);
     this.#tell({ key, before });
   }
 
   #tell(change: Change<T>): void {
     for (const listener of this.#listeners) listener(change);
-  }
-
-  #file(name: string, key: string, object: T): void {
-    const index = this.#indexes.get(name);
-    for (const value of index?.keysOf(object) ?? []) {
-      const file = index?.files.get(value);
-      if (file === undefined) index?.files.set(value, new Set([key]));
-      else file.add(key);
-    }
-  }
-
-  #unfileAll(key: string, object: T): void {
-    for (const { keysOf, files } of this.#indexes.values()) {
-      for (const value of keysOf(object)) {
-        const file = files.get(value);
-        file?.delete(key);
-        if (file?.size === 0) files.delete(value);
-      }
-    }
   }
 
   #bury(uid: string | undefined): void {
@@ -122,16 +142,23 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 }
 
-function isNewer(candidate: KubeObject, known: KubeObject): boolean {
-  return versionOf(candidate.metadata.resourceVersion) > versionOf(known.metadata.resourceVersion);
+/** Most changes leave an object filed where it was. */
+function refile<T>({ keysOf, files }: Index<T>, key: string, before: T | undefined, after: T | undefined): void {
+  const values = after === undefined ? [] : keysOf(after);
+  for (const value of before === undefined ? [] : keysOf(before))
+    if (!values.includes(value)) unfile(files, value, key);
+  for (const value of values) {
+    const file = files.get(value);
+    if (file === undefined) files.set(value, new Set([key]));
+    else file.add(key);
+  }
 }
 
-const versionOf = (resourceVersion: string | undefined): bigint =>
-  /^\d+$/.test(resourceVersion ?? '') ? BigInt(resourceVersion ?? 0) : 0n;
-
-/** Freezes what JSON brought: plain objects and arrays. */
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(value)) deepFreeze(member);
-  return Object.freeze(value);
+function unfile(files: Map<string, Set<string>>, value: string, key: string): void {
+  const file = files.get(value);
+  file?.delete(key);
+  if (file?.size === 0) files.delete(value);
 }
+
+const isNewer = (candidate: KubeObject, known: KubeObject): boolean =>
+  isNewerVersion(candidate.metadata.resourceVersion, known.metadata.resourceVersion);

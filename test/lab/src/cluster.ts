@@ -16,6 +16,8 @@ export interface ClusterOptions {
   readonly admission?: boolean;
   /** Garbage collection by a real kube-controller-manager. */
   readonly controllerManager?: boolean;
+  /** Flags of its API server besides the usual ones. */
+  readonly apiServerFlags?: readonly string[];
 }
 
 /** A real API server for one test file, empty but for the product's kinds. */
@@ -23,8 +25,9 @@ export async function openCluster({
   crds = true,
   admission = crds,
   controllerManager = false,
+  apiServerFlags,
 }: ClusterOptions = {}): Promise<ControlPlane> {
-  const plane = await startControlPlane({ say: (line) => process.stderr.write(`${line}\n`) });
+  const plane = await startControlPlane({ apiServerFlags, say: (line) => process.stderr.write(`${line}\n`) });
   try {
     if (crds) {
       await using client = createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'lab' });

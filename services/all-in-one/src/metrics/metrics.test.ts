@@ -115,7 +115,7 @@ test('what is deleted leaves nothing behind in the metrics', async () => {
   }
   assert.match(await registry.metrics(), /server="gone"[^]*bmc="gone"[^]*bmc="server\/gone"/);
 
-  for (const store of [servers, claims, bmcs]) store.replace([], String(version + 1));
+  for (const store of [servers, claims, bmcs]) store.census().complete(String(version + 1));
   assert.equal(await registry.metrics(), before);
 });
 

@@ -245,6 +245,12 @@ export const chapters: readonly Chapter[] = [
         queries: { '{{resource}}': 'sum by (resource) (increase(kube_cache_lists_total[1h]))' },
       },
       {
+        title: 'Watches behind by',
+        description: 'From the answer to a write until the watch tells the same: a slow API server, or a busy process.',
+        unit: 's',
+        queries: percentiles('kube_cache_watch_lag_seconds'),
+      },
+      {
         title: 'Requests of machines',
         description: 'What machines ask the boot service and the registry, by answer.',
         unit: 'reqps',
