@@ -2,7 +2,7 @@
 export interface Figure {
   readonly name: string;
   readonly value: number;
-  readonly unit: 's' | 'MiB' | 'MiB/s' | 'images' | 'machines';
+  readonly unit: 's' | 'kB' | 'MiB' | 'MiB/s' | 'images' | 'machines' | 'objects';
 }
 
 /** A table for people, or JSON for programs. */
