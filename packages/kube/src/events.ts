@@ -31,6 +31,8 @@ interface Told {
 }
 
 const sameEventForMs = 10 * 60_000;
+/** Events that are remembered to be counted; of more within ten minutes, those that were told first are told again. */
+const mostRemembered = 10_000;
 const longestNote = 1_024;
 
 /** events.k8s.io events. The same words about the same object within ten minutes are counted, not repeated. */
@@ -96,7 +98,7 @@ function countUp(client: KubeClient, { name, namespace, count }: Told, now: numb
 
 function forgetOld(told: Map<string, Told>, now: number): void {
   for (const [key, { at }] of told) {
-    if (now - at < sameEventForMs) return;
+    if (now - at < sameEventForMs && told.size < mostRemembered) return;
     told.delete(key);
   }
 }
