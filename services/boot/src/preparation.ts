@@ -14,6 +14,7 @@ import type { BootConfigs } from './boot-configs.ts';
 import { type BootPlan, wayOf } from './boot-plan.ts';
 import type { Butane } from './butane.ts';
 import { givesScript, readCustomScript } from './custom-script.ts';
+import { BootsByServer } from './boots-by-server.ts';
 import { BootError } from './errors.ts';
 import { readIgnition } from './ignition.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
@@ -49,6 +50,7 @@ const mostConflicts = 5;
 export class Preparation implements AsyncDisposable {
   readonly #options: PreparationOptions;
   readonly #queue: WorkQueue;
+  readonly #bootsByServer: BootsByServer;
   readonly #listening = new DisposableStack();
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
@@ -60,6 +62,7 @@ export class Preparation implements AsyncDisposable {
     this.#options = options;
     this.#queue = new WorkQueue({ clock, ...(random && { random }) });
     this.#queue.onReady = () => this.#work();
+    this.#bootsByServer = this.#listening.use(new BootsByServer(bootConfigurations));
     this.#listening.use(servers.onChange(({ before, after }) => this.#mayBootOtherwise(before, after)));
     this.#listening.use(
       ipxeBootConfigs.onChange(({ key, before, after }) => {
@@ -89,8 +92,7 @@ export class Preparation implements AsyncDisposable {
   /** What its BMC can be told is learnt of a new server about when its first boot is made. */
   #mayBootOtherwise(before: Server | undefined, after: Server | undefined): void {
     if (after === undefined || String(before?.status?.bootTargets) === String(after.status?.bootTargets)) return;
-    for (const boot of this.#options.bootConfigurations.all())
-      if (boot.spec.serverRef.name === after.metadata.name) this.#lookAgain(keyOf(boot));
+    for (const key of this.#bootsByServer.of(after.metadata.name)) this.#lookAgain(key);
   }
 
   #lookAgain(key: string): void {
