@@ -44,7 +44,7 @@ test('a server with its BMC inline is discovered with the boot configuration and
   try {
     const butane = await findButane({ environment: process.env, say: () => undefined });
     const flags = [`--discovery-ignition-path=${template}`, `--butane=${butane}`];
-    await using lab = await openLab({ flags, fleet: { bootMs: 20_000 } });
+    await using lab = await openLab({ flags, fleet: { powerOnMs: 20_000 } });
     const [node] = await lab.rack({ generic: 1 });
     assert.ok(node);
     const { metadata } = await addInlineServer(lab, node);

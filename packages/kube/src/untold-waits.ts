@@ -1,9 +1,9 @@
 import { seconds } from './decide.ts';
 
 /** A wait that ends sooner is not worth a write: whoever looks finds what came of it. */
-const tellAfterMs = seconds(3);
+const tellAfterMs = seconds(5);
 /** However quickly one wait follows another, something is said after this long. */
-const silentAtMostMs = seconds(10);
+const silentAtMostMs = seconds(15);
 
 interface UntoldWait {
   readonly reason: string;
@@ -14,8 +14,8 @@ interface UntoldWait {
 /**
  * What the API does not say yet of objects that wait, and since when:
  *
- *   told ─► wait A ── 3 s ─► told            an object that is on its way says where it got stuck, not every step
- *             └─ wait B ─ wait C … ── 10 s since A ─► told
+ *   told ─► wait A ── 5 s ─► told            an object that is on its way says where it got stuck, not every step
+ *             └─ wait B ─ wait C … ── 15 s since A ─► told
  */
 export class UntoldWaits {
   readonly #waits = new Map<string, UntoldWait>();

@@ -3,10 +3,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { serverFinalizer } from '@metal/api/wire/contract.ts';
 import type { Turn } from '@metal/kube/controller.ts';
 import { ownedBy } from '@metal/kube/kind.ts';
-import type { Bmc } from '@metal/redfish/bmc.ts';
-import { RedfishError } from '@metal/redfish/errors.ts';
-import { findManager } from '@metal/redfish/managers.ts';
-import { readSystems } from '@metal/redfish/systems.ts';
+import { lookAtBmc } from '../../bmc-look.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { BmcObservation } from '../../observations.ts';
@@ -25,26 +22,13 @@ export const bmcActions: Record<BmcAction, (turn: BmcTurn) => Promise<void>> = {
   sendReset,
 };
 
-/** A BMC that does not answer is an expected outcome: it is remembered, and the next judgement speaks of it. */
 async function observe({ object, facts, context }: BmcTurn): Promise<void> {
-  const { access, clock } = context;
   const { name } = object.metadata;
   const { connection } = facts;
   if (connection === undefined) throw new StaleDecision('the BMC lost its address or credentials');
-  access.memory(name, connection).triedAt = clock.now();
-  try {
-    const observation = await lookAt(access.line(name, connection), object.spec?.bmcUUID, clock.now());
-    access.saw(name, connection, observation);
-    for (const other of rivals(observation, name, context)) access.learned.emit(other);
-  } catch (error) {
-    if (!(error instanceof RedfishError)) throw error;
-    access.failed(name, connection, error);
-  }
-}
-
-async function lookAt(bmc: Bmc, managerUuid: string | undefined, at: number): Promise<BmcObservation> {
-  const [manager, systems] = await Promise.all([findManager(bmc, managerUuid), readSystems(bmc)]);
-  return { at, manager, systems };
+  const observation = await lookAtBmc(context, name, connection, { managerUuid: object.spec?.bmcUUID });
+  if (observation === undefined) return;
+  for (const other of rivals(observation, name, context)) context.access.learned.emit(other);
 }
 
 /** Other BMCs that report a system this one reports: their conditions change too. */

@@ -3,16 +3,21 @@ import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { bmcFinalizer } from '@metal/api/wire/contract.ts';
 import type { Turn } from '@metal/kube/controller.ts';
+import { seconds } from '@metal/kube/decide.ts';
 import { ownedBy } from '@metal/kube/kind.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import { readManagers } from '@metal/redfish/managers.ts';
-import { endpointOf } from '../../connection.ts';
+import { lookAtBmc } from '../../bmc-look.ts';
+import { connectionOf, endpointOf } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
 import { afterFailure, afterSuccess } from '../../login-attempts.ts';
 import type { MacPrefix } from '../../mac-prefixes.ts';
 import type { EndpointAction, EndpointFacts } from './facts.ts';
+
+/** What answers at all answers within this; the rest is the story of the BMC object. */
+const firstLookMs = seconds(2);
 
 type EndpointTurn = Turn<Endpoint, EndpointFacts, OperatorContext>;
 
@@ -50,22 +55,46 @@ async function createSecret({ object, facts, context }: EndpointTurn): Promise<v
   });
 }
 
-async function createBmc({ object, facts, context }: EndpointTurn): Promise<void> {
+/**
+ * Looked at first, so that the BMC object is made with the UUID of its manager, as in v0.7.0. What was seen, and who is logged
+ * in there, is the BMC controller's from then on. A BMC that does not answer quickly gets its object at once, which then says why.
+ */
+async function createBmc(turn: EndpointTurn): Promise<void> {
+  const { object, context } = turn;
   const { name } = object.metadata;
-  const device = deviceOf(facts);
+  const spec = specOf(object, deviceOf(turn.facts));
+  const { apiVersion, kind } = BMC;
+  const bmcUUID = await managerUuidOf({ apiVersion, kind, metadata: { name }, spec }, turn);
   await context.client.create(BMC, {
     metadata: { name, ownerReferences: [ownedBy(object)], finalizers: [bmcFinalizer] },
-    spec: {
-      endpointRef: { name },
-      bmcSecretRef: { name },
-      protocol: {
-        name: device.protocol,
-        port: device.port,
-        ...(device.protocolScheme ? { scheme: device.protocolScheme } : {}),
-      },
-      ...(device.console ? { consoleProtocol: { name: device.console.type, port: device.console.port } } : {}),
-    },
+    spec: { ...spec, ...(bmcUUID === undefined ? {} : { bmcUUID }) },
   });
+}
+
+function specOf({ metadata: { name } }: Endpoint, device: MacPrefix): NonNullable<BMC['spec']> {
+  const { protocol, port, protocolScheme, console } = device;
+  return {
+    endpointRef: { name },
+    bmcSecretRef: { name },
+    protocol: { name: protocol, port, ...(protocolScheme ? { scheme: protocolScheme } : {}) },
+    ...(console ? { consoleProtocol: { name: console.type, port: console.port } } : {}),
+  };
+}
+
+async function managerUuidOf(bmc: BMC, { context }: EndpointTurn): Promise<string | undefined> {
+  const { access, clock, caches, config } = context;
+  const { name } = bmc.metadata;
+  const { connection } = connectionOf(bmc, caches, config);
+  if (connection === undefined) return undefined;
+  const { observation, triedAt } = access.memory(name, connection);
+  if (triedAt !== undefined) return observation?.manager?.uuid;
+  const limit = new AbortController();
+  using _timer = clock.setTimeout(firstLookMs, () => limit.abort());
+  const seen = await lookAtBmc(context, name, connection, limit).catch((error: unknown) => {
+    if (limit.signal.aborted) return undefined;
+    throw error;
+  });
+  return seen?.manager?.uuid;
 }
 
 function credentialOf(facts: EndpointFacts, index: number): { username: string; password: string } {

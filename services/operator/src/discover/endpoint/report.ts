@@ -1,6 +1,6 @@
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
-import { condition, type Explanation, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
+import { condition, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import type { EndpointFacts, EndpointPhase } from './facts.ts';
 import type { EndpointReason } from './reasons.ts';
 
@@ -16,20 +16,11 @@ export function reportEndpoint(
   return {
     // What was rejected matters only while the right one is looked for.
     fields: secret === 'absent' && logins.rejected > 0 ? loginFields(logins) : noLoginFields,
-    conditions: [...readyUnlessSmooth(endpoint, outcome, ready), ...uniqueCondition(endpoint, twins)],
+    conditions: [
+      readyCondition(endpoint, outcome, outcome.decision.kind === 'rest' ? ready : undefined),
+      ...uniqueCondition(endpoint, twins),
+    ],
   };
-}
-
-/** An Endpoint that became a BMC without ado leaves the word to it. */
-function readyUnlessSmooth(
-  endpoint: Endpoint,
-  outcome: Outcome<EndpointPhase>,
-  ready: Explanation,
-): ReportedCondition[] {
-  const isDone = outcome.decision.kind === 'rest' && outcome.error === undefined;
-  const wasSaid = endpoint.status?.conditions?.some(({ type }) => type === 'Ready') ?? false;
-  if (isDone && !wasSaid) return [];
-  return [readyCondition(endpoint, outcome, isDone ? ready : undefined)];
 }
 
 /** Said on all of the twins, so that the one that works does not hide the mistake. */
