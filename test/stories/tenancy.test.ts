@@ -176,7 +176,7 @@ for (const { policy, ends } of [
   { policy: 'Retain', ends: 'Released' },
 ] as const) {
   test(`a claim that vanished without a trace, ${policy}: its server is switched off and ${ends}`, async () => {
-    await using lab = await openLab();
+    await using lab = await openLab({ fleet: { powerOffMs: 10_000 } });
     const { node, claim, server } = await servedNode(lab);
     await lab.patchServer(server.metadata.name, { spec: { reclaimPolicy: policy } });
     await patchClaim(lab, claim.name, {
