@@ -278,3 +278,17 @@ test('a server that is found running is left alone until that is allowed', async
   node.machine.turnOff();
   await lab.server(node).says('Available');
 });
+
+test('a BMC that refuses power to our account is not asked again and again', async () => {
+  await using lab = await openLab();
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  node.bmc.answer(403, { path: '/Actions/ComputerSystem.Reset' });
+  await lab.plugIn(node);
+  await lab.server(node).says('Forbidden');
+  const before = node.bmc.traffic.total;
+  await lab.clock.sleep(30_000);
+  // Whatever happens to the server meanwhile is a reason to try once more.
+  const asked = node.bmc.traffic.total - before;
+  assert.ok(asked <= 8, `${asked} requests within half a minute`);
+});
