@@ -92,13 +92,25 @@ export async function sayFarewell(turn: ServerTurn): Promise<void> {
 
 async function ensureBootConfiguration(
   server: Server,
+  wish: BootWish,
+  context: OperatorContext,
+): Promise<ServerBootConfiguration> {
+  try {
+    return await createBootConfiguration(server, wish, context);
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'AlreadyExists') throw error;
+    const ref = { namespace: context.config.managerNamespace, name: server.metadata.name };
+    return requireSame(await context.client.get(ServerBootConfiguration, ref), server, wish.annotations);
+  }
+}
+
+function createBootConfiguration(
+  server: Server,
   { annotations, tokenValidMs }: BootWish,
   { client, config, clock }: OperatorContext,
 ): Promise<ServerBootConfiguration> {
   const { name } = server.metadata;
   const ref = { namespace: config.managerNamespace, name };
-  const found = await client.find(ServerBootConfiguration, ref);
-  if (found !== undefined) return requireSame(found, server, annotations);
   return client.create(ServerBootConfiguration, {
     metadata: {
       ...ref,
