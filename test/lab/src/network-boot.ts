@@ -1,11 +1,8 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { ProcessUsage } from '@metal/process/process-usage.ts';
 import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
-
-/** Of the kernel, in what it says of processes. */
-const ticksPerSecond = 100;
 
 /** The boot service as a process of its own, of which the memory can be measured. */
 export interface BootProcess extends AsyncDisposable {
@@ -31,20 +28,12 @@ export async function startBootProcess(kubeconfigPath: string, flags: readonly s
       ...flags,
     ],
   });
-  const peakBytes = async () => {
-    const status = await readFile(`/proc/${operator.pid}/status`, 'utf8');
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
-  };
-  const cpuSeconds = async () => {
-    const [, fields = ''] = (await readFile(`/proc/${operator.pid}/stat`, 'utf8')).split(') ');
-    const [user = 0, system = 0] = fields.split(' ').slice(11).map(Number);
-    return (user + system) / ticksPerSecond;
-  };
+  const usage = new ProcessUsage(operator.pid);
   return {
     url: operator.bootUrl,
     log: operator.log,
-    peakBytes,
-    cpuSeconds,
+    peakBytes: () => usage.peakBytes(),
+    cpuSeconds: () => usage.cpuSeconds(),
     [Symbol.asyncDispose]: () => operator[Symbol.asyncDispose](),
   };
 }
