@@ -1,21 +1,16 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
-const command = fileURLToPath(new URL('../../../node_modules/.bin/metal-operator', import.meta.url));
+/** Of this checkout. */
+export const ownCommand = fileURLToPath(new URL('../../../node_modules/.bin/metal-operator', import.meta.url));
 const readyWithinMs = 60_000;
 const mostLines = 10_000;
 
-/** The operator in a process of its own, as users run it. */
-export interface OperatorProcess extends AsyncDisposable {
+/** An operator in a process of its own, whoever wrote it. */
+export interface LaunchedOperator extends AsyncDisposable {
   readonly pid: number;
-  readonly bootUrl: string;
-  readonly registryUrl: string;
-  readonly metadataUrl: string;
-  /** Its name on the lease. */
-  readonly identity: string;
   /** What it said, the latest part. */
   readonly log: readonly string[];
   /** Its exit code, when it has ended. */
@@ -26,44 +21,76 @@ export interface OperatorProcess extends AsyncDisposable {
   stop(): Promise<number | null>;
 }
 
-/** Starts it and waits until it says that it is running. */
-export async function startOperatorProcess({ flags }: { flags: readonly string[] }): Promise<OperatorProcess> {
-  const child = spawn(command, [...flags, '--zap-encoder=json'], { stdio: ['ignore', 'ignore', 'pipe'] });
+/** The operator in a process of its own, as users run it. */
+export interface OperatorProcess extends LaunchedOperator {
+  readonly bootUrl: string;
+  readonly registryUrl: string;
+  readonly metadataUrl: string;
+  /** Its name on the lease. */
+  readonly identity: string;
+}
+
+export interface Launch {
+  /** Program and arguments. It has to stay the process that it is started as: its id is what is measured and signalled. */
+  readonly command: readonly [string, ...string[]];
+  readonly environment?: NodeJS.ProcessEnv | undefined;
+  readonly onLine?: (line: string) => void;
+}
+
+/** Starts a program and keeps what it says on stderr; it may not be ready yet. */
+export function launchOperator({ command: [program, ...parameters], environment, onLine }: Launch): LaunchedOperator {
+  const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe'], env: environment ?? process.env });
   const log: string[] = [];
-  const exited = once(child, 'exit').then(([code]) => (typeof code === 'number' ? code : null));
-  const running = Promise.withResolvers<Omit<z.output<typeof readiness>, 'msg'>>();
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('exit', resolve);
+    child.once('error', ({ message }) => resolve((log.push(message), null)));
+  });
   createInterface({ input: child.stderr }).on('line', (line) => {
     log.push(line);
     if (log.length > mostLines) log.splice(0, mostLines / 2);
-    const said = readiness.safeParse(parse(line));
-    if (said.success) running.resolve(said.data);
+    onLine?.(line);
   });
-  const timer = setTimeout(
-    () =>
-      running.reject(new Error(`the operator was not running within ${readyWithinMs / 1_000} s:\n${log.join('\n')}`)),
-    readyWithinMs,
-  );
-  void exited.then((code) => running.reject(new Error(`the operator ended with code ${code}:\n${log.join('\n')}`)));
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-    return exited;
+    return ended;
   };
+  return {
+    pid: child.pid ?? 0,
+    log,
+    ended,
+    kill: async () => void (await end('SIGKILL')),
+    stop: () => end('SIGTERM'),
+    [Symbol.asyncDispose]: async () => void (await end('SIGTERM')),
+  };
+}
+
+export interface OperatorWish extends Omit<Launch, 'command' | 'onLine'> {
+  readonly flags?: readonly string[];
+  /** Another whole command line, in the place of this checkout's with the flags; it has to ask for lines of JSON. */
+  readonly command?: Launch['command'];
+}
+
+/** Starts it and waits until it says that it is running. */
+export async function startOperatorProcess(wish: OperatorWish): Promise<OperatorProcess> {
+  const { flags = [], command = [ownCommand, ...flags, '--zap-encoder=json'], environment } = wish;
+  const running = Promise.withResolvers<Omit<z.output<typeof readiness>, 'msg'>>();
+  const launched = launchOperator({
+    command,
+    environment,
+    onLine: (line) => {
+      const said = readiness.safeParse(parse(line));
+      if (said.success) running.resolve(said.data);
+    },
+  });
+  const { log, ended } = launched;
+  const fail = (what: string) => running.reject(new Error(`the operator ${what}:\n${log.join('\n')}`));
+  const timer = setTimeout(() => fail(`was not running within ${readyWithinMs / 1_000} s`), readyWithinMs);
+  void ended.then((code) => fail(`ended with code ${code}`));
   try {
     const { bootUrl, registryUrl, metadataUrl, identity } = await running.promise;
-    return {
-      pid: child.pid ?? 0,
-      bootUrl,
-      registryUrl,
-      metadataUrl,
-      identity,
-      log,
-      ended: exited,
-      kill: async () => void (await end('SIGKILL')),
-      stop: () => end('SIGTERM'),
-      [Symbol.asyncDispose]: async () => void (await end('SIGTERM')),
-    };
+    return { ...launched, bootUrl, registryUrl, metadataUrl, identity };
   } catch (error) {
-    await end('SIGKILL');
+    await launched.kill();
     throw error;
   } finally {
     clearTimeout(timer);
