@@ -1,0 +1,42 @@
+/** Who is expected somewhere, who has arrived, and how long after the start. */
+export class Arrivals {
+  /** In the order of arrival. */
+  readonly seconds = new Map<string, number>();
+  readonly expected: number;
+  readonly #missing: Set<string>;
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  readonly #complete = Promise.withResolvers<void>();
+  #onArrival = (): void => undefined;
+
+  /** @param now milliseconds of a clock that is never set. */
+  constructor(expected: Iterable<string>, now: () => number = () => performance.now()) {
+    this.#missing = new Set(expected);
+    this.expected = this.#missing.size;
+    this.#now = now;
+    this.#startedAt = now();
+    if (this.expected === 0) this.#complete.resolve();
+  }
+
+  /** Whoever is not expected, or was here before, does not count. */
+  arrive(name: string): void {
+    if (!this.#missing.delete(name)) return;
+    this.seconds.set(name, (this.#now() - this.#startedAt) / 1_000);
+    this.#onArrival();
+    if (this.#missing.size === 0) this.#complete.resolve();
+  }
+
+  /** Resolves when all are here. @throws Error naming who is missing when nobody has arrived for so long. */
+  async all(patienceMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#complete.reject(this.#stalled(patienceMs)), patienceMs);
+    this.#onArrival = () => void timer.refresh();
+    await this.#complete.promise.finally(() => clearTimeout(timer));
+  }
+
+  #stalled(patienceMs: number): Error {
+    const some = [...this.#missing].slice(0, 3).join(', ');
+    return new Error(
+      `${this.seconds.size} of ${this.expected} arrived, and nobody for ${patienceMs / 1_000} s; missing: ${some}${this.#missing.size > 3 ? ', …' : ''}`,
+    );
+  }
+}

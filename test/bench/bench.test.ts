@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { operatorChoiceOf } from './options.ts';
+import { Progress } from './progress.ts';
+import { runScenarios } from './run-scenarios.ts';
+
+const program = fileURLToPath(new URL('bench.ts', import.meta.url));
+const quick = {
+  servers: 3,
+  seed: 'bench',
+  speed: { latencyMs: 1, powerMs: 50, bootMs: 100, eraseMs: 50 },
+  steadySeconds: 1,
+  operator: operatorChoiceOf({}),
+  progress: new Progress({ isTTY: false, write: () => true }),
+};
+
+test('three servers go once round, and what that costs is counted', { timeout: 180_000 }, async () => {
+  const names = ['bring-up', 'claim-storm', 'release-storm', 'steady'] as const;
+  const measurements = await runScenarios({ ...quick, names });
+  assert.deepEqual(
+    measurements.map(({ scenario, servers }) => `${scenario} of ${servers}`),
+    ['one-server of 1', 'bring-up of 3', 'claim-storm of 3', 'release-storm of 3', 'steady of 3'],
+  );
+  const of = (name: string) => measurements.find(({ scenario }) => scenario === name);
+  for (const name of ['bring-up', 'claim-storm', 'release-storm']) {
+    const { apiWritesPerServer = 0, redfishPerServer = 0, cpuSeconds = 0, peakMiB = 0 } = of(name)?.figures ?? {};
+    assert.ok(apiWritesPerServer > 3 && redfishPerServer > 3 && cpuSeconds > 0 && peakMiB > 20, name);
+  }
+  assert.equal(of('bring-up')?.apiRequests.get('create bmcs'), 3);
+  assert.equal(of('bring-up')?.redfishRequests.get('GET /redfish/v1/Managers'), 3);
+  assert.ok((of('bring-up')?.figures.timesOneServer ?? 0) > 0);
+  assert.ok(of('steady')?.figures.redfishPerServerMinute !== undefined);
+});
+
+test('wrong usage is told from a budget that is missed', async () => {
+  const { code, stderr } = await bench('--scenarios=sunshine');
+  assert.equal(code, 2);
+  assert.match(stderr, /expected some of one-server, bring-up/);
+});
+
+const bench = (...flags: string[]): Promise<{ code: number; stderr: string }> =>
+  new Promise((resolve) => {
+    const child = execFile(process.execPath, [program, ...flags], (_, _stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stderr }),
+    );
+  });

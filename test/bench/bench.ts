@@ -1,0 +1,44 @@
+import { CommanderError } from 'commander';
+import { judge, missed } from './budgets.ts';
+import { benchCommand, type BenchFlags, operatorChoiceOf } from './options.ts';
+import { Progress } from './progress.ts';
+import { jsonOf, type Report, tableOf } from './report.ts';
+import { runScenarios } from './run-scenarios.ts';
+
+const exitCodes = { missed: 1, usage: 2, failed: 3 } as const;
+
+const command = benchCommand(
+  'make bench',
+  'What the operator costs, and how fast it is: measured, and held against budgets.',
+)
+  .exitOverride()
+  .action(async () => {
+    const flags = command.opts<BenchFlags>();
+    const report = await measure(flags);
+    process.stdout.write(flags.output === 'json' ? jsonOf(report) : tableOf(report));
+    if (missed(report.verdicts).length > 0) process.exitCode = exitCodes.missed;
+  });
+
+async function measure(flags: BenchFlags): Promise<Report> {
+  const { servers, latency, power, boot, erase, seed, steady } = flags;
+  const measurements = await runScenarios({
+    names: flags.scenarios,
+    servers,
+    seed,
+    speed: { latencyMs: latency, powerMs: power, bootMs: boot, eraseMs: erase },
+    steadySeconds: steady,
+    operator: operatorChoiceOf(flags),
+    progress: new Progress(process.stderr),
+  });
+  const conditions = { servers, 'latency ms': latency, 'power ms': power, 'boot ms': boot, 'erase ms': erase, seed };
+  return { conditions, measurements, verdicts: judge(measurements) };
+}
+
+command.parseAsync().then(
+  () => process.exit(),
+  (error: unknown) => {
+    if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : exitCodes.usage);
+    process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(exitCodes.failed);
+  },
+);

@@ -1,0 +1,67 @@
+import { type FigureName, figures, type Measurement } from './measurement.ts';
+import type { ScenarioName } from './scenario/scenario.ts';
+
+/** What a figure may be at most, under the reference conditions: 20 ms per BMC request, 0.5 s to power on, 2 s to boot. */
+export interface Budget {
+  readonly scenario: ScenarioName;
+  readonly figure: FigureName;
+  readonly atMost: number;
+  /** How many servers it is for: with fewer, what a process costs to start is most of the figure. Any number, if left out. */
+  readonly servers?: { readonly from?: number; readonly to?: number };
+  /** It is shown and fails nothing: seconds are of the machine as much as of the operator. Counts and ratios are checked. */
+  readonly isShownOnly?: true;
+}
+
+/** A fleet that is big enough to be told per server. */
+const fleet = { from: 50 };
+
+export const budgets: readonly Budget[] = [
+  { scenario: 'bring-up', figure: 'wallSeconds', atMost: 12, servers: { from: 101, to: 200 }, isShownOnly: true },
+  { scenario: 'bring-up', figure: 'wallSeconds', atMost: 45, servers: { from: 201, to: 1_000 }, isShownOnly: true },
+  { scenario: 'bring-up', figure: 'timesOneServer', atMost: 3, servers: { to: 200 } },
+  { scenario: 'bring-up', figure: 'timesOneServer', atMost: 10, servers: { from: 201, to: 1_000 } },
+  { scenario: 'bring-up', figure: 'apiWritesPerServer', atMost: 14 },
+  { scenario: 'bring-up', figure: 'redfishPerServer', atMost: 25 },
+  { scenario: 'bring-up', figure: 'cpuMsPerServer', atMost: 70, servers: fleet },
+  { scenario: 'bring-up', figure: 'peakMiB', atMost: 250, servers: { to: 1_000 } },
+  { scenario: 'claim-storm', figure: 'peakMiB', atMost: 250, servers: { to: 1_000 } },
+  { scenario: 'release-storm', figure: 'peakMiB', atMost: 250, servers: { to: 1_000 } },
+  { scenario: 'steady', figure: 'redfishPerServerMinute', atMost: 1 },
+  { scenario: 'steady', figure: 'apiWritesPerServerMinute', atMost: 0.05 },
+  { scenario: 'weather', figure: 'slowerPercent', atMost: 10 },
+  { scenario: 'restart', figure: 'powerActions', atMost: 0 },
+  { scenario: 'restart', figure: 'otherWrites', atMost: 0 },
+  { scenario: 'restart', figure: 'statusWritesPerServer', atMost: 1 },
+  { scenario: 'restart', figure: 'warmSeconds', atMost: 5, servers: { to: 1_000 } },
+  { scenario: 'failover', figure: 'beyondLeaseSeconds', atMost: 2 },
+];
+
+export interface Verdict {
+  readonly budget: Budget;
+  readonly value: number;
+  readonly isMet: boolean;
+}
+
+/** Judges what was measured; a budget whose figure was not measured is not judged. */
+export function judge(measurements: readonly Measurement[], all: readonly Budget[] = budgets): Verdict[] {
+  return measurements.flatMap(({ scenario, servers, figures: measured }) =>
+    all.flatMap((budget) => {
+      const value = measured[budget.figure];
+      if (budget.scenario !== scenario || value === undefined || !isFor(budget, servers)) return [];
+      return [{ budget, value, isMet: value <= budget.atMost }];
+    }),
+  );
+}
+
+const isFor = ({ servers: { from = 0, to = Infinity } = {} }: Budget, servers: number): boolean =>
+  servers >= from && servers <= to;
+
+/** What makes the run fail. */
+export const missed = (verdicts: readonly Verdict[]): Verdict[] =>
+  verdicts.filter(({ isMet, budget }) => !isMet && budget.isShownOnly !== true);
+
+/** One line for people. */
+export function sentenceOf({ budget: { scenario, figure, atMost }, value }: Verdict): string {
+  const { title, unit } = figures[figure];
+  return `${scenario}: ${title} is ${value.toFixed(2)} ${unit}; at most ${atMost} was expected`.replace(' ;', ';');
+}

@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@metal/controlplane/free-port.ts';
+import { Child } from '@metal/process/child.ts';
+import * as z from 'zod';
+import { type Counts, countsOf } from './counts.ts';
+
+const program = fileURLToPath(new URL('../../node_modules/.bin/metal-fleet', import.meta.url));
+const upWithinMs = 120_000;
+
+/** How fast the simulated servers are. */
+export interface FleetSpeed {
+  /** Before each answer of a BMC. */
+  readonly latencyMs: number;
+  readonly powerMs: number;
+  readonly bootMs: number;
+  readonly eraseMs: number;
+}
+
+export interface FleetWish {
+  readonly servers: number;
+  readonly speed: FleetSpeed;
+  /** The same seed makes the same machines. */
+  readonly seed: string;
+  readonly directory: string;
+  /** Every network boot runs a probe that reports there; left out, machines ask the boot service what to run. */
+  readonly probeRegistryUrl?: string | undefined;
+}
+
+const shapeOfNodes = z.array(
+  z.object({
+    name: z.string(),
+    bmc: z.url(),
+    macAddress: z.string(),
+    systemUUID: z.string(),
+    power: z.string(),
+    running: z.string().optional(),
+  }),
+);
+const shapeOfCounts = z.object({ byRoute: z.record(z.string(), z.number()) });
+
+export type FleetNode = z.output<typeof shapeOfNodes>[number];
+
+/** Simulated servers in a process of their own, reached by their control API as people reach it. */
+export class FleetProcess implements AsyncDisposable {
+  readonly macPrefixesPath: string;
+  readonly #child: Child;
+  readonly #controlUrl: string;
+
+  private constructor(child: Child, controlUrl: string, macPrefixesPath: string) {
+    this.#child = child;
+    this.#controlUrl = controlUrl;
+    this.macPrefixesPath = macPrefixesPath;
+  }
+
+  static async start(wish: FleetWish): Promise<FleetProcess> {
+    const { directory } = wish;
+    const [controlPort, macPrefixesPath] = [await freePort(), join(directory, 'mac-prefixes.yaml')];
+    const child = new Child({
+      name: 'metal-fleet',
+      command: program,
+      args: [...flagsOf(wish), `--control-port=${controlPort}`, `--mac-prefixes=${macPrefixesPath}`],
+      directory,
+      logFile: join(directory, 'fleet.log'),
+    });
+    const fleet = new FleetProcess(child, `http://127.0.0.1:${controlPort}`, macPrefixesPath);
+    await child
+      .until(() => fleet.#isUp(), upWithinMs)
+      .catch(async (error: unknown) => {
+        await child.kill();
+        throw error;
+      });
+    return fleet;
+  }
+
+  async nodes(): Promise<FleetNode[]> {
+    return shapeOfNodes.parse(await this.#ask('/nodes'));
+  }
+
+  /** Requests to all BMCs so far, by method and route. */
+  async requests(): Promise<Counts> {
+    return countsOf(shapeOfCounts.parse(await this.#ask('/counts')).byRoute);
+  }
+
+  async bootFrom(url: string): Promise<void> {
+    await this.#ask('/boot-url', { url });
+  }
+
+  /** Faults as the control API knows them, like `{"hang": true}`. */
+  async injure(name: string, faults: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#ask(`/nodes/${name}/faults`, faults);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#child.kill();
+  }
+
+  async #isUp(): Promise<boolean> {
+    return this.#ask('/counts').then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #ask(path: string, body?: object): Promise<unknown> {
+    const signal = AbortSignal.timeout(upWithinMs);
+    const wish = body === undefined ? { signal } : { method: 'POST', body: JSON.stringify(body), signal };
+    const response = await fetch(`${this.#controlUrl}${path}`, wish);
+    if (response.ok) return response.json();
+    throw new Error(`the fleet answers ${response.status} to ${path}: ${await response.text()}`);
+  }
+}
+
+const flagsOf = ({ servers, seed, speed, probeRegistryUrl }: FleetWish): string[] => [
+  `--count=${servers}`,
+  `--seed=${seed}`,
+  '--port=0',
+  `--latency=${speed.latencyMs}`,
+  `--power-on=${speed.powerMs}`,
+  `--power-off=${speed.powerMs}`,
+  `--boot=${speed.bootMs}`,
+  `--erase=${speed.eraseMs}`,
+  ...(probeRegistryUrl === undefined ? [] : [`--probe-registry=${probeRegistryUrl}`]),
+];
+
+/** Route of what turns machines on and off. */
+export const isPowerAction = (route: string): boolean =>
+  route.startsWith('POST ') && route.endsWith('/Actions/ComputerSystem.Reset');

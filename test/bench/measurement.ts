@@ -1,0 +1,60 @@
+import type { Counts } from './counts.ts';
+import { percentile } from './figures.ts';
+import type { ScenarioName } from './scenario/scenario.ts';
+
+/** Every figure that there is: what it is called, and of what it is. */
+export const figures = {
+  wallSeconds: { title: 'until the last', unit: 's' },
+  p50Seconds: { title: 'one server, median', unit: 's' },
+  p90Seconds: { title: 'one server, 90 %', unit: 's' },
+  p99Seconds: { title: 'one server, 99 %', unit: 's' },
+  timesOneServer: { title: 'until the last, against one server alone', unit: '×' },
+  slowerPercent: { title: 'healthy servers, median, slower than without weather', unit: '%' },
+  slowerLastPercent: { title: 'healthy servers, the last, slower than without weather', unit: '%' },
+  apiWritesPerServer: { title: 'API writes per server', unit: '' },
+  apiReadsPerServer: { title: 'API reads and watches per server', unit: '' },
+  redfishPerServer: { title: 'Redfish requests per server', unit: '' },
+  apiWritesPerServerMinute: { title: 'API writes per server and minute', unit: '' },
+  redfishPerServerMinute: { title: 'Redfish requests per server and minute', unit: '' },
+  powerActions: { title: 'power actions', unit: '' },
+  statusWritesPerServer: { title: 'writes of Server status per server', unit: '' },
+  otherWrites: { title: 'other API writes, leases excepted', unit: '' },
+  warmSeconds: { title: 'until the caches are warm', unit: 's' },
+  beyondLeaseSeconds: { title: 'takeover, beyond the time of the lease', unit: 's' },
+  takeoverSeconds: { title: 'until the next one acts', unit: 's' },
+  cpuSeconds: { title: 'processor time', unit: 's' },
+  cpuMsPerServer: { title: 'processor time per server', unit: 'ms' },
+  cpuPercent: { title: 'processor', unit: '%' },
+  peakMiB: { title: 'most memory', unit: 'MiB' },
+  eventLoopP99Ms: { title: 'delay of the event loop, 99 %', unit: 'ms' },
+  watchLagP99Ms: { title: 'lag of watches, 99 %, at most', unit: 'ms' },
+} as const satisfies Record<string, { title: string; unit: string }>;
+
+export type FigureName = keyof typeof figures;
+export const figureNames = Object.keys(figures) as FigureName[]; // the keys of a constant
+/** Undefined: asked for, and not to be had of this operator. */
+export type Figures = Readonly<Partial<Record<FigureName, number | undefined>>>;
+
+/** What one scenario measured. */
+export interface Measurement {
+  readonly scenario: ScenarioName;
+  readonly servers: number;
+  readonly figures: Figures;
+  /** Of each server, by its UUID; empty where servers have no time of their own. */
+  readonly seconds: ReadonlyMap<string, number>;
+  /** Of the operator, by verb and resource. */
+  readonly apiRequests: Counts;
+  /** Of the operator, by method and route. */
+  readonly redfishRequests: Counts;
+}
+
+/** What is said of the times of many servers. */
+export function figuresOfTimes(seconds: Iterable<number>): Figures {
+  const all = [...seconds];
+  return {
+    wallSeconds: Math.max(...all),
+    p50Seconds: percentile(all, 50),
+    p90Seconds: percentile(all, 90),
+    p99Seconds: percentile(all, 99),
+  };
+}

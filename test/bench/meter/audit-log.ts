@@ -1,0 +1,106 @@
+import { open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { Counts } from '../counts.ts';
+
+/** Whoever is in this group is counted, one by one. */
+export const measuredGroup = 'bench:measured';
+
+const policy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata', userGroups: [measuredGroup] }, { level: 'None' }],
+};
+
+/** Lumberjack begins a new file at 100 MB unless it is told otherwise. */
+const mostMegabytes = 100_000;
+
+const requestShape = z.object({
+  stage: z.string(),
+  verb: z.string(),
+  user: z.object({ username: z.string() }),
+  objectRef: z.object({ resource: z.string(), subresource: z.string().optional() }).optional(),
+  requestURI: z.string(),
+});
+
+/** One request that the API server answered. */
+export interface AuditedRequest {
+  readonly user: string;
+  readonly verb: string;
+  /** `servers`, `servers/status`, or the path of what is no resource. */
+  readonly resource: string;
+}
+
+/**
+ * Reads one line of an audit log.
+ * @returns undefined for the second line about a watch: that it began is told, and later that it ended.
+ */
+export function requestIn(line: string): AuditedRequest | undefined {
+  const { stage, verb, user, objectRef, requestURI } = requestShape.parse(JSON.parse(line));
+  if (verb === 'watch' ? stage !== 'ResponseStarted' : stage !== 'ResponseComplete') return undefined;
+  const { resource = requestURI.replace(/\?.*$/s, ''), subresource } = objectRef ?? {};
+  return { user: user.username, verb, resource: subresource === undefined ? resource : `${resource}/${subresource}` };
+}
+
+/** What the API server itself says about who asked for what: exact, and the same for every operator. */
+export class AuditLog {
+  readonly #path: string;
+  readonly #byUser = new Map<string, Map<string, number>>();
+  #readTo = 0;
+  #begun = '';
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Flags that make an API server write the log that `logIn` reads; the policy goes to the same directory. */
+  static async apiServerFlags(directory: string): Promise<string[]> {
+    const policyPath = join(directory, 'audit-policy.json');
+    await writeFile(policyPath, JSON.stringify(policy));
+    return [
+      `--audit-policy-file=${policyPath}`,
+      `--audit-log-path=${join(directory, 'audit.log')}`,
+      // A line is there before the client has its answer.
+      '--audit-log-mode=blocking',
+      `--audit-log-maxsize=${mostMegabytes}`,
+    ];
+  }
+
+  static logIn(directory: string): AuditLog {
+    return new AuditLog(join(directory, 'audit.log'));
+  }
+
+  /** Requests of a user so far, by verb and resource. */
+  async requestsOf(user: string): Promise<Counts> {
+    await this.#readOn();
+    return new Map(this.#byUser.get(user));
+  }
+
+  async #readOn(): Promise<void> {
+    await using file = await open(this.#path, 'r');
+    const { size } = await file.stat();
+    if (size === this.#readTo) return;
+    const { buffer } = await file.read(Buffer.alloc(size - this.#readTo), 0, size - this.#readTo, this.#readTo);
+    this.#readTo = size;
+    const lines = `${this.#begun}${buffer.toString('utf8')}`.split('\n');
+    this.#begun = lines.pop() ?? '';
+    for (const line of lines) this.#count(requestIn(line));
+  }
+
+  #count(request: AuditedRequest | undefined): void {
+    if (request === undefined) return;
+    const counts = this.#byUser.get(request.user) ?? new Map<string, number>();
+    this.#byUser.set(request.user, counts);
+    const name = `${request.verb} ${request.resource}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+}
+
+const writingVerbs = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
+
+/** Creates, updates, patches (apply among them) and deletes; events included, leases not: those are renewed by the clock. */
+export function isWrite(name: string): boolean {
+  const [verb = '', resource = ''] = name.split(' ');
+  return writingVerbs.has(verb) && resource !== 'leases';
+}

@@ -1,0 +1,100 @@
+import { ProcessUsage } from '@metal/process/process-usage.ts';
+import { type Counts, since, total } from '../counts.ts';
+import type { FleetProcess } from '../fleet-process.ts';
+import type { Figures } from '../measurement.ts';
+import type { MeasuredOperator } from '../operator/measured-operator.ts';
+import { type AuditLog, isWrite } from './audit-log.ts';
+import { type Buckets, boundOf, MetricsPage } from './metrics-page.ts';
+
+const mebibyte = 1_048_576;
+const watchLag = 'kube_cache_watch_lag_seconds';
+
+interface Reading {
+  readonly apiRequests: Counts;
+  readonly redfishRequests: Counts;
+  /** By process. */
+  readonly cpuSeconds: ReadonlyMap<number, number>;
+  readonly watchLag: Buckets;
+  readonly eventLoopP99Seconds: number | undefined;
+}
+
+/** What was spent between two moments. */
+export interface Spent {
+  readonly apiRequests: Counts;
+  readonly redfishRequests: Counts;
+  readonly figures: Figures;
+}
+
+export interface MeterParts {
+  readonly audit: AuditLog;
+  readonly fleet: FleetProcess;
+  readonly servers: number;
+  /** Those that run at the moment. */
+  readonly operators: () => readonly MeasuredOperator[];
+}
+
+/** Reads what the operators have spent: from the API server, the fleet, the kernel and, where they serve them, their metrics. */
+export class Meter {
+  readonly #parts: MeterParts;
+
+  constructor(parts: MeterParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins to measure; what it returns tells what was spent since. */
+  async start(): Promise<() => Promise<Spent>> {
+    for (const { pid } of this.#parts.operators()) await new ProcessUsage(pid).forgetPeak();
+    const before = await this.#read();
+    return async () => this.#spent(before, await this.#read());
+  }
+
+  async #spent(before: Reading, now: Reading): Promise<Spent> {
+    const { servers } = this.#parts;
+    const apiRequests = since(before.apiRequests, now.apiRequests);
+    const redfishRequests = since(before.redfishRequests, now.redfishRequests);
+    const cpuSeconds = [...now.cpuSeconds].reduce(
+      (sum, [pid, seconds]) => sum + seconds - (before.cpuSeconds.get(pid) ?? 0),
+      0,
+    );
+    const peaks = await Promise.all(this.#parts.operators().map(({ pid }) => new ProcessUsage(pid).peakBytes()));
+    const lag = boundOf(99, before.watchLag, now.watchLag);
+    const figures = {
+      apiWritesPerServer: total(apiRequests, isWrite) / servers,
+      apiReadsPerServer: total(apiRequests, (name) => /^(?:get|list|watch) /.test(name)) / servers,
+      redfishPerServer: total(redfishRequests) / servers,
+      cpuSeconds,
+      cpuMsPerServer: (cpuSeconds * 1_000) / servers,
+      peakMiB: Math.max(...peaks) / mebibyte,
+      eventLoopP99Ms: inMs(now.eventLoopP99Seconds),
+      watchLagP99Ms: inMs(lag),
+    };
+    return { apiRequests, redfishRequests, figures };
+  }
+
+  async #read(): Promise<Reading> {
+    const { audit, fleet } = this.#parts;
+    const operators = this.#parts.operators();
+    const users = new Set(operators.map(({ user }) => user));
+    const requests = await Promise.all([...users].map((user) => audit.requestsOf(user)));
+    const cpu = await Promise.all(
+      operators.map(async ({ pid }) => [pid, await new ProcessUsage(pid).cpuSeconds()] as const),
+    );
+    // Of several replicas the first is asked: it is the one that works. Reading the page resets the delay of the event loop.
+    const page = operators[0] && (await MetricsPage.read(operators[0].ports.metricsPort));
+    return {
+      apiRequests: added(requests),
+      redfishRequests: await fleet.requests(),
+      cpuSeconds: new Map(cpu),
+      watchLag: page?.buckets(watchLag) ?? new Map(),
+      eventLoopP99Seconds: page?.value('nodejs_eventloop_lag_p99_seconds'),
+    };
+  }
+}
+
+const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1_000);
+
+function added(all: readonly Counts[]): Counts {
+  const sum = new Map<string, number>();
+  for (const counts of all) for (const [name, count] of counts) sum.set(name, (sum.get(name) ?? 0) + count);
+  return sum;
+}

@@ -1,0 +1,52 @@
+/** How a kind of operator is told its world, and what of it has to be stood in for. */
+export interface Dialect {
+  readonly summary: string;
+  /** Added to the command; the words in braces are those of `--operator`. */
+  readonly flags: readonly string[];
+  /** Says `running` when its caches are warm, boots machines, and waits for them to say that they have booted. */
+  readonly isOurs: boolean;
+  /** Of the leader election, until others may take the lease. */
+  readonly leaseSeconds: number;
+}
+
+const common = [
+  '--kubeconfig={kubeconfig}',
+  '--mac-prefixes-file={macPrefixes}',
+  '--registry-port={registryPort}',
+  '--registry-url=http://127.0.0.1:{registryPort}',
+  '--probe-image=bench/probe',
+  '--probe-os-image=bench/probe',
+  '--metrics-secure=false',
+  '--metrics-bind-address=127.0.0.1:{metricsPort}',
+];
+
+export const dialects = {
+  ours: {
+    summary: 'those of this release, for an older checkout of it as well',
+    flags: [
+      ...common,
+      '--protocol=http',
+      '--zap-encoder=json',
+      '--boot-port={bootPort}',
+      '--boot-url=http://127.0.0.1:{bootPort}',
+      '--boot-images={bootImages}',
+      '--health-probe-bind-address=0',
+      '--cleanup-disks=Metadata',
+      // How many are erased at once is a wish of sites, not what an operator can do.
+      '--cleanup-at-once={servers}',
+      '--cleanup-per-hour={servers}',
+    ],
+    isOurs: true,
+    leaseSeconds: 15,
+  },
+  'v0.7.0': {
+    summary: 'those of metal-operator v0.7.0, at its defaults',
+    flags: [...common, '--insecure', '--health-probe-bind-address=127.0.0.1:{healthPort}'],
+    isOurs: false,
+    leaseSeconds: 15,
+  },
+  none: { summary: 'none: the command says it all', flags: [], isOurs: false, leaseSeconds: 15 },
+} as const satisfies Record<string, Dialect>;
+
+export type DialectName = keyof typeof dialects;
+export const dialectNames = Object.keys(dialects) as DialectName[]; // the keys of a constant

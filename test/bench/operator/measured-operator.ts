@@ -1,0 +1,75 @@
+import { freePort } from '@metal/controlplane/free-port.ts';
+import { type LaunchedOperator, launchOperator, startOperatorProcess } from '@metal/project/operator-process.ts';
+import { filledIn, inShell, type Placeholder } from './command-line.ts';
+import type { Dialect } from './dialects.ts';
+
+/** Which operator is measured, and how it is told its world. */
+export interface OperatorChoice {
+  /** A command line; words in braces are filled in. */
+  readonly command: string;
+  readonly dialect: Dialect;
+  readonly environment?: NodeJS.ProcessEnv | undefined;
+}
+
+/** Ports of one replica; a restart finds them as they were. */
+export type Ports = Readonly<Record<'registryPort' | 'metricsPort' | 'healthPort' | 'bootPort', string>>;
+
+export async function freePorts(): Promise<Ports> {
+  const port = async () => String(await freePort());
+  const [registryPort, metricsPort, healthPort, bootPort] = [await port(), await port(), await port(), await port()];
+  return { registryPort, metricsPort, healthPort, bootPort };
+}
+
+export interface Placement {
+  readonly ports: Ports;
+  /** Its user: requests are counted by it. */
+  readonly user: string;
+  readonly paths: Readonly<Record<Exclude<Placeholder, keyof Ports>, string>>;
+  readonly moreFlags: readonly string[];
+  /** Of one that does not say that it is ready: resolves when it is seen to work. */
+  readonly isWorking: (signal: AbortSignal) => Promise<void>;
+}
+
+/** An operator whose costs are counted. */
+export interface MeasuredOperator extends LaunchedOperator {
+  readonly user: string;
+  readonly ports: Ports;
+  /** From the start of its process until its caches were warm. */
+  readonly warmAfterSeconds: number;
+}
+
+/** Starts an operator and waits until it is ready. @throws Error with the end of what it said when it ends before. */
+export async function startMeasured(choice: OperatorChoice, placement: Placement): Promise<MeasuredOperator> {
+  const { user, ports, paths, moreFlags, isWorking } = placement;
+  const line = [choice.command, ...choice.dialect.flags, ...moreFlags].join(' ');
+  const command = inShell(filledIn(line, { ...ports, ...paths }));
+  const launch = { environment: choice.environment };
+  const startedAt = performance.now();
+  const launched = choice.dialect.isOurs
+    ? await startOperatorProcess({ ...launch, command })
+    : await startForeign(launchOperator({ ...launch, command }), isWorking);
+  return { ...launched, user, ports, warmAfterSeconds: (performance.now() - startedAt) / 1_000 };
+}
+
+const readyWithinMs = 120_000;
+
+async function startForeign(launched: LaunchedOperator, isWorking: Placement['isWorking']): Promise<LaunchedOperator> {
+  const stop = new AbortController();
+  void launched.ended.then((code) => stop.abort(failed(launched, `ended with code ${code}`)));
+  const timer = setTimeout(
+    () => stop.abort(failed(launched, `watched no servers within ${readyWithinMs / 1_000} s`)),
+    readyWithinMs,
+  );
+  try {
+    await isWorking(stop.signal);
+    return launched;
+  } catch (error) {
+    await launched.kill();
+    throw stop.signal.aborted ? stop.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const failed = ({ log }: LaunchedOperator, what: string): Error =>
+  new Error(`the operator ${what}:\n${log.slice(-20).join('\n')}`);

@@ -1,0 +1,37 @@
+import type { WriteStream } from 'node:tty';
+
+const silentMs = 2_000;
+const everyMs = { terminal: 500, file: 10_000 } as const;
+const clearLine = '\r\u001B[2K';
+
+/** What takes longer than two seconds tells how far it is: a line that changes on a terminal, now and then a line elsewhere. */
+export class Progress {
+  readonly #out: Pick<WriteStream, 'isTTY' | 'write'>;
+
+  constructor(out: Pick<WriteStream, 'isTTY' | 'write'>) {
+    this.#out = out;
+  }
+
+  say(line: string): void {
+    this.#out.write(`${line}\n`);
+  }
+
+  async during<T>(title: string, howFar: () => string, work: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4);
+    const show = () => {
+      const line = `${seconds()} s  ${title}: ${howFar()}`;
+      this.#out.write(this.#out.isTTY ? `${clearLine}${line}` : `${line}\n`);
+    };
+    let timer = setTimeout(() => {
+      show();
+      timer = setInterval(show, this.#out.isTTY ? everyMs.terminal : everyMs.file);
+    }, silentMs);
+    try {
+      return await work();
+    } finally {
+      clearTimeout(timer);
+      if (this.#out.isTTY) this.#out.write(clearLine);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { type Verdict, missed, sentenceOf } from './budgets.ts';
+import { type Counts, ranked } from './counts.ts';
+import { type FigureName, figureNames, figures, type Measurement } from './measurement.ts';
+import { isWrite } from './meter/audit-log.ts';
+
+const mostRequests = 8;
+
+export interface Report {
+  /** What was run, as words of the command line say it. */
+  readonly conditions: Readonly<Record<string, string | number>>;
+  readonly measurements: readonly Measurement[];
+  readonly verdicts: readonly Verdict[];
+}
+
+/** For people: each scenario with its figures, its budgets and what it asked for most. */
+export function tableOf({ conditions, measurements, verdicts }: Report): string {
+  const head = Object.entries(conditions).map(([name, value]) => `${name} ${value}`);
+  const failures = missed(verdicts).map((verdict) => `missed  ${sentenceOf(verdict)}\n`);
+  const end = failures.length === 0 ? [verdicts.length === 0 ? '' : 'every budget is met\n'] : failures;
+  return [`${head.join(', ')}\n`, ...measurements.map((each) => sectionOf(each, verdicts)), end.join('')].join('\n');
+}
+
+function sectionOf(measurement: Measurement, verdicts: readonly Verdict[]): string {
+  const { scenario, servers, apiRequests, redfishRequests } = measurement;
+  const names = figureNames.filter((name) => name in measurement.figures);
+  const widest = Math.max(...names.map((name) => figures[name].title.length));
+  const rows = names.map((name) => `  ${figures[name].title.padEnd(widest)}  ${cellOf(measurement, name, verdicts)}\n`);
+  const writes = new Map([...apiRequests].filter(([name]) => isWrite(name)));
+  return [
+    `${scenario}, ${servers} ${servers === 1 ? 'server' : 'servers'}\n`,
+    ...rows,
+    mostFrequent('API writes', writes, servers),
+    mostFrequent('Redfish', redfishRequests, servers),
+  ].join('');
+}
+
+function cellOf({ scenario, figures: measured }: Measurement, name: FigureName, verdicts: readonly Verdict[]): string {
+  const value = measured[name];
+  if (value === undefined) return '–'.padStart(10);
+  const text = `${value.toFixed(2).padStart(10)} ${figures[name].unit.padEnd(4)}`;
+  const verdict = verdicts.find(({ budget }) => budget.scenario === scenario && budget.figure === name);
+  if (verdict === undefined) return text.trimEnd();
+  const { isMet, budget } = verdict;
+  return `${text} ${isMet ? '✔' : '✘'} at most ${budget.atMost}${budget.isShownOnly === true ? ', not checked' : ''}`;
+}
+
+/** Per server, since so they compare between fleets. */
+function mostFrequent(title: string, counts: Counts, servers: number): string {
+  const words = ranked(counts).slice(0, mostRequests);
+  if (words.length === 0) return '';
+  const lines = words.map(([name, count]) => `      ${(count / servers).toFixed(2).padStart(7)}  ${name}\n`);
+  return `    ${title} per server:\n${lines.join('')}`;
+}
+
+/** For programs. */
+export function jsonOf({ conditions, measurements, verdicts }: Report): string {
+  const scenarios = measurements.map(({ scenario, servers, figures: measured, apiRequests, redfishRequests }) => ({
+    scenario,
+    servers,
+    figures: measured,
+    apiRequests: Object.fromEntries(ranked(apiRequests)),
+    redfishRequests: Object.fromEntries(ranked(redfishRequests)),
+  }));
+  const judged = verdicts.map(({ budget: { scenario, figure, atMost, isShownOnly = false }, value, isMet }) => ({
+    scenario,
+    figure,
+    value,
+    atMost,
+    isMet,
+    isChecked: !isShownOnly,
+  }));
+  return `${JSON.stringify({ conditions, scenarios, budgets: judged }, undefined, 2)}\n`;
+}

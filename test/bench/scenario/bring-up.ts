@@ -1,0 +1,38 @@
+import type { Stage } from '../stage.ts';
+import { isAtRest, measureCrowd, uuidOf } from './crowd.ts';
+import type { Outcome, Scenario } from './scenario.ts';
+
+/** From Endpoints that are all created at once until these servers are Available and off. */
+export function measureBringUp(stage: Stage, expected = stage.nodes): Promise<Outcome> {
+  return measureCrowd(stage, {
+    title: 'servers Available and off',
+    expected: expected.map(({ systemUUID }) => systemUUID),
+    follow: (arrive) => stage.onServer((server) => isAtRest(server) && arrive(uuidOf(server))),
+    begin: () => stage.plugIn(stage.nodes),
+  });
+}
+
+export const bringUp: Scenario = {
+  name: 'bring-up',
+  summary: 'Endpoints of all servers are created at once, until all are Available and off',
+  needs: ['one-server'],
+  begins: 'unplugged',
+  ends: 'available',
+  run: async (stage, { measured }) => {
+    const outcome = await measureBringUp(stage);
+    const alone = measured('one-server')?.figures.wallSeconds;
+    const { wallSeconds } = outcome.figures;
+    const timesOneServer = alone === undefined || wallSeconds === undefined ? undefined : wallSeconds / alone;
+    return { ...outcome, figures: { ...outcome.figures, timesOneServer } };
+  },
+};
+
+export const oneServer: Scenario = {
+  name: 'one-server',
+  summary: 'the same with one server, which nobody keeps waiting',
+  needs: [],
+  begins: 'unplugged',
+  ends: 'available',
+  ownStage: { servers: 1 },
+  run: (stage) => measureBringUp(stage),
+};

@@ -1,0 +1,33 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { Stage } from '../stage.ts';
+import { measureCrowd, readyReasonOf, uuidOf } from './crowd.ts';
+import type { Scenario } from './scenario.ts';
+
+export const namespace = 'default';
+
+export const claimStorm: Scenario = {
+  name: 'claim-storm',
+  summary: 'as many claims as servers are created at once, until all servers have booted for them',
+  needs: [],
+  begins: 'available',
+  ends: 'claimed',
+  run: (stage) =>
+    measureCrowd(stage, {
+      title: 'servers booted for a claim',
+      expected: stage.nodes.map(({ systemUUID }) => systemUUID),
+      follow: (arrive) => stage.onServer((server) => hasBooted(stage, server) && arrive(uuidOf(server))),
+      begin: async () => {
+        await Promise.all(stage.nodes.map((_, index) => claim(stage, `claim-${index}`)));
+      },
+    }),
+};
+
+const claim = (stage: Stage, name: string): Promise<ServerClaim> =>
+  stage.client.create(ServerClaim, { metadata: { name, namespace }, spec: { power: 'On', image: 'bench/os' } });
+
+/** Only ours tells that a system has booted; elsewhere it is on for the claim, and that is all. */
+function hasBooted({ operatorChoice }: Stage, server: Server): boolean {
+  if (operatorChoice.dialect.isOurs) return readyReasonOf(server) === 'ClaimServed';
+  return server.status?.state === 'Reserved' && server.status.powerState === 'On';
+}

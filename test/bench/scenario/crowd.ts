@@ -1,0 +1,44 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { Arrivals } from '../arrivals.ts';
+import { figuresOfTimes } from '../measurement.ts';
+import type { Stage } from '../stage.ts';
+import type { Outcome } from './scenario.ts';
+
+/** Nothing for so long, and a scenario has failed: the slowest operator looks again every two minutes. */
+const patienceMs = 300_000;
+
+export interface CrowdWish {
+  /** What is waited for, for people. */
+  readonly title: string;
+  readonly expected: readonly string[];
+  /** Tells who is there, now and later. */
+  readonly follow: (arrive: (name: string) => void) => Disposable;
+  /** Sets it all going. */
+  readonly begin: () => Promise<void>;
+}
+
+/** Measures from the moment it begins until everybody is there: the times of each, and what the operator spent. */
+export async function measureCrowd(stage: Stage, { title, expected, follow, begin }: CrowdWish): Promise<Outcome> {
+  const spent = await stage.meter.start();
+  const arrivals = new Arrivals(expected);
+  using _following = follow((name) => arrivals.arrive(name));
+  const howFar = () => `${arrivals.seconds.size} of ${arrivals.expected}`;
+  await stage.progress.during(title, howFar, () =>
+    Promise.all([begin(), Promise.race([arrivals.all(patienceMs), stage.operatorGone()])]),
+  );
+  const { figures, ...requests } = await spent();
+  return {
+    servers: expected.length,
+    seconds: arrivals.seconds,
+    ...requests,
+    figures: { ...figuresOfTimes(arrivals.seconds.values()), ...figures },
+  };
+}
+
+export const uuidOf = ({ spec }: Server): string => spec.systemUUID.toLowerCase();
+
+/** Nobody holds it, and it is off. */
+export const isAtRest = ({ status }: Server): boolean => status?.state === 'Available' && status.powerState === 'Off';
+
+export const readyReasonOf = ({ status }: Server): string | undefined =>
+  status?.conditions?.find(({ type }) => type === 'Ready')?.reason;

@@ -1,0 +1,42 @@
+import type { Measurement } from '../measurement.ts';
+import type { Stage } from '../stage.ts';
+
+export const scenarioNames = [
+  'one-server',
+  'bring-up',
+  'claim-storm',
+  'restart',
+  'release-storm',
+  'steady',
+  'weather',
+  'failover',
+] as const;
+export type ScenarioName = (typeof scenarioNames)[number];
+
+/** How all servers of a stage stand: nobody knows of them, they wait for claims, or each has booted for one. */
+export type FleetState = 'unplugged' | 'available' | 'claimed';
+
+/** What a scenario reads beside its stage. */
+export interface Circumstances {
+  /** Of steady state. */
+  readonly steadySeconds: number;
+  /** Of the scenarios that it needs. */
+  readonly measured: (name: ScenarioName) => Measurement | undefined;
+}
+
+/** One thing that is measured: how the fleet stands before and after, and what happens between. */
+export interface Scenario {
+  readonly name: ScenarioName;
+  /** One line for people. */
+  readonly summary: string;
+  /** What else has to be measured before, since figures are told against it. */
+  readonly needs: readonly ScenarioName[];
+  readonly begins: FleetState;
+  readonly ends: FleetState;
+  /** Set, when it plays on a stage of its own; the figures of others are not touched by what it breaks. */
+  readonly ownStage?: { readonly servers?: number; readonly operatorFlags?: readonly string[] };
+  run(stage: Stage, circumstances: Circumstances): Promise<Pick<Measurement, Exclude<keyof Measurement, 'scenario'>>>;
+}
+
+/** What a scenario measured, without its name. */
+export type Outcome = Awaited<ReturnType<Scenario['run']>>;

@@ -1,0 +1,8 @@
+import { bringUp, oneServer } from './bring-up.ts';
+import { claimStorm } from './claim-storm.ts';
+import { releaseStorm } from './release-storm.ts';
+import type { Scenario } from './scenario.ts';
+import { steady } from './steady.ts';
+
+/** In the order in which they run: each finds the fleet as the one before left it, as far as that is possible. */
+export const scenarios: readonly Scenario[] = [oneServer, bringUp, claimStorm, releaseStorm, steady];

@@ -1,0 +1,37 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Figures } from '../measurement.ts';
+import type { Scenario } from './scenario.ts';
+
+export const steady: Scenario = {
+  name: 'steady',
+  summary: 'nobody asks for anything: what the operator does by itself with all servers at rest',
+  needs: [],
+  begins: 'available',
+  ends: 'available',
+  run: async (stage, { steadySeconds }) => {
+    const spent = await stage.meter.start();
+    await stage.progress.during(
+      'at rest',
+      () => `${steadySeconds} s`,
+      () => Promise.race([pause(steadySeconds * 1_000), stage.operatorGone()]),
+    );
+    const { figures, ...requests } = await spent();
+    const minutes = steadySeconds / 60;
+    return {
+      servers: stage.nodes.length,
+      seconds: new Map(),
+      ...requests,
+      figures: { ...rates(figures, minutes), peakMiB: figures.peakMiB, eventLoopP99Ms: figures.eventLoopP99Ms },
+    };
+  },
+};
+
+/** Per minute what was counted, of a processor what was used. */
+const rates = (
+  { apiWritesPerServer = 0, redfishPerServer = 0, cpuSeconds = 0 }: Figures,
+  minutes: number,
+): Figures => ({
+  apiWritesPerServerMinute: apiWritesPerServer / minutes,
+  redfishPerServerMinute: redfishPerServer / minutes,
+  cpuPercent: (cpuSeconds / (minutes * 60)) * 100,
+});

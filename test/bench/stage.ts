@@ -1,0 +1,247 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { admissionRules } from '@metal/api/admission.ts';
+import { kinds } from '@metal/api/kinds.ts';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
+import { installAdmissionRules } from '@metal/kube/admission.ts';
+import { Lease } from '@metal/kube/builtin.ts';
+import { type Cache, CacheSet } from '@metal/kube/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { systemClock } from '@metal/kube/clock.ts';
+import { installKinds } from '@metal/kube/install-kinds.ts';
+import { pino } from 'pino';
+import { BootStandIn } from './boot-stand-in.ts';
+import { type FleetNode, FleetProcess, type FleetSpeed } from './fleet-process.ts';
+import { AuditLog, measuredGroup } from './meter/audit-log.ts';
+import { Meter } from './meter/meter.ts';
+import {
+  freePorts,
+  type MeasuredOperator,
+  type OperatorChoice,
+  type Ports,
+  startMeasured,
+} from './operator/measured-operator.ts';
+import type { Progress } from './progress.ts';
+import { untilWorking } from './operator/until-working.ts';
+
+export interface StageWish {
+  readonly servers: number;
+  readonly speed: FleetSpeed;
+  readonly seed: string;
+  readonly operator: OperatorChoice;
+  /** Of the operator, beside those of its dialect. */
+  readonly operatorFlags?: readonly string[] | undefined;
+  readonly progress: Progress;
+}
+
+interface Caches {
+  readonly servers: Cache<Server>;
+  readonly claims: Cache<ServerClaim>;
+  readonly bmcs: Cache<BMC>;
+  readonly leases: Cache<Lease>;
+}
+
+interface Parts {
+  readonly wish: StageWish;
+  readonly plane: ControlPlane;
+  readonly client: KubeClient;
+  readonly fleet: FleetProcess;
+  readonly nodes: readonly FleetNode[];
+  readonly audit: AuditLog;
+  readonly caches: Caches;
+  readonly directory: string;
+}
+
+/** A replica that can be started again where it was. */
+export interface Seat {
+  readonly user: string;
+  readonly kubeconfigPath: string;
+  readonly ports: Ports;
+}
+
+/**
+ * Where scenarios play: nothing is plugged in yet, and one operator is ready.
+ *
+ *     bench ──API──► control plane ◄──API── operator ──Redfish──► fleet      (four processes and more)
+ *       └── reads: audit log, /proc of the operator, its metrics, counters of the fleet
+ */
+export class Stage implements AsyncDisposable {
+  readonly meter: Meter;
+  readonly operators: MeasuredOperator[] = [];
+  readonly #parts: Parts;
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(parts: Parts, stack: AsyncDisposableStack) {
+    this.#parts = parts;
+    this.#stack = stack;
+    const { audit, fleet, wish } = parts;
+    this.meter = new Meter({ audit, fleet, servers: wish.servers, operators: () => this.operators });
+  }
+
+  static async open(wish: StageWish): Promise<Stage> {
+    await using stack = new AsyncDisposableStack();
+    const directory = await mkdtemp(join(tmpdir(), 'metal-bench-'));
+    stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+    const say = (line: string) => wish.progress.say(line);
+    const plane = stack.use(await startControlPlane({ apiServerFlags: await AuditLog.apiServerFlags(directory), say }));
+    const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'bench' }));
+    await installKinds(client, kinds);
+    await installAdmissionRules(client, admissionRules);
+    // Started after the kinds: the garbage collector learns of new kinds only twice a minute.
+    await plane.startControllerManager();
+    const { isOurs } = wish.operator.dialect;
+    const firstPorts = await freePorts();
+    const probeRegistryUrl = isOurs ? undefined : `http://127.0.0.1:${firstPorts.registryPort}`;
+    const fleet = stack.use(await FleetProcess.start({ ...wish, directory, probeRegistryUrl }));
+    const caches = await openCaches(client, isOurs ? [] : [standInFor(client)], stack);
+    await writeImages(directory);
+    const audit = AuditLog.logIn(directory);
+    const parts = { wish, plane, client, fleet, nodes: await fleet.nodes(), audit, caches, directory };
+    const stage = new Stage(parts, stack.move());
+    try {
+      await stage.startOperator(await stage.seat(firstPorts));
+      await fleet.bootFrom(`http://127.0.0.1:${firstPorts.bootPort}`);
+      return stage;
+    } catch (error) {
+      await stage[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get client(): KubeClient {
+    return this.#parts.client;
+  }
+
+  get fleet(): FleetProcess {
+    return this.#parts.fleet;
+  }
+
+  get nodes(): readonly FleetNode[] {
+    return this.#parts.nodes;
+  }
+
+  get caches(): Caches {
+    return this.#parts.caches;
+  }
+
+  get operatorChoice(): OperatorChoice {
+    return this.#parts.wish.operator;
+  }
+
+  get progress(): Progress {
+    return this.#parts.wish.progress;
+  }
+
+  /** A place for one more replica: its own user, whose requests are told apart, and its own ports. */
+  async seat(ports?: Ports): Promise<Seat> {
+    const user = `operator-${this.operators.length}`;
+    const kubeconfigPath = await this.#parts.plane.kubeconfigFor(user, ['system:masters', measuredGroup]);
+    return { user, kubeconfigPath, ports: ports ?? (await freePorts()) };
+  }
+
+  /** Resolves when it is ready. */
+  async startOperator({ user, kubeconfigPath, ports }: Seat): Promise<MeasuredOperator> {
+    const { wish, fleet, directory, audit } = this.#parts;
+    const paths = {
+      kubeconfig: kubeconfigPath,
+      macPrefixes: fleet.macPrefixesPath,
+      bootImages: join(directory, 'images.json'),
+      servers: String(wish.servers),
+    };
+    const moreFlags = wish.operatorFlags ?? [];
+    const isWorking = await untilWorking(audit, user);
+    const operator = await startMeasured(wish.operator, { user, ports, paths, moreFlags, isWorking });
+    this.operators.push(operator);
+    return operator;
+  }
+
+  /** By SIGTERM, or at once as a crash does it. */
+  async endOperator(operator: MeasuredOperator, how: 'stop' | 'kill'): Promise<void> {
+    this.operators.splice(this.operators.indexOf(operator), 1);
+    await operator[how]();
+  }
+
+  /** Calls for every Server as it is and whenever it changes. */
+  onServer(look: (server: Server) => void): Disposable {
+    return followAll(this.caches.servers, look);
+  }
+
+  onBmc(look: (bmc: BMC) => void): Disposable {
+    return followAll(this.caches.bmcs, look);
+  }
+
+  /** Creates the Endpoints of these nodes. */
+  async plugIn(nodes: readonly FleetNode[]): Promise<void> {
+    await Promise.all(
+      nodes.map(({ name, macAddress, bmc }) =>
+        this.client.create(Endpoint, { metadata: { name }, spec: { macAddress, ip: new URL(bmc).hostname } }),
+      ),
+    );
+  }
+
+  /** Never resolves. @throws Error with its last words when an operator ends that nobody has asked to. */
+  async operatorGone(): Promise<never> {
+    const ends = this.operators.map(async (operator) => {
+      const code = await operator.ended;
+      if (!this.operators.includes(operator)) return new Promise<never>(() => {});
+      throw new Error(`the operator ended with code ${code}:\n${this.lastWords()}`);
+    });
+    return Promise.race(ends);
+  }
+
+  /** The end of what the operators said, for messages. */
+  lastWords(): string {
+    return this.operators.flatMap(({ log }) => log.slice(-5)).join('\n');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.operators.map((operator) => operator.kill()));
+    await this.#stack.disposeAsync();
+  }
+}
+
+function followAll<T extends Server | BMC>(cache: Cache<T>, look: (object: T) => void): Disposable {
+  const following = cache.onChange(({ after }) => after !== undefined && look(after));
+  for (const object of cache.all()) look(object);
+  return following;
+}
+
+type Watcher = (caches: CacheSet) => Disposable;
+
+const standInFor =
+  (client: KubeClient): Watcher =>
+  (caches) =>
+    new BootStandIn(client, caches.watch(ServerBootConfiguration));
+
+async function openCaches(
+  client: KubeClient,
+  watchers: readonly Watcher[],
+  stack: AsyncDisposableStack,
+): Promise<Caches> {
+  const set = new CacheSet({ client, clock: systemClock, log: pino({ level: 'silent' }) });
+  const caches = {
+    servers: set.watch(Server),
+    claims: set.watch(ServerClaim),
+    bmcs: set.watch(BMC),
+    leases: set.watch(Lease, { namespace: 'default' }),
+  };
+  for (const watcher of watchers) stack.use(watcher(set));
+  stack.defer(() => set.stop());
+  await set.start();
+  return caches;
+}
+
+/** Small files: what images cost is measured by `make bench-boot`. */
+async function writeImages(directory: string): Promise<void> {
+  const [kernel, initrd] = [join(directory, 'vmlinuz'), join(directory, 'initrd')];
+  await writeFile(kernel, 'a kernel for machines that are simulated\n');
+  await writeFile(initrd, 'an initrd for machines that are simulated\n');
+  const image = { kernel, initrd };
+  await writeFile(join(directory, 'images.json'), JSON.stringify({ 'bench/probe': image, 'bench/os': image }));
+}
