@@ -28,6 +28,8 @@ test('three servers go once round, and what that costs is counted', { timeout: 1
     const { apiWritesPerServer = 0, redfishPerServer = 0, cpuSeconds = 0, peakMiB = 0 } = of(name)?.figures ?? {};
     assert.ok(apiWritesPerServer > 3 && redfishPerServer > 3 && cpuSeconds > 0 && peakMiB > 20, name);
   }
+  const { apiServerCpuSeconds = 0, fleetCpuSeconds = 0 } = of('bring-up')?.figures ?? {};
+  assert.ok(apiServerCpuSeconds > 0 && fleetCpuSeconds > 0, 'who else needed processors is told');
   assert.equal(of('bring-up')?.apiRequests.get('create bmcs'), 3);
   assert.equal(of('bring-up')?.redfishRequests.get('GET /redfish/v1/Managers'), 3);
   assert.ok((of('bring-up')?.figures.timesOneServer ?? 0) > 0);

@@ -3,6 +3,12 @@ export type Counts = ReadonlyMap<string, number>;
 
 export const countsOf = (entries: Readonly<Record<string, number>>): Counts => new Map(Object.entries(entries));
 
+export function sumOf(all: Iterable<Counts>): Counts {
+  const sum = new Map<string, number>();
+  for (const counts of all) for (const [name, count] of counts) sum.set(name, (sum.get(name) ?? 0) + count);
+  return sum;
+}
+
 /** What was added since then. What did not change is left out. */
 export function since(earlier: Counts, now: Counts): Counts {
   const added = [...now].map(([name, count]) => [name, count - (earlier.get(name) ?? 0)] as const);

@@ -19,13 +19,21 @@ export async function runScenarios(wish: RunWish): Promise<Measurement[]> {
   await using shared = new SharedStage(wish);
   for (const scenario of withNeeded(wish.names)) {
     progress.say(`${scenario.name}: ${scenario.summary}`);
-    await using own = scenario.ownStage && (await Stage.open({ ...wish, ...scenario.ownStage }));
+    // Two control planes at once would need each other's processors.
+    if (scenario.ownStage !== undefined) await shared[Symbol.asyncDispose]();
+    await using own = scenario.ownStage && (await Stage.open(stageWishOf(scenario.ownStage, wish)));
     const stage = own ?? (await shared.reaching(scenario.begins));
     measurements.push({ scenario: scenario.name, ...(await scenario.run(stage, { steadySeconds, measured })) });
     if (own === undefined) shared.stands(scenario.ends);
   }
   return measurements;
 }
+
+const stageWishOf = (own: NonNullable<Scenario['ownStage']>, wish: StageWish): StageWish => ({
+  ...wish,
+  ...own,
+  servers: (own.servers ?? wish.servers) + (own.moreServers ?? 0),
+});
 
 function withNeeded(names: readonly ScenarioName[]): Scenario[] {
   const wanted = new Set(names);

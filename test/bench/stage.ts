@@ -20,15 +20,17 @@ import { BootStandIn } from './boot-stand-in.ts';
 import { type FleetNode, FleetProcess, type FleetSpeed } from './fleet-process.ts';
 import { AuditLog, measuredGroup } from './meter/audit-log.ts';
 import { Meter } from './meter/meter.ts';
+import { Neighbourhood } from './meter/neighbours.ts';
 import {
   freePorts,
   type MeasuredOperator,
   type OperatorChoice,
   type Ports,
+  type Seat,
   startMeasured,
 } from './operator/measured-operator.ts';
 import type { Progress } from './progress.ts';
-import { untilWorking } from './operator/until-working.ts';
+import { type Role, untilAsking } from './operator/until-asking.ts';
 
 export interface StageWish {
   readonly servers: number;
@@ -54,15 +56,9 @@ interface Parts {
   readonly fleet: FleetProcess;
   readonly nodes: readonly FleetNode[];
   readonly audit: AuditLog;
+  readonly neighbourhood: Neighbourhood;
   readonly caches: Caches;
   readonly directory: string;
-}
-
-/** A replica that can be started again where it was. */
-export interface Seat {
-  readonly user: string;
-  readonly kubeconfigPath: string;
-  readonly ports: Ports;
 }
 
 /**
@@ -76,12 +72,13 @@ export class Stage implements AsyncDisposable {
   readonly operators: MeasuredOperator[] = [];
   readonly #parts: Parts;
   readonly #stack: AsyncDisposableStack;
+  #seats = 0;
 
   private constructor(parts: Parts, stack: AsyncDisposableStack) {
     this.#parts = parts;
     this.#stack = stack;
-    const { audit, fleet, wish } = parts;
-    this.meter = new Meter({ audit, fleet, servers: wish.servers, operators: () => this.operators });
+    const { audit, fleet, neighbourhood, wish } = parts;
+    this.meter = new Meter({ audit, fleet, neighbourhood, servers: wish.servers, operators: () => this.operators });
   }
 
   static async open(wish: StageWish): Promise<Stage> {
@@ -102,7 +99,8 @@ export class Stage implements AsyncDisposable {
     const caches = await openCaches(client, isOurs ? [] : [standInFor(client)], stack);
     await writeImages(directory);
     const audit = AuditLog.logIn(directory);
-    const parts = { wish, plane, client, fleet, nodes: await fleet.nodes(), audit, caches, directory };
+    const [nodes, neighbourhood] = await Promise.all([fleet.nodes(), Neighbourhood.find()]);
+    const parts = { wish, plane, client, fleet, nodes, audit, neighbourhood, caches, directory };
     const stage = new Stage(parts, stack.move());
     try {
       await stage.startOperator(await stage.seat(firstPorts));
@@ -134,29 +132,37 @@ export class Stage implements AsyncDisposable {
     return this.#parts.wish.operator;
   }
 
+  get audit(): AuditLog {
+    return this.#parts.audit;
+  }
+
+  get seed(): string {
+    return this.#parts.wish.seed;
+  }
+
   get progress(): Progress {
     return this.#parts.wish.progress;
   }
 
   /** A place for one more replica: its own user, whose requests are told apart, and its own ports. */
   async seat(ports?: Ports): Promise<Seat> {
-    const user = `operator-${this.operators.length}`;
+    const user = `operator-${this.#seats}`;
+    this.#seats += 1;
     const kubeconfigPath = await this.#parts.plane.kubeconfigFor(user, ['system:masters', measuredGroup]);
     return { user, kubeconfigPath, ports: ports ?? (await freePorts()) };
   }
 
-  /** Resolves when it is ready. */
-  async startOperator({ user, kubeconfigPath, ports }: Seat): Promise<MeasuredOperator> {
+  /** Resolves when it is ready; a follower waits for a lease then. */
+  async startOperator(seat: Seat, as: Role = 'worker'): Promise<MeasuredOperator> {
     const { wish, fleet, directory, audit } = this.#parts;
     const paths = {
-      kubeconfig: kubeconfigPath,
       macPrefixes: fleet.macPrefixesPath,
       bootImages: join(directory, 'images.json'),
       servers: String(wish.servers),
     };
     const moreFlags = wish.operatorFlags ?? [];
-    const isWorking = await untilWorking(audit, user);
-    const operator = await startMeasured(wish.operator, { user, ports, paths, moreFlags, isWorking });
+    const isWorking = await untilAsking(audit, seat.user, as);
+    const operator = await startMeasured(wish.operator, { seat, paths, moreFlags, isWorking });
     this.operators.push(operator);
     return operator;
   }

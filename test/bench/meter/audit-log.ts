@@ -1,7 +1,7 @@
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { Counts } from '../counts.ts';
+import { type Counts, sumOf } from '../counts.ts';
 
 /** Whoever is in this group is counted, one by one. */
 export const measuredGroup = 'bench:measured';
@@ -75,6 +75,12 @@ export class AuditLog {
   async requestsOf(user: string): Promise<Counts> {
     await this.#readOn();
     return new Map(this.#byUser.get(user));
+  }
+
+  /** Requests of all users that are counted. */
+  async requests(): Promise<Counts> {
+    await this.#readOn();
+    return sumOf(this.#byUser.values());
   }
 
   async #readOn(): Promise<void> {

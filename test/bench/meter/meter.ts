@@ -5,6 +5,7 @@ import type { Figures } from '../measurement.ts';
 import type { MeasuredOperator } from '../operator/measured-operator.ts';
 import { type AuditLog, isWrite } from './audit-log.ts';
 import { type Buckets, boundOf, MetricsPage } from './metrics-page.ts';
+import type { Neighbour, Neighbourhood, NeighbourUsage } from './neighbours.ts';
 
 const mebibyte = 1_048_576;
 const watchLag = 'kube_cache_watch_lag_seconds';
@@ -14,6 +15,7 @@ interface Reading {
   readonly redfishRequests: Counts;
   /** By process. */
   readonly cpuSeconds: ReadonlyMap<number, number>;
+  readonly neighbours: NeighbourUsage;
   readonly watchLag: Buckets;
   readonly eventLoopP99Seconds: number | undefined;
 }
@@ -28,6 +30,7 @@ export interface Spent {
 export interface MeterParts {
   readonly audit: AuditLog;
   readonly fleet: FleetProcess;
+  readonly neighbourhood: Neighbourhood;
   readonly servers: number;
   /** Those that run at the moment. */
   readonly operators: () => readonly MeasuredOperator[];
@@ -64,7 +67,8 @@ export class Meter {
       redfishPerServer: total(redfishRequests) / servers,
       cpuSeconds,
       cpuMsPerServer: (cpuSeconds * 1_000) / servers,
-      peakMiB: Math.max(...peaks) / mebibyte,
+      ...neighbourFigures((name) => (now.neighbours.get(name) ?? 0) - (before.neighbours.get(name) ?? 0)),
+      peakMiB: peaks.length === 0 ? undefined : Math.max(...peaks) / mebibyte,
       eventLoopP99Ms: inMs(now.eventLoopP99Seconds),
       watchLagP99Ms: inMs(lag),
     };
@@ -72,19 +76,18 @@ export class Meter {
   }
 
   async #read(): Promise<Reading> {
-    const { audit, fleet } = this.#parts;
+    const { audit, fleet, neighbourhood } = this.#parts;
     const operators = this.#parts.operators();
-    const users = new Set(operators.map(({ user }) => user));
-    const requests = await Promise.all([...users].map((user) => audit.requestsOf(user)));
     const cpu = await Promise.all(
       operators.map(async ({ pid }) => [pid, await new ProcessUsage(pid).cpuSeconds()] as const),
     );
     // Of several replicas the first is asked: it is the one that works. Reading the page resets the delay of the event loop.
-    const page = operators[0] && (await MetricsPage.read(operators[0].ports.metricsPort));
+    const page = operators[0] && (await MetricsPage.read(operators[0].seat.ports.metricsPort));
     return {
-      apiRequests: added(requests),
+      apiRequests: await audit.requests(),
       redfishRequests: await fleet.requests(),
       cpuSeconds: new Map(cpu),
+      neighbours: await neighbourhood.cpuSeconds(),
       watchLag: page?.buckets(watchLag) ?? new Map(),
       eventLoopP99Seconds: page?.value('nodejs_eventloop_lag_p99_seconds'),
     };
@@ -93,8 +96,10 @@ export class Meter {
 
 const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1_000);
 
-function added(all: readonly Counts[]): Counts {
-  const sum = new Map<string, number>();
-  for (const counts of all) for (const [name, count] of counts) sum.set(name, (sum.get(name) ?? 0) + count);
-  return sum;
-}
+const neighbourFigures = (secondsOf: (name: Neighbour) => number): Figures => ({
+  apiServerCpuSeconds: secondsOf('kube-apiserver'),
+  etcdCpuSeconds: secondsOf('etcd'),
+  controllerManagerCpuSeconds: secondsOf('kube-controller-manager'),
+  fleetCpuSeconds: secondsOf('metal-fleet'),
+  benchCpuSeconds: secondsOf('bench'),
+});

@@ -20,11 +20,17 @@ export async function freePorts(): Promise<Ports> {
   return { registryPort, metricsPort, healthPort, bootPort };
 }
 
-export interface Placement {
-  readonly ports: Ports;
-  /** Its user: requests are counted by it. */
+/** A place for a replica, which can be started there again. */
+export interface Seat {
+  /** Requests are counted by it. */
   readonly user: string;
-  readonly paths: Readonly<Record<Exclude<Placeholder, keyof Ports>, string>>;
+  readonly kubeconfigPath: string;
+  readonly ports: Ports;
+}
+
+export interface Placement {
+  readonly seat: Seat;
+  readonly paths: Readonly<Record<Exclude<Placeholder, keyof Ports | 'kubeconfig'>, string>>;
   readonly moreFlags: readonly string[];
   /** Of one that does not say that it is ready: resolves when it is seen to work. */
   readonly isWorking: (signal: AbortSignal) => Promise<void>;
@@ -32,23 +38,22 @@ export interface Placement {
 
 /** An operator whose costs are counted. */
 export interface MeasuredOperator extends LaunchedOperator {
-  readonly user: string;
-  readonly ports: Ports;
+  readonly seat: Seat;
   /** From the start of its process until its caches were warm. */
   readonly warmAfterSeconds: number;
 }
 
 /** Starts an operator and waits until it is ready. @throws Error with the end of what it said when it ends before. */
 export async function startMeasured(choice: OperatorChoice, placement: Placement): Promise<MeasuredOperator> {
-  const { user, ports, paths, moreFlags, isWorking } = placement;
+  const { seat, paths, moreFlags, isWorking } = placement;
   const line = [choice.command, ...choice.dialect.flags, ...moreFlags].join(' ');
-  const command = inShell(filledIn(line, { ...ports, ...paths }));
+  const command = inShell(filledIn(line, { ...seat.ports, kubeconfig: seat.kubeconfigPath, ...paths }));
   const launch = { environment: choice.environment };
   const startedAt = performance.now();
   const launched = choice.dialect.isOurs
     ? await startOperatorProcess({ ...launch, command })
     : await startForeign(launchOperator({ ...launch, command }), isWorking);
-  return { ...launched, user, ports, warmAfterSeconds: (performance.now() - startedAt) / 1_000 };
+  return { ...launched, seat, warmAfterSeconds: (performance.now() - startedAt) / 1_000 };
 }
 
 const readyWithinMs = 120_000;

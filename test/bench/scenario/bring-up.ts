@@ -1,14 +1,24 @@
+import type { FleetNode } from '../fleet-process.ts';
 import type { Stage } from '../stage.ts';
 import { isAtRest, measureCrowd, uuidOf } from './crowd.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 
-/** From Endpoints that are all created at once until these servers are Available and off. */
-export function measureBringUp(stage: Stage, expected = stage.nodes): Promise<Outcome> {
+interface BringUpWish {
+  /** All, if left out. */
+  readonly plugged?: readonly FleetNode[];
+  /** All that are plugged in, if left out. */
+  readonly expected?: readonly FleetNode[];
+}
+
+/** From Endpoints that are all created at once until the expected servers are Available and off. */
+export function measureBringUp(stage: Stage, wish: BringUpWish = {}): Promise<Outcome> {
+  const { plugged = stage.nodes } = wish;
+  const { expected = plugged } = wish;
   return measureCrowd(stage, {
     title: 'servers Available and off',
     expected: expected.map(({ systemUUID }) => systemUUID),
     follow: (arrive) => stage.onServer((server) => isAtRest(server) && arrive(uuidOf(server))),
-    begin: () => stage.plugIn(stage.nodes),
+    begin: () => stage.plugIn(plugged),
   });
 }
 

@@ -34,7 +34,12 @@ export interface Scenario {
   readonly begins: FleetState;
   readonly ends: FleetState;
   /** Set, when it plays on a stage of its own; the figures of others are not touched by what it breaks. */
-  readonly ownStage?: { readonly servers?: number; readonly operatorFlags?: readonly string[] };
+  readonly ownStage?: {
+    readonly servers?: number;
+    /** Beside those that were asked for. */
+    readonly moreServers?: number;
+    readonly operatorFlags?: readonly string[];
+  };
   run(stage: Stage, circumstances: Circumstances): Promise<Pick<Measurement, Exclude<keyof Measurement, 'scenario'>>>;
 }
 

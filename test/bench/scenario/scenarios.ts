@@ -1,8 +1,20 @@
 import { bringUp, oneServer } from './bring-up.ts';
 import { claimStorm } from './claim-storm.ts';
+import { failover } from './failover.ts';
 import { releaseStorm } from './release-storm.ts';
+import { restart } from './restart.ts';
 import type { Scenario } from './scenario.ts';
 import { steady } from './steady.ts';
+import { weather } from './weather.ts';
 
 /** In the order in which they run: each finds the fleet as the one before left it, as far as that is possible. */
-export const scenarios: readonly Scenario[] = [oneServer, bringUp, claimStorm, releaseStorm, steady];
+export const scenarios: readonly Scenario[] = [
+  oneServer,
+  bringUp,
+  claimStorm,
+  restart,
+  releaseStorm,
+  steady,
+  weather,
+  failover,
+];

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Figures } from '../measurement.ts';
+import { settled } from './settled.ts';
 import type { Scenario } from './scenario.ts';
 
 export const steady: Scenario = {
@@ -9,6 +10,7 @@ export const steady: Scenario = {
   begins: 'available',
   ends: 'available',
   run: async (stage, { steadySeconds }) => {
+    await settled(stage);
     const spent = await stage.meter.start();
     await stage.progress.during(
       'at rest',

@@ -1,0 +1,61 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { ProcessUsage } from '@metal/process/process-usage.ts';
+
+/** Who else needs the processors while an operator is measured. */
+export const neighbours = ['kube-apiserver', 'etcd', 'kube-controller-manager', 'metal-fleet', 'bench'] as const;
+export type Neighbour = (typeof neighbours)[number];
+
+/** Processor time so far of those that were found; another process of the same name elsewhere is none of ours. */
+export type NeighbourUsage = ReadonlyMap<Neighbour, number>;
+
+/** What this process and the programs that it has started have used, the operators excepted. */
+export class Neighbourhood {
+  readonly #members: ReadonlyMap<Neighbour, ProcessUsage>;
+
+  private constructor(members: ReadonlyMap<Neighbour, ProcessUsage>) {
+    this.#members = members;
+  }
+
+  /** Finds them once: they live as long as the control plane and the fleet. */
+  static async find(pid = process.pid): Promise<Neighbourhood> {
+    const members = new Map<Neighbour, ProcessUsage>([['bench', new ProcessUsage(pid)]]);
+    for (const descendant of await descendantsOf(pid)) {
+      const name = nameIn(await commandLineOf(descendant));
+      if (name !== undefined) members.set(name, new ProcessUsage(descendant));
+    }
+    return new Neighbourhood(members);
+  }
+
+  async cpuSeconds(): Promise<NeighbourUsage> {
+    const all = [...this.#members].map(async ([name, usage]) => [name, await usage.cpuSeconds()] as const);
+    return new Map(await Promise.all(all));
+  }
+}
+
+/** Of a program, or of the script that the interpreter before it runs; a shell that supervises one is not taken for it. */
+export function nameIn(commandLine: readonly string[]): Neighbour | undefined {
+  const [program = '', ...parameters] = commandLine;
+  const script = basename(program) === 'node' ? parameters.find((word) => !word.startsWith('-')) : undefined;
+  if (script?.endsWith('/tools/simulator/src/main.ts') === true) return 'metal-fleet';
+  return neighbours.find((name) => name === basename(program));
+}
+
+async function descendantsOf(pid: number): Promise<number[]> {
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const parents = new Map(await Promise.all(processes.map(async (each) => [each, await parentOf(each)] as const)));
+  const found = [pid];
+  // It grows while it is read: children come after their parents.
+  for (const parent of found) found.push(...processes.filter((each) => parents.get(each) === parent));
+  return found.slice(1);
+}
+
+/** Undefined of a process that is gone by now. */
+async function parentOf(pid: number): Promise<number | undefined> {
+  const [, fields = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')).split(') ');
+  return fields === '' ? undefined : Number(fields.split(' ')[1]);
+}
+
+async function commandLineOf(pid: number): Promise<string[]> {
+  return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+}
