@@ -57,7 +57,8 @@ export function jsonOf({ conditions, measurements, verdicts }: Report): string {
   const scenarios = measurements.map(({ scenario, servers, figures: measured, apiRequests, redfishRequests }) => ({
     scenario,
     servers,
-    figures: measured,
+    // Null is what could not be had of this operator.
+    figures: Object.fromEntries(Object.entries(measured).map(([name, value]) => [name, value ?? null])),
     apiRequests: Object.fromEntries(ranked(apiRequests)),
     redfishRequests: Object.fromEntries(ranked(redfishRequests)),
   }));

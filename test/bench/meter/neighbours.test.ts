@@ -4,11 +4,11 @@ import { nameIn } from './neighbours.ts';
 
 test('a program is known by its path, the fleet by the script that node runs', () => {
   assert.equal(nameIn(['/cache/etcd', '--name=x']), 'etcd');
-  const fleet = '/a/node_modules/.bin/../../tools/simulator/src/main.ts';
+  const fleet = '/a/tools/simulator/bin/../src/main.ts';
   assert.equal(nameIn(['/a/.bin/node', '--disable-warning=ExperimentalWarning', fleet, '--count=1']), 'metal-fleet');
 });
 
 test('neither an operator nor the shell around a program is counted as a neighbour', () => {
-  assert.equal(nameIn(['/a/.bin/node', '/a/.bin/../../services/all-in-one/src/main.ts']), undefined);
+  assert.equal(nameIn(['/a/.bin/node', '/a/services/all-in-one/bin/../src/main.ts']), undefined);
   assert.equal(nameIn(['/bin/sh', '-c', 'supervise', 'etcd', '', '/cache/etcd']), undefined);
 });

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, normalize } from 'node:path';
 import { ProcessUsage } from '@metal/process/process-usage.ts';
 
 /** Who else needs the processors while an operator is measured. */
@@ -37,7 +37,7 @@ export class Neighbourhood {
 export function nameIn(commandLine: readonly string[]): Neighbour | undefined {
   const [program = '', ...parameters] = commandLine;
   const script = basename(program) === 'node' ? parameters.find((word) => !word.startsWith('-')) : undefined;
-  if (script?.endsWith('/tools/simulator/src/main.ts') === true) return 'metal-fleet';
+  if (normalize(script ?? '').endsWith('/simulator/src/main.ts')) return 'metal-fleet';
   return neighbours.find((name) => name === basename(program));
 }
 

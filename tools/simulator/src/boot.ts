@@ -29,6 +29,8 @@ export interface BootWorld {
   /** The network, for programs that verify https by these certificates, where there are any. */
   readonly fetchTrusting: (caPem: string | undefined) => typeof globalThis.fetch;
   readonly bootUrl: () => string | undefined;
+  /** Set, firmware has a probe in it, which a network boot runs and which reports there without a token. */
+  readonly probeRegistryUrl: () => string | undefined;
   readonly report: () => ProbeReport;
   readonly eraser: () => { durationMs: number; trouble: EraserTrouble | undefined };
   readonly erased: () => void;
@@ -88,6 +90,8 @@ async function bootNetwork(
   world: BootWorld,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const registryUrl = world.probeRegistryUrl();
+  if (registryUrl !== undefined) return runOwnProbe(registryUrl, world, signal);
   const base = world.bootUrl();
   if (uri === undefined && base === undefined) {
     world.log('network: no answer to DHCP');
@@ -98,6 +102,24 @@ async function bootNetwork(
   world.log(`network: ${end === undefined ? 'no boot script' : `the script ended, ${end.reason}`}`);
   return undefined;
 }
+
+/** What needs no boot service: nothing is fetched, and whoever serves the registry has to believe it. */
+async function runOwnProbe(registryUrl: string, world: BootWorld, signal: AbortSignal): Promise<string> {
+  world.run(ownProbe);
+  world.log('firmware: probe');
+  await probe({ registryUrl, serverUuid: world.uuid, token: undefined, caPem: undefined }, world, signal);
+  return 'probe';
+}
+
+const ownProbe: Running = {
+  from: 'network',
+  role: 'probe',
+  kernel: { url: 'firmware:probe', bytes: 0, sha256: '' },
+  initrd: undefined,
+  commandLine: '',
+  parameters: {},
+  ignition: undefined,
+};
 
 async function followScripts(url: string, world: BootWorld, signal: AbortSignal): Promise<ScriptEnd | undefined> {
   const { network, clock } = world;

@@ -34,6 +34,8 @@ export interface FleetOptions {
   readonly bmcRestartMs: number;
   /** Where machines that boot from the network go, in place of DHCP: the script is at `{bootUrl}/ipxe/{uuid}`. */
   readonly bootUrl: string | undefined;
+  /** Set, every network boot of a simulated machine runs a probe out of its firmware, which reports there without a token. */
+  readonly probeRegistryUrl: string | undefined;
   /** The same seed makes the same machines. */
   readonly seed: string | number;
   /** Every duration is of this clock. */
@@ -60,6 +62,7 @@ const defaults: FleetOptions = {
   eraseMs: 2_000,
   bmcRestartMs: 2_000,
   bootUrl: undefined,
+  probeRegistryUrl: undefined,
   seed: 'fleet',
   clock: wallClock,
   credentials: { username: 'admin', password: 'fleet-password' },
@@ -235,6 +238,7 @@ export class Fleet implements AsyncDisposable {
         clock,
         times: () => this.#options,
         bootUrl: () => this.#bootUrl,
+        probeRegistryUrl: this.#options.probeRegistryUrl,
         fetch,
         random: Math.random,
       });

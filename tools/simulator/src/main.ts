@@ -18,6 +18,7 @@ interface Flags {
   erase: number;
   bmcRestart: number;
   bootUrl?: string;
+  probeRegistry?: string;
   seed: string;
   port: number;
   network: string;
@@ -55,7 +56,8 @@ function vendorList(text: string): Vendor[] {
 
 const help = `
 Each BMC has a loopback address of its own; all of them share one port. Machines that are told to boot from the network
-fetch <boot-url>/ipxe/<system UUID> and do what the script says, down to registering as a probe.
+fetch <boot-url>/ipxe/<system UUID> and do what the script says, down to registering as a probe. With --probe-registry
+they need no boot service: for an operator that has none, and believes probes without a token.
 
 Vendors: ${vendors.join(', ')}
 
@@ -100,6 +102,10 @@ const command = new Command('metal-fleet')
   .option('--erase <ms>', 'time a machine takes to erase its disks', whole, 10_000)
   .option('--bmc-restart <ms>', 'time a BMC is away when it restarts', whole, 20_000)
   .option('--boot-url <url>', 'boot service; without one, network boots find nothing')
+  .option(
+    '--probe-registry <url>',
+    'every network boot of a simulated server runs a probe that reports there without a token',
+  )
   .option('--mac-prefixes <file>', 'write a MAC prefix database for the operator')
   .option('--endpoints <file>', 'write Endpoint manifests for kubectl apply')
   .option('--ca <file>', 'write the CA certificate (with --https)')
@@ -134,6 +140,7 @@ const optionsOf = (flags: Flags): Parameters<typeof startFleet>[0] => ({
   eraseMs: flags.erase,
   bmcRestartMs: flags.bmcRestart,
   bootUrl: flags.bootUrl,
+  probeRegistryUrl: flags.probeRegistry,
   seed: flags.seed,
   port: flags.port,
   network: flags.network,

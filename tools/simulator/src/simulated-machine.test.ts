@@ -50,6 +50,20 @@ test('a machine that is told to boot from the network runs the probe with its to
   );
 });
 
+test('a probe in the firmware needs no boot service and reports without a token', async () => {
+  await using server = await startTestBootServer(() => ({ '/register': 201 }));
+  const { fleet, node } = await oneMachine({ probeRegistryUrl: server.url });
+  await using _ = fleet;
+  node.machine.override = pxe;
+  node.machine.turnOn();
+  await node.until((it) => outcome(it) === 'probe', soon());
+  assert.deepEqual(
+    server.asked.map(({ what, authorization }) => [what, authorization]),
+    [['POST /register', undefined]],
+  );
+  assert.equal(JSON.parse(server.asked[0]?.body ?? '{}').systemUUID, node.uuid);
+});
+
 test('a machine that hangs is on and can only be forced off; one that is healed goes on', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;

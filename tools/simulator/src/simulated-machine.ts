@@ -35,6 +35,8 @@ export interface SimulatedMachineOptions {
   readonly clock: Clock;
   readonly times: () => MachineTimes;
   readonly bootUrl: () => string | undefined;
+  /** Set, a network boot runs a probe out of the firmware, which reports there without a token. */
+  readonly probeRegistryUrl: string | undefined;
   readonly fetch: typeof globalThis.fetch;
   readonly random: () => number;
 }
@@ -248,13 +250,14 @@ export class SimulatedMachine implements Machine {
   }
 
   #world(record: BootRecord): Parameters<typeof bootFrom>[2] {
-    const { clock, bootUrl, profile, ipAddress, random, times } = this.#options;
+    const { clock, bootUrl, probeRegistryUrl, profile, ipAddress, random, times } = this.#options;
     return {
       uuid: this.hardware.uuid,
       clock,
       network: this.#network,
       fetchTrusting: (caPem) => (caPem === undefined ? this.#fetch : this.#whileConnected(fetchTrusting(caPem))),
       bootUrl: () => (this.#hasNetwork ? bootUrl() : undefined),
+      probeRegistryUrl: () => (this.#hasNetwork ? probeRegistryUrl : undefined),
       random,
       report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
       eraser: () => ({ durationMs: times().eraseMs, trouble: this.eraserTrouble }),
