@@ -4,7 +4,7 @@ node := node_modules/.bin/node
 ARGS ?=
 sudo := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help demo test e2e e2e-deps nightly bench bench-boot bench-caches check generate format fleet controlplane image clean
+.PHONY: help demo test e2e e2e-deps nightly bench profile bench-boot bench-caches check generate format fleet controlplane image clean
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -32,6 +32,9 @@ nightly: node_modules/.installed ## The seeded stories with 200 seeds; ARGS="--s
 
 bench: node_modules/.installed ## What the operator costs, against budgets; ARGS="--servers 1000", ARGS="--help"
 	@$(node) test/bench/bench.ts $(ARGS)
+
+profile: node_modules/.installed ## Where time and memory of the operator go; ARGS="--scenario claim-storm", ARGS="--help"
+	@$(node) test/bench/profile.ts $(ARGS)
 
 bench-boot: node_modules/.installed ## What 200 machines that boot one image cost; ARGS="--machines 50 -o json"
 	@$(node) test/bench/boot-images.ts $(ARGS)

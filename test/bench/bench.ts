@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { judge, missed } from './budgets.ts';
-import { benchCommand, type BenchFlags, operatorChoiceOf } from './options.ts';
+import { benchCommand, type BenchFlags, operatorChoiceOf, speedOf } from './options.ts';
 import { Progress } from './progress.ts';
 import { jsonOf, type Report, tableOf } from './report.ts';
 import { runScenarios } from './run-scenarios.ts';
@@ -25,7 +25,7 @@ async function measure(flags: BenchFlags): Promise<Report> {
     names: flags.scenarios,
     servers,
     seed,
-    speed: { latencyMs: latency, powerMs: power, bootMs: boot, eraseMs: erase },
+    speed: speedOf(flags),
     steadySeconds: steady,
     operator: operatorChoiceOf(flags),
     progress: new Progress(process.stderr),

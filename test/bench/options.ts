@@ -1,21 +1,26 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ownCommand } from '@metal/project/operator-process.ts';
+import type { FleetSpeed } from './fleet-process.ts';
 import { placeholders, quoted } from './operator/command-line.ts';
 import { type DialectName, dialectNames, dialects } from './operator/dialects.ts';
 import type { ScenarioName } from './scenario/scenario.ts';
 import { scenarios } from './scenario/scenarios.ts';
 
-export interface BenchFlags {
+/** What is simulated, and who works on it. */
+export interface FleetFlags {
   readonly servers: number;
-  readonly scenarios: readonly ScenarioName[];
   readonly latency: number;
   readonly power: number;
   readonly boot: number;
   readonly erase: number;
   readonly seed: string;
-  readonly steady: number;
   readonly operator?: string;
   readonly operatorFlags?: DialectName;
+}
+
+export interface BenchFlags extends FleetFlags {
+  readonly scenarios: readonly ScenarioName[];
+  readonly steady: number;
   readonly output: 'table' | 'json';
 }
 
@@ -67,27 +72,38 @@ Examples:
 
 Exit codes: 0 every budget is met, 1 one is missed (the last lines say which), 2 wrong usage, 3 nothing was measured.`;
 
-/** The command with its help. */
-export const benchCommand = (name: string, description: string): Command =>
+/** A command with the options about the fleet and the operator. */
+export const fleetOptions = (name: string, description: string, servers: number): Command =>
   new Command(name)
     .description(description)
-    .option('--servers <count>', 'how many servers there are', within(1, 5_000), 200)
+    .option('--servers <count>', 'how many servers there are', within(1, 5_000), servers)
+    .option('--latency <ms>', 'time before each answer of a BMC', within(0, 60_000), 20)
+    .option('--power <ms>', 'time a server takes to go on or off', within(0, 60_000), 500)
+    .option('--boot <ms>', 'time from power until firmware looks for something to boot', within(0, 600_000), 2_000)
+    .option('--erase <ms>', 'time a server takes to erase its disks', within(0, 600_000), 1_000)
+    .option('--seed <text>', 'the same seed makes the same servers and the same weather', 'bench')
+    .option('--operator <command>', 'another operator than the one of this checkout')
+    .addOption(new Option('--operator-flags <kind>', 'flags that --operator is given').choices(dialectNames));
+
+/** The command with its help. */
+export const benchCommand = (name: string, description: string): Command =>
+  fleetOptions(name, description, 200)
     .addOption(
       new Option('--scenarios <list>', 'which of those below, separated by commas').argParser(scenarioList).default(
         scenarios.map(({ name: each }) => each),
         'all',
       ),
     )
-    .option('--latency <ms>', 'time before each answer of a BMC', within(0, 60_000), 20)
-    .option('--power <ms>', 'time a server takes to go on or off', within(0, 60_000), 500)
-    .option('--boot <ms>', 'time from power until firmware looks for something to boot', within(0, 600_000), 2_000)
-    .option('--erase <ms>', 'time a server takes to erase its disks', within(0, 600_000), 1_000)
-    .option('--seed <text>', 'the same seed makes the same servers and the same weather', 'bench')
     .option('--steady <seconds>', 'how long the steady state is watched', within(1, 3_600), 60)
-    .option('--operator <command>', 'another operator than the one of this checkout')
-    .addOption(new Option('--operator-flags <kind>', 'flags that --operator is given').choices(dialectNames))
     .addOption(new Option('-o, --output <format>', 'table or JSON').choices(['table', 'json']).default('table'))
     .addHelpText('after', help);
+
+export const speedOf = ({ latency, power, boot, erase }: FleetFlags): FleetSpeed => ({
+  latencyMs: latency,
+  powerMs: power,
+  bootMs: boot,
+  eraseMs: erase,
+});
 
 /** Ours, unless another command is given; that one is told nothing that it is not said to understand. */
 export function operatorChoiceOf({ operator, operatorFlags }: Pick<BenchFlags, 'operator' | 'operatorFlags'>) {

@@ -32,5 +32,12 @@ const known = Object.keys(placeholders)
 export const quoted = (text: string): string =>
   /^[\w./:=,@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A shell gives itself up for the command, so that the process keeps its id; `env` takes assignments before it. */
-export const inShell = (line: string): [string, ...string[]] => ['/bin/sh', '-c', `exec env ${line}`];
+/**
+ * A shell gives itself up for the command, so that the process keeps its id; `env` takes assignments before it. However this
+ * process ends, the kernel ends the operator then.
+ */
+export const inShell = (line: string): [string, ...string[]] => [
+  '/bin/sh',
+  '-c',
+  `exec setpriv --pdeathsig KILL env ${line}`,
+];

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type CpuProfile, summaryOfCpu } from './cpu-profile.ts';
+
+const root = 'file:///here/';
+const frame = (functionName: string, path = '') => ({
+  functionName,
+  url: path.startsWith('node:') || path === '' ? path : `${root}${path}`,
+  lineNumber: 9,
+});
+const profile: CpuProfile = {
+  nodes: [
+    { id: 1, callFrame: frame('(idle)') },
+    { id: 2, callFrame: frame('(garbage collector)') },
+    { id: 3, callFrame: frame('decide', 'packages/kube/src/runner.ts') },
+    { id: 4, callFrame: frame('read', 'services/operator/src/inventory/server/facts.ts') },
+    { id: 5, callFrame: frame('send', 'node_modules/undici/lib/client.js') },
+    { id: 6, callFrame: frame('', 'node:net') },
+  ],
+  samples: [1, 2, 3, 3, 4, 5, 6],
+  timeDeltas: [5_000, 1_000, 2_000, 2_000, 3_000, 500, 250],
+};
+
+test('time is told by function, file and room, and idling is no work', () => {
+  const { wallMs, busyMs, garbageMs, byFunction, byFile, byRoom } = summaryOfCpu(profile, root);
+  assert.deepEqual([wallMs, busyMs, garbageMs], [13.75, 8.75, 1]);
+  assert.deepEqual(byFunction[0], ['decide packages/kube/src/runner.ts:10', 4]);
+  assert.deepEqual(byFile[1], ['services/operator/src/inventory/server/facts.ts', 3]);
+  assert.deepEqual(byRoom, [
+    ['packages/kube', 4],
+    ['services/operator/inventory', 3],
+    ['(garbage collector)', 1],
+    ['undici', 0.5],
+    ['node', 0.25],
+  ]);
+});

@@ -1,0 +1,77 @@
+import * as z from 'zod';
+
+const answerShape = z.object({
+  id: z.number().optional(),
+  method: z.string().optional(),
+  params: z.unknown().optional(),
+  result: z.unknown().optional(),
+  error: z.object({ message: z.string() }).optional(),
+});
+
+/** For `NODE_OPTIONS`: a process that is started with it says on stderr where its inspector listens. */
+export const inspectorOption = '--inspect=127.0.0.1:0';
+
+/** Where the inspector of a process listens, by what it said. @throws Error when it did not. */
+export function inspectorUrlIn(log: readonly string[]): string {
+  const url = log
+    .map((line) => /Debugger listening on (ws:\/\/\S+)/.exec(line)?.[1])
+    .find((each) => each !== undefined);
+  if (url !== undefined) return url;
+  throw new Error(
+    'expected "Debugger listening on ws://…" in what the operator said; only one that runs in Node says it',
+  );
+}
+
+/** A conversation with the inspector of a Node process, which does not know that it is watched. */
+export class Inspector implements Disposable {
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #listeners = new Map<string, (params: unknown) => void>();
+  #lastId = 0;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener('message', ({ data }) => this.#hear(String(data)));
+    socket.addEventListener('close', () => this.#end());
+  }
+
+  static async connect(url: string): Promise<Inspector> {
+    const socket = new WebSocket(url);
+    await new Promise<void>((resolve, reject) => {
+      socket.addEventListener('open', () => resolve(), { once: true });
+      socket.addEventListener('error', () => reject(new Error(`no inspector answers at ${url}`)), { once: true });
+    });
+    return new Inspector(socket);
+  }
+
+  ask(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+    this.#lastId += 1;
+    const answer = Promise.withResolvers<unknown>();
+    this.#waiting.set(this.#lastId, answer);
+    this.#socket.send(JSON.stringify({ id: this.#lastId, method, params }));
+    return answer.promise;
+  }
+
+  /** One listener for each event; the latest one. */
+  on(event: string, listener: (params: unknown) => void): void {
+    this.#listeners.set(event, listener);
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.close();
+  }
+
+  #hear(text: string): void {
+    const { id, method = '', params, result, error } = answerShape.parse(JSON.parse(text));
+    if (id === undefined) return this.#listeners.get(method)?.(params);
+    const answer = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error === undefined) answer?.resolve(result);
+    else answer?.reject(new Error(`the inspector answers: ${error.message}`));
+  }
+
+  #end(): void {
+    for (const { reject } of this.#waiting.values()) reject(new Error('the inspector hung up before it answered'));
+    this.#waiting.clear();
+  }
+}
