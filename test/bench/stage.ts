@@ -98,6 +98,7 @@ export class Stage implements AsyncDisposable {
     const fleet = stack.use(await FleetProcess.start({ ...wish, directory, probeRegistryUrl }));
     const caches = await openCaches(client, isOurs ? [] : [standInFor(client)], stack);
     await writeImages(directory);
+    await writeFile(join(directory, 'ignition-template.yaml'), 'variant: fcos\nversion: 1.3.0\n');
     const audit = AuditLog.logIn(directory);
     const [nodes, neighbourhood] = await Promise.all([fleet.nodes(), Neighbourhood.find()]);
     const parts = { wish, plane, client, fleet, nodes, audit, neighbourhood, caches, directory };
@@ -158,6 +159,7 @@ export class Stage implements AsyncDisposable {
     const paths = {
       macPrefixes: fleet.macPrefixesPath,
       bootImages: join(directory, 'images.json'),
+      ignitionTemplate: join(directory, 'ignition-template.yaml'),
       servers: String(wish.servers),
     };
     const moreFlags = wish.operatorFlags ?? [];

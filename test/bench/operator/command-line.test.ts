@@ -8,8 +8,10 @@ const values = {
   registryPort: '20001',
   metricsPort: '20002',
   healthPort: '20003',
+  eventPort: '20005',
   bootPort: '20004',
   bootImages: '/tmp/bench/images.json',
+  ignitionTemplate: '/tmp/bench/ignition.yaml',
   servers: '200',
 };
 

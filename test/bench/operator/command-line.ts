@@ -5,8 +5,10 @@ export const placeholders = {
   registryPort: 'where probes report: {"systemUUID", "data"}, POSTed to /register',
   metricsPort: 'where it may serve metrics, without TLS, at 127.0.0.1',
   healthPort: 'where it may serve /readyz, at 127.0.0.1',
+  eventPort: 'where BMCs may send events to',
   bootPort: 'where machines boot from, if it has a boot service: GET /ipxe/<system UUID>',
   bootImages: 'file with kernel and initrd of bench/probe and bench/os, as --boot-images has it',
+  ignitionTemplate: 'file with a template of an ignition that does nothing',
   servers: 'how many servers there are',
 } as const;
 export type Placeholder = keyof typeof placeholders;

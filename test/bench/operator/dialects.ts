@@ -41,7 +41,14 @@ export const dialects = {
   },
   'v0.7.0': {
     summary: 'those of metal-operator v0.7.0, at its defaults',
-    flags: [...common, '--insecure', '--health-probe-bind-address=127.0.0.1:{healthPort}'],
+    flags: [
+      ...common,
+      '--insecure',
+      '--health-probe-bind-address=127.0.0.1:{healthPort}',
+      '--event-port={eventPort}',
+      '--event-url=http://127.0.0.1:{eventPort}',
+      '--discovery-ignition-path={ignitionTemplate}',
+    ],
     isOurs: false,
     leaseSeconds: 15,
   },

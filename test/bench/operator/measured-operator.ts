@@ -12,12 +12,13 @@ export interface OperatorChoice {
 }
 
 /** Ports of one replica; a restart finds them as they were. */
-export type Ports = Readonly<Record<'registryPort' | 'metricsPort' | 'healthPort' | 'bootPort', string>>;
+export type Ports = Readonly<Record<'registryPort' | 'metricsPort' | 'healthPort' | 'eventPort' | 'bootPort', string>>;
 
 export async function freePorts(): Promise<Ports> {
   const port = async () => String(await freePort());
-  const [registryPort, metricsPort, healthPort, bootPort] = [await port(), await port(), await port(), await port()];
-  return { registryPort, metricsPort, healthPort, bootPort };
+  const registryPort = await port();
+  const metricsPort = await port();
+  return { registryPort, metricsPort, healthPort: await port(), eventPort: await port(), bootPort: await port() };
 }
 
 /** A place for a replica, which can be started there again. */
