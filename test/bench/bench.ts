@@ -1,23 +1,21 @@
-import { CommanderError } from 'commander';
 import { judge, missed } from './budgets.ts';
 import { benchCommand, type BenchFlags, operatorChoiceOf, speedOf } from './options.ts';
 import { Progress } from './progress.ts';
 import { jsonOf, type Report, tableOf } from './report.ts';
+import { runCommand } from './run-command.ts';
 import { runScenarios } from './run-scenarios.ts';
 
-const exitCodes = { missed: 1, usage: 2, failed: 3 } as const;
+const missedExitCode = 1;
 
 const command = benchCommand(
   'make bench',
   'What the operator costs, and how fast it is: measured, and held against budgets.',
-)
-  .exitOverride()
-  .action(async () => {
-    const flags = command.opts<BenchFlags>();
-    const report = await measure(flags);
-    process.stdout.write(flags.output === 'json' ? jsonOf(report) : tableOf(report));
-    if (missed(report.verdicts).length > 0) process.exitCode = exitCodes.missed;
-  });
+).action(async () => {
+  const flags = command.opts<BenchFlags>();
+  const report = await measure(flags);
+  process.stdout.write(flags.output === 'json' ? jsonOf(report) : tableOf(report));
+  if (missed(report.verdicts).length > 0) process.exitCode = missedExitCode;
+});
 
 async function measure(flags: BenchFlags): Promise<Report> {
   const { servers, latency, power, boot, erase, seed, steady } = flags;
@@ -34,11 +32,4 @@ async function measure(flags: BenchFlags): Promise<Report> {
   return { conditions, measurements, verdicts: judge(measurements) };
 }
 
-command.parseAsync().then(
-  () => process.exit(),
-  (error: unknown) => {
-    if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : exitCodes.usage);
-    process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    process.exit(exitCodes.failed);
-  },
-);
+runCommand('bench', command);

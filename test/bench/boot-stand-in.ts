@@ -3,11 +3,14 @@ import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import { isNotFound } from '@metal/kube/errors.ts';
 
-/** In the place of a boot operator: says of each boot configuration, once, that it is Ready. */
+/**
+ * In the place of a boot operator: says of each boot configuration that it is Ready, also when the measured operator says
+ * Pending after that, because it had not seen it yet.
+ */
 export class BootStandIn implements Disposable {
   readonly #client: KubeClient;
   readonly #following: Disposable;
-  readonly #told = new Set<string>();
+  readonly #telling = new Set<string>();
 
   constructor(client: KubeClient, configurations: Cache<ServerBootConfiguration>) {
     this.#client = client;
@@ -20,14 +23,14 @@ export class BootStandIn implements Disposable {
 
   #tell({ metadata, status }: ServerBootConfiguration): void {
     const uid = metadata.uid ?? '';
-    if (status?.state === 'Ready' || this.#told.has(uid)) return;
-    this.#told.add(uid);
+    if (status?.state === 'Ready' || this.#telling.has(uid)) return;
+    this.#telling.add(uid);
     const patch = { status: { state: 'Ready' } };
     this.#client
       .mergePatch(ServerBootConfiguration, metadata, patch, { subresource: 'status' })
       .catch((error: unknown) => {
-        this.#told.delete(uid);
         if (!isNotFound(error)) throw error;
-      });
+      })
+      .finally(() => this.#telling.delete(uid));
   }
 }

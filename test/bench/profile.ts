@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { CommanderError, Option } from 'commander';
+import { Option } from 'commander';
 import { fleetOptions, type FleetFlags, operatorChoiceOf, speedOf } from './options.ts';
 import { summaryOfCpu } from './profile/cpu-profile.ts';
 import { constructorsIn } from './profile/heap-snapshot.ts';
@@ -8,6 +8,7 @@ import { Inspector, inspectorOption, inspectorUrlIn } from './profile/inspector.
 import { recordCpu, takeHeapSnapshot } from './profile/recording.ts';
 import { summaryText } from './profile/summary.ts';
 import { Progress } from './progress.ts';
+import { runCommand } from './run-command.ts';
 import { bringUp } from './scenario/bring-up.ts';
 import { claimStorm } from './scenario/claim-storm.ts';
 import { releaseStorm } from './scenario/release-storm.ts';
@@ -42,7 +43,6 @@ const command = fleetOptions('make profile', 'Where the time and the memory of t
   .option('--steady <seconds>', 'how long the steady state is watched', Number, 60)
   .option('--out <directory>', 'where the files go', '.profile')
   .addHelpText('after', help)
-  .exitOverride()
   .action(async () => {
     process.stdout.write(await profile(command.opts<ProfileFlags>()));
   });
@@ -71,11 +71,4 @@ async function profile(flags: ProfileFlags): Promise<string> {
   });
 }
 
-command.parseAsync().then(
-  () => process.exit(),
-  (error: unknown) => {
-    if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
-    process.stderr.write(`profile: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    process.exit(3);
-  },
-);
+runCommand('profile', command);

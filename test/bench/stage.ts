@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
@@ -30,6 +29,7 @@ import {
   startMeasured,
 } from './operator/measured-operator.ts';
 import type { Progress } from './progress.ts';
+import { TemporaryDirectory } from './temporary-directory.ts';
 import { type Role, untilAsking } from './operator/until-asking.ts';
 
 export interface StageWish {
@@ -83,8 +83,7 @@ export class Stage implements AsyncDisposable {
 
   static async open(wish: StageWish): Promise<Stage> {
     await using stack = new AsyncDisposableStack();
-    const directory = await mkdtemp(join(tmpdir(), 'metal-bench-'));
-    stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+    const { path: directory } = stack.use(await TemporaryDirectory.make('metal-bench-'));
     const say = (line: string) => wish.progress.say(line);
     const plane = stack.use(await startControlPlane({ apiServerFlags: await AuditLog.apiServerFlags(directory), say }));
     const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'bench' }));
