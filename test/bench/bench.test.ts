@@ -17,11 +17,19 @@ const quick = {
 };
 
 test('three servers go once round, and what that costs is counted', { timeout: 180_000 }, async () => {
-  const names = ['bring-up', 'claim-storm', 'release-storm', 'steady'] as const;
+  const names = ['bring-up', 'claim-storm', 'restart', 'release-storm', 'steady', 'weather'] as const;
   const measurements = await runScenarios({ ...quick, names });
   assert.deepEqual(
     measurements.map(({ scenario, servers }) => `${scenario} of ${servers}`),
-    ['one-server of 1', 'bring-up of 3', 'claim-storm of 3', 'release-storm of 3', 'steady of 3'],
+    [
+      'one-server of 1',
+      'bring-up of 3',
+      'claim-storm of 3',
+      'restart of 3',
+      'release-storm of 3',
+      'steady of 3',
+      'weather of 1',
+    ],
   );
   const of = (name: string) => measurements.find(({ scenario }) => scenario === name);
   for (const name of ['bring-up', 'claim-storm', 'release-storm']) {
@@ -33,6 +41,9 @@ test('three servers go once round, and what that costs is counted', { timeout: 1
   assert.equal(of('bring-up')?.apiRequests.get('create bmcs'), 3);
   assert.equal(of('bring-up')?.redfishRequests.get('GET /redfish/v1/Managers'), 3);
   assert.ok((of('bring-up')?.figures.timesOneServer ?? 0) > 0);
+  assert.equal(of('restart')?.figures.powerActions, 0);
+  assert.ok((of('restart')?.figures.warmSeconds ?? 0) > 0);
+  assert.ok(of('weather')?.figures.slowerPercent !== undefined);
   assert.ok(of('steady')?.figures.redfishPerServerMinute !== undefined);
 });
 
