@@ -37,6 +37,8 @@ export const budgets: readonly Budget[] = [
   { scenario: 'restart', figure: 'statusWritesPerServer', atMost: 1 },
   { scenario: 'restart', figure: 'warmSeconds', atMost: 5, servers: large },
   { scenario: 'failover', figure: 'beyondLeaseSeconds', atMost: 2 },
+  { scenario: 'shards', figure: 'unevenPercent', atMost: 10, servers: { from: 200 } },
+  { scenario: 'shards', figure: 'takeoverSeconds', atMost: 20 },
 ];
 
 export interface Verdict {

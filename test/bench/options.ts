@@ -90,8 +90,8 @@ export const benchCommand = (name: string, description: string): Command =>
   fleetOptions(name, description, 200)
     .addOption(
       new Option('--scenarios <list>', 'which of those below, separated by commas').argParser(scenarioList).default(
-        scenarios.map(({ name: each }) => each),
-        'all',
+        scenarios.filter(({ onlyWhenNamed }) => onlyWhenNamed !== true).map(({ name: each }) => each),
+        'all but shards',
       ),
     )
     .option('--steady <seconds>', 'how long the steady state is watched', within(1, 3_600), 60)

@@ -17,11 +17,14 @@ export const claimStorm: Scenario = {
       title: 'servers booted for a claim',
       expected: stage.nodes.map(({ systemUUID }) => systemUUID),
       follow: (arrive) => stage.onServer((server) => hasBooted(stage, server) && arrive(uuidOf(server))),
-      begin: async () => {
-        await Promise.all(stage.nodes.map((_, index) => claim(stage, `claim-${index}`)));
-      },
+      begin: () => claimAll(stage),
     }),
 };
+
+/** One claim for each server; any server will do. */
+export async function claimAll(stage: Stage): Promise<void> {
+  await Promise.all(stage.nodes.map((_, index) => claim(stage, `claim-${index}`)));
+}
 
 const claim = (stage: Stage, name: string): Promise<ServerClaim> =>
   stage.client.create(ServerClaim, { metadata: { name, namespace }, spec: { power: 'On', image: 'bench/os' } });

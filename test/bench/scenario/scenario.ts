@@ -10,6 +10,7 @@ export const scenarioNames = [
   'steady',
   'weather',
   'failover',
+  'shards',
 ] as const;
 export type ScenarioName = (typeof scenarioNames)[number];
 
@@ -40,6 +41,8 @@ export interface Scenario {
     readonly moreServers?: number;
     readonly operatorFlags?: readonly string[];
   };
+  /** Not every operator can play it. */
+  readonly onlyWhenNamed?: true;
   run(stage: Stage, circumstances: Circumstances): Promise<Pick<Measurement, Exclude<keyof Measurement, 'scenario'>>>;
 }
 

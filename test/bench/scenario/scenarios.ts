@@ -4,6 +4,7 @@ import { failover } from './failover.ts';
 import { releaseStorm } from './release-storm.ts';
 import { restart } from './restart.ts';
 import type { Scenario } from './scenario.ts';
+import { shards } from './shards.ts';
 import { steady } from './steady.ts';
 import { weather } from './weather.ts';
 
@@ -17,4 +18,5 @@ export const scenarios: readonly Scenario[] = [
   steady,
   weather,
   failover,
+  shards,
 ];
