@@ -1,7 +1,8 @@
-import { type Verdict, missed, sentenceOf } from './budgets.ts';
+import { budgets, missed, sentenceOf, type Verdict } from './budgets.ts';
 import { type Counts, ranked } from './counts.ts';
 import { type FigureName, figureNames, figures, type Measurement } from './measurement.ts';
 import { isWrite } from './meter/audit-log.ts';
+import type { ScenarioName } from './scenario/scenario.ts';
 
 const mostRequests = 8;
 
@@ -39,9 +40,16 @@ function cellOf({ scenario, figures: measured }: Measurement, name: FigureName, 
   if (value === undefined) return '–'.padStart(10);
   const text = `${value.toFixed(2).padStart(10)} ${figures[name].unit.padEnd(4)}`;
   const verdict = verdicts.find(({ budget }) => budget.scenario === scenario && budget.figure === name);
-  if (verdict === undefined) return text.trimEnd();
+  if (verdict === undefined) return `${text} ${notJudged(scenario, name)}`.trimEnd();
   const { isMet, budget } = verdict;
   return `${text} ${isMet ? '✔' : '✘'} at most ${budget.atMost}${budget.isShownOnly === true ? ', not checked' : ''}`;
+}
+
+/** Budgets that are for other fleets than this one. */
+function notJudged(scenario: ScenarioName, figure: FigureName): string {
+  const others = budgets.filter((budget) => budget.scenario === scenario && budget.figure === figure);
+  const sizes = others.map(({ atMost, servers }) => `at most ${atMost} with ${servers?.from ?? 'fewer'}`);
+  return sizes.length === 0 ? '' : `– ${sizes.join(', ')}`;
 }
 
 /** Per server, since so they compare between fleets. */
