@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { spread } from './spread.ts';
 
 test('a rack that started together is spread evenly over the last tenth of the interval', () => {
-  const tenths = new Array<number>(10).fill(0);
+  const tenths = Array.from({ length: 10 }, () => 0);
   for (let number = 0; number < 1_000; number += 1) {
     const interval = spread(100_000, `server-${String(number).padStart(4, '0')}`);
     assert.ok(interval >= 90_000 && interval <= 100_000);
