@@ -58,14 +58,18 @@ export class Api implements AsyncDisposable {
   }
 
   async #send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: object, contentType: string): Promise<Answer> {
-    const response = await this.#transport.send({ method, path, body: JSON.stringify(body), contentType });
+    const { status, headers, text } = await this.#transport.ask({
+      method,
+      path,
+      body: JSON.stringify(body),
+      contentType,
+    });
     // The API server answers every request with one JSON object.
-    const object = (await response.body.json()) as Record<string, unknown>;
-    const refusal = response.statusCode >= 400;
+    const object = JSON.parse(text) as Record<string, unknown>;
     return {
-      status: response.statusCode,
-      message: refusal ? String(object.message) : '',
-      warnings: [response.headers.warning ?? []].flat(),
+      status,
+      message: status >= 400 ? String(object.message) : '',
+      warnings: [headers.warning ?? []].flat(),
       object,
     };
   }

@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
 import type { Call } from './call.ts';
 import type { JsonPatchOperation } from './client.ts';
+import type { Collected } from './collect.ts';
 import { KubeError, type KubeErrorCode } from './errors.ts';
 
 /** The API server answers a failed test like an object that is not valid, with words that say nothing. */
@@ -34,12 +34,11 @@ const codes: Record<number, KubeErrorCode> = {
 };
 
 /** The error that an answer of 300 or more stands for, with what the server says of it. */
-export async function errorFrom(response: Dispatcher.ResponseData, { method, path }: Call): Promise<KubeError> {
-  const { reason, message } = await statusIn(response);
-  const status = response.statusCode;
+export function errorFrom({ status, headers, text }: Collected, { method, path }: Call): KubeError {
+  const { reason, message } = statusIn(text);
   const code = reason === 'AlreadyExists' ? 'AlreadyExists' : (codes[status] ?? 'ServerError');
   // Absent or a date: not a number.
-  const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
+  const retryAfter = Number(headers['retry-after'] ?? Number.NaN);
   return new KubeError({
     code,
     status,
@@ -48,8 +47,7 @@ export async function errorFrom(response: Dispatcher.ResponseData, { method, pat
   });
 }
 
-async function statusIn(response: Dispatcher.ResponseData): Promise<{ reason: string; message: string }> {
-  const text = await response.body.text().catch(() => '');
+function statusIn(text: string): { reason: string; message: string } {
   try {
     const { reason, message } = JSON.parse(text) as { reason?: string; message?: string };
     return { reason: reason ?? '', message: message ?? '' };

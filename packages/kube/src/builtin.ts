@@ -49,7 +49,11 @@ export interface Lease extends KubeObject {
       }
     | undefined;
 }
-export const Lease = builtin<Lease>('coordination.k8s.io/v1', 'Lease', 'leases', 'Namespaced');
+/** One that is renewed too late is lost, and everything stops. */
+export const Lease: Kind<Lease> = {
+  ...builtin<Lease>('coordination.k8s.io/v1', 'Lease', 'leases', 'Namespaced'),
+  isUrgent: true,
+};
 
 /** events.k8s.io/v1. */
 export interface Event extends KubeObject {

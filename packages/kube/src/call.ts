@@ -7,5 +7,6 @@ export interface Call {
   body?: string | undefined;
   contentType?: string | undefined;
   signal?: AbortSignal | undefined;
-  stream?: boolean;
+  /** It never waits for a connection behind others. */
+  isUrgent?: boolean | undefined;
 }

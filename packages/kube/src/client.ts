@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { asFailedTest, connectionError, errorFrom } from './answers.ts';
 import type { Call } from './call.ts';
 import { type Clock, systemClock } from './clock.ts';
+import type { Collected } from './collect.ts';
 import { KubeError } from './errors.ts';
 import type { Kind, KubeObject, ObjectMeta, ObjectRef } from './kind.ts';
 import { linesOf } from './lines.ts';
@@ -289,8 +290,9 @@ export class KubeClient implements AsyncDisposable {
       ...(resourceVersion === undefined ? fromTheBeginning : { resourceVersion }),
     };
     const path = `${collectionOf(kind, namespace)}${query(parameters)}`;
-    const response = await this.#request('watch', kind.plural, { method: 'GET', path, signal, stream: true });
-    yield* linesOf<WatchEvent<T>>(response.body);
+    const call: Call = { method: 'GET', path, signal };
+    const { body } = await this.#request('watch', kind.plural, call, () => this.#transport.follow(call));
+    yield* linesOf<WatchEvent<T>>(body);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -345,25 +347,25 @@ export class KubeClient implements AsyncDisposable {
   }
 
   #json<T>(kind: Kind, verb: string, call: Call): Promise<T> {
-    return this.#send<T>(verb, kind.plural, call);
+    return this.#send<T>(verb, kind.plural, kind.isUrgent === true ? { ...call, isUrgent: true } : call);
   }
 
   async #send<T>(verb: string, resource: string, call: Call): Promise<T> {
-    const response = await this.#request(verb, resource, call);
+    const { text } = await this.#request(verb, resource, call, () => this.#transport.ask(call));
     try {
       // The API server validated the object against the schema its type is derived from.
-      return (await response.body.json()) as T;
+      return JSON.parse(text) as T;
     } catch (error) {
       throw connectionError(error, call);
     }
   }
 
-  async #request(verb: string, resource: string, call: Call): Promise<Dispatcher.ResponseData> {
+  async #request<A extends Collected>(verb: string, resource: string, call: Call, send: () => Promise<A>): Promise<A> {
     this.#requests?.inc({ verb, resource });
     for (let attempt = 1; ; attempt += 1) {
-      const response = await this.#attempt(call);
-      if (response.statusCode < 300) return response;
-      const error = await errorFrom(response, call);
+      const answer = await this.#attempt(call, send);
+      if (answer.status < 300) return answer;
+      const error = errorFrom(answer, call);
       if (!(await this.#mayRepeat(error, attempt, call.signal))) throw error;
     }
   }
@@ -386,11 +388,11 @@ export class KubeClient implements AsyncDisposable {
     );
   }
 
-  async #attempt(call: Call): Promise<Dispatcher.ResponseData> {
+  async #attempt<A extends Collected>(call: Call, send: () => Promise<A>): Promise<A> {
     try {
-      const response = await this.#transport.send(call);
-      this.#hostRequests?.inc({ code: response.statusCode, method: call.method, host: this.#transport.host });
-      return response;
+      const answer = await send();
+      this.#hostRequests?.inc({ code: answer.status, method: call.method, host: this.#transport.host });
+      return answer;
     } catch (error) {
       throw connectionError(error, call);
     }

@@ -52,6 +52,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly listKind: string;
   readonly shortNames: readonly string[];
   readonly scope: 'Cluster' | 'Namespaced';
+  /** Its requests never wait behind those of other kinds. */
+  readonly isUrgent?: boolean;
   readonly objectType?: T;
 }
 

@@ -1,5 +1,8 @@
-import { Agent, type Dispatcher } from 'undici';
-import { type Access, accessOf, type AccessOptions, type Credentials } from './access.ts';
+import type { Dispatcher } from 'undici';
+import { type Access, accessOf, type AccessOptions } from './access.ts';
+import type { Call } from './call.ts';
+import { collect, type Collected } from './collect.ts';
+import { Connections } from './connections.ts';
 import { KubeError } from './errors.ts';
 
 export interface TransportOptions extends AccessOptions {
@@ -9,21 +12,25 @@ export interface TransportOptions extends AccessOptions {
 const headersTimeoutMs = 65_000;
 /** A watch tells at least its bookmarks every minute; one that is silent for longer has lost its connection. */
 const longestSilenceMs = 150_000;
-/** Enough for the watches and some hundred turns that write at once. */
-const connections = 256;
-
 /** Rotated tokens and exec credentials are asked for anew after this long. */
 const credentialsFreshForMs = 60_000;
 
-/** One API server: its address, our credentials, and a pool of connections. */
+/** An answer that goes on; `text` is that of a refusal. */
+export interface Streamed extends Collected {
+  readonly body: AsyncIterable<Buffer>;
+}
+
+/** One API server: its address, our credentials, and connections. */
 export class Transport implements AsyncDisposable {
   readonly #access: Access;
   readonly #base: URL;
+  /** Of every path: an API server may stand behind a prefix. */
+  readonly #root: string;
   readonly #userAgent: string;
-  #agent: Agent | undefined;
+  #connections: Connections | undefined;
   #headers: Readonly<Record<string, string>> = {};
   #freshUntil = 0;
-  #refreshing: Promise<Agent> | undefined;
+  #refreshing: Promise<Connections> | undefined;
   #identity = '';
 
   constructor({ userAgent, ...options }: TransportOptions) {
@@ -35,6 +42,7 @@ export class Transport implements AsyncDisposable {
         message: 'no cluster is configured: give --kubeconfig, set KUBECONFIG, or run inside a cluster',
       });
     this.#base = new URL(server);
+    this.#root = this.#base.pathname.replace(/\/$/, '');
     this.#userAgent = userAgent ?? 'metal-operator';
   }
 
@@ -42,32 +50,22 @@ export class Transport implements AsyncDisposable {
     return this.#base.host;
   }
 
-  /** Sends one request. Streams (watches) may be silent for longer. */
-  async send(options: {
-    method: Dispatcher.HttpMethod;
-    path: string;
-    body?: string | undefined;
-    contentType?: string | undefined;
-    signal?: AbortSignal | undefined;
-    stream?: boolean;
-  }): Promise<Dispatcher.ResponseData> {
-    const agent = await this.#prepare();
-    const { method, path, body, contentType, signal, stream = false } = options;
-    return agent.request({
-      origin: this.#base.origin,
-      path: `${this.#base.pathname.replace(/\/$/, '')}${path}`,
-      method,
-      headers: {
-        ...this.#headers,
-        accept: 'application/json',
-        'user-agent': this.#userAgent,
-        ...(contentType === undefined ? {} : { 'content-type': contentType }),
-      },
-      ...(body === undefined ? {} : { body }),
-      ...(signal === undefined ? {} : { signal }),
-      headersTimeout: headersTimeoutMs,
-      bodyTimeout: stream ? longestSilenceMs : headersTimeoutMs,
+  /** Sends one request and waits for the whole answer, whatever its status. */
+  async ask(call: Call): Promise<Collected> {
+    const connections = await this.#prepare();
+    return collect(connections.of(call.isUrgent ? 'urgent' : 'work'), this.#requestOf(call), call.signal);
+  }
+
+  /** Sends one request whose answer goes on: a watch, which may be silent for long. */
+  async follow(call: Call): Promise<Streamed> {
+    const connections = await this.#prepare();
+    const { statusCode, headers, body } = await connections.of('watch').request({
+      ...this.#requestOf(call),
+      ...(call.signal === undefined ? {} : { signal: call.signal }),
+      bodyTimeout: longestSilenceMs,
     });
+    const text = statusCode < 300 ? '' : await body.text().catch(() => '');
+    return { status: statusCode, headers, text, body };
   }
 
   /** Credentials were refused: the next request asks for new ones. */
@@ -76,11 +74,11 @@ export class Transport implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#agent?.destroy();
+    await this.#connections?.destroy();
   }
 
-  async #prepare(): Promise<Agent> {
-    if (this.#agent !== undefined && performance.now() < this.#freshUntil) return this.#agent;
+  async #prepare(): Promise<Connections> {
+    if (this.#connections !== undefined && performance.now() < this.#freshUntil) return this.#connections;
     // One refresh for all requests that wait for it: it may run a credential program.
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
@@ -88,32 +86,32 @@ export class Transport implements AsyncDisposable {
     return this.#refreshing;
   }
 
-  async #refresh(): Promise<Agent> {
+  async #refresh(): Promise<Connections> {
     const options = await this.#access.credentials();
     this.#headers = options.headers ?? {};
     this.#freshUntil = performance.now() + credentialsFreshForMs;
     const identity = [options.ca, options.cert, options.key].join('\n');
-    if (this.#agent !== undefined && identity === this.#identity) return this.#agent;
+    if (this.#connections !== undefined && identity === this.#identity) return this.#connections;
     // Requests and watches under way end on the connections of the certificate that was replaced.
-    void this.#agent?.close();
+    void this.#connections?.close();
     this.#identity = identity;
-    this.#agent = agentFor(options);
-    return this.#agent;
+    this.#connections = new Connections(this.#base.origin, options);
+    return this.#connections;
   }
-}
 
-function agentFor({ ca, cert, key, servername, rejectUnauthorized }: Credentials): Agent {
-  return new Agent({
-    connections,
-    keepAliveTimeout: 30_000,
-    // A watch and a write on one HTTP/2 connection would be lost together.
-    allowH2: false,
-    connect: {
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-      ...(servername === undefined ? {} : { servername }),
-      ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
-    },
-  });
+  #requestOf({ method, path, body, contentType }: Call): Dispatcher.DispatchOptions {
+    return {
+      path: `${this.#root}${path}`,
+      method,
+      headers: {
+        ...this.#headers,
+        accept: 'application/json',
+        'user-agent': this.#userAgent,
+        ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      },
+      ...(body === undefined ? {} : { body }),
+      headersTimeout: headersTimeoutMs,
+      bodyTimeout: headersTimeoutMs,
+    };
+  }
 }

@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+
+/** An answer that has come whole. */
+export interface Collected {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/**
+ * Sends a request and collects its answer, without a stream for it. Rejects with the reason of the signal, at once and also
+ * while the request still waits for a connection, or with the error of the connection.
+ */
+export function collect(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  signal: AbortSignal | undefined,
+): Promise<Collected> {
+  const { promise, resolve, reject } = Promise.withResolvers<Collected>();
+  let controller: Dispatcher.DispatchController | undefined;
+  const chunks: Buffer[] = [];
+  let status = 0;
+  let headers: IncomingHttpHeaders = {};
+  const onAbort = (): void => {
+    const reason = reasonOf(signal);
+    reject(reason);
+    controller?.abort(reason);
+  };
+  if (signal?.aborted) {
+    onAbort();
+    return promise;
+  }
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const settle = (end: () => void): void => {
+    signal?.removeEventListener('abort', onAbort);
+    end();
+  };
+  dispatcher.dispatch(request, {
+    onRequestStart(started) {
+      controller = started;
+      // It waited for a connection meanwhile.
+      if (signal?.aborted) onAbort();
+    },
+    onResponseStart(_controller, statusCode, told) {
+      status = statusCode;
+      headers = told;
+    },
+    onResponseData: (_controller, chunk) => void chunks.push(chunk),
+    onResponseEnd: () => settle(() => resolve({ status, headers, text: textOf(chunks) })),
+    onResponseError: (_controller, error) => settle(() => reject(error)),
+  });
+  return promise;
+}
+
+const reasonOf = (signal: AbortSignal | undefined): Error =>
+  signal?.reason instanceof Error ? signal.reason : new Error('aborted');
+
+const textOf = (chunks: readonly Buffer[]): string =>
+  (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString('utf8');

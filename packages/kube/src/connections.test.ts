@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { collect } from './collect.ts';
+import { Connections, type Lane } from './connections.ts';
+
+/** Answers what is asked under /now; the rest is kept waiting, and told once so many wait. */
+async function openSlowServer(enough: number) {
+  const waiting: ServerResponse[] = [];
+  const { promise: manyWait, resolve } = Promise.withResolvers<void>();
+  const server = createServer(({ url }, response) => {
+    if (url === '/now') response.end('answered');
+    else if (waiting.push(response) === enough) resolve();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has one.
+  const { port } = server.address() as AddressInfo;
+  const connections = new Connections(`http://127.0.0.1:${port}`, {});
+  const ask = (lane: Lane, path: string, signal?: AbortSignal) =>
+    collect(connections.of(lane), { method: 'GET', path }, signal);
+  return {
+    manyWait,
+    waiting,
+    ask,
+    [Symbol.asyncDispose]: async () => {
+      await connections.destroy();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+test('what is urgent, and a watch, do not wait behind work', async () => {
+  await using server = await openSlowServer(64);
+  const work = Array.from({ length: 100 }, () => server.ask('work', '/later').catch(() => 'cut off'));
+  await server.manyWait;
+  const answers = await Promise.all([server.ask('urgent', '/now'), server.ask('watch', '/now')]);
+  assert.deepEqual(
+    answers.map(({ status, text }) => [status, text]),
+    [
+      [200, 'answered'],
+      [200, 'answered'],
+    ],
+  );
+  assert.equal(server.waiting.length, 64, 'the rest waits here for a connection');
+  for (const response of server.waiting) response.end('at last');
+  assert.ok((await Promise.all(work.slice(0, 64))).every((answer) => answer !== 'cut off'));
+});
+
+test('a request that is given up while it waits for a connection is given up at once', async () => {
+  await using server = await openSlowServer(64);
+  const work = Array.from({ length: 64 }, () => server.ask('work', '/later').catch(() => 'cut off'));
+  await server.manyWait;
+  const stop = new AbortController();
+  const late = server.ask('work', '/now', stop.signal);
+  stop.abort(new Error('no time left'));
+  await assert.rejects(late, { message: 'no time left' });
+  await assert.rejects(server.ask('work', '/now', AbortSignal.abort(new Error('never'))), { message: 'never' });
+  assert.equal(work.length, 64);
+});

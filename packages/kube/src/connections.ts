@@ -1,0 +1,55 @@
+import { createSecureContext } from 'node:tls';
+import { Pool } from 'undici';
+import type { Credentials } from './access.ts';
+
+/** Whose connections a request takes. */
+export type Lane = 'work' | 'watch' | 'urgent';
+
+/** More do not write faster: the API server has its limit of requests at once, and each costs a handshake and 50 kB. */
+const atOnce: Readonly<Record<Lane, number | null>> = { work: 64, watch: null, urgent: 4 };
+
+/**
+ * Connections to one API server with one set of credentials, whose certificates are read once. Work, watches and what is
+ * urgent have connections of their own: nothing urgent waits behind a thousand writes, and no write behind watches.
+ */
+export class Connections {
+  readonly #lanes: Readonly<Record<Lane, Pool>>;
+
+  constructor(origin: string, credentials: Credentials) {
+    const connect = tlsOf(credentials);
+    const open = (lane: Lane): Pool =>
+      new Pool(origin, {
+        connections: atOnce[lane],
+        keepAliveTimeout: 30_000,
+        // A watch and a write on one HTTP/2 connection would be lost together.
+        allowH2: false,
+        connect,
+      });
+    this.#lanes = { work: open('work'), watch: open('watch'), urgent: open('urgent') };
+  }
+
+  of(lane: Lane): Pool {
+    return this.#lanes[lane];
+  }
+
+  /** Requests and watches under way end as they would; new ones are refused. */
+  async close(): Promise<void> {
+    await Promise.all(Object.values(this.#lanes).map((pool) => pool.close()));
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all(Object.values(this.#lanes).map((pool) => pool.destroy()));
+  }
+}
+
+function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: Credentials) {
+  return {
+    secureContext: createSecureContext({
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    }),
+    ...(servername === undefined ? {} : { servername }),
+    ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+  };
+}
