@@ -1,7 +1,9 @@
 import type { OperatorConfig } from '@metal/operator/config.ts';
 import { ConfigError } from '@metal/operator/errors.ts';
+import { Readable } from 'node:stream';
 import { fastify, type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import { exposition } from './metrics/exposition.ts';
 
 /** `:8080`, `127.0.0.1:8080` or `[::1]:8080`. @throws ConfigError for anything else. */
 export function listenAddressOf(text: string): { host: string; port: number } {
@@ -57,7 +59,6 @@ async function metricsServer(
 ): Promise<FastifyInstance> {
   const { certificateFor } = await import('./metrics/certificate.ts');
   const server = secure ? fastify({ https: await certificateFor(certificateFile, keyFile) }) : fastify();
-  const serve = async () => metrics.metrics();
   // Both servers have the same routes; fastify types them by their transport.
   const routes = server as unknown as FastifyInstance;
   routes.get('/metrics', async (request, reply) => {
@@ -68,7 +69,7 @@ async function metricsServer(
       return reply
         .code(403)
         .send('this token may not GET /metrics; bind the ClusterRole metal-operator-metrics-reader to it');
-    return reply.type(metrics.contentType).send(await serve());
+    return reply.type(metrics.contentType).send(Readable.from(exposition(metrics)));
   });
   return routes;
 }

@@ -1,6 +1,6 @@
 import type { BmcObserver, RequestEvent } from '@metal/redfish/exchanges.ts';
 import { Histogram, type Registry } from 'prom-client';
-import { type Sample, ScrapedMetric } from './scraped-metric.ts';
+import { type Sample, samplesOfEach, ScrapedMetric } from './scraped-metric.ts';
 
 /** What was counted for one BMC. Counts go on when it is dialled anew; the gauges are those of the newest line. */
 interface Traffic {
@@ -35,7 +35,7 @@ export class BmcTraffic {
       registers: [registry],
     });
     for (const { name, help, type, samplesOf } of metrics) {
-      const read = () => this.#existing().flatMap(([bmc, traffic]) => samplesOf(bmc, traffic));
+      const read = () => samplesOfEach(this.#existing(), ([bmc, traffic]) => samplesOf(bmc, traffic));
       void new ScrapedMetric({ registry, name, help, type, read });
     }
   }
@@ -63,9 +63,9 @@ export class BmcTraffic {
     this.#durations.observe(ms / 1_000);
   }
 
-  #existing(): [string, Traffic][] {
+  #existing(): Iterable<[string, Traffic]> {
     for (const name of this.#traffic.keys()) if (!this.#exists(name)) this.#traffic.delete(name);
-    return [...this.#traffic];
+    return this.#traffic;
   }
 }
 

@@ -2,7 +2,7 @@ import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import { claimController } from '@metal/operator/claim/server-claim/controller.ts';
 import type { Registry } from 'prom-client';
-import { type Sample, ScrapedMetric } from './scraped-metric.ts';
+import { type Sample, samplesOfEach, ScrapedMetric } from './scraped-metric.ts';
 
 const phases = Object.keys(claimController.transitions);
 const phaseOf = ({ status }: ServerClaim): string => status?.phase || 'Unbound';
@@ -23,7 +23,7 @@ export function exportClaims(registry: Registry, claims: Cache<ServerClaim>): vo
     registry,
     name: 'metal_claim_unbound_since_timestamp_seconds',
     help: 'Creation of a claim that has no server yet, in seconds since 1970; a claim that has or had one is not here',
-    read: () => [...claims.all()].flatMap(waiting),
+    read: () => samplesOfEach(claims.all(), waiting),
   });
 }
 

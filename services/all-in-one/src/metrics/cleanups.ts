@@ -4,7 +4,7 @@ import type { Cache, Change } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { fromSecondsToDays } from './durations.ts';
-import { ScrapedMetric } from './scraped-metric.ts';
+import { samplesOfEach, ScrapedMetric } from './scraped-metric.ts';
 
 export interface CleanupSources {
   readonly servers: Cache<Server>;
@@ -50,25 +50,28 @@ export function exportCleanups(registry: Registry, { servers, erasures, clock }:
 }
 
 function exportStates(registry: Registry, servers: Cache<Server>): void {
-  const inCleanup = (wanted: 'queued' | 'running') =>
-    [...servers.all()].filter(({ status }) => {
-      const field = wanted === 'queued' ? status?.cleanup?.queuedSince : status?.cleanup?.attempt;
-      return status?.state === 'Cleanup' && field !== undefined;
-    }).length;
   void new ScrapedMetric({
     registry,
     name: 'metal_cleanups',
     help: 'Servers that are being cleaned up, and servers that wait for that',
-    read: () => (['queued', 'running'] as const).map((state) => ({ labels: { state }, value: inCleanup(state) })),
+    read: () => {
+      const counts = { queued: 0, running: 0 };
+      for (const { status } of servers.all()) {
+        if (status?.state !== 'Cleanup') continue;
+        if (status.cleanup?.queuedSince !== undefined) counts.queued += 1;
+        if (status.cleanup?.attempt !== undefined) counts.running += 1;
+      }
+      return Object.entries(counts).map(([state, value]) => ({ labels: { state }, value }));
+    },
   });
   void new ScrapedMetric({
     registry,
     name: 'metal_server_cleanup_needed',
     help: '1 for every server that may hold what a claim left',
     read: () =>
-      [...servers.all()]
-        .filter(({ status }) => status?.cleanup?.neededSince !== undefined)
-        .map(({ metadata }) => ({ labels: { server: metadata.name }, value: 1 })),
+      samplesOfEach(servers.all(), ({ metadata, status }) =>
+        status?.cleanup?.neededSince === undefined ? [] : [{ labels: { server: metadata.name }, value: 1 }],
+      ),
   });
 }
 

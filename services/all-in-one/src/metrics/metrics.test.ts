@@ -9,6 +9,7 @@ import { ControllerMetrics } from '@metal/kube/controller-metrics.ts';
 import { Store } from '@metal/kube/store.ts';
 import { Signal } from '@metal/operator/signal.ts';
 import { Registry } from 'prom-client';
+import { exposition } from './exposition.ts';
 import { exportFleet } from './metrics.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
@@ -242,4 +243,15 @@ test('requests, errors, sessions and the breaker are told per BMC, and counts ou
 
   scheduler.contested.emit('default/claim');
   assert.deepEqual(await samples('metal_claim_conflicts_total'), [' 1']);
+});
+
+test('told piece by piece, metrics read as the library would tell them', async () => {
+  const { servers, bmcs, registry, metrics } = fleet();
+  for (let number = 0; number < 300; number += 1) servers.absorb(server(`server-${number}`, { state: 'Available' }));
+  bmcs.absorb(bmc('a "b" \\ c', { state: 'Enabled' }));
+  metrics.observerOf('a "b" \\ c').requestStarted?.();
+  const pieces: string[] = [];
+  for await (const piece of exposition(registry)) pieces.push(piece);
+  assert.ok(pieces.length > registry.getMetricsAsArray().length, 'many samples come in more than one piece');
+  assert.equal(pieces.join('').trimEnd(), (await registry.metrics()).trimEnd());
 });

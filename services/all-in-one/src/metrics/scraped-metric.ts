@@ -11,7 +11,7 @@ export interface ScrapedMetricOptions {
   readonly help: string;
   /** A counter's samples never go down while their source lives. */
   readonly type?: 'gauge' | 'counter';
-  /** Every sample there is at this moment. */
+  /** Every sample there is. Those of many objects are best made one by one, as `samplesOfEach` does. */
   readonly read: () => Iterable<Sample> | Promise<Iterable<Sample>>;
 }
 
@@ -28,18 +28,31 @@ export class ScrapedMetric extends Gauge {
     this.#options = options;
   }
 
-  override async get() {
+  async read() {
     const { name, help, type = 'gauge', read } = this.#options;
+    return { name, help, type, samples: await read() };
+  }
+
+  override async get() {
+    const { name, help, type, samples } = await this.read();
     return {
       name,
       help,
       // The library declares an enum, and uses these words.
       type: type as unknown as MetricType,
       aggregator: 'sum' as const,
-      values: [...(await read())],
+      values: [...samples],
       collect: () => undefined,
     };
   }
+}
+
+/** The samples of all objects there are when the first is asked for, made as they are asked for. */
+export function* samplesOfEach<T>(
+  objects: Iterable<T>,
+  samplesOf: (object: T) => readonly Sample[],
+): Generator<Sample> {
+  for (const object of [...objects]) yield* samplesOf(object);
 }
 
 /** One sample per word, 1 for the one that holds. A word that is not among the known ones gets a sample of its own. */

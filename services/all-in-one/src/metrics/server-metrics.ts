@@ -2,7 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import { serverController } from '@metal/operator/inventory/server/controller.ts';
 import type { Registry } from 'prom-client';
-import { oneOf, type Sample, ScrapedMetric } from './scraped-metric.ts';
+import { oneOf, type Sample, samplesOfEach, ScrapedMetric } from './scraped-metric.ts';
 
 const states = Object.keys(serverController.transitions);
 const powerStates = ['On', 'Off', 'Paused', 'PoweringOn', 'PoweringOff', 'Unknown'];
@@ -10,7 +10,7 @@ const powerStates = ['On', 'Off', 'Paused', 'PoweringOn', 'PoweringOff', 'Unknow
 /** State, power and conditions of every server, under the names of v0.7.0. */
 export function exportServers(registry: Registry, servers: Cache<Server>): void {
   for (const { name, help, samplesOf } of metrics) {
-    const read = () => [...servers.all()].flatMap(samplesOf);
+    const read = () => samplesOfEach(servers.all(), samplesOf);
     void new ScrapedMetric({ registry, name, help, read });
   }
 }
