@@ -20,6 +20,8 @@ export interface RecordKeeperOptions {
 
 /** Changes come in flocks; a machine that was switched on takes longer to its first word. */
 const gatherMs = 200;
+/** The files of a large fleet are put together less often: that may take a tenth of the time. */
+const restPerWork = 10;
 const retryMs = 5_000;
 
 /** Keeps the files that dnsmasq watches as the API server has the machines. */
@@ -31,20 +33,22 @@ export class RecordKeeper implements AsyncDisposable {
   #timer: Disposable | undefined;
   #writing: Promise<void> = Promise.resolve();
   #stopped = false;
+  #writeTookMs = 0;
 
   constructor(options: RecordKeeperOptions) {
     this.#options = options;
     const { caches, settings } = options;
     this.#hosts = new RecordFiles(join(settings.directory, fileNames.hosts));
     this.#orders = new RecordFiles(join(settings.directory, fileNames.options));
-    const later = () => this.#writeIn(gatherMs);
+    const later = () => this.#writeIn(Math.max(gatherMs, restPerWork * this.#writeTookMs));
     for (const cache of [caches.servers, caches.inventories, caches.endpoints, caches.bootConfigurations])
       this.#listening.use(cache.onChange(later));
   }
 
   /** Writes what is known now. */
   async write(): Promise<void> {
-    const { caches, onForget } = this.#options;
+    const { caches, onForget, clock } = this.#options;
+    const begunAt = clock.now();
     const machines = machinesOf(caches);
     const hosts = new Map([...machines.keys()].map((mac) => [digitsOf(mac), hostLine(mac)]));
     const orders = new Map<string, string>();
@@ -54,6 +58,7 @@ export class RecordKeeper implements AsyncDisposable {
     }
     const wrote = [await this.#hosts.write(hosts), await this.#orders.write(orders)];
     if (wrote.some(({ forgets }) => forgets)) onForget();
+    this.#writeTookMs = clock.now() - begunAt;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -30,7 +30,7 @@ export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
       },
     }),
     inventories: caches.watch(ServerInventory),
-    erasures: caches.watch(ErasureReport),
+    erasures: caches.watch(ErasureReport, { indexes: { server: ({ spec }) => some(spec.serverRef.uid) } }),
     readinessRules: caches.watch(ServerReadinessRule),
     bmcs: caches.watch(BMC, {
       indexes: {

@@ -201,6 +201,19 @@ test('a claim for one server is told about that server, and any claim about its 
   for (const [wish, says] of explanations) assert.equal(scheduler.explain(claim('c', wish)), says);
 });
 
+test('what was counted for one claim is told to others that choose alike, until a server changes', () => {
+  const { scheduler, started, ...tell } = openScheduler();
+  using _started = started;
+  const wish = { serverSelector: {} };
+  const told = () => [scheduler.explain(claim('one', wish)), scheduler.explain(claim('other', wish))];
+  tell.server(server('a', { unclaimable: true }));
+  assert.deepEqual(told(), Array(2).fill('looked at 1 servers: 1 Cordoned'));
+  tell.server(server('b', { unclaimable: true }));
+  assert.deepEqual(told(), Array(2).fill('looked at 2 servers: 2 Cordoned'));
+  tell.server(server('b', { serverClaimRef: { namespace: 'team', name: 'x', uid: 'x' } }));
+  assert.deepEqual(told(), Array(2).fill('looked at 2 servers: 1 ClaimedByAnother, 1 Cordoned'));
+});
+
 test('a rule that comes or goes, and a condition that changes, start a new pass', async () => {
   const { scheduler, started, ...tell } = openScheduler();
   using _started = started;

@@ -40,6 +40,8 @@ export class ClaimScheduler {
   readonly #waiting = new Set<string>();
   /** Servers of promises that proved void, with the version they were judged by. */
   readonly #doubts = new Map<string, { readonly version: string | undefined; readonly timer: Disposable }>();
+  /** What was said of the fleet, by what a claim chooses by, until it is not so any more. */
+  readonly #told = new Map<string, string>();
   #passIsDue = false;
   /** The named claim got a promise. */
   readonly promised = new Signal();
@@ -56,10 +58,14 @@ export class ClaimScheduler {
     const subscriptions = [
       this.#caches.servers.onChange(({ key, before, after }) => {
         this.#file(key, after);
+        if (this.#told.size > 0 && this.#standingOf(before) !== this.#standingOf(after)) this.#told.clear();
         const wasDoubted = this.#trust(key);
         if (wasDoubted || this.#offer(before) !== this.#offer(after)) this.#plan();
       }),
-      this.#caches.readinessRules.onChange(() => this.#plan()),
+      this.#caches.readinessRules.onChange(() => {
+        this.#told.clear();
+        this.#plan();
+      }),
       this.#caches.claims.onChange(({ key, after }) => {
         this.#note(key, after);
         if (after === undefined || !this.#isWaiting(after)) this.withdraw(key);
@@ -109,13 +115,16 @@ export class ClaimScheduler {
       this.#plan();
     });
     this.#doubts.set(name, { version: resourceVersion, timer });
+    this.#told.clear();
     if (this.#serverOf.get(claimKey) === name) this.withdraw(claimKey);
   }
 
   /** True when the server was in doubt. */
   #trust(serverName: string): boolean {
     this.#doubts.get(serverName)?.timer[Symbol.dispose]();
-    return this.#doubts.delete(serverName);
+    const wasDoubted = this.#doubts.delete(serverName);
+    if (wasDoubted) this.#told.clear();
+    return wasDoubted;
   }
 
   #isDoubted({ metadata }: Server): boolean {
@@ -123,21 +132,31 @@ export class ClaimScheduler {
     return doubt !== undefined && doubt.version === metadata.resourceVersion;
   }
 
-  /** Counts why the fleet is no match for the claim: `3 ClaimedByAnother, 2 LabelsDoNotMatch`. */
+  /**
+   * Counts why the fleet is no match for the claim: `3 ClaimedByAnother, 2 LabelsDoNotMatch`. It is counted once for all
+   * claims that choose alike, until a server changes in what it may be refused for.
+   */
   explain(claim: ServerClaim): string {
-    const rules = this.#rules;
     const named = claim.spec.serverRef?.name ?? '';
     if (named !== '') return this.#explainNamed(named, claim);
+    const wish = wishOf(claim);
+    const told = this.#told.get(wish) ?? this.#countRefusals(claim);
+    this.#told.set(wish, told);
+    return `${preface(claim)}${told}`;
+  }
+
+  #countRefusals(claim: ServerClaim): string {
+    const rules = this.#rules;
     const counts = new Map<string, number>();
     for (const server of this.#caches.servers.all()) {
       const refusal = this.#refusalNow(server, claim, rules);
       counts.set(refusal, (counts.get(refusal) ?? 0) + 1);
     }
-    if (counts.size === 0) return `${preface(claim)}there are no servers`;
+    if (counts.size === 0) return 'there are no servers';
     const parts = [...counts]
       .toSorted(([a], [b]) => a.localeCompare(b))
       .map(([refusal, count]) => `${count} ${refusal}`);
-    return `${preface(claim)}looked at ${this.#caches.servers.size} servers: ${parts.join(', ')}`;
+    return `looked at ${this.#caches.servers.size} servers: ${parts.join(', ')}`;
   }
 
   /** A claim for one server is told about that server, not about the fleet. */
@@ -155,9 +174,14 @@ export class ClaimScheduler {
 
   /** What of a server matters for being chosen; changes elsewhere do not start a pass. */
   #offer(server: Server | undefined): string | undefined {
-    if (server === undefined || notFree(server) !== undefined) return undefined;
+    return server === undefined || notFree(server) !== undefined ? undefined : this.#standingOf(server);
+  }
+
+  /** All that a server may be refused for. */
+  #standingOf(server: Server | undefined): string | undefined {
+    if (server === undefined) return undefined;
     const rules = rulesAgainst(server, this.#rules).map(({ metadata }) => metadata.name);
-    return JSON.stringify([server.metadata.labels, server.spec.taints, rules]);
+    return JSON.stringify([server.metadata.labels, server.spec.taints, notFree(server), rules]);
   }
 
   get #rules(): readonly ServerReadinessRule[] {

@@ -96,13 +96,9 @@ function isGivenUp({ before, after }: Change<Server>, erasures: Cache<ErasureRep
   const isLast = after?.status?.state === 'Error' && after.status.failure?.reason === 'CleanupFailed';
   if (attempt === undefined || before?.status?.state !== 'Cleanup' || !(failed || isLast)) return false;
   const since = Date.parse(before.status.cleanup?.startedTime ?? '');
-  return ![...erasures.all()].some(
-    ({ spec }) =>
-      spec.serverRef.uid === before.metadata.uid &&
-      spec.attempt === attempt &&
-      spec.state === 'Failed' &&
-      Date.parse(spec.receivedTime) >= since,
-  );
+  return !erasures
+    .by('server', before.metadata.uid ?? '')
+    .some(({ spec }) => spec.attempt === attempt && spec.state === 'Failed' && Date.parse(spec.receivedTime) >= since);
 }
 
 function secondsOf({ before, after }: Change<Server>): number | undefined {

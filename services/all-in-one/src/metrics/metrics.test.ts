@@ -56,6 +56,7 @@ function fleet() {
     bmcs: new Store<BMC>(),
     erasures: new Store<ErasureReport>(),
   };
+  caches.erasures.addIndexes({ server: ({ spec }) => [spec.serverRef.uid] });
   const registry = new Registry();
   const scheduler = { contested: new Signal() };
   const metrics = exportFleet(registry, { caches, scheduler, clock });
