@@ -53,6 +53,8 @@ export class Transport {
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: 4_000,
+      // BMCs offer to keep them for minutes. Four to each of thousands, over TLS, are a lot to hold for a look now and then.
+      keepAliveMaxTimeout: 10_000,
     };
     this.#pool = new Pool(this.#origin, { ...this.#clientOptions, connections });
   }

@@ -52,7 +52,9 @@ export function* samplesOfEach<T>(
   objects: Iterable<T>,
   samplesOf: (object: T) => readonly Sample[],
 ): Generator<Sample> {
-  for (const object of [...objects]) yield* samplesOf(object);
+  // An object that goes and comes again while this is told would be told twice, which Prometheus refuses.
+  const present = [...objects];
+  for (const object of present) yield* samplesOf(object);
 }
 
 /** One sample per word, 1 for the one that holds. A word that is not among the known ones gets a sample of its own. */
