@@ -15,6 +15,22 @@ test('connections are kept between requests', async () => {
   assert.ok(desk.connections <= 2, `${desk.connections} connections`);
 });
 
+test('connections are closed after ten seconds of silence, and opened again', async () => {
+  await using desk = await DeskBmc.start({ sessions: false });
+  const clock = new DeskClock();
+  await using bmc = talkTo(desk, { clock });
+  await readSystem(bmc, system);
+  const opened = desk.connections;
+  for (const pauseMs of [9_000, 9_000]) {
+    clock.advance(pauseMs);
+    await readSystem(bmc, system);
+  }
+  assert.equal(desk.connections, opened, 'no silence was long enough');
+  clock.advance(10_000);
+  await readSystem(bmc, system);
+  assert.equal(desk.connections, opened + 1);
+});
+
 test('a BMC that closes every connection is understood', async () => {
   await using desk = await DeskBmc.start();
   desk.intercept = (_seen, response) => {

@@ -34,17 +34,22 @@ export interface TransportOptions {
   readonly callDeadlineMs: number;
 }
 
-/** HTTP with one BMC: connections that are kept, trusted certificates, a deadline, a limit for the size of answers. */
+/** Connections are closed after this much silence. */
+const keptIdleMs = 10_000;
+
+/** HTTP with one BMC: connections that are kept for a while, trusted certificates, a deadline, a limit for the size of answers. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #origin: string;
   readonly #clientOptions: Client.Options;
-  readonly #pool: Pool;
+  /** While there is something to say, and some seconds longer. */
+  #pool: Pool | undefined;
+  #silence: Disposable | undefined;
   readonly #running = new Set<AbortController>();
   #isClosed = false;
 
   constructor(options: TransportOptions) {
-    const { endpoint, connections, callDeadlineMs } = options;
+    const { endpoint, callDeadlineMs } = options;
     this.#options = options;
     this.#origin = originOf(endpoint);
     this.#clientOptions = {
@@ -53,10 +58,9 @@ export class Transport {
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: 4_000,
-      // BMCs offer to keep them for minutes. Four to each of thousands, over TLS, are a lot to hold for a look now and then.
-      keepAliveMaxTimeout: 10_000,
+      // BMCs offer to keep them for minutes.
+      keepAliveMaxTimeout: keptIdleMs,
     };
-    this.#pool = new Pool(this.#origin, { ...this.#clientOptions, connections });
   }
 
   /** Answers whatever the status; throws Unreachable, TimedOut, TlsUntrusted, BadAnswer or the reason of the signal. */
@@ -66,6 +70,7 @@ export class Transport {
     const end = new AbortController();
     const onAbort = (): void => end.abort();
     this.#running.add(end);
+    this.#silence?.[Symbol.dispose]();
     exchange.signal?.addEventListener('abort', onAbort, { once: true });
     using _timer = this.#options.clock.setTimeout(exchange.deadlineMs, onAbort);
     try {
@@ -76,6 +81,7 @@ export class Transport {
       throw end.signal.aborted ? this.#tooLate(exchange) : this.#explain(error, exchange);
     } finally {
       this.#running.delete(end);
+      if (this.#running.size === 0 && !this.#isClosed) this.#fallSilent();
       exchange.signal?.removeEventListener('abort', onAbort);
     }
   }
@@ -84,11 +90,23 @@ export class Transport {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const end of this.#running) end.abort();
-    await this.#pool.destroy();
+    this.#silence?.[Symbol.dispose]();
+    await this.#pool?.destroy();
+  }
+
+  /** Four connections to each of thousands, and 30 kB to keep account of them, are a lot for a look every few minutes. */
+  #fallSilent(): void {
+    this.#silence = this.#options.clock.setTimeout(keptIdleMs, () => {
+      void this.#pool?.destroy();
+      this.#pool = undefined;
+    });
   }
 
   async #send(exchange: Exchange, signal: AbortSignal): Promise<RawAnswer> {
-    if (exchange.method !== 'POST') return this.#request(this.#pool, exchange, signal);
+    if (exchange.method !== 'POST') {
+      this.#pool ??= new Pool(this.#origin, { ...this.#clientOptions, connections: this.#options.connections });
+      return this.#request(this.#pool, exchange, signal);
+    }
     // A kept connection may be closed by the other side just as we write. Then nobody knows whether the request was
     // carried out, and a POST must not be repeated: it gets a connection of its own.
     const client = new Client(this.#origin, this.#clientOptions);
