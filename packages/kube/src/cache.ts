@@ -108,6 +108,14 @@ export class CacheSet {
     return this.#started;
   }
 
+  /**
+   * Afterwards every cache shows at least what was written, by whomever, before the call. A watch alone tells late, and
+   * not how late.
+   */
+  async catchUp(): Promise<void> {
+    for (const { reflector } of this.#entries.values()) await reflector.catchUp(this.#stop.signal);
+  }
+
   async stop(): Promise<void> {
     this.#stop.abort(new Error('caches are stopping'));
     this.#absorption[Symbol.dispose]();

@@ -88,6 +88,11 @@ export interface PhaseControllerDefinition<
   readonly wakes?: (context: Context, wake: (key: string) => void) => Disposable;
   /** `resource`, `patch:resource` if it is neither created nor deleted, or `resource/subresource`; becomes the role. */
   readonly writes: readonly string[];
+  /**
+   * Where replicas share the work: objects with the same key are all worked on by one of them. Without it the leader
+   * works on all objects.
+   */
+  readonly sharedBy?: (object: T, context: Context) => string;
   /** Turns judged at once; one that waits for the network does not count. */
   readonly concurrency?: (context: Context) => number;
 }
@@ -101,6 +106,8 @@ export interface Controller<Context> {
   readonly reasons: ReasonCatalogue;
   /** Phases with the phases each may go to; the state diagram. */
   readonly transitions: Readonly<Record<string, readonly string[]>>;
+  /** Replicas may share its objects. */
+  readonly isShared: boolean;
   start(runtime: ControllerRuntime, context: Context): RunningController;
 }
 
@@ -121,6 +128,7 @@ export function phaseController<T extends KubeObject, Phase extends string, Fact
     writes,
     reasons,
     wokenByKinds: wokenBy.map((wake) => wake.kind),
+    isShared: definition.sharedBy !== undefined,
     transitions: Object.fromEntries(phasesOf(table).map((phase) => [phase, table[phase].to])),
     start: (runtime, context) => new Runner(definition, runtime, context),
   };

@@ -7,6 +7,14 @@ import type { Controller } from './controller.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import { createEventRecorder, silentEvents } from './events.ts';
 import { type LeaderElectionOptions, Leadership } from './leader.ts';
+import type { ControllerRuntime, RunningController } from './runner.ts';
+import type { Deeds, Membership } from './shards/membership.ts';
+
+export interface Sharing {
+  readonly membership: Membership;
+  /** Ends what goes on beside the turns, and forgets what was learned: another replica looks for itself. */
+  letGo(isConcerned: (key: string) => boolean): Promise<void>;
+}
 
 export interface ManagerOptions<Context> {
   readonly controllers: readonly Controller<Context>[];
@@ -17,6 +25,8 @@ export interface ManagerOptions<Context> {
   readonly log: Logger;
   readonly registry: Registry;
   readonly leaderElection?: LeaderElectionOptions;
+  /** Replicas share the controllers that can be shared. */
+  readonly sharing?: Sharing;
   /** Record Kubernetes events; true by default. */
   readonly events?: boolean;
   /** Aborted to stop. */
@@ -29,45 +39,122 @@ export interface ManagerOptions<Context> {
  * Runs controllers: caches complete, then leadership, then work. When the signal is aborted, running turns finish
  * within the grace period and the lease is given back. Rejects with LeaseLost when leadership ends, after cutting the
  * running turns short: what they still try is fenced by the versions they looked at.
+ *
+ * Where replicas share the work, those controllers that can be shared run in each of them, and only the others wait for
+ * leadership. Then a lost lease of the replica ends everything as well.
  */
 export async function runManager<Context>(options: ManagerOptions<Context>): Promise<void> {
-  const { caches, signal, client, clock, log, leaderElection } = options;
-  await caches.start();
-  if (leaderElection === undefined) return work(options, undefined);
-  const leadership = new Leadership({ options: leaderElection, client, clock, log });
-  const elected = await leadership.acquire(signal).then(
-    () => true,
-    (error: unknown) => {
-      if (signal.aborted) return false;
-      throw error;
-    },
-  );
-  if (elected) await work(options, leadership);
+  await options.caches.start();
+  const manager = new Manager(options);
+  await manager.run();
 }
 
-async function work<Context>(options: ManagerOptions<Context>, leadership: Leadership | undefined): Promise<void> {
-  const { controllers, context, signal, clock, gracePeriodMs } = options;
-  const cutShort = new AbortController();
-  const runtime = runtimeOf(options, cutShort.signal);
-  const running = controllers.map((controller) => controller.start(runtime, context));
-  const drainAll = () => Promise.all(running.map((controller) => controller.drain()));
-  try {
-    await Promise.race([untilAborted(signal), leadership?.keep(signal) ?? untilAborted(signal)]);
-  } catch (error) {
-    cutShort.abort(error);
-    await Promise.race([drainAll(), clock.sleep(gracePeriodMs)]);
-    throw error;
+/** How long turns that were cut short may take to notice. */
+const cutGraceMs = 2_000;
+
+class Manager<Context> {
+  readonly #options: ManagerOptions<Context>;
+  readonly #leadership: Leadership | undefined;
+  readonly #runtime: ControllerRuntime;
+  readonly #running: RunningController[] = [];
+  /** Ends running turns at once. */
+  readonly #cutShort = new AbortController();
+  /** Leases are kept until everything is finished. */
+  readonly #finished = new AbortController();
+
+  constructor(options: ManagerOptions<Context>) {
+    const { leaderElection, client, clock, log } = options;
+    this.#options = options;
+    this.#runtime = runtimeOf(options, this.#cutShort.signal);
+    this.#leadership = leaderElection && new Leadership({ options: leaderElection, client, clock, log });
   }
-  const grace = clock.setTimeout(gracePeriodMs, () => cutShort.abort(new Error('stopping')));
-  await Promise.race([drainAll(), untilAborted(cutShort.signal)]);
-  grace[Symbol.dispose]();
-  await leadership?.release();
+
+  async run(): Promise<void> {
+    const { signal } = this.#options;
+    const work = Promise.all([this.#share(), this.#lead()]);
+    try {
+      await Promise.race([untilAborted(signal), work]);
+    } catch (error) {
+      this.#cutShort.abort(error);
+      await this.#end(work);
+      throw error;
+    }
+    // A lease that is lost only now means that nothing may be finished any more.
+    work.catch((error: unknown) => this.#cutShort.abort(error));
+    await this.#end(work);
+  }
+
+  /** Turns finish, or are cut short; then others are told that they may go on. */
+  async #end(work: Promise<unknown>): Promise<void> {
+    const { clock, gracePeriodMs } = this.#options;
+    const idle = this.#drain().then(() => true);
+    const isOver = (afterMs: number) => clock.sleep(afterMs).then(() => false);
+    const cut = untilAborted(this.#cutShort.signal).then(() => false);
+    const isDone = await Promise.race([idle, cut, isOver(gracePeriodMs)]);
+    this.#cutShort.abort(new Error('stopping'));
+    // What does not end even then may still act: nobody is told, and the leases run out by themselves.
+    if (isDone || (await Promise.race([idle, isOver(cutGraceMs)]))) await this.#release(work);
+    this.#finished.abort();
+  }
+
+  /** The part of the fleet that is this replica's. */
+  async #share(): Promise<void> {
+    const { sharing, controllers, caches, signal } = this.#options;
+    if (sharing === undefined) return untilAborted(this.#finished.signal);
+    const deeds: Deeds = {
+      stop: (isConcerned) => this.#handOver(isConcerned),
+      prepare: () => caches.catchUp(),
+      start: (isConcerned) => this.#running.forEach((controller) => controller.takeOver(isConcerned)),
+    };
+    if (!(await unlessStopped(sharing.membership.join(deeds, signal), signal))) return;
+    this.#start(controllers.filter(({ isShared }) => isShared));
+    await sharing.membership.keep(this.#finished.signal);
+  }
+
+  /** What is done by one of the replicas. */
+  async #lead(): Promise<void> {
+    const { sharing, controllers, signal } = this.#options;
+    if (this.#leadership !== undefined && !(await unlessStopped(this.#leadership.acquire(signal), signal))) return;
+    this.#start(sharing === undefined ? controllers : controllers.filter(({ isShared }) => !isShared));
+    await (this.#leadership?.keep(signal) ?? untilAborted(this.#finished.signal));
+  }
+
+  #start(controllers: readonly Controller<Context>[]): void {
+    const { context, signal } = this.#options;
+    if (signal.aborted || this.#cutShort.signal.aborted) return;
+    for (const controller of controllers) this.#running.push(controller.start(this.#runtime, context));
+  }
+
+  async #drain(): Promise<void> {
+    await Promise.all(this.#running.map((controller) => controller.drain()));
+  }
+
+  /** Turns may finish within the grace period; then they are cut short, and waited for all the same. */
+  async #handOver(isConcerned: (key: string) => boolean): Promise<void> {
+    const { clock, gracePeriodMs, sharing, log } = this.#options;
+    const handOvers = this.#running.map((controller) => controller.handOver(isConcerned));
+    using _grace = clock.setTimeout(gracePeriodMs, () => {
+      log.info({ gracePeriodMs }, 'turns that another replica waits for are cut short');
+      for (const handOver of handOvers) handOver.cutShort();
+    });
+    await Promise.all(handOvers.map(({ finished }) => finished));
+    await sharing?.letGo(isConcerned);
+  }
+
+  async #release(work: Promise<unknown>): Promise<void> {
+    const { sharing } = this.#options;
+    await sharing?.letGo(() => true);
+    this.#finished.abort();
+    await work.catch(() => undefined);
+    await sharing?.membership.leave();
+    await this.#leadership?.release();
+  }
 }
 
 function runtimeOf<Context>(
-  { client, caches, clock, log, registry, events }: ManagerOptions<Context>,
+  { client, caches, clock, log, registry, events, sharing }: ManagerOptions<Context>,
   signal: AbortSignal,
-) {
+): ControllerRuntime {
   return {
     client,
     caches,
@@ -76,7 +163,19 @@ function runtimeOf<Context>(
     signal,
     metrics: new ControllerMetrics(registry, clock),
     events: events === false ? silentEvents : createEventRecorder({ client, clock, log, controller: 'metal-operator' }),
+    share: sharing?.membership,
   };
+}
+
+/** False when it was given up because the signal was aborted. */
+async function unlessStopped(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { endsList, type KubeClient, type ObjectEvent, type WatchEvent } from './client.ts';
 import type { Clock } from './clock.ts';
-import { KubeError } from './errors.ts';
+import { isNotFound, KubeError } from './errors.ts';
 import type { Kind, KubeObject } from './kind.ts';
 import type { Census, Store } from './store.ts';
 import type { WatchLag } from './watch-lag.ts';
@@ -68,6 +68,23 @@ export class Reflector {
         await this.#recover(error, signal);
       }
     }
+  }
+
+  /** Reads what there is now, beside the watch: afterwards the store shows all that was written before the call. */
+  async catchUp(signal: AbortSignal): Promise<void> {
+    const { client, kind, scope, isOptional } = this.#options;
+    const census = this.#begin();
+    let version = '';
+    try {
+      for await (const { items, resourceVersion } of client.pages(kind, { ...scope, signal })) {
+        for (const item of items) census.take(item);
+        version = resourceVersion;
+      }
+    } catch (error) {
+      if (isOptional && isNotFound(error)) return;
+      throw error;
+    }
+    census.complete(version);
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {

@@ -26,11 +26,29 @@ export interface ControllerRuntime {
   readonly events: EventRecorder;
   /** Aborted when running turns must end at once. */
   readonly signal: AbortSignal;
+  /** Where replicas share the work: what of it is this one's. Without it, everything. */
+  readonly share?: Share | undefined;
+}
+
+export interface Share {
+  /** Whether a turn of an object with this key may begin. */
+  mayBegin(key: string): boolean;
+}
+
+/** Turns of what goes to another replica. */
+export interface HandOver {
+  readonly finished: Promise<void>;
+  /** Those that still run are to end at once. */
+  cutShort(): void;
 }
 
 export interface RunningController {
   /** Takes no new keys; resolves when the running turns have finished. */
   drain(): Promise<void>;
+  /** Forgets all objects whose key is concerned. That none of them is begun again is up to the share. */
+  handOver(isConcerned: (key: string) => boolean): HandOver;
+  /** Looks at all objects whose key is concerned. */
+  takeOver(isConcerned: (key: string) => boolean): void;
 }
 
 /** A table that never comes to rest within this many steps is a defect; it is slowed down and reported. */
@@ -48,6 +66,22 @@ interface Stand<Phase extends string> {
   dirty: boolean;
 }
 
+/** What ends a turn before its time. */
+interface Ends {
+  /** Its object goes to another replica: it is neither reported nor tried again here. */
+  readonly cut: AbortSignal;
+  /** That, or that everything ends. */
+  readonly signal: AbortSignal;
+}
+
+/** A turn that is under way. */
+interface Running {
+  /** By which key its object is shared. */
+  readonly sharedBy: string | undefined;
+  readonly cut: AbortController;
+  readonly finished: Promise<void>;
+}
+
 export class Runner<T extends KubeObject, Phase extends string, Facts, Action extends string, Context>
   implements RunningController
 {
@@ -57,7 +91,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   readonly #queue: WorkQueue;
   readonly #slots: Slots;
   readonly #subscriptions = new DisposableStack();
-  readonly #turns = new Set<Promise<void>>();
+  readonly #turns = new Map<string, Running>();
   readonly #phases = new Map<string, PhaseMemory>();
   readonly #untold = new UntoldWaits();
   readonly #lastSaid = new Map<string, string>();
@@ -86,12 +120,45 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   async drain(): Promise<void> {
     this.#subscriptions.dispose();
     this.#queue.close();
-    await Promise.allSettled(this.#turns);
+    await Promise.all([...this.#turns.values()].map(({ finished }) => finished));
+  }
+
+  handOver(isConcerned: (key: string) => boolean): HandOver {
+    for (const object of this.#sharedWhere(isConcerned)) this.#forget(keyOf(object));
+    const turns = [...this.#turns.values()].filter(({ sharedBy }) => sharedBy !== undefined && isConcerned(sharedBy));
+    return {
+      finished: Promise.all(turns.map(({ finished }) => finished)).then(() => undefined),
+      cutShort: () => turns.forEach(({ cut }) => cut.abort(new Error('another replica takes over'))),
+    };
+  }
+
+  takeOver(isConcerned: (key: string) => boolean): void {
+    for (const object of this.#sharedWhere(isConcerned)) this.#queue.add(keyOf(object));
+  }
+
+  #sharedWhere(isConcerned: (key: string) => boolean): T[] {
+    const { kind, sharedBy } = this.#definition;
+    if (sharedBy === undefined) return [];
+    return [...this.#runtime.caches.of(kind).all()].filter((object) => isConcerned(sharedBy(object, this.#context)));
+  }
+
+  /** By which key the object is shared; undefined where it is not. */
+  #sharedKeyOf(key: string): string | undefined {
+    const { kind, sharedBy } = this.#definition;
+    if (sharedBy === undefined || this.#runtime.share === undefined) return undefined;
+    const object = this.#runtime.caches.of(kind).get(key);
+    return object && sharedBy(object, this.#context);
+  }
+
+  /** What of others is not even put in the queue. An object that is gone is forgotten by everybody. */
+  #isOurs(key: string): boolean {
+    const sharedBy = this.#sharedKeyOf(key);
+    return sharedBy === undefined || this.#runtime.share?.mayBegin(sharedBy) === true;
   }
 
   #subscribe(): void {
     const { kind, wokenBy = [], wakes } = this.#definition;
-    const wake = (key: string) => this.#queue.add(key);
+    const wake = (key: string) => this.#wake(key);
     const own = this.#runtime.caches.of(kind);
     this.#subscriptions.use(own.onChange(({ key, after }) => this.#onOwnChange(key, after)));
     for (const other of wokenBy) {
@@ -107,10 +174,14 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     for (const object of own.all()) wake(keyOf(object));
   }
 
+  #wake(key: string): void {
+    if (this.#isOurs(key)) this.#queue.add(key);
+  }
+
   /** While this controller writes a status, changes are noted instead: its own is no news. */
   #onOwnChange(key: string, after: T | undefined): void {
     const noted = this.#noted.get(key);
-    if (noted === undefined) this.#queue.add(key);
+    if (noted === undefined) this.#wake(key);
     else noted.add(after?.metadata.resourceVersion ?? '');
   }
 
@@ -118,28 +189,44 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     while (this.#queue.depth > 0 && this.#slots.tryAcquire()) {
       const key = this.#queue.take();
       if (key === undefined) return this.#slots.release();
-      const turn = this.#work(key).finally(() => this.#turns.delete(turn));
-      this.#turns.add(turn);
+      if (this.#isOurs(key)) this.#begin(key);
+      else this.#pass(key);
     }
   }
 
-  async #work(key: string): Promise<void> {
+  /** It became another replica's while it waited. */
+  #pass(key: string): void {
+    this.#queue.forget(key);
+    this.#queue.done(key);
+    this.#slots.release();
+  }
+
+  #begin(key: string): void {
+    const cut = new AbortController();
+    const sharedBy = this.#sharedKeyOf(key);
+    const signal = sharedBy === undefined ? this.#runtime.signal : AbortSignal.any([this.#runtime.signal, cut.signal]);
+    const finished = this.#work(key, { cut: cut.signal, signal });
+    this.#turns.set(key, { sharedBy, cut, finished });
+  }
+
+  async #work(key: string, ends: Ends): Promise<void> {
     const { metrics } = this.#runtime;
     const stop = metrics.turnStarted(this.#definition.name);
     let result: 'success' | 'error' | 'requeue' | 'requeue_after' = 'success';
     try {
-      result = await this.#turn(key);
+      result = await this.#turn(key, ends);
     } catch (error) {
-      result = this.#settleFailure(key, error);
+      result = ends.cut.aborted ? 'requeue' : this.#settleFailure(key, error);
     } finally {
       stop(result);
+      this.#turns.delete(key);
       this.#slots.release();
       this.#queue.done(key);
       this.#pump();
     }
   }
 
-  async #turn(key: string): Promise<'success' | 'requeue' | 'requeue_after'> {
+  async #turn(key: string, ends: Ends): Promise<'success' | 'requeue' | 'requeue_after'> {
     const first = this.#runtime.caches.of(this.#definition.kind).get(key);
     if (first === undefined) return this.#forget(key);
     const deleting = first.metadata.deletionTimestamp !== undefined;
@@ -148,22 +235,23 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     if (!deleting) await this.#ensureFinalizer(first);
     const stand = this.#standOf(key, first);
     try {
-      return await this.#steps(key, stand);
+      return await this.#steps(key, stand, ends);
     } catch (error) {
-      await this.#reportError(key, stand, error);
+      if (!ends.cut.aborted) await this.#reportError(key, stand, error);
       throw error;
     }
   }
 
-  async #steps(key: string, stand: Stand<Phase>): Promise<'success' | 'requeue' | 'requeue_after'> {
+  async #steps(key: string, stand: Stand<Phase>, ends: Ends): Promise<'success' | 'requeue' | 'requeue_after'> {
     for (let step = 0; step < stepsPerTurn; step += 1) {
+      ends.cut.throwIfAborted();
       const object = this.#runtime.caches.of(this.#definition.kind).get(key);
       if (object === undefined) return this.#forget(key);
       const facts = this.#factsOf(object, stand);
       const decision = this.#judge(object, facts, stand);
       this.#say(key, object, stand, decision);
       if (decision.kind === 'go') this.#enter(key, object, stand, decision);
-      else if (decision.kind === 'act') await this.#do(key, object, facts, decision, stand);
+      else if (decision.kind === 'act') await this.#do(key, { object, facts, decision, stand, signal: ends.signal });
       else return this.#rest(key, object, facts, decision, stand);
     }
     throw new OperatorError({
@@ -191,13 +279,17 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     this.#phases.set(key, { phase: stand.phase, since: stand.since });
   }
 
-  async #do(key: string, object: T, facts: Facts, decision: Act<Action>, stand: Stand<Phase>): Promise<void> {
+  async #do(
+    key: string,
+    deed: { object: T; facts: Facts; decision: Act<Action>; stand: Stand<Phase>; signal: AbortSignal },
+  ): Promise<void> {
+    const { object, facts, decision, stand, signal } = deed;
     const { kind: word, reason, message } = decision;
     const written = stand.dirty
       ? await this.#applyStatus(object, facts, this.#outcome(stand, { kind: word, reason, message }))
       : object;
     stand.dirty = false;
-    const { clock, signal, events } = this.#runtime;
+    const { clock, events } = this.#runtime;
     const tell = (event: Omit<EventText, 'controller'>) =>
       events.record(written, { ...event, controller: this.#reporter });
     const turn = {

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Lease } from '@metal/kube/builtin.ts';
+import { CacheSet } from '@metal/kube/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import { act, type PhaseTable, rest, rowsOf } from '@metal/kube/decide.ts';
+import { defineKind } from '@metal/kube/define-kind.ts';
+import { installKinds } from '@metal/kube/install-kinds.ts';
+import type { ObjectOf } from '@metal/kube/kind.ts';
+import { runManager } from '@metal/kube/manager.ts';
+import { leaseNameOf, memberLeases } from '@metal/kube/shards/member-leases.ts';
+import { Membership } from '@metal/kube/shards/membership.ts';
+import { openCluster } from '@metal/lab/cluster.ts';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import * as z from 'zod';
+
+const Bell = defineKind({
+  group: 'test.example',
+  version: 'v1',
+  kind: 'Bell',
+  plural: 'bells',
+  scope: 'Cluster',
+  description: 'A bell to share among replicas.',
+  columns: {},
+  fields: { spec: z.object({ strokes: z.number().int() }) },
+});
+type Bell = ObjectOf<typeof Bell>;
+
+/** What all replicas do to the bells, in order. */
+class Tower {
+  readonly rung: { readonly by: string; readonly bell: string; readonly strokes: number }[] = [];
+  readonly #listeners = new Set<() => void>();
+  /** A stroke takes until this is over. */
+  hold: Promise<void> = Promise.resolve();
+
+  ring(by: string, bell: string, strokes: number): void {
+    this.rung.push({ by, bell, strokes });
+    for (const listener of this.#listeners) listener();
+  }
+
+  async until(holds: () => boolean): Promise<void> {
+    if (holds()) return;
+    await new Promise<void>((resolve) => {
+      const check = () => holds() && this.#listeners.delete(check) && resolve();
+      this.#listeners.add(check);
+    });
+  }
+}
+
+interface Ringer {
+  readonly name: string;
+  readonly tower: Tower;
+  /** Strokes that this replica knows to have been struck. */
+  readonly struck: Map<string, number>;
+}
+
+interface Facts {
+  readonly name: string;
+  readonly due: number | undefined;
+}
+
+const row = rowsOf<'Hanging', Facts, 'strike'>();
+const table: PhaseTable<'Hanging', Facts, 'strike'> = {
+  Hanging: row([], ({ due }) => (due === undefined ? rest : act('strike', 'StrokesWanted'))),
+};
+
+const definition = {
+  kind: Bell,
+  phaseOf: () => 'Hanging' as const,
+  facts: ({ metadata, spec }: Bell, { struck }: Ringer): Facts => ({
+    name: metadata.name,
+    due: struck.get(metadata.name) === spec.strokes ? undefined : spec.strokes,
+  }),
+  table,
+  actions: {
+    strike: async ({ facts, context, signal }: { facts: Facts; context: Ringer; signal: AbortSignal }) => {
+      context.tower.ring(context.name, facts.name, facts.due ?? 0);
+      await Promise.race([
+        context.tower.hold,
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
+      ]);
+      context.struck.set(facts.name, facts.due ?? 0);
+    },
+  },
+  writes: [],
+};
+const sharedController = phaseController({ name: 'bell', ...definition, sharedBy: ({ metadata }) => metadata.name });
+
+const cluster = openCluster({ crds: false });
+after(async () => (await cluster)[Symbol.asyncDispose]());
+
+const times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+const group = 'bell-ringers';
+
+interface Replica extends AsyncDisposable {
+  readonly name: string;
+  readonly membership: Membership;
+  readonly ended: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+async function openReplica(name: string, tower: Tower, controllers = [sharedController]): Promise<Replica> {
+  const { kubeconfigPath } = await cluster;
+  const client = createKubeClient({ kubeconfigPath });
+  const clock = createClock(10);
+  const log = pino({ level: process.env.LAB_LOG ?? 'silent' }, process.stderr);
+  const caches = new CacheSet({ client, clock, log });
+  caches.watch(Bell);
+  const struck = new Map<string, number>();
+  const leases = memberLeases({ client, clock, namespace: 'default', group, identity: name, leaseMs: times.leaseMs });
+  const membership = new Membership({ self: leaseNameOf(group, name), leases, times, clock, log });
+  const stopping = new AbortController();
+  const running = runManager({
+    controllers,
+    caches,
+    client,
+    context: { name, tower, struck },
+    clock,
+    log,
+    registry: new Registry(),
+    sharing: {
+      membership,
+      letGo: async (isConcerned) => [...struck.keys()].filter(isConcerned).forEach((bell) => struck.delete(bell)),
+    },
+    leaderElection: { namespace: 'default', leaseName: 'bell-leader', identity: name, ...times },
+    signal: stopping.signal,
+    gracePeriodMs: 8_000,
+  });
+  const ended = running.catch((error: unknown) => error);
+  const stop = async () => {
+    stopping.abort();
+    await running.catch(() => undefined);
+    await caches.stop();
+    await client[Symbol.asyncDispose]();
+  };
+  return { name, membership, ended, stop, [Symbol.asyncDispose]: stop };
+}
+
+interface Room extends AsyncDisposable {
+  readonly client: KubeClient;
+  readonly tower: Tower;
+}
+
+async function openRoom(count: number): Promise<Room> {
+  const { kubeconfigPath } = await cluster;
+  const client = createKubeClient({ kubeconfigPath });
+  await installKinds(client, [Bell]);
+  const bells = Array.from({ length: count }, (_, index) => `bell-${index}`);
+  for (const name of bells) await client.create(Bell, { metadata: { name }, spec: { strokes: 1 } });
+  const close = async () => {
+    for (const name of bells) await client.delete(Bell, { name });
+    await client[Symbol.asyncDispose]();
+  };
+  return { client, tower: new Tower(), [Symbol.asyncDispose]: close };
+}
+
+const countOf = ({ rung }: Tower, by: string): number =>
+  new Set(rung.filter((one) => one.by === by).map(({ bell }) => bell)).size;
+
+/** Wants another stroke of every bell, and waits until each was struck by somebody. */
+async function strokesOfAll({ client, tower }: Room, strokes: number, count: number): Promise<string[]> {
+  for (let index = 0; index < count; index += 1)
+    await client.mergePatch(Bell, { name: `bell-${index}` }, { spec: { strokes } });
+  const struck = () => tower.rung.filter((one) => one.strokes === strokes);
+  await tower.until(() => new Set(struck().map(({ bell }) => bell)).size === count);
+  return struck().map(({ by, bell }) => `${bell} ${by}`);
+}
+
+test('replicas share the objects, each is worked on by one, and who goes leaves its share to the others', async () => {
+  await using room = await openRoom(30);
+  const { tower, client } = room;
+  await using one = await openReplica('one', tower);
+  await tower.until(() => countOf(tower, 'one') === 30);
+  await using two = await openReplica('two', tower);
+  await tower.until(() => countOf(tower, 'two') > 5);
+
+  const second = await strokesOfAll(room, 2, 30);
+  assert.equal(new Set(second).size, 30, 'nothing was struck by both');
+  const ofTwo = second.filter((words) => words.endsWith(' two')).length;
+  assert.ok(ofTwo > 5 && ofTwo < 25, `${ofTwo} of 30`);
+  const leases = (await client.list(Lease, { namespace: 'default' })).items;
+  assert.deepEqual(
+    leases
+      .map(({ metadata, spec }) => `${metadata.name} ${spec?.holderIdentity}`)
+      .filter((words) => words.includes(group)),
+    ['bell-ringers-one one', 'bell-ringers-two two'],
+  );
+  assert.deepEqual(one.membership.members, ['bell-ringers-one', 'bell-ringers-two']);
+
+  await one.stop();
+  const third = await strokesOfAll(room, 3, 30);
+  assert.deepEqual(new Set(third.map((words) => words.split(' ')[1])), new Set(['two']));
+  assert.ok(two.membership.isAlive);
+});
+
+test('a newcomer waits until what runs elsewhere is finished, and then begins', async () => {
+  await using room = await openRoom(8);
+  const { tower } = room;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  tower.hold = promise;
+  await using one = await openReplica('early', tower);
+  await tower.until(() => countOf(tower, 'early') === 8);
+  await using two = await openReplica('late', tower);
+  // It has seen the newcomer, and finishes what that one waits for.
+  while (one.membership.members.length < 2 || two.membership.members.length < 2) await renewal(room.client);
+  assert.equal(countOf(tower, 'late'), 0);
+  resolve();
+  await tower.until(() => countOf(tower, 'late') > 0);
+});
+
+test('a turn that does not end is cut short when another replica waits for it', async () => {
+  await using room = await openRoom(8);
+  const { tower } = room;
+  tower.hold = new Promise(() => undefined);
+  await using _one = await openReplica('stuck', tower);
+  await tower.until(() => countOf(tower, 'stuck') === 8);
+  await using _two = await openReplica('fresh', tower);
+  await tower.until(() => countOf(tower, 'fresh') > 0);
+  assert.equal(tower.rung.filter(({ by }) => by === 'stuck').length, 8, 'nothing was begun again meanwhile');
+});
+
+test('a replica whose lease is deleted ends, and the other takes over', async () => {
+  await using room = await openRoom(8);
+  const { tower, client } = room;
+  await using one = await openReplica('first', tower);
+  await using _two = await openReplica('second', tower);
+  await tower.until(() => countOf(tower, 'first') > 0 && countOf(tower, 'second') > 0);
+  await client.delete(Lease, { namespace: 'default', name: leaseNameOf(group, 'first') });
+  assert.match(String(await one.ended), /LeaseLost/);
+  await strokesOfAll(room, 2, 8);
+  assert.ok(tower.rung.filter(({ strokes }) => strokes === 2).every(({ by }) => by === 'second'));
+});
+
+/** The next change of a lease of the replicas. */
+async function renewal(client: KubeClient): Promise<void> {
+  const { resourceVersion } = await client.list(Lease, { namespace: 'default' });
+  for await (const event of client.watch(Lease, { namespace: 'default', resourceVersion, timeoutSeconds: 30 }))
+    if (event.type === 'MODIFIED') return;
+}
