@@ -33,6 +33,8 @@ export interface ControllerRuntime {
 export interface Share {
   /** Whether a turn of an object with this key may begin. */
   mayBegin(key: string): boolean;
+  /** Whether one that was begun may do anything more. */
+  mayAct(key: string): boolean;
 }
 
 /** Turns of what goes to another replica. */
@@ -68,9 +70,9 @@ interface Stand<Phase extends string> {
 
 /** What ends a turn before its time. */
 interface Ends {
-  /** Its object goes to another replica: it is neither reported nor tried again here. */
-  readonly cut: AbortSignal;
-  /** That, or that everything ends. */
+  /** Its object is another replica's, or about to be: nothing more is done, reported or tried again here. */
+  readonly isCut: () => boolean;
+  /** Aborted then, or when everything ends. */
   readonly signal: AbortSignal;
 }
 
@@ -204,8 +206,13 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   #begin(key: string): void {
     const cut = new AbortController();
     const sharedBy = this.#sharedKeyOf(key);
-    const signal = sharedBy === undefined ? this.#runtime.signal : AbortSignal.any([this.#runtime.signal, cut.signal]);
-    const finished = this.#work(key, { cut: cut.signal, signal });
+    const { signal, share } = this.#runtime;
+    const isCut = () => cut.signal.aborted || share?.mayAct(sharedBy ?? '') === false;
+    const ends: Ends =
+      sharedBy === undefined
+        ? { isCut: () => false, signal }
+        : { isCut, signal: AbortSignal.any([signal, cut.signal]) };
+    const finished = this.#work(key, ends);
     this.#turns.set(key, { sharedBy, cut, finished });
   }
 
@@ -216,7 +223,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     try {
       result = await this.#turn(key, ends);
     } catch (error) {
-      result = ends.cut.aborted ? 'requeue' : this.#settleFailure(key, error);
+      result = ends.isCut() ? 'requeue' : this.#settleFailure(key, error);
     } finally {
       stop(result);
       this.#turns.delete(key);
@@ -237,14 +244,14 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     try {
       return await this.#steps(key, stand, ends);
     } catch (error) {
-      if (!ends.cut.aborted) await this.#reportError(key, stand, error);
+      if (!ends.isCut()) await this.#reportError(key, stand, error);
       throw error;
     }
   }
 
   async #steps(key: string, stand: Stand<Phase>, ends: Ends): Promise<'success' | 'requeue' | 'requeue_after'> {
     for (let step = 0; step < stepsPerTurn; step += 1) {
-      ends.cut.throwIfAborted();
+      if (ends.isCut()) throw new Error('another replica takes over');
       const object = this.#runtime.caches.of(this.#definition.kind).get(key);
       if (object === undefined) return this.#forget(key);
       const facts = this.#factsOf(object, stand);

@@ -36,6 +36,8 @@ export interface BmcOptions {
   readonly random?: () => number;
   readonly limits?: Partial<BmcLimits>;
   readonly observer?: BmcObserver;
+  /** Whether anything may be sent right now; asked before each request. What may not be sent fails with HandedOver. */
+  readonly mayTalk?: (() => boolean) | undefined;
 }
 
 export interface CallOptions {
@@ -104,7 +106,7 @@ export class Bmc implements AsyncDisposable {
   #serviceUuid: string | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor({ endpoint, credentials, clock, random = Math.random, limits, observer }: BmcOptions) {
+  constructor({ endpoint, credentials, clock, random = Math.random, limits, observer, mayTalk }: BmcOptions) {
     this.#clock = clock;
     this.#random = random;
     this.#limits = { ...defaultLimits, ...limits };
@@ -116,6 +118,7 @@ export class Bmc implements AsyncDisposable {
       random,
       limits: this.#limits,
       observer,
+      mayTalk,
       onBreaker: (state) => this.#breakerIs(state),
     });
     this.#authentication = new Authentication({

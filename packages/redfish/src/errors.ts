@@ -72,6 +72,12 @@ export const redfishErrorCatalogue = {
     meaning: 'The BMC answered with an HTTP error that has no code of its own.',
     remedy: 'Read the explanation of the BMC in the message; if it is a 500 that stays, reset the BMC.',
   },
+  HandedOver: {
+    retry: 'later',
+    meaning:
+      'Another replica of the operator talks to this BMC, or may be about to, since this one could not renew its lease. Nothing was sent.',
+    remedy: 'Nothing; the other replica goes on. If it repeats, look at the load of the API server.',
+  },
   Closed: {
     retry: 'later',
     meaning: 'The conversation was ended on our side while a call was running.',
@@ -117,7 +123,14 @@ export class RedfishError extends Error {
 export const closedError = (): RedfishError =>
   new RedfishError({ code: 'Closed', message: 'the conversation with the BMC was ended on our side; start a new one' });
 
+export const handedOverError = (origin: string): RedfishError =>
+  new RedfishError({
+    code: 'HandedOver',
+    message: `another replica talks to ${origin}, or may be about to; nothing was sent, it goes on there`,
+  });
+
 const neverSent: ReadonlySet<RedfishErrorCode> = new Set([
+  'HandedOver',
   'CircuitOpen',
   'TlsUntrusted',
   'AuthenticationFailed',

@@ -2,7 +2,7 @@ import { codeOfStatus } from './answer.ts';
 import { Breaker, type BreakerLimits, type BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
-import { RedfishError, type RedfishErrorCode } from './errors.ts';
+import { handedOverError, RedfishError, type RedfishErrorCode } from './errors.ts';
 import { type Exchange, type RawAnswer, Transport } from './transport.ts';
 
 /** One exchange that is over. */
@@ -36,6 +36,8 @@ export interface ExchangesOptions {
     readonly breaker: BreakerLimits;
   };
   readonly observer: BmcObserver | undefined;
+  /** Asked before each request and for each new connection. */
+  readonly mayTalk: (() => boolean) | undefined;
   readonly onBreaker: (state: BreakerState) => void;
 }
 
@@ -45,16 +47,20 @@ export class Exchanges {
   readonly #observer: BmcObserver | undefined;
   readonly #breaker: Breaker;
   readonly #transport: Transport;
+  readonly #mayTalk: () => boolean;
+  readonly #origin: string;
 
-  constructor({ endpoint, clock, random, limits, observer, onBreaker }: ExchangesOptions) {
+  constructor({ endpoint, clock, random, limits, observer, onBreaker, mayTalk = () => true }: ExchangesOptions) {
     const { inFlight: connections, callDeadlineMs, maxBodyBytes } = limits;
     this.#clock = clock;
     this.#observer = observer;
-    this.#transport = new Transport({ endpoint, clock, connections, maxBodyBytes, callDeadlineMs });
+    this.#mayTalk = mayTalk;
+    this.#origin = originOf(endpoint);
+    this.#transport = new Transport({ endpoint, clock, connections, maxBodyBytes, callDeadlineMs, mayTalk });
     this.#breaker = new Breaker({
       clock,
       random,
-      origin: originOf(endpoint),
+      origin: this.#origin,
       limits: limits.breaker,
       onChange: (state) => {
         onBreaker(state);
@@ -69,6 +75,7 @@ export class Exchanges {
 
   /** Answers whatever the status. A 5xx of a side resource speaks for that resource alone. */
   async exchange(exchange: Exchange, isSideResource = false): Promise<RawAnswer> {
+    if (!this.#mayTalk()) throw handedOverError(this.#origin);
     this.#breaker.admit();
     const startedAt = this.#clock.now();
     this.#observer?.requestStarted?.();

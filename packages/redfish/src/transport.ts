@@ -1,10 +1,10 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { Client, type Dispatcher, Pool } from 'undici';
+import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import type { Clock } from './clock.ts';
 import { collect, type Collected } from './collect.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
-import { closedError, RedfishError } from './errors.ts';
+import { closedError, handedOverError, RedfishError } from './errors.ts';
 import { trustingConnector } from './trust.ts';
 
 export type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
@@ -32,6 +32,8 @@ export interface TransportOptions {
   readonly maxBodyBytes: number;
   /** Also the longest wait for a connection. */
   readonly callDeadlineMs: number;
+  /** Asked again once a connection stands, right before something is written on it. */
+  readonly mayTalk?: (() => boolean) | undefined;
 }
 
 /** Connections are closed after this much silence. */
@@ -49,11 +51,11 @@ export class Transport {
   #isClosed = false;
 
   constructor(options: TransportOptions) {
-    const { endpoint, callDeadlineMs } = options;
+    const { endpoint, callDeadlineMs, mayTalk } = options;
     this.#options = options;
     this.#origin = originOf(endpoint);
     this.#clientOptions = {
-      connect: trustingConnector(endpoint, callDeadlineMs),
+      connect: allowed(trustingConnector(endpoint, callDeadlineMs), originOf(endpoint), mayTalk),
       // The deadline of the exchange is the only one.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -166,6 +168,23 @@ export class Transport {
   #badAnswer(message: string, cause?: unknown): RedfishError {
     return new RedfishError({ code: 'BadAnswer', message, cause });
   }
+}
+
+/**
+ * A process that stood still while it connected, and goes on when another has taken its place, finds out before it
+ * writes: the connection is dropped.
+ */
+function allowed(
+  connect: buildConnector.connector,
+  origin: string,
+  mayTalk: () => boolean = () => true,
+): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (error, socket) => {
+      if (error !== null || mayTalk()) return error === null ? callback(null, socket) : callback(error, null);
+      socket.destroy();
+      callback(handedOverError(origin), null);
+    });
 }
 
 function codeOf(error: unknown): string {

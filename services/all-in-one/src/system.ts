@@ -4,10 +4,11 @@ import { bootTokenKeyFrom } from '@metal/operator/boot-token-key.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
 import type { Component, OperatorConfig } from '@metal/operator/config.ts';
 import type { OperatorCaches, OperatorContext } from '@metal/operator/context.ts';
-import { controllers } from '@metal/operator/controllers.ts';
+import { controllersFor } from '@metal/operator/controllers.ts';
 import { discoveryIgnitionOf } from '@metal/operator/discovery-ignition.ts';
 import { dnsRecordsOf } from '@metal/operator/dns-records.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
+import { letGo } from '@metal/operator/hand-over.ts';
 import { Notices } from '@metal/operator/notices.ts';
 import { PromptLooks } from '@metal/operator/prompt-looks.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
@@ -16,7 +17,8 @@ import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
-import { runManager } from '@metal/kube/manager.ts';
+import { runManager, type Sharing } from '@metal/kube/manager.ts';
+import type { Membership } from '@metal/kube/shards/membership.ts';
 import { watchMetadataKinds } from '@metal/metadata/metadata.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
 import {
@@ -30,6 +32,8 @@ import {
   type SystemOptions,
 } from './service-parts.ts';
 import { exportFleet } from './metrics/metrics.ts';
+import { exportShare } from './metrics/share.ts';
+import { membershipOf } from './membership.ts';
 
 /** One process of the product, with the parts that its configuration names. */
 export interface RunningSystem extends AsyncDisposable {
@@ -162,7 +166,14 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   const scheduler = new ClaimScheduler(caches, clock);
   stack.use(scheduler.start());
   const { observerOf } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
-  const access = new BmcAccess({ clock, random: shared.random, callDeadlineMs: config.bmcCallTimeoutMs, observerOf });
+  const membership = config.shards === 'auto' ? membershipOf(shared) : undefined;
+  const access = new BmcAccess({
+    clock,
+    random: shared.random,
+    callDeadlineMs: config.bmcCallTimeoutMs,
+    observerOf,
+    ...(membership === undefined ? {} : { mayTalk: (key: string) => membership.mayAct(key) }),
+  });
   stack.use(access);
   const dnsRecords = dnsRecordsOf(config.dnsRecordTemplatePath, { namespace: config.managerNamespace, client });
   stack.use(
@@ -171,7 +182,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   const accounts = new AccountMemories();
   const notices = new Notices();
   stack.use(forgetTheDeleted(caches, { access, accounts, notices }));
-  const looks = stack.use(new PromptLooks({ access, caches, clock }));
+  const looks = stack.use(new PromptLooks({ access, caches, clock, mayLookAt: (name) => access.mayTalk(name) }));
   stack.use(shared.bmcSpoke.on((name) => looks.heardFrom(name)));
   const context: OperatorContext = {
     client,
@@ -193,7 +204,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     bootTokenKey: shared.bootTokenKey,
   };
   return runManager({
-    controllers,
+    controllers: controllersFor(config),
     caches: cacheSet,
     client,
     context,
@@ -204,6 +215,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     signal,
     gracePeriodMs,
     ...(config.leaderElect ? { leaderElection: leaderElectionOf(config, shared.identity) } : {}),
+    ...(membership === undefined ? {} : { sharing: sharingOf(membership, context, metrics) }),
   });
 }
 
@@ -220,6 +232,11 @@ function forgetTheDeleted(
   stack.use(servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(uidOf(before))));
   stack.use(endpoints.onChange(({ before, after }) => after === undefined && access.forgetLogins(uidOf(before))));
   return stack;
+}
+
+function sharingOf(membership: Membership, context: OperatorContext, metrics: MetricsRegistry): Sharing {
+  exportShare(metrics, { membership, caches: context.caches });
+  return { membership, letGo: (isConcerned) => letGo(context, isConcerned) };
 }
 
 /** The name of v0.7.0, so that the two never work at once in one cluster. */

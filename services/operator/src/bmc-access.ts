@@ -4,6 +4,7 @@ import { type LoginAnswer, tryLogin } from '@metal/redfish/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
 import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
+import { keyOfLine } from './bmc-key.ts';
 import { type Connection, isSameConnection } from './connection.ts';
 import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
 import { BmcMemory, type BmcObservation, SystemMemory } from './observations.ts';
@@ -16,6 +17,8 @@ export interface BmcAccessOptions {
   readonly callDeadlineMs: number;
   /** Metrics of one BMC's traffic. */
   readonly observerOf?: (bmcName: string) => BmcObserver;
+  /** Where replicas share the BMCs: whether this one may send something to the BMC with this key right now. */
+  readonly mayTalk?: (bmcKey: string) => boolean;
 }
 
 interface Line {
@@ -40,7 +43,8 @@ const isFailureOfTheBmc = ({ code, status = 0 }: RedfishError): boolean =>
 
 /**
  * The only way to a BMC: one actor per management controller for all controllers of the process, and what was last
- * seen there. Names are those of BMC objects, or `server/<name>` for servers that carry their BMC inline.
+ * seen there. Names are those of BMC objects, `server/<name>` for servers that carry their BMC inline, or
+ * `endpoint/<name>` while an Endpoint is no BMC yet.
  */
 export class BmcAccess implements AsyncDisposable {
   readonly #options: BmcAccessOptions;
@@ -151,7 +155,13 @@ export class BmcAccess implements AsyncDisposable {
       throw new RedfishError({ code: 'CircuitOpen', message: `BMC ${name} keeps failing and is left alone for now` });
     const { clock, random, callDeadlineMs } = this.#options;
     const { endpoint } = connection;
-    return tryLogin({ endpoint, credentials, clock, random, limits: { callDeadlineMs } }, { signal });
+    const mayTalk = () => this.mayTalk(name);
+    return tryLogin({ endpoint, credentials, clock, random, limits: { callDeadlineMs }, mayTalk }, { signal });
+  }
+
+  /** Whether something may be sent on the line of this name right now, by whatever protocol. */
+  mayTalk(name: string): boolean {
+    return this.#options.mayTalk?.(keyOfLine(name)) ?? true;
   }
 
   /** Names of all BMCs whose last look reported this system UUID, in order. */
@@ -165,6 +175,14 @@ export class BmcAccess implements AsyncDisposable {
     this.#bmcs.delete(name);
     this.#reporters.forget(name);
     this.learned.emit(name);
+  }
+
+  /** Logs out of BMCs that another replica takes over, and forgets what was seen there. */
+  async letGo(isConcerned: (bmcKey: string) => boolean): Promise<void> {
+    const lines = [...this.#lines].filter(([name]) => isConcerned(keyOfLine(name)));
+    for (const name of this.#bmcs.keys()) if (isConcerned(keyOfLine(name))) this.#bmcs.delete(name);
+    for (const [name] of lines) this.#lines.delete(name);
+    await Promise.allSettled(lines.map(([, { bmc }]) => bmc[Symbol.asyncDispose]()));
   }
 
   forgetSystem(serverUid: string): void {
@@ -187,6 +205,7 @@ export class BmcAccess implements AsyncDisposable {
       clock,
       random,
       limits: { callDeadlineMs },
+      mayTalk: () => this.mayTalk(name),
       ...(observer === undefined ? {} : { observer }),
     });
   }

@@ -14,6 +14,8 @@ export interface OperatorConfig {
   /** The cluster that this process is a pod of, unless it is told of another one. */
   readonly homeCluster: { readonly host: string; readonly port: string } | undefined;
   readonly leaderElect: boolean;
+  /** auto: replicas share the BMCs, and what is behind them. */
+  readonly shards: 'none' | 'auto';
   readonly lease: { readonly leaseMs: number; readonly renewMs: number; readonly retryMs: number };
   readonly serverConcurrency: number;
   readonly claimConcurrency: number;
@@ -191,7 +193,9 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     managerNamespace: values['manager-namespace'],
     kubeconfigPath: optional(values.kubeconfig),
     homeCluster: homeClusterOf(environment),
-    leaderElect: boolean(values, 'leader-elect'),
+    // What is not shared is done by one.
+    leaderElect: boolean(values, 'leader-elect') || values.shards === 'auto',
+    shards: oneOf(values, 'shards', ['none', 'auto']),
     lease: leaseTimesOf(values),
     serverConcurrency: integer(values, 'server-max-concurrent-reconciles'),
     claimConcurrency: integer(values, 'server-claim-max-concurrent-reconciles'),

@@ -308,10 +308,16 @@ export const ownOptions = [
     'Move stringData of BMCSecrets into data; false leaves it in clear text, as v0.7.0 did',
   ),
   option(
+    'shards',
+    'string',
+    'none',
+    'auto: replicas share the BMCs among themselves, with --leader-elect implied; none: the one that leads works on all',
+  ),
+  option(
     'leader-election-lease-duration',
     'duration',
     '15s',
-    'With --leader-elect: others may take the lease this long after its last renewal',
+    'With --leader-elect: others may take the lease, or the BMCs of a replica, this long after its last renewal',
   ),
   option(
     'leader-election-renew-deadline',

@@ -6,6 +6,8 @@ export interface PromptLooksOptions {
   readonly access: BmcAccess;
   readonly caches: Pick<OperatorCaches, 'bmcs' | 'servers'>;
   readonly clock: Clock;
+  /** Where replicas share the BMCs, those of others are theirs to look at; without it, all may be looked at here. */
+  readonly mayLookAt?: (bmcName: string) => boolean;
 }
 
 /** A BMC that talks without end is looked at this often and not more. */
@@ -38,8 +40,8 @@ export class PromptLooks implements Disposable {
   }
 
   #look(bmcName: string): void {
-    const { access, caches, clock } = this.#options;
-    if (caches.bmcs.get(bmcName) === undefined) return;
+    const { access, caches, clock, mayLookAt } = this.#options;
+    if (caches.bmcs.get(bmcName) === undefined || mayLookAt?.(bmcName) === false) return;
     const timer = clock.setTimeout(quietMs, () => {
       const spokeAgain = this.#quiet.get(bmcName)?.spokeAgain === true;
       this.#quiet.delete(bmcName);

@@ -79,6 +79,11 @@ export const cleanupPreparedAnnotation = 'metal.ironcore.dev/cleanup-prepared';
  * task that it made of it, if any.
  */
 export const cleanupBiosResetAnnotation = 'metal.ironcore.dev/cleanup-bios-reset';
+/**
+ * On a Server in Cleanup, where replicas share the servers: that the leading one let it in, as `status.cleanup.neededSince`
+ * and after a space the number of the attempt.
+ */
+export const cleanupAdmittedAnnotation = 'metal.ironcore.dev/cleanup-admitted';
 /** On a Server in Cleanup, or in Error after one: who takes it upon them that its disks are not erased, and why. */
 export const waiveCleanupAnnotation = 'metal.ironcore.dev/waive-cleanup';
 /** On a Server: its machine reports no UUID; of what the one in the spec was made. */

@@ -81,7 +81,7 @@ function rulesOfGroup(group: string, written: readonly string[], kinds: readonly
  */
 const ignitionRole = () => clusterRole('metal-operator-ignition-reader', [rule('', ['secrets'], ['get'])]);
 
-/** What the operator keeps in its own namespace: ignition and keys of discoveries, the keys of boot tokens and certificates, the lease. */
+/** What the operator keeps in its own namespace: ignition and keys of discoveries, the keys of boot tokens and certificates, the leases. */
 const ownNamespaceRole = () => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'Role',
@@ -91,7 +91,7 @@ const ownNamespaceRole = () => ({
     // What does not exist yet has no name that a role could know.
     rule('', ['configmaps'], ['create']),
     { ...rule('', ['configmaps'], ['get', 'patch']), resourceNames: [certificateKeysConfigMap] },
-    rule('coordination.k8s.io', ['leases'], ['create', 'get', 'patch']),
+    rule('coordination.k8s.io', ['leases'], ['create', 'delete', 'get', 'list', 'patch']),
   ],
 });
 

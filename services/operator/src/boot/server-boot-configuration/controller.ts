@@ -2,6 +2,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { keyOf } from '@metal/kube/kind.ts';
+import { keyOfServer } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { type BootPhase, readBootConfigurationFacts } from './facts.ts';
 import { bootPhases } from './phases.ts';
@@ -11,6 +12,7 @@ import { reportBootConfiguration } from './report.ts';
 export const bootConfigurationController = phaseController({
   name: 'serverbootconfiguration',
   kind: ServerBootConfiguration,
+  sharedBy: keyOfBoot,
   phaseOf: ({ status }: ServerBootConfiguration): BootPhase =>
     status?.state === 'Ready' || status?.state === 'Error' ? 'Answered' : 'Unanswered',
   facts: readBootConfigurationFacts,
@@ -28,3 +30,9 @@ export const bootConfigurationController = phaseController({
   ],
   writes: ['serverbootconfigurations/status'],
 });
+
+/** With its server, as long as that exists. */
+function keyOfBoot({ spec }: ServerBootConfiguration, { caches }: OperatorContext): string {
+  const { name } = spec.serverRef;
+  return keyOfServer(caches.servers.get(name) ?? { metadata: { name } });
+}

@@ -1,5 +1,6 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { phaseController } from '@metal/kube/controller.ts';
+import { keyOfBmc } from '../../bmc-key.ts';
 import { isPaused } from '../../paused.ts';
 import { bmcDnsActions } from './actions.ts';
 import { readBmcDnsFacts } from './facts.ts';
@@ -11,6 +12,7 @@ import { reportBmcDns } from './report.ts';
 export const bmcDnsController = phaseController({
   name: 'bmc-dns',
   kind: BMC,
+  sharedBy: keyOfBmc,
   phaseOf: () => 'Present',
   facts: readBmcDnsFacts,
   table: bmcDnsPhases,

@@ -1,6 +1,7 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { bmcFinalizer } from '@metal/api/wire/contract.ts';
 import { phaseController } from '@metal/kube/controller.ts';
+import { keyOfBmc } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isPaused } from '../../paused.ts';
 import { bmcEventsActions } from './actions.ts';
@@ -13,6 +14,7 @@ import { reportBmcEvents } from './report.ts';
 export const bmcEventsController = phaseController({
   name: 'bmc-events',
   kind: BMC,
+  sharedBy: keyOfBmc,
   phaseOf: ({ metadata }: BMC): BmcEventsPhase => (metadata.deletionTimestamp === undefined ? 'Present' : 'Leaving'),
   facts: readBmcEventsFacts,
   table: bmcEventsPhases,

@@ -5,6 +5,7 @@ import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { bmcUserFinalizer } from '@metal/api/wire/contract.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { controllerOf } from '@metal/kube/kind.ts';
+import { keyOfBmcUser } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { bmcUserActions } from './actions.ts';
 import { readBmcUserFacts } from './facts.ts';
@@ -17,6 +18,7 @@ const nameOf = ({ metadata }: BMCUser): string => metadata.name;
 export const bmcUserController = phaseController({
   name: 'bmc-user',
   kind: BMCUser,
+  sharedBy: keyOfBmcUser,
   phaseOf: ({ status }) => status?.state ?? 'Pending',
   facts: readBmcUserFacts,
   table: bmcUserPhases,

@@ -4,6 +4,7 @@ import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { phaseController } from '@metal/kube/controller.ts';
+import { keyOfBmc } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isPaused } from '../../paused.ts';
 import { bmcActions } from './actions.ts';
@@ -17,6 +18,7 @@ const nameOf = ({ metadata }: BMC): string => metadata.name;
 export const bmcController = phaseController({
   name: 'bmc',
   kind: BMC,
+  sharedBy: keyOfBmc,
   phaseOf: phaseOfBmc,
   facts: readBmcFacts,
   table: bmcPhases,

@@ -80,6 +80,7 @@ const failureReasons = {
   NotSupported: { meaning: 'The BMC does not offer what is needed.', remedy: 'Update the firmware of the BMC.' },
   Busy: { meaning: 'The BMC asks to come back later.', remedy: itself },
   HttpError: { meaning: 'The BMC answered with an HTTP error.', remedy: lookedAgain },
+  HandedOver: { meaning: 'Another replica of the operator takes over the BMC.', remedy: itself },
   Closed: { meaning: 'The conversation was ended on our side.', remedy: itself },
 } as const satisfies ReasonCatalogue;
 

@@ -66,6 +66,7 @@ async function resetByRedfish({ object, facts, context, signal }: BmcTurn): Prom
 /** Reasons and messages are those of v0.7.0. */
 async function resetBySsh({ object, context, signal }: BmcTurn): Promise<Outcome> {
   const { caches, config, clock, access } = context;
+  if (!access.mayTalk(object.metadata.name)) throw new StaleDecision('another replica talks to the BMC');
   const { ip, obstacle } = addressOf(object, caches);
   if (ip === undefined) return failed('ConnectionFailed', `Failed to get BMC address: ${obstacle.message}`);
   const manufacturer = manufacturerOf(object, context);

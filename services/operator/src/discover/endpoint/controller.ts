@@ -2,6 +2,7 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { phaseController } from '@metal/kube/controller.ts';
+import { keyOfEndpoint } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { macIdentityOf } from '../../mac-address.ts';
 import { isPaused } from '../../paused.ts';
@@ -14,6 +15,7 @@ import { reportEndpoint } from './report.ts';
 export const endpointController = phaseController({
   name: 'endpoint',
   kind: Endpoint,
+  sharedBy: keyOfEndpoint,
   phaseOf: () => 'Present',
   facts: readEndpointFacts,
   table: endpointPhases,

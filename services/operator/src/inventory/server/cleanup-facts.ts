@@ -15,7 +15,7 @@ import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
 import { type CleanupPolicy, needsBoot, policyOf } from './cleanup-policy.ts';
-import { type QueueFacts, queueFacts } from './cleanup-queue.ts';
+import { isLetIn, type QueueFacts, queueFacts } from './cleanup-queue.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './cleanup-settings.ts';
 
 /** What is known of the cleanup of a server. */
@@ -32,6 +32,8 @@ export interface CleanupFacts {
   readonly maxAttempts: number;
   /** The limits let it in, which its status may not tell yet. */
   readonly admitted: boolean;
+  /** Replicas share the servers: one of them lets servers in, for all. */
+  readonly isAdmittedByLeader: boolean;
   /** Only where it is asked for: looking at all servers costs something. */
   readonly queue: QueueFacts | undefined;
   /** What the attempt boots. */
@@ -87,7 +89,8 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
     attempt,
     failedAttempts: inCleanup ? (status.cleanup?.failedAttempts ?? 0) : 0,
     maxAttempts: config.cleanupAttempts,
-    admitted: attempt > 0 || memory.cleanupAdmitted !== undefined,
+    admitted: attempt > 0 || memory.cleanupAdmitted !== undefined || (inCleanup && isLetIn(server)),
+    isAdmittedByLeader: config.shards === 'auto',
     queue: inCleanup && attempt === 0 ? queueFacts(server, context, now) : undefined,
     boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),
     otherBootLeft: boot === undefined && (found !== undefined || spec.bootConfigurationRef !== undefined),

@@ -1,4 +1,5 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { cleanupAdmittedAnnotation } from '@metal/api/wire/contract.ts';
 import { minutes } from '@metal/kube/decide.ts';
 import type { OperatorContext } from '../../context.ts';
 
@@ -26,7 +27,10 @@ const hourMs = minutes(60);
 export function queueFacts(server: Server, { caches, config, access }: QueueContext, now: number): QueueFacts {
   const others = caches.servers.by('state', 'Cleanup').filter(({ metadata }) => metadata.uid !== server.metadata.uid);
   const isRunning = (one: Server): boolean =>
-    (one.status?.cleanup?.attempt ?? 0) > 0 || access.system(one.metadata.uid ?? '').cleanupAdmitted !== undefined;
+    (one.status?.cleanup?.attempt ?? 0) > 0 ||
+    isLetIn(one) ||
+    access.system(one.metadata.uid ?? '').cleanupAdmitted !== undefined ||
+    access.system(one.metadata.uid ?? '').isBeingLetIn;
   // Another attempt of the same cleanup is no start of its own.
   const isAgain = (server.status?.cleanup?.failedAttempts ?? 0) > 0;
   const starts = [...caches.servers.all()]
@@ -45,6 +49,14 @@ export function queueFacts(server: Server, { caches, config, access }: QueueCont
   };
 }
 
+/** The words by which a replica is told that the next attempt on the server may begin. */
+export const admissionOf = ({ status }: Server): string =>
+  `${sinceOf({ status })} ${(status?.cleanup?.failedAttempts ?? 0) + 1}`;
+
+/** The leading replica let in the attempt that comes next. */
+export const isLetIn = (server: Server): boolean =>
+  server.metadata.annotations?.[cleanupAdmittedAnnotation] === admissionOf(server);
+
 /** Room for this server and for all that come before it. */
 export const isItsTurn = ({ ahead, running, atOnce, startedInHour, perHour }: QueueFacts): boolean =>
   running + ahead < atOnce && startedInHour + ahead < perHour;
@@ -57,7 +69,7 @@ function comesBefore(one: Server, other: Server): boolean {
   return a === b ? one.metadata.name < other.metadata.name : a < b;
 }
 
-const sinceOf = ({ status }: Server): string => status?.cleanup?.neededSince ?? '';
+const sinceOf = ({ status }: Pick<Server, 'status'>): string => status?.cleanup?.neededSince ?? '';
 
 /** Whoever waits hears when somebody begins, ends or stops waiting; so many of those who are next. */
 export function nextInQueue({ caches, config }: QueueContext): string[] {

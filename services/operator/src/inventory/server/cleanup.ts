@@ -152,8 +152,12 @@ function begin(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
     return go('Initial', 'DisksNotKnown', 'discovered first, as no ServerInventory tells which disks it has');
   // Its state is not written yet.
   if (!cleanup.admitted && queue === undefined) return wait(1, 'CleanupNeeded');
-  if (!cleanup.admitted && queue !== undefined)
-    return isItsTurn(queue) ? act('admitCleanup', 'CleanupStarts') : queued(queue);
+  if (!cleanup.admitted && queue !== undefined) {
+    if (!isItsTurn(queue)) return queued(queue);
+    return cleanup.isAdmittedByLeader
+      ? wait(minutes(5), 'CleanupQueued', asksLeader)
+      : act('admitCleanup', 'CleanupStarts');
+  }
   // The turn ends here: that the limits let it in is written down before anything is done.
   if (cleanup.attempt === 0) return wait(1, 'CleanupStarts', policyText(policy));
   if (!needsBoot(policy)) return finish(server);
@@ -186,6 +190,8 @@ function settle(server: ServerFacts): Step | undefined {
       : act('restoreBootOrder', 'BootOrderPending');
   return undefined;
 }
+
+const asksLeader = 'its turn has come; the leading replica, which counts for all, lets it in';
 
 function queued({ ahead, running, atOnce, startedInHour, perHour, hourFreesInMs }: QueueFacts): Step {
   const position = `number ${ahead + 1} in the queue`;

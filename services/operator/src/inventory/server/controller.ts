@@ -10,6 +10,7 @@ import { serverFinalizer } from '@metal/api/wire/contract.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { act, type Decision, minutes, rest, wait } from '@metal/kube/decide.ts';
 import { keyOf } from '@metal/kube/kind.ts';
+import { keyOfServer } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isPaused } from '../../paused.ts';
 import { serverActions } from './actions.ts';
@@ -22,6 +23,7 @@ import { reportServer } from './report.ts';
 export const serverController = phaseController({
   name: 'server',
   kind: Server,
+  sharedBy: keyOfServer,
   phaseOf: phaseOfServer,
   facts: readServerFacts,
   table: serverPhases,

@@ -86,6 +86,7 @@ export const calmServer: ServerFacts = {
     failedAttempts: 0,
     maxAttempts: 3,
     admitted: false,
+    isAdmittedByLeader: false,
     queue: undefined,
     boot: undefined,
     otherBootLeft: false,

@@ -1,0 +1,27 @@
+import type { KubeObject } from '@metal/kube/kind.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import { keyOfBmcUser, keyOfEndpoint, keyOfServer } from './bmc-key.ts';
+import type { OperatorContext } from './context.ts';
+
+type Remembering = Pick<OperatorContext, 'access' | 'accounts' | 'caches'>;
+
+/**
+ * Logs out of the BMCs that go to another replica and forgets what is remembered of them and of what is behind them. When
+ * they come back it would be out of date, and the other one looks for itself. What must not get lost with a process, such
+ * as how many logins were rejected, stands in the status of the objects.
+ */
+export async function letGo(
+  { access, accounts, caches }: Remembering,
+  isConcerned: (bmcKey: string) => boolean,
+): Promise<void> {
+  await access.letGo(isConcerned);
+  forEach(caches.servers, (server) => isConcerned(keyOfServer(server)) && access.forgetSystem(uidOf(server)));
+  forEach(caches.endpoints, (endpoint) => isConcerned(keyOfEndpoint(endpoint)) && access.forgetLogins(uidOf(endpoint)));
+  forEach(caches.bmcUsers, (user) => isConcerned(keyOfBmcUser(user)) && accounts.forget(uidOf(user)));
+}
+
+function forEach<T extends KubeObject>(cache: Cache<T>, work: (object: T) => void): void {
+  for (const object of cache.all()) work(object);
+}
+
+const uidOf = ({ metadata }: KubeObject): string => metadata.uid ?? '';

@@ -1,0 +1,27 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { cleanupAdmittedAnnotation } from '@metal/api/wire/contract.ts';
+import type { Turn } from '@metal/kube/controller.ts';
+import type { OperatorContext } from '../../context.ts';
+import { admissionOf, isItsTurn, queueFacts } from '../server/cleanup-queue.ts';
+import type { AdmissionAction, AdmissionFacts } from './facts.ts';
+
+type AdmissionTurn = Turn<Server, AdmissionFacts, OperatorContext>;
+
+export const admissionActions: Record<AdmissionAction, (turn: AdmissionTurn) => Promise<void>> = { letIn };
+
+/**
+ * The place is taken before the write begins, so that no other turn takes it meanwhile. Guarded by the version that was
+ * judged: a server that gave up waiting takes nobody's place.
+ */
+async function letIn({ object, context }: AdmissionTurn): Promise<void> {
+  if (!isItsTurn(queueFacts(object, context, context.clock.now()))) return;
+  const { name, resourceVersion, uid = '' } = object.metadata;
+  const patch = { metadata: { annotations: { [cleanupAdmittedAnnotation]: admissionOf(object) } } };
+  const memory = context.access.system(uid);
+  memory.isBeingLetIn = true;
+  try {
+    await context.client.mergePatch(Server, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
+  } finally {
+    memory.isBeingLetIn = false;
+  }
+}

@@ -1,0 +1,25 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import type { OperatorContext } from '../../context.ts';
+import { isPaused } from '../../paused.ts';
+import { isAboutQueue, nextInQueue } from '../server/cleanup-queue.ts';
+import { admissionActions } from './actions.ts';
+import { readAdmissionFacts } from './facts.ts';
+import { admissionPhases } from './phases.ts';
+import { admissionReasons } from './reasons.ts';
+
+/** Runs where replicas share the servers, in the one that leads. */
+export const cleanupAdmissionController = phaseController({
+  name: 'cleanup-admission',
+  kind: Server,
+  phaseOf: () => 'Watched',
+  facts: readAdmissionFacts,
+  table: admissionPhases,
+  reasons: admissionReasons,
+  actions: admissionActions,
+  paused: isPaused,
+  wokenBy: [
+    { kind: Server, find: (_server: Server, context: OperatorContext) => nextInQueue(context), when: isAboutQueue },
+  ],
+  writes: ['patch:servers'],
+});

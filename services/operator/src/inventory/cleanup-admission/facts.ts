@@ -1,0 +1,16 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { OperatorContext } from '../../context.ts';
+import { isLetIn, isWaiting, type QueueFacts, queueFacts } from '../server/cleanup-queue.ts';
+
+export type AdmissionPhase = 'Watched';
+export type AdmissionAction = 'letIn';
+
+export interface AdmissionFacts {
+  /** Undefined for a server that does not wait to be let in. */
+  readonly queue: QueueFacts | undefined;
+}
+
+export function readAdmissionFacts(server: Server, context: OperatorContext, { now }: { now: number }): AdmissionFacts {
+  const waits = isWaiting(server) && !isLetIn(server) && server.metadata.deletionTimestamp === undefined;
+  return { queue: waits ? queueFacts(server, context, now) : undefined };
+}

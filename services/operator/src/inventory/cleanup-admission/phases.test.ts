@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { act, minutes, rest, wait } from '@metal/kube/decide.ts';
+import type { QueueFacts } from '../server/cleanup-queue.ts';
+import { admissionPhases } from './phases.ts';
+
+const empty: QueueFacts = {
+  ahead: 0,
+  running: 0,
+  atOnce: 2,
+  startedInHour: 0,
+  perHour: 5,
+  hourFreesInMs: minutes(60),
+};
+
+for (const [what, queue, decision] of [
+  ['does not wait is left alone', undefined, rest],
+  ['waits for nobody is let in', empty, act('letIn', 'CleanupMayStart')],
+  ['waits where one place is left is let in', { ...empty, running: 1 }, act('letIn', 'CleanupMayStart')],
+  ['comes second for the last place waits', { ...empty, running: 1, ahead: 1 }, wait(minutes(5), 'CleanupMustWait')],
+  [
+    'comes when the hour is full waits until that is over',
+    { ...empty, startedInHour: 5, hourFreesInMs: 90_000 },
+    wait(90_000, 'CleanupMustWait'),
+  ],
+] as const)
+  test(`a server that ${what}`, () => {
+    assert.deepEqual(admissionPhases.Watched.judge({ queue }), decision);
+  });
