@@ -36,10 +36,15 @@ export class Replicas implements AsyncDisposable {
     this.#flags = flags;
   }
 
-  async start(): Promise<OperatorProcess> {
+  /** Those that live, by name on the lease. */
+  get processes(): ReadonlyMap<string, OperatorProcess> {
+    return new Map([...this.#replicas].map(({ process }) => [process.identity, process]));
+  }
+
+  async start(extraFlags: readonly string[] = []): Promise<OperatorProcess> {
     const [boot, registry] = [await freePort(), await freePort()];
     const ports = [`--boot-port=${boot}`, `--registry-port=${registry}`];
-    const process = await this.#lab.startOperatorProcess([...ports, ...this.#flags]);
+    const process = await this.#lab.startOperatorProcess([...ports, ...this.#flags, ...extraFlags]);
     const backend = { boot: `http://127.0.0.1:${boot}`, registry: `http://127.0.0.1:${registry}` };
     const served = this.#service.add({ boot: process.bootUrl, registry: process.registryUrl }, backend);
     const replica = { process, served };
@@ -58,6 +63,21 @@ export class Replicas implements AsyncDisposable {
     const next = await this.#leader();
     this.failovers += 1;
     this.#lab.timeline.note(`replica ${next.process.identity} leads`);
+  }
+
+  /** It ends for good, in whatever way; nobody starts in its place. */
+  async end({ identity }: OperatorProcess, how: 'kill' | 'stop'): Promise<void> {
+    const replica = [...this.#replicas].find(({ process }) => process.identity === identity);
+    if (replica === undefined) return;
+    this.#lab.timeline.note(`replica ${identity}: ${how}`);
+    this.#forget(replica);
+    await replica.process[how]();
+  }
+
+  /** Should it end by itself, nobody starts in its place. */
+  letEnd({ identity }: OperatorProcess): void {
+    const replica = [...this.#replicas].find(({ process }) => process.identity === identity);
+    if (replica !== undefined) this.#forget(replica);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

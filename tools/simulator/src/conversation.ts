@@ -57,7 +57,7 @@ export class Conversation {
       response.destroy();
     } finally {
       this.#bmc.traffic.leave();
-      this.#bmc.traffic.record({ at: this.#clock.now(), method, path, route: routeOf(path), status, client });
+      this.#bmc.traffic.record({ at: this.#clock.now(), method, path, route: routeOf(path), status, client }, peer);
     }
   }
 

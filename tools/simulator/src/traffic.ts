@@ -33,10 +33,10 @@ export class Traffic {
   inFlight = 0;
   /** The most requests that were in flight at the same time. */
   mostInFlight = 0;
-  readonly #listeners = new Set<(moment: 'arrived' | 'answered') => void>();
+  readonly #listeners = new Set<(moment: 'arrived' | 'answered', peer: Peer | undefined) => void>();
 
   /** Called when a request has arrived, before anything is done about it, and again when it is answered. */
-  onRequest(listener: (moment: 'arrived' | 'answered') => void): Disposable {
+  onRequest(listener: (moment: 'arrived' | 'answered', peer: Peer | undefined) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
@@ -45,20 +45,20 @@ export class Traffic {
     if (peer !== undefined) peer.requests += 1;
     this.inFlight += 1;
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
-    for (const listener of this.#listeners) listener('arrived');
+    for (const listener of this.#listeners) listener('arrived', peer);
   }
 
   leave(): void {
     this.inFlight -= 1;
   }
 
-  record(record: RequestRecord): void {
+  record(record: RequestRecord, peer?: Peer): void {
     const key = `${record.method} ${record.route}`;
     this.total += 1;
     this.byRoute.set(key, (this.byRoute.get(key) ?? 0) + 1);
     this.requests.push(record);
     if (this.requests.length > mostRecords) this.requests.splice(0, mostRecords / 2);
-    for (const listener of this.#listeners) listener('answered');
+    for (const listener of this.#listeners) listener('answered', peer);
   }
 
   connect(peer: Peer): void {
