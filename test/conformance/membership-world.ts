@@ -8,6 +8,8 @@ import type { Logger } from 'pino';
 /** Few, so that a run is fast: they stand for BMCs. */
 export const keys = Array.from({ length: 24 }, (_, index) => `bmc-${index}`);
 const buckets = 64;
+/** Until one whose host was suspended has found out at the latest: its lease runs out by its own slow clock. */
+const drowsyMs = 12_000;
 const times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 
 interface Occurrence {
@@ -66,7 +68,8 @@ class Book {
   }
 
   remove(name: string, guard: string): void {
-    if (this.#leases.get(name)?.version !== guard) throw refused('Conflict');
+    const present = this.#leases.get(name);
+    if (present !== undefined && present.version !== guard) throw refused('Conflict');
     this.#leases.delete(name);
   }
 }
@@ -84,6 +87,9 @@ export class Replica {
   readonly #leaving = new AbortController();
   #pausedUntil = 0;
   #cutOffUntil = 0;
+  /** How long its host has been suspended so far: its clock stood still meanwhile. */
+  #suspendedMs = 0;
+  #suspendedUntil = 0;
 
   constructor(world: World, name: string) {
     this.#world = world;
@@ -96,7 +102,20 @@ export class Replica {
 
   /** SIGSTOP, until later. */
   pause(forMs: number): void {
-    this.#pausedUntil = this.#world.time.now + forMs;
+    if (!this.#isPaused) this.#pausedUntil = this.#world.time.now + forMs;
+  }
+
+  /** Its host is suspended: like a pause, but its clock does not know of it. */
+  suspend(forMs: number): void {
+    if (this.#isPaused) return;
+    this.pause(forMs);
+    this.#suspendedUntil = this.#pausedUntil;
+    this.#suspendedMs += forMs;
+  }
+
+  /** It goes on after a suspension, and may not have asked the API server since. */
+  get isDrowsy(): boolean {
+    return this.#suspendedMs > 0 && this.#world.time.now < this.#suspendedUntil + drowsyMs;
   }
 
   /** Requests and answers get lost. */
@@ -170,7 +189,11 @@ export class Replica {
   }
 
   readonly clock: Clock = {
-    now: () => 1_000_000 + this.#world.time.now * this.#rate,
+    now: () => {
+      const { now } = this.#world.time;
+      const stillToCome = Math.max(0, this.#suspendedUntil - now);
+      return 1_000_000 + (now - this.#suspendedMs + stillToCome) * this.#rate;
+    },
     setTimeout: (delayMs, callback) => {
       let isDisposed = false;
       this.#afterwards(delayMs / this.#rate, () => {
@@ -197,7 +220,7 @@ export class Replica {
     const { time, random, book } = this.#world;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     signal?.addEventListener('abort', () => reject(new Error('given up')), { once: true });
-    const isSlow = random() < 0.02;
+    const isSlow = !this.#world.isQuiet && random() < 0.02;
     const thereMs = random() * (isSlow ? 25_000 : 60);
     time.after(thereMs, () => {
       if (this.#isCutOff && random() < 0.9) return;
@@ -229,6 +252,7 @@ export class World {
   replicas: Replica[] = [];
   /** What must not be, in words. */
   readonly breaches: string[] = [];
+  isQuiet = false;
   #born = 0;
 
   constructor(seed: number) {
@@ -243,6 +267,7 @@ export class World {
 
   /** Goes on for so long; every now and then something happens to somebody. */
   async live(forMs: number, { isQuiet = false } = {}): Promise<void> {
+    this.isQuiet = isQuiet;
     const end = this.time.now + forMs;
     while (this.time.now < end) {
       if (!isQuiet && this.random() < 0.15) this.#disturb();
@@ -260,25 +285,27 @@ export class World {
   #disturb(): void {
     const one = this.replicas[Math.floor(this.random() * this.replicas.length)];
     if (one === undefined) return;
-    const what = Math.floor(this.random() * 5);
+    const what = Math.floor(this.random() * 6);
     const forMs = this.random() * 30_000;
     if (what === 0) one.kill();
     if (what === 1) void one.stop();
     if (what === 2) one.pause(forMs);
     if (what === 3) one.cutOff(forMs);
     if (what === 4 && this.replicas.length < 5) this.add();
+    if (what === 5) one.suspend(forMs);
   }
 
   #check(): void {
     this.replicas = this.replicas.filter(({ isOver }) => !isOver);
+    // Whoever lives has finished before somebody else begins; whoever lost its lease is cut off at the door.
+    const awake = this.replicas.filter(({ isDrowsy }) => !isDrowsy);
     for (const key of keys) {
-      const acting = this.replicas.filter((replica) => replica.mayAct(key)).map(({ name }) => name);
-      if (acting.length > 1) this.breaches.push(`${this.time.now} ms: ${acting.join(' and ')} may act on ${key}`);
-      // Whoever lives has finished before somebody else begins; whoever lost its lease is cut off at the door.
-      const working = this.replicas.filter(({ turns, membership }) => turns.has(key) && membership.mayAct(key));
-      const idle = this.replicas.filter(({ turns, membership }) => turns.has(key) && !membership.mayAct(key));
-      const fenced = idle.filter(({ membership }) => !membership.isAlive);
-      if (working.length > 1 || (working.length > 0 && idle.length > fenced.length))
+      const acting = awake.filter((replica) => replica.mayAct(key));
+      const names = acting.map(({ name }) => name).join(' and ');
+      if (acting.length > 1) this.breaches.push(`${this.time.now} ms: ${names} may act on ${key}`);
+      const unfinished = awake.filter(({ turns, membership }) => turns.has(key) && membership.isAlive);
+      const beginning = acting.find(({ turns }) => turns.has(key));
+      if (beginning !== undefined && unfinished.length > 1)
         this.breaches.push(`${this.time.now} ms: more than one turn of ${key}`);
     }
   }

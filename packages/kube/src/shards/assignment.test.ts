@@ -46,14 +46,14 @@ test('a newcomer begins nothing that another still claims, and says who that is'
   const member = memberAmong(sees('b', '1', 'b'));
   prepare(member);
   assert.deepEqual(actsOn(member, 0), []);
-  assert.deepEqual(member.blockers(0), ['b']);
+  assert.deepEqual(member.blockers, ['b']);
   member.saw([sees('b', '2', 'a', 'b')], 2_000);
   prepare(member);
   assert.deepEqual(
     actsOn(member, 2_000),
     all.filter((bucket) => new View(['a', 'b'], buckets).gives(bucket, 'a')),
   );
-  assert.deepEqual(member.blockers(2_000), []);
+  assert.deepEqual(member.blockers, []);
 });
 
 test('what is lost to a newcomer is finished before that is written, and not begun again', () => {
@@ -91,13 +91,17 @@ test('one that is not seen to renew for its lease time is counted out, by the cl
   assert.equal(member.nextFadeAt(14_999), 15_000);
   member.saw([sees('b', '1', 'a', 'b')], 15_000);
   renew(member, 15_000);
-  member.saw([sees('b', '1', 'a', 'b')], 15_000);
-  prepare(member);
-  assert.deepEqual(actsOn(member, 15_000), all);
+  assert.deepEqual(member.target.members, ['a']);
   assert.deepEqual(
-    member.goneSince(15_001).map(({ name }) => name),
+    member.faded(15_000).map(({ name }) => name),
     ['b'],
   );
+  member.saw([sees('b', '1', 'a', 'b')], 15_000);
+  prepare(member);
+  assert.ok(actsOn(member, 15_000).length < buckets, 'its claims stand while its lease is there');
+  member.saw([], 15_001);
+  prepare(member);
+  assert.deepEqual(actsOn(member, 15_001), all);
 });
 
 test('an answer that comes after the lease ran out revives nobody', () => {

@@ -26,7 +26,9 @@ const ready = -1;
  * - It claims in the API what its written view gives it. While the fate of a write is unknown, only what both the view
  *   before and the one that was tried give it counts as claimed.
  * - It may begin what it claims once a list that was asked for *after* the claim was written shows no claim of another
- *   living member. Of two that claim the same, the one that wrote last therefore sees the other.
+ *   member. Of two that claim the same, the one that wrote last therefore sees the other.
+ * - A member that was not seen to renew for its lease time counts no more, but its claims stand until its lease has been
+ *   removed: should it live after all, it finds that out at its next renewal, whatever its clock says.
  * - It keeps what it began until it has stopped (`stopped`) or its lease has run out; claims that others make later do
  *   not matter, since these see its own.
  * - A view that gives up something it has is written only after that has been stopped.
@@ -109,7 +111,7 @@ export class Assignment {
     const others = sightings.filter(({ name }) => name !== this.#self);
     this.#others = new Map(others.map((one) => [one.name, this.#remembered(one, now)]));
     this.fade(now);
-    if (!this.#isSettled) this.#grant(now);
+    if (!this.#isSettled) this.#grant();
   }
 
   /** Those who were not seen to renew for their whole lease time count no more. */
@@ -124,9 +126,9 @@ export class Assignment {
     return Math.min(...this.#living(now).map(fadesAt));
   }
 
-  /** Those who have counted no more since before that time, and whose leases are still there. */
-  goneSince(time: number): readonly Sighting[] {
-    return [...this.#others.values()].filter((other) => fadesAt(other) < time);
+  /** Those who count no more, and whose leases have to be removed before somebody acts in their place. */
+  faded(now: number): readonly Sighting[] {
+    return [...this.#others.values()].filter((other) => fadesAt(other) <= now);
   }
 
   /** Something has to be stopped. */
@@ -167,11 +169,11 @@ export class Assignment {
     return this.#has.reduce((count, has) => count + (has === ready ? 1 : 0), 0) / this.#buckets;
   }
 
-  /** Living members that still claim what is to be this one's. */
-  blockers(now: number): readonly string[] {
+  /** Members that still claim what is to be this one's. */
+  get blockers(): readonly string[] {
     if (this.#isSettled) return [];
     const wanted = this.#where((bucket) => this.#has[bucket] === none && this.#isAimedAt(bucket));
-    return this.#living(now)
+    return [...this.#others.values()]
       .filter((other) => wanted.some((bucket) => claims(other, bucket)))
       .map(({ name }) => name);
   }
@@ -212,9 +214,9 @@ export class Assignment {
       if (this.#isBeingPrepared(bucket) && !this.#isAimedAt(bucket)) this.#has[bucket] = none;
   }
 
-  #grant(now: number): void {
-    const living = this.#living(now);
-    const isFree = (bucket: number): boolean => !living.some((other) => claims(other, bucket));
+  #grant(): void {
+    const others = [...this.#others.values()];
+    const isFree = (bucket: number): boolean => !others.some((other) => claims(other, bucket));
     const granted = this.#where(
       (bucket) => this.#has[bucket] === none && this.#isAimedAt(bucket) && this.#isClaimed(bucket) && isFree(bucket),
     );

@@ -45,9 +45,6 @@ export interface MembershipOptions {
   readonly buckets?: number;
 }
 
-/** Leases of those who ended without a word are removed after so many lease times. */
-const leaseTimesUntilRemoved = 4;
-
 /**
  * One replica among those who share the keys.
  *
@@ -216,7 +213,7 @@ export class Membership {
       throw new LeaseLost(`the lease ${self} was deleted`);
     this.#version = own?.version;
     this.#assignment.saw(sightings, clock.now());
-    this.#removeTheGone();
+    this.#removeTheFaded();
   }
 
   /** Nothing is waited for longer than half of the time that is left: another connection may be better. */
@@ -273,19 +270,25 @@ export class Membership {
     return this.#buckets === undefined ? bucket : bucket % this.#buckets;
   }
 
-  #removeTheGone(): void {
-    const { leases, clock, times, log } = this.#options;
-    for (const gone of this.#assignment.goneSince(clock.now() - leaseTimesUntilRemoved * times.leaseMs))
-      void leases.remove(gone).then(
-        () => log.info({ lease: gone.name }, 'the lease of a replica that ended is removed'),
-        (error: unknown) => this.#complain(error),
+  /** Guarded by the version that was seen last: one that renews after all is left alone. */
+  #removeTheFaded(): void {
+    const { leases, clock, log } = this.#options;
+    for (const { name, version } of this.#assignment.faded(clock.now()))
+      void leases.remove({ name, version }).then(
+        () => {
+          log.info({ lease: name }, 'the lease of a replica that was not seen to renew it is removed');
+          this.#wake();
+        },
+        (error: unknown) =>
+          isConflict(error) ||
+          log.warn({ lease: name, error: messageOf(error) }, 'the lease of a replica cannot be removed'),
       );
   }
 
   /** One line per change. */
   #tell(): void {
-    const { log, clock, self } = this.#options;
-    const blockers = this.#assignment.blockers(clock.now());
+    const { log, self } = this.#options;
+    const { blockers } = this.#assignment;
     const waits = blockers.length === 0 ? {} : { waitsFor: blockers };
     const percent = Math.round(this.share * 100);
     const words = JSON.stringify([this.members, blockers, percent]);
