@@ -7,6 +7,7 @@ import { replicaGroup } from '@metal/all-in-one/membership.ts';
 import { leaseNameOf, viewAnnotation } from '@metal/kube/shards/member-leases.ts';
 import { bucketOf, View } from '@metal/kube/shards/rendezvous.ts';
 import { BmcOwners } from '@metal/lab/bmc-owners.ts';
+import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
 import { MachineService } from '@metal/lab/machine-service.ts';
 import { electionFlags, Replicas } from '@metal/lab/replicas.ts';
@@ -89,6 +90,29 @@ test('a replica that stood still while others took over sends nothing to a BMC w
     for (const { pid, until } of owners.reignsAt(node))
       assert.ok(pid !== sleeper.pid || until < takenAt, `${node.name} heard from it`);
   assert.deepEqual(owners.breaches, []);
+});
+
+test('limits of the fleet hold for all replicas together', async () => {
+  // Long enough for a machine with other work to do, at ten times its speed.
+  const leases = ['--leader-election-lease-duration=150s', '--leader-election-renew-deadline=100s'];
+  await using lab = await openLab({
+    flags: ['--shards=auto', '--cleanup-disks=Purge', '--cleanup-at-once=1', ...leases],
+    fleet: { eraseMs: 20_000 },
+  });
+  for (const identity of ['two', 'three']) await lab.startOperator(identity);
+  const nodes = await lab.rack({ generic: 4 });
+  await lab.plugIn(...nodes);
+  const claims: ClaimHandle[] = [];
+  for (const node of nodes) claims.push(await lab.claim({ image: 'registry.test/os:1', on: node }));
+  for (const node of nodes) await lab.server(node).says('ClaimServed');
+  let most = 0;
+  using watch = new DisposableStack();
+  const underWay = () => [...lab.servers.all()].filter(({ status }) => (status?.cleanup?.attempt ?? 0) > 0).length;
+  watch.use(lab.servers.onChange(() => (most = Math.max(most, underWay()))));
+  await Promise.all(claims.map((claim) => claim.delete()));
+  for (const node of nodes)
+    await lab.server(node).until('is clean again', ({ status }) => status?.state === 'Available');
+  assert.equal(most, 1);
 });
 
 interface Room extends AsyncDisposable {

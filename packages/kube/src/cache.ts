@@ -74,7 +74,7 @@ export class CacheSet {
       metrics &&
       new Counter({
         name: 'kube_cache_lists_total',
-        help: 'Complete lists read, at start or after a watch was lost',
+        help: 'Complete lists read, at start, after a watch was lost, or to catch up when keys are taken over',
         labelNames: ['resource'],
         registers: [metrics],
       });

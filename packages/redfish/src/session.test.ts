@@ -244,6 +244,30 @@ test('an ended conversation answers Closed', async () => {
   await assert.rejects(readSystem(bmc, system), { code: 'Closed' });
 });
 
+test('what may not be sent is not sent, and says that another replica goes on', async () => {
+  await using desk = await DeskBmc.start();
+  let mayTalk = true;
+  await using bmc = talkTo(desk, { mayTalk: () => mayTalk });
+  await readSystem(bmc, system);
+  mayTalk = false;
+  const traffic = desk.seen.length;
+  await assert.rejects(readSystem(bmc, system), { code: 'HandedOver', retry: 'later' });
+  await assert.rejects(bmc.post(system, {}), { code: 'HandedOver' });
+  assert.equal(desk.seen.length, traffic);
+  assert.equal(bmc.breaker, 'closed', 'the BMC has done nothing wrong');
+  mayTalk = true;
+});
+
+test('a request that may not be sent any more once its connection stands is dropped with it', async () => {
+  await using desk = await DeskBmc.start();
+  let asked = 0;
+  // Asked for the request, and again for the connection that it needs.
+  await using bmc = talkTo(desk, { mayTalk: () => (asked += 1) === 1 });
+  await assert.rejects(readSystem(bmc, system), { code: 'HandedOver' });
+  assert.equal(asked, 2);
+  assert.equal(desk.seen.length, 0);
+});
+
 test('a root that is not shown to strangers does not keep us out', async () => {
   await using desk = await DeskBmc.start();
   desk.intercept = ({ path }, response) => {

@@ -233,6 +233,7 @@ export interface CallOut {
   readonly clock?: Clock;
   readonly limits?: Partial<BmcLimits>;
   readonly observer?: BmcObserver;
+  readonly mayTalk?: () => boolean;
 }
 
 /** A conversation with the BMC on the desk. */

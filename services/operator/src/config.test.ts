@@ -28,6 +28,13 @@ test('flags are written as in Go: one dash or two, with = or a space, switches a
   assert.throws(() => read(['--leader-elect', 'false']), /unexpected argument "false"/);
 });
 
+test('replicas that share the BMCs elect a leader for the rest', () => {
+  assert.equal(read([]).shards, 'none');
+  const { shards, leaderElect } = read(['--shards=auto']);
+  assert.deepEqual({ shards, leaderElect }, { shards: 'auto', leaderElect: true });
+  assert.throws(() => read(['--shards=3']), /--shards: "3" is none of none, auto/);
+});
+
 test('the lease has the times of v0.7.0, and other ones only where two leaders stay impossible', () => {
   assert.deepEqual(read().lease, { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 });
   const shorter = ['--leader-election-lease-duration=3s', '--leader-election-renew-deadline=2s'];

@@ -143,7 +143,8 @@ export class Lab implements AsyncDisposable {
     }
   }
 
-  async startOperator(): Promise<RunningSystem> {
+  /** Each further one, under a name of its own, is another replica. */
+  async startOperator(identity = `lab-${process.pid}`): Promise<RunningSystem> {
     const config = readConfig(this.#flags, {});
     const log = pino({ level: process.env.LAB_LOG ?? 'silent' }, process.stderr);
     const system = await startSystem({
@@ -151,7 +152,7 @@ export class Lab implements AsyncDisposable {
       clock: this.clock,
       random: Math.random,
       log,
-      identity: `lab-${process.pid}`,
+      identity,
     });
     this.#stack.use(system);
     this.#system = system;

@@ -11,7 +11,7 @@ import type { OperatorContext } from '../../context.ts';
 import { SystemMemory } from '../../observations.ts';
 import { admitCleanup } from './cleanup-actions.ts';
 import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
-import { isItsTurn, nextInQueue } from './cleanup-queue.ts';
+import { admissionOf, isItsTurn, nextInQueue } from './cleanup-queue.ts';
 import { cleanupStatus } from './cleanup-report.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
 import type { ServerTurn } from './machine.ts';
@@ -258,6 +258,23 @@ test('of two turns that saw the last place, one gets it, and keeps it until it i
   put('s1', { state: 'Error', cleanup: { neededSince: at(2) } });
   await admit(a);
   assert.equal(facts(a).admitted, true);
+});
+
+test('where replicas share the servers, one begins when the leading replica says so, for this attempt and no other', () => {
+  const { put, facts } = world('--shards=auto', '--cleanup-at-once=1');
+  const server = put('one', waiting(since));
+  const letIn = (words: string) => ({
+    ...server,
+    metadata: { ...server.metadata, annotations: { 'metal.ironcore.dev/cleanup-admitted': words } },
+  });
+  assert.equal(facts(server).isAdmittedByLeader, true);
+  assert.equal(admissionOf(server), `${since} 1`);
+  for (const [words, admitted] of [
+    [`${since} 1`, true],
+    [`${since} 2`, false],
+    [`${at(-5)} 1`, false],
+  ] as const)
+    assert.equal(facts(letIn(words)).admitted, admitted, words);
 });
 
 test('starts of the last hour count, also of servers that are free again, and each counts for an hour', () => {

@@ -64,6 +64,12 @@ const lines: Line[] = [
   ['no free place', 'Cleanup', queued({ running: 10 }), 'wait CleanupQueued'],
   ['places for those before only', 'Cleanup', queued({ running: 8, ahead: 2 }), 'wait CleanupQueued'],
   ['a place behind those before', 'Cleanup', queued({ running: 7, ahead: 2 }), 'act admitCleanup'],
+  [
+    'a free place that another replica gives',
+    'Cleanup',
+    { cleanup: unclean({ isAdmittedByLeader: true }) },
+    'wait CleanupQueued',
+  ],
   ['a full hour', 'Cleanup', queued({ startedInHour: 60 }), 'wait CleanupQueued'],
   ['a place that is not written down', 'Cleanup', { cleanup: unclean({ admitted: true }) }, 'wait CleanupStarts'],
   ['a place', 'Cleanup', { cleanup: unclean(admitted) }, 'act prepareCleanupBoot'],
