@@ -102,7 +102,7 @@ interface Replica extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-async function openReplica(name: string, tower: Tower, controllers = [sharedController]): Promise<Replica> {
+async function openReplica(name: string, tower: Tower, isSharing = true): Promise<Replica> {
   const { kubeconfigPath } = await cluster;
   const client = createKubeClient({ kubeconfigPath });
   const clock = createClock(10);
@@ -112,20 +112,20 @@ async function openReplica(name: string, tower: Tower, controllers = [sharedCont
   const struck = new Map<string, number>();
   const leases = memberLeases({ client, clock, namespace: 'default', group, identity: name, leaseMs: times.leaseMs });
   const membership = new Membership({ self: leaseNameOf(group, name), leases, times, clock, log });
+  const letGo = async (isConcerned: (key: string) => boolean) =>
+    [...struck.keys()].filter(isConcerned).forEach((bell) => struck.delete(bell));
   const stopping = new AbortController();
   const running = runManager({
-    controllers,
+    controllers: [sharedController],
     caches,
     client,
     context: { name, tower, struck },
     clock,
     log,
     registry: new Registry(),
-    sharing: {
-      membership,
-      letGo: async (isConcerned) => [...struck.keys()].filter(isConcerned).forEach((bell) => struck.delete(bell)),
-    },
-    leaderElection: { namespace: 'default', leaseName: 'bell-leader', identity: name, ...times },
+    sharers: leases,
+    ...(isSharing ? { sharing: { membership, letGo } } : {}),
+    leaderElection: { namespace: 'default', leaseName: 'bell-leader', identity: name, ...times, isSharing },
     signal: stopping.signal,
     gracePeriodMs: 8_000,
   });
@@ -232,6 +232,26 @@ test('a replica whose lease is deleted ends, and the other takes over', async ()
   assert.match(String(await one.ended), /LeaseLost/);
   await strokesOfAll(room, 2, 8);
   assert.ok(tower.rung.filter(({ strokes }) => strokes === 2).every(({ by }) => by === 'second'));
+});
+
+test('a replica that shares and one that does not never work together, whichever comes first', async () => {
+  await using room = await openRoom(8);
+  const { tower, client } = room;
+  await using alone = await openReplica('alone', tower, false);
+  await tower.until(() => countOf(tower, 'alone') === 8);
+  await using sharing = await openReplica('sharing', tower);
+  for (let renewals = 0; renewals < 5; renewals += 1) await renewal(client);
+  assert.equal(countOf(tower, 'sharing'), 0, 'somebody works on everything');
+
+  await alone.stop();
+  await tower.until(() => countOf(tower, 'sharing') === 8);
+  await using next = await openReplica('next', tower, false);
+  assert.ok(sharing.membership.isAlive);
+  await sharing.stop();
+  await tower.until(() => countOf(tower, 'next') === 8);
+  const order = tower.rung.map(({ by }) => by).filter((by, index, all) => by !== all[index - 1]);
+  assert.deepEqual(order, ['alone', 'sharing', 'next']);
+  await next.stop();
 });
 
 /** The next change of a lease of the replicas. */

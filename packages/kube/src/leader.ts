@@ -15,7 +15,12 @@ export interface LeaderElectionOptions {
   /** A leader that could not renew for this long stops leading; shorter than `leaseMs`. */
   readonly renewMs: number;
   readonly retryMs: number;
+  /** It leads replicas that share the work, and says so on the lease. */
+  readonly isSharing?: boolean;
 }
+
+/** On the lease of a leader: its identity, if it shares the work with others. One of another holder says nothing. */
+export const sharingAnnotation = 'metal.ironcore.dev/shares-as';
 
 /** The lease is somebody else's, or could not be renewed in time. Nothing may be done any more. */
 export class LeaseLost extends OperatorError {
@@ -136,7 +141,8 @@ export class Leadership {
 
   async #create(signal: AbortSignal): Promise<boolean> {
     const { namespace, leaseName } = this.#options;
-    await this.#client.create(Lease, { metadata: { namespace, name: leaseName }, spec: this.#spec(0) }, { signal });
+    const metadata = { namespace, name: leaseName, ...this.#mark };
+    await this.#client.create(Lease, { metadata, spec: this.#spec(0) }, { signal });
     return true;
   }
 
@@ -148,10 +154,15 @@ export class Leadership {
     await this.#client.mergePatch(
       Lease,
       { name, namespace },
-      { spec: { ...this.#spec(transitions), ...acquired } },
+      { metadata: this.#mark, spec: { ...this.#spec(transitions), ...acquired } },
       { resourceVersion, signal },
     );
     return true;
+  }
+
+  get #mark() {
+    const { isSharing = false, identity } = this.#options;
+    return isSharing ? { annotations: { [sharingAnnotation]: identity } } : {};
   }
 
   #spec(leaseTransitions: number) {

@@ -8,7 +8,8 @@ import { ControllerMetrics } from './controller-metrics.ts';
 import { createEventRecorder, silentEvents } from './events.ts';
 import { type LeaderElectionOptions, Leadership } from './leader.ts';
 import type { ControllerRuntime, RunningController } from './runner.ts';
-import type { Deeds, Membership } from './shards/membership.ts';
+import type { Deeds, MemberLeases, Membership } from './shards/membership.ts';
+import { untilNobodyShares, untilSharersLead } from './shards/transition.ts';
 
 export interface Sharing {
   readonly membership: Membership;
@@ -25,8 +26,10 @@ export interface ManagerOptions<Context> {
   readonly log: Logger;
   readonly registry: Registry;
   readonly leaderElection?: LeaderElectionOptions;
-  /** Replicas share the controllers that can be shared. */
+  /** Replicas share the controllers that can be shared. Needs leader election for the others. */
   readonly sharing?: Sharing;
+  /** Leases of replicas that share, should there be any: one that leads and does not share waits for their end. */
+  readonly sharers?: Pick<MemberLeases, 'list'>;
   /** Record Kubernetes events; true by default. */
   readonly events?: boolean;
   /** Aborted to stop. */
@@ -107,16 +110,33 @@ class Manager<Context> {
       start: (isConcerned) => this.#running.forEach((controller) => controller.takeOver(isConcerned)),
     };
     if (!(await unlessStopped(sharing.membership.join(deeds, signal), signal))) return;
-    this.#start(controllers.filter(({ isShared }) => isShared));
-    await sharing.membership.keep(this.#finished.signal);
+    const start = async () => {
+      if (await unlessStopped(this.#untilSharersLead(), signal))
+        this.#start(controllers.filter(({ isShared }) => isShared));
+    };
+    await Promise.all([start(), sharing.membership.keep(this.#finished.signal)]);
+  }
+
+  async #untilSharersLead(): Promise<void> {
+    const { leaderElection, signal } = this.#options;
+    if (leaderElection !== undefined) await untilSharersLead({ ...this.#options, leaderElection }, signal);
+  }
+
+  async #untilNobodyShares(): Promise<void> {
+    const { sharing, sharers: leases, leaderElection, signal } = this.#options;
+    if (sharing !== undefined || leases === undefined || leaderElection === undefined) return;
+    await untilNobodyShares({ ...this.#options, leases, leaderElection }, signal);
   }
 
   /** What is done by one of the replicas. */
   async #lead(): Promise<void> {
     const { sharing, controllers, signal } = this.#options;
     if (this.#leadership !== undefined && !(await unlessStopped(this.#leadership.acquire(signal), signal))) return;
-    this.#start(sharing === undefined ? controllers : controllers.filter(({ isShared }) => !isShared));
-    await (this.#leadership?.keep(signal) ?? untilAborted(this.#finished.signal));
+    const start = async () => {
+      if (await unlessStopped(this.#untilNobodyShares(), signal))
+        this.#start(sharing === undefined ? controllers : controllers.filter(({ isShared }) => !isShared));
+    };
+    await Promise.all([start(), this.#leadership?.keep(signal) ?? untilAborted(this.#finished.signal)]);
   }
 
   #start(controllers: readonly Controller<Context>[]): void {

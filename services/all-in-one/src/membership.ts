@@ -1,13 +1,13 @@
 import { leaseNameOf, memberLeases } from '@metal/kube/shards/member-leases.ts';
-import { Membership } from '@metal/kube/shards/membership.ts';
+import { type MemberLeases, Membership } from '@metal/kube/shards/membership.ts';
 import type { Shared } from './service-parts.ts';
 
 /** Leases of replicas are called `metal-operator-<identity>`. */
 export const replicaGroup = 'metal-operator';
 
-/** This process among the replicas that share the BMCs, with the times of the leader's lease. */
-export function membershipOf({ client, clock, log, config, identity }: Shared): Membership {
-  const leases = memberLeases({
+/** The leases of all replicas that share the BMCs, with the times of the leader's lease. */
+export const leasesOfReplicas = ({ client, clock, config, identity }: Shared): MemberLeases =>
+  memberLeases({
     client,
     clock,
     namespace: config.managerNamespace,
@@ -15,6 +15,15 @@ export function membershipOf({ client, clock, log, config, identity }: Shared): 
     identity,
     leaseMs: config.lease.leaseMs,
   });
-  const self = leaseNameOf(replicaGroup, identity);
-  return new Membership({ self, leases, times: config.lease, clock, log: log.child({ part: 'shards' }) });
+
+/** This process among them. */
+export function membershipOf(shared: Shared): Membership {
+  const { clock, log, config, identity } = shared;
+  return new Membership({
+    self: leaseNameOf(replicaGroup, identity),
+    leases: leasesOfReplicas(shared),
+    times: config.lease,
+    clock,
+    log: log.child({ part: 'shards' }),
+  });
 }

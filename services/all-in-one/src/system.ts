@@ -33,7 +33,7 @@ import {
 } from './service-parts.ts';
 import { exportFleet } from './metrics/metrics.ts';
 import { exportShare } from './metrics/share.ts';
-import { membershipOf } from './membership.ts';
+import { leasesOfReplicas, membershipOf } from './membership.ts';
 
 /** One process of the product, with the parts that its configuration names. */
 export interface RunningSystem extends AsyncDisposable {
@@ -215,6 +215,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     signal,
     gracePeriodMs,
     ...(config.leaderElect ? { leaderElection: leaderElectionOf(config, shared.identity) } : {}),
+    sharers: leasesOfReplicas(shared),
     ...(membership === undefined ? {} : { sharing: sharingOf(membership, context, metrics) }),
   });
 }
@@ -245,4 +246,5 @@ const leaderElectionOf = (config: OperatorConfig, identity: string) => ({
   leaseName: 'f26702e4.ironcore.dev',
   identity,
   ...config.lease,
+  isSharing: config.shards === 'auto',
 });
