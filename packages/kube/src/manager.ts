@@ -30,6 +30,8 @@ export interface ManagerOptions<Context> {
   readonly sharing?: Sharing;
   /** Leases of replicas that share, should there be any: one that leads and does not share waits for their end. */
   readonly sharers?: Pick<MemberLeases, 'list'>;
+  /** Begun before the controllers of the leader, and ended after them. */
+  readonly whileLeading?: () => Disposable;
   /** Record Kubernetes events; true by default. */
   readonly events?: boolean;
   /** Aborted to stop. */
@@ -62,6 +64,7 @@ class Manager<Context> {
   readonly #running: RunningController[] = [];
   /** Ends running turns at once. */
   readonly #cutShort = new AbortController();
+  readonly #besides = new DisposableStack();
   /** Leases are kept until everything is finished. */
   readonly #finished = new AbortController();
 
@@ -98,6 +101,7 @@ class Manager<Context> {
     // What does not end even then may still act: nobody is told, and the leases run out by themselves.
     if (isDone || (await Promise.race([idle, isOver(cutGraceMs)]))) await this.#release(work);
     this.#finished.abort();
+    this.#besides.dispose();
   }
 
   /** The part of the fleet that is this replica's. */
@@ -130,11 +134,12 @@ class Manager<Context> {
 
   /** What is done by one of the replicas. */
   async #lead(): Promise<void> {
-    const { sharing, controllers, signal } = this.#options;
+    const { sharing, controllers, signal, whileLeading } = this.#options;
     if (this.#leadership !== undefined && !(await unlessStopped(this.#leadership.acquire(signal), signal))) return;
     const start = async () => {
-      if (await unlessStopped(this.#untilNobodyShares(), signal))
-        this.#start(sharing === undefined ? controllers : controllers.filter(({ isShared }) => !isShared));
+      if (!(await unlessStopped(this.#untilNobodyShares(), signal)) || signal.aborted) return;
+      this.#besides.use(whileLeading?.());
+      this.#start(sharing === undefined ? controllers : controllers.filter(({ isShared }) => !isShared));
     };
     await Promise.all([start(), this.#leadership?.keep(signal) ?? untilAborted(this.#finished.signal)]);
   }

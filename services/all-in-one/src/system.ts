@@ -8,7 +8,7 @@ import { controllersFor } from '@metal/operator/controllers.ts';
 import { discoveryIgnitionOf } from '@metal/operator/discovery-ignition.ts';
 import { dnsRecordsOf } from '@metal/operator/dns-records.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
-import { letGo } from '@metal/operator/hand-over.ts';
+import { forgetTheMoved, letGo } from '@metal/operator/hand-over.ts';
 import { Notices } from '@metal/operator/notices.ts';
 import { PromptLooks } from '@metal/operator/prompt-looks.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
@@ -164,9 +164,9 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   // BMCs are told the port that became of 0.
   const config = { ...shared.config, eventUrl };
   const scheduler = new ClaimScheduler(caches, clock);
-  stack.use(scheduler.start());
   const { observerOf } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
   const membership = config.shards === 'auto' ? membershipOf(shared) : undefined;
+  exportShare(metrics, { membership, caches });
   const access = new BmcAccess({
     clock,
     random: shared.random,
@@ -175,6 +175,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     ...(membership === undefined ? {} : { mayTalk: (key: string) => membership.mayAct(key) }),
   });
   stack.use(access);
+  if (membership !== undefined) stack.use(forgetTheMoved({ access, caches }, (key) => membership.mayAct(key)));
   const dnsRecords = dnsRecordsOf(config.dnsRecordTemplatePath, { namespace: config.managerNamespace, client });
   stack.use(
     caches.bmcs.onChange(({ before, after }) => after === undefined && dnsRecords?.forget(before?.metadata.uid ?? '')),
@@ -216,7 +217,8 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     gracePeriodMs,
     ...(config.leaderElect ? { leaderElection: leaderElectionOf(config, shared.identity) } : {}),
     sharers: leasesOfReplicas(shared),
-    ...(membership === undefined ? {} : { sharing: sharingOf(membership, context, metrics) }),
+    whileLeading: () => scheduler.start(),
+    ...(membership === undefined ? {} : { sharing: sharingOf(membership, context) }),
   });
 }
 
@@ -235,10 +237,10 @@ function forgetTheDeleted(
   return stack;
 }
 
-function sharingOf(membership: Membership, context: OperatorContext, metrics: MetricsRegistry): Sharing {
-  exportShare(metrics, { membership, caches: context.caches });
-  return { membership, letGo: (isConcerned) => letGo(context, isConcerned) };
-}
+const sharingOf = (membership: Membership, context: OperatorContext): Sharing => ({
+  membership,
+  letGo: (isConcerned) => letGo(context, isConcerned),
+});
 
 /** The name of v0.7.0, so that the two never work at once in one cluster. */
 const leaderElectionOf = (config: OperatorConfig, identity: string) => ({

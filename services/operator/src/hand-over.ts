@@ -20,6 +20,17 @@ export async function letGo(
   forEach(caches.bmcUsers, (user) => isConcerned(keyOfBmcUser(user)) && accounts.forget(uidOf(user)));
 }
 
+/** A server that is moved to the BMC of another replica is looked at there; what is known of it here grows old. */
+export function forgetTheMoved(
+  { access, caches }: Pick<Remembering, 'access' | 'caches'>,
+  isOurs: (bmcKey: string) => boolean,
+): Disposable {
+  return caches.servers.onChange(({ before, after }) => {
+    if (before === undefined || after === undefined || keyOfServer(before) === keyOfServer(after)) return;
+    if (!isOurs(keyOfServer(after))) access.forgetSystem(uidOf(after));
+  });
+}
+
 function forEach<T extends KubeObject>(cache: Cache<T>, work: (object: T) => void): void {
   for (const object of cache.all()) work(object);
 }

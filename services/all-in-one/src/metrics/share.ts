@@ -4,24 +4,25 @@ import { keyOfBmc } from '@metal/operator/bmc-key.ts';
 import type { Registry } from 'prom-client';
 import { ScrapedMetric } from './scraped-metric.ts';
 
-/** What of the fleet is this replica's. Without `--shards=auto` there is nothing to tell. */
+/** What of the fleet is this replica's. Where replicas do not share there is nothing to tell. */
 export function exportShare(
   registry: Registry,
-  { membership, caches }: { membership: Membership; caches: Pick<OperatorCaches, 'bmcs'> },
+  { membership, caches }: { membership: Membership | undefined; caches: Pick<OperatorCaches, 'bmcs'> },
 ): void {
   void new ScrapedMetric({
     registry,
     name: 'metal_shard_members',
     help: 'Replicas that share the BMCs, as far as this one knows',
-    read: () => [{ labels: {}, value: membership.members.length }],
+    read: () => (membership === undefined ? [] : [{ labels: {}, value: membership.members.length }]),
   });
   void new ScrapedMetric({
     registry,
     name: 'metal_shard_bmcs',
     help: 'BMCs that this replica may act on',
-    read: () => [
-      { labels: {}, value: [...caches.bmcs.all()].filter((bmc) => membership.mayAct(keyOfBmc(bmc))).length },
-    ],
+    read: () => {
+      if (membership === undefined) return [];
+      return [{ labels: {}, value: [...caches.bmcs.all()].filter((bmc) => membership.mayAct(keyOfBmc(bmc))).length }];
+    },
   });
   void new ScrapedMetric({
     registry,
@@ -29,6 +30,7 @@ export function exportShare(
     help: 'Times that this replica took BMCs over from others, or gave some to them',
     type: 'counter',
     read: () => {
+      if (membership === undefined) return [];
       const { gained, lost } = membership.handOvers;
       return [
         { labels: { direction: 'gained' }, value: gained },
