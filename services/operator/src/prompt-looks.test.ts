@@ -9,7 +9,7 @@ import { PromptLooks } from './prompt-looks.ts';
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 
 /** Two BMCs, one with two servers, and time that is moved by hand. */
-function rack() {
+function rack(mayLookAt?: (name: string) => boolean) {
   let now = 1_000_000;
   const timers = new Set<{ at: number; callback: () => void }>();
   const clock = {
@@ -41,7 +41,13 @@ function rack() {
   const woken: string[] = [];
   access.learned.on((name) => woken.push(`bmc ${name}`));
   access.stale.on((name) => woken.push(name));
-  return { access, woken, pass, timers, looks: new PromptLooks({ access, caches: { bmcs, servers }, clock }) };
+  return {
+    access,
+    woken,
+    pass,
+    timers,
+    looks: new PromptLooks({ access, caches: { bmcs, servers }, clock, ...(mayLookAt && { mayLookAt }) }),
+  };
 }
 
 test('a BMC that speaks is looked at with all its machines', () => {
@@ -51,6 +57,14 @@ test('a BMC that speaks is looked at with all its machines', () => {
   looks.heardFrom('a');
   assert.deepEqual(woken, ['bmc a', 'a-1', 'a-2']);
   assert.equal(memory.state?.at, 0, 'its next look is due');
+});
+
+test('a BMC of another replica is left to that one, also when it speaks to this one', () => {
+  const { looks, woken, timers } = rack((name) => name === 'b');
+  looks.heardFrom('a');
+  assert.deepEqual([woken, timers.size], [[], 0]);
+  looks.heardFrom('b');
+  assert.deepEqual(woken, ['bmc b', 'b-1']);
 });
 
 test('a BMC that talks without end is looked at every ten seconds, and once more when it falls silent', () => {
