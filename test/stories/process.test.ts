@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -52,6 +56,41 @@ test('the process tells its health, guards its metrics, and leaves nothing behin
   const secrets = operator.log.filter((line) => line.includes(node.bmc.password));
   assert.deepEqual(secrets, [], 'no password is in the log');
 });
+
+test('an API server that is away at the start is waited for, until somebody says stop', async () => {
+  let asked = 0;
+  const { promise: isPatient, resolve: askedAgain } = Promise.withResolvers<void>();
+  const away = createServer((socket) => {
+    socket.destroy();
+    asked += 1;
+    if (asked === 40) askedAgain();
+  }).listen(0, '127.0.0.1');
+  await once(away, 'listening');
+  const directory = await mkdtemp(join(tmpdir(), 'metal-away-'));
+  try {
+    const { port } = away.address() as AddressInfo; // it listens on a port
+    const kubeconfig = join(directory, 'kubeconfig');
+    await writeFile(kubeconfig, kubeconfigOf(`http://127.0.0.1:${port}`));
+    const flags = [`--kubeconfig=${kubeconfig}`, '--registry-url=http://x', '--probe-image=a', '--probe-os-image=b'];
+    const operator = spawn(command, flags, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const ended = once(operator, 'exit');
+    await Promise.race([isPatient, ended]);
+    assert.equal(operator.exitCode, null, 'it is still there');
+    operator.kill('SIGTERM');
+    assert.deepEqual(await ended, [0, null]);
+  } finally {
+    away.close();
+    await rm(directory, { recursive: true });
+  }
+});
+
+const kubeconfigOf = (server: string): string =>
+  JSON.stringify({
+    'current-context': 'it',
+    contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+    clusters: [{ name: 'it', cluster: { server } }],
+    users: [{ name: 'it', user: {} }],
+  });
 
 test('two processes that elect a leader: one works, and the other takes over when it is stopped', async () => {
   await using lab = await openLab({

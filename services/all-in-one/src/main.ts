@@ -20,8 +20,11 @@ async function main(): Promise<void> {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
   });
+  using _alive = untilTheEnd();
   const identity = `${hostname()}_${randomUUID()}`;
-  await using system = await startSystem({ config, clock: systemClock, random: Math.random, log, identity });
+  const starting = startSystem({ config, clock: systemClock, random: Math.random, log, identity });
+  await using system = await Promise.race([starting, stopAsked.then(() => undefined)]);
+  if (system === undefined) return log.info('stopping before everything was there');
   collectDefaultMetrics({ register: system.metrics });
   await using _endpoints = await startEndpoints(config, system.metrics, {
     guard: metricsGuardOf(system.client),
@@ -32,6 +35,17 @@ async function main(): Promise<void> {
   const reason = await Promise.race([stopAsked, system.stopped.then(() => 'stopped')]);
   log.info({ reason }, 'stopping: running turns finish first');
 }
+
+/**
+ * Clocks and idle connections keep no process alive. While it waits for an API server that is away, before anything listens
+ * here, there would be nothing left to wait for, and it would end without a word.
+ */
+function untilTheEnd(): Disposable {
+  const timer = setInterval(() => undefined, longestIntervalMs);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+const longestIntervalMs = 2 ** 31 - 1;
 
 function explain(error: unknown): string {
   if (error instanceof OperatorError) return `metal-operator: ${error.message}`;

@@ -180,7 +180,10 @@ export class BmcAccess implements AsyncDisposable {
   /** Logs out of BMCs that another replica takes over, and forgets what was seen there. */
   async letGo(isConcerned: (bmcKey: string) => boolean): Promise<void> {
     const lines = [...this.#lines].filter(([name]) => isConcerned(keyOfLine(name)));
-    for (const name of this.#bmcs.keys()) if (isConcerned(keyOfLine(name))) this.#bmcs.delete(name);
+    for (const name of [...this.#bmcs.keys()].filter((each) => isConcerned(keyOfLine(each)))) {
+      this.#bmcs.delete(name);
+      this.#reporters.forget(name);
+    }
     for (const [name] of lines) this.#lines.delete(name);
     await Promise.allSettled(lines.map(([, { bmc }]) => bmc[Symbol.asyncDispose]()));
   }
