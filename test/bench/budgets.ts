@@ -53,10 +53,13 @@ export function judge(measurements: readonly Measurement[], all: readonly Budget
     all.flatMap((budget) => {
       const value = measured[budget.figure];
       if (budget.scenario !== scenario || value === undefined || !isFor(budget, servers)) return [];
-      return [{ budget, value, isMet: value <= budget.atMost }];
+      return [{ budget, value, isMet: roundedTo(value, 0.1) <= budget.atMost }];
     }),
   );
 }
+
+/** What is written once per fleet is no cost of a server. */
+const roundedTo = (value: number, step: number): number => Math.round(value / step) * step;
 
 const isFor = ({ servers: { from = 0, to = Infinity } = {} }: Budget, servers: number): boolean =>
   servers >= from && servers <= to;

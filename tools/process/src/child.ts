@@ -44,6 +44,8 @@ export interface Program {
   readonly directory: string;
   readonly logFile: string;
   readonly environment?: NodeJS.ProcessEnv | undefined;
+  /** Added to the environment, where that does not say otherwise. */
+  readonly defaults?: Readonly<Record<string, string>>;
   /** Removed when this process ends without stopping the program. */
   readonly leftovers?: string | undefined;
   /** Two-way channels that it finds open as descriptors 3 and 4: none by default, at most two. */
@@ -72,7 +74,7 @@ export class Child {
     const log = openSync(logFile, 'a');
     this.#process = spawn('/bin/sh', ['-c', supervise, name, leftovers, command, ...args], {
       cwd: directory,
-      env: environment ?? process.env,
+      env: { ...program.defaults, ...(environment ?? process.env) },
       stdio: ['pipe', log, log, ...Array.from({ length: channels }, () => 'pipe' as const)],
       // A group of its own: Ctrl-C in the terminal reaches this process, which then ends things in order.
       detached: true,

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { measuredGroup } from '../meter/audit-log.ts';
+
+/** Replicas that can be told apart. */
+const mostSeats = 16;
+
+const kubeconfig = z.object({ clusters: z.array(z.object({ name: z.string(), cluster: z.unknown() })).min(1) });
+
+/**
+ * A user for each replica, known by a token, as in a cluster: a client certificate is verified anew with each request, which
+ * is a twelfth of what the API server does then.
+ */
+export class Credentials {
+  readonly #directory: string;
+  readonly #tokens: readonly string[];
+
+  private constructor(directory: string, tokens: readonly string[]) {
+    this.#directory = directory;
+    this.#tokens = tokens;
+  }
+
+  static async in(directory: string): Promise<Credentials> {
+    const tokens = Array.from({ length: mostSeats }, () => randomBytes(24).toString('base64url'));
+    const lines = tokens.map((token, seat) => `${token},${userOf(seat)},${seat},"system:masters,${measuredGroup}"\n`);
+    await writeFile(join(directory, 'tokens.csv'), lines.join(''), { mode: 0o600 });
+    return new Credentials(directory, tokens);
+  }
+
+  get apiServerFlags(): string[] {
+    return [`--token-auth-file=${join(this.#directory, 'tokens.csv')}`];
+  }
+
+  /** The user of the replica, and a kubeconfig of it beside that of the administrator. */
+  async seat(number: number, administrator: string): Promise<{ user: string; kubeconfigPath: string }> {
+    const token = this.#tokens[number];
+    if (token === undefined) throw new Error(`there are ${mostSeats} users, and this is replica ${number + 1}`);
+    const { clusters } = kubeconfig.parse(parse(await readFile(administrator, 'utf8')));
+    const user = userOf(number);
+    const context = { cluster: clusters[0]?.name, user };
+    const text = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters,
+      users: [{ name: user, user: { token } }],
+      contexts: [{ name: user, context }],
+      'current-context': user,
+    };
+    const kubeconfigPath = join(this.#directory, `kubeconfig-${user}`);
+    await writeFile(kubeconfigPath, JSON.stringify(text), { mode: 0o600 });
+    return { user, kubeconfigPath };
+  }
+}
+
+const userOf = (seat: number): string => `operator-${seat}`;
