@@ -151,7 +151,9 @@ test('a boot configuration becomes Ready with a single write', async () => {
   const server = await room.booting('single', { image: 'probe-os' });
   const ready = await becomes('single', 'Ready');
   assert.equal(conditionOf(ready, 'ImageValidation'), undefined);
-  const managers = (ready.metadata as { managedFields?: { manager: string; subresource?: string }[] }).managedFields; // metav1.ObjectMeta has them
+  // What is cached has none.
+  const { metadata } = await room.client.get(ServerBootConfiguration, ready.metadata);
+  const managers = (metadata as { managedFields?: { manager: string; subresource?: string }[] }).managedFields; // metav1.ObjectMeta has them
   assert.deepEqual(
     managers?.filter(({ subresource }) => subresource === 'status').map(({ manager }) => manager),
     ['metal-operator/boot'],

@@ -67,11 +67,20 @@ export class EvidenceLog implements AsyncDisposable {
     const isRecorded = isIn(stepsOf(this.#cached(boot) ?? boot), step);
     const pending = this.#pendingOf(boot);
     const isNew = !isRecorded && !isIn(pending.steps, step);
+    if (step === 'probe' && isDiscovery(boot)) return this.#drop(boot, pending);
     const seen = { name: step, time: new Date(clock.now()).toISOString(), ...(detail === undefined ? {} : { detail }) };
     pending.steps = mergeSteps(pending.steps, [seen]);
     if (isNew) log.info({ boot: keyOf(boot), server: boot.spec.serverRef.name, step }, 'boot progressed');
     this.#writeIn(boot.metadata.uid ?? '', pending, isNew ? patienceFor(step, boot) : repeatPatienceMs, firstRetryMs);
     return isRecorded ? Promise.resolve() : pending.recorded.promise;
+  }
+
+  /** Its report is in the API and tells more than its steps do; whoever discovers deletes the boot configuration now. */
+  #drop({ metadata: { uid = '' } }: ServerBootConfiguration, pending: Pending): Promise<void> {
+    pending.timer[Symbol.dispose]();
+    this.#pending.delete(uid);
+    pending.recorded.resolve();
+    return pending.recorded.promise;
   }
 
   /** Says on the boot configuration that a step did not come. What came in the meantime settles it. */
@@ -181,13 +190,17 @@ export class EvidenceLog implements AsyncDisposable {
 const isIn = (steps: readonly BootStep[], name: Step): boolean => steps.some((step) => step.name === name);
 
 /** What others act upon is written at once. */
-function patienceFor(step: Step, { spec, metadata }: ServerBootConfiguration): number {
-  const { [typeAnnotation]: type, [cleanupAttemptAnnotation]: cleanupAttempt } = metadata.annotations ?? {};
+function patienceFor(step: Step, boot: ServerBootConfiguration): number {
   // The report of a probe says all of it, and follows within seconds.
-  if (type === internalBootType && cleanupAttempt === undefined) return patienceMs;
+  if (isDiscovery(boot)) return patienceMs;
+  const { spec } = boot;
   const hasIgnition = (spec.ignitionSecretRef?.name ?? '') !== '';
   const isAwaited = step === 'booted' || step === 'ignition' || (step === 'script' && !hasIgnition);
   return isAwaited ? 0 : patienceMs;
+}
+
+function isDiscovery({ metadata: { annotations } }: ServerBootConfiguration): boolean {
+  return annotations?.[typeAnnotation] === internalBootType && annotations[cleanupAttemptAnnotation] === undefined;
 }
 
 function conditionOf(step: Step, at: string, { metadata }: ServerBootConfiguration): Condition[] {

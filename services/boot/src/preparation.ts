@@ -1,6 +1,7 @@
 import type { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -91,8 +92,15 @@ export class Preparation implements AsyncDisposable {
 
   /** What its BMC can be told is learnt of a new server about when its first boot is made. */
   #mayBootOtherwise(before: Server | undefined, after: Server | undefined): void {
-    if (after === undefined || String(before?.status?.bootTargets) === String(after.status?.bootTargets)) return;
+    if (after === undefined || bootsBy(before) === bootsBy(after)) return;
     for (const key of this.#bootsByServer.of(after.metadata.name)) this.#lookAgain(key);
+  }
+
+  /** What the operator boots itself is complete, with its ignition, when the server refers to it. */
+  #isInTheMaking({ metadata, spec }: ServerBootConfiguration): boolean {
+    if (metadata.annotations?.[typeAnnotation] !== internalBootType) return false;
+    const server = this.#options.servers.get(spec.serverRef.name);
+    return server !== undefined && server.spec.bootConfigurationRef?.name !== metadata.name;
   }
 
   #lookAgain(key: string): void {
@@ -115,7 +123,7 @@ export class Preparation implements AsyncDisposable {
 
   async #turn(key: string): Promise<void> {
     const boot = this.#options.bootConfigurations.get(key);
-    if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return;
+    if (boot === undefined || boot.metadata.deletionTimestamp !== undefined || this.#isInTheMaking(boot)) return;
     try {
       const verdict = await this.#judge(boot);
       const isMissing = verdict.error?.code === 'IgnitionMissing' || verdict.error?.code === 'ScriptMissing';
@@ -245,6 +253,10 @@ export class Preparation implements AsyncDisposable {
     return now - since;
   }
 }
+
+/** All of a server that matters here. */
+const bootsBy = (server: Server | undefined): string =>
+  JSON.stringify([server?.status?.bootTargets, server?.spec.bootConfigurationRef]);
 
 const isSameWish = (
   { metadata: one }: ServerBootConfiguration,

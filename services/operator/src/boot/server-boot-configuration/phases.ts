@@ -5,7 +5,7 @@ import type { BootConfigurationReason } from './reasons.ts';
 const row = rowsOf<BootPhase, BootConfigurationFacts, BootAction, BootConfigurationReason>();
 
 /** A boot service usually answers at once; saying Pending before that would be a write for nothing. */
-const courtesyMs = seconds(2);
+const courtesyMs = seconds(6);
 
 /** A boot configuration is answered by a boot service, ours or another one. Until then it says what it waits for. */
 export const bootPhases: PhaseTable<BootPhase, BootConfigurationFacts, BootAction> = {
