@@ -53,13 +53,14 @@ export function judge(measurements: readonly Measurement[], all: readonly Budget
     all.flatMap((budget) => {
       const value = measured[budget.figure];
       if (budget.scenario !== scenario || value === undefined || !isFor(budget, servers)) return [];
-      return [{ budget, value, isMet: roundedTo(value, 0.1) <= budget.atMost }];
+      return [{ budget, value, isMet: counted(value, budget) <= budget.atMost }];
     }),
   );
 }
 
-/** What is written once per fleet is no cost of a server. */
-const roundedTo = (value: number, step: number): number => Math.round(value / step) * step;
+/** What is asked for once per fleet is no cost of a server: tenths count, and hundredths do not. */
+const counted = (value: number, { figure }: Budget): number =>
+  figure === 'apiWritesPerServer' || figure === 'redfishPerServer' ? Number(value.toFixed(1)) : value;
 
 const isFor = ({ servers: { from = 0, to = Infinity } = {} }: Budget, servers: number): boolean =>
   servers >= from && servers <= to;

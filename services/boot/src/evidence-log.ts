@@ -1,11 +1,11 @@
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { cleanupAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { isConflict } from '@metal/kube/errors.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import type { Logger } from 'pino';
+import { isDiscovery } from './discovery.ts';
 import { evidence, type Step } from './evidence.ts';
 import { type BootStep, isSettled, mergeSteps, overdueType, stepsOf } from './progress.ts';
 
@@ -197,10 +197,6 @@ function patienceFor(step: Step, boot: ServerBootConfiguration): number {
   const hasIgnition = (spec.ignitionSecretRef?.name ?? '') !== '';
   const isAwaited = step === 'booted' || step === 'ignition' || (step === 'script' && !hasIgnition);
   return isAwaited ? 0 : patienceMs;
-}
-
-function isDiscovery({ metadata: { annotations } }: ServerBootConfiguration): boolean {
-  return annotations?.[typeAnnotation] === internalBootType && annotations[cleanupAttemptAnnotation] === undefined;
 }
 
 function conditionOf(step: Step, at: string, { metadata }: ServerBootConfiguration): Condition[] {

@@ -8,6 +8,7 @@ import { keyOf, type ObjectRef } from '@metal/kube/kind.ts';
 import { SharedQuestions } from '@metal/kube/shared-questions.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { type Expectation, expectationOf, obstacleTo } from './expectation.ts';
+import { isDiscovery } from './discovery.ts';
 import { Flood, Refusal } from './refusal.ts';
 import type { Strangers } from './strangers.ts';
 
@@ -93,15 +94,22 @@ export class Machines {
    * no secret. @throws Refusal 403, or 503 when the API server cannot be asked
    */
   async byToken(token: string): Promise<ServerBootConfiguration> {
-    const { servers, clock } = this.#options;
-    const known = await this.#knownBy(token);
-    const server = servers.get(known.spec.serverRef.name);
-    return obstacleTo(known, server, clock.now()) === undefined ? known : this.#admitted(known);
+    return this.#asKnown(await this.#knownBy(token));
   }
 
-  /** The same, as the API server has it: for what must not reach another tenant. @throws Refusal as `byToken` */
+  /**
+   * The same, as the API server has it: for what must not reach another tenant. What a discovery is given is no tenant's: a
+   * machine that comes with the token of one that is over is told so when it reports. @throws Refusal as `byToken`
+   */
   async confirmedByToken(token: string): Promise<ServerBootConfiguration> {
-    return this.#admitted(await this.#knownBy(token));
+    const known = await this.#knownBy(token);
+    return isDiscovery(known) ? this.#asKnown(known) : this.#admitted(known);
+  }
+
+  #asKnown(known: ServerBootConfiguration): Promise<ServerBootConfiguration> | ServerBootConfiguration {
+    const { servers, clock } = this.#options;
+    const server = servers.get(known.spec.serverRef.name);
+    return obstacleTo(known, server, clock.now()) === undefined ? known : this.#admitted(known);
   }
 
   async #confirmed(known: Server, patience: { patiently: boolean }): Promise<Expectation> {
