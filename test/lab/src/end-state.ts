@@ -10,7 +10,10 @@ export interface EndState {
   readonly objects: Readonly<Record<string, unknown>>;
   readonly machine: {
     readonly powerLog: readonly string[];
-    /** What each start was told, where it came from and how it ended. */
+    /**
+     * What each start was told, where it came from and how it ended. Whoever lost the answer to its report with the operator
+     * reports again until it is switched off: the report was taken all the same.
+     */
     readonly boots: readonly string[];
     /** An override that nobody consumed would surprise the next start. */
     readonly override: string | undefined;
@@ -31,7 +34,8 @@ export function endStateOf(lab: Lab, node: Node): EndState {
     machine: {
       powerLog: [...node.powerLog],
       boots: node.boots.map(
-        ({ override, from, outcome = '' }) => `${override} ${from} ${probeEnds.get(outcome) ?? outcome}`,
+        ({ override, from, outcome = '', ran }) =>
+          `${override} ${from} ${outcome === 'lost power' ? (ran ?? outcome) : outcome}`,
       ),
       override: node.machine.override?.target,
     },
@@ -51,12 +55,6 @@ export async function secretsOf(lab: Lab, node: Node): Promise<string[]> {
     )
     .toSorted();
 }
-
-/** A probe whose answer was lost with the operator reports again until it is switched off; its report was taken all the same. */
-const probeEnds: ReadonlyMap<string, string> = new Map([
-  ['probe', 'probed'],
-  ['lost power', 'probed'],
-]);
 
 const uidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const timePattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;

@@ -23,6 +23,8 @@ export interface BootRecord {
   /** Where what runs came from, and its kernel's address; undefined when nothing was booted, or nobody can tell. */
   from: 'network' | 'disk' | undefined;
   kernel: string | undefined;
+  /** What it came to run, as far as that is known: probe, eraser, os. */
+  ran?: string;
   /** Undefined while it goes on: probe, os, setup, emergency, no bootable device, lost power, and words like these. */
   outcome: string | undefined;
 }

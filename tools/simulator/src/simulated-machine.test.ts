@@ -119,8 +119,8 @@ test('an operating system is installed, says that it is up, and starts from the 
   assert.deepEqual(
     node.boots.map(({ at: _at, ...boot }) => boot),
     [
-      { override: 'Pxe', from: 'network', kernel, outcome: 'os' },
-      { override: undefined, from: 'disk', kernel, outcome: 'os' },
+      { override: 'Pxe', from: 'network', kernel, ran: 'os', outcome: 'os' },
+      { override: undefined, from: 'disk', kernel, ran: 'os', outcome: 'os' },
     ],
   );
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On']);

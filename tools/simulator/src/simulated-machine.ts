@@ -272,6 +272,7 @@ export class SimulatedMachine implements Machine {
         this.running = running;
         record.from = running.from;
         record.kernel = running.kernel.url;
+        record.ran = running.role;
         this.#changed();
       },
       log: (line) => this.#log(line),
