@@ -2,6 +2,7 @@ import { AccountMemories } from '@metal/operator/account-memories.ts';
 import { BmcAccess } from '@metal/operator/bmc-access.ts';
 import { bootTokenKeyFrom } from '@metal/operator/boot-token-key.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
+import { CleanupLedger } from '@metal/operator/cleanup-ledger.ts';
 import type { Component, OperatorConfig } from '@metal/operator/config.ts';
 import type { OperatorCaches, OperatorContext } from '@metal/operator/context.ts';
 import { controllersFor } from '@metal/operator/controllers.ts';
@@ -194,6 +195,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     accounts,
     notices,
     scheduler,
+    cleanups: stack.use(new CleanupLedger(caches.servers)),
     macPrefixes: readMacPrefixes(config.macPrefixesFile),
     discoveryIgnition: discoveryIgnitionOf({
       templatePath: config.ignitionTemplatePath,

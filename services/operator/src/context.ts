@@ -19,6 +19,7 @@ import type { DiscoveryIgnition } from './discovery-ignition.ts';
 import type { DnsRecords } from './dns-records.ts';
 import type { MacPrefixes } from './mac-prefixes.ts';
 import type { Notices } from './notices.ts';
+import type { CleanupLedger } from './cleanup-ledger.ts';
 import type { ClaimScheduler } from './scheduler.ts';
 
 /** What the controllers read from. Each cache is one watch, shared by everybody in the process. */
@@ -47,6 +48,7 @@ export interface OperatorContext {
   readonly accounts: AccountMemories;
   readonly notices: Notices;
   readonly scheduler: ClaimScheduler;
+  readonly cleanups: CleanupLedger;
   readonly discoveryIgnition: DiscoveryIgnition;
   /** Undefined where the site wants none. */
   readonly dnsRecords: DnsRecords | undefined;

@@ -154,10 +154,6 @@ export class SystemMemory {
   operation: string | undefined;
   /** State in which a person was told that parking has to wait. */
   parkDeferredIn: string | undefined;
-  /** `status.cleanup.neededSince` of the cleanup that the limits let in here, and that may not be recorded yet. */
-  cleanupAdmitted: string | undefined;
-  /** The write that lets it in for the replicas is under way. */
-  isBeingLetIn = false;
   biosReset: BiosReset | undefined;
   bootOrderReset: BootOrderReset | undefined;
   /** No one-time boot override is left on the machine, as far as its BMC can be made to forget one. */

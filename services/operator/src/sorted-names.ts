@@ -1,35 +1,24 @@
+import { SortedList } from './sorted-list.ts';
+
 /** Numbers in names count as such: `server-9` comes before `server-10`. Locale data is looked up once, not per comparison. */
 const order = new Intl.Collator('en', { numeric: true });
 
-/** Names in order, kept in order: adding and removing one costs no sorting. */
+/** Names in order. */
 export class SortedNames implements Iterable<string> {
-  readonly #names: string[] = [];
+  readonly #names = new SortedList<string>(compare);
 
   get size(): number {
-    return this.#names.length;
+    return this.#names.size;
   }
 
   /** Adds it, or takes it out; nothing happens where it is so already. */
   put(name: string, isIn: boolean): void {
-    const index = this.#placeOf(name);
-    const wasIn = this.#names[index] === name;
-    if (isIn && !wasIn) this.#names.splice(index, 0, name);
-    if (!isIn && wasIn) this.#names.splice(index, 1);
+    if (isIn) this.#names.add(name);
+    else this.#names.remove(name);
   }
 
   [Symbol.iterator](): Iterator<string> {
-    return this.#names.values();
-  }
-
-  /** Where it stands, or where it would have to be put. */
-  #placeOf(name: string): number {
-    let [low, high] = [0, this.#names.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compare(this.#names[middle] ?? '', name) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return this.#names[Symbol.iterator]();
   }
 }
 

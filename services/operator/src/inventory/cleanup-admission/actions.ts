@@ -2,7 +2,8 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { cleanupAdmittedAnnotation } from '@metal/api/wire/contract.ts';
 import type { Turn } from '@metal/kube/controller.ts';
 import type { OperatorContext } from '../../context.ts';
-import { admissionOf, isItsTurn, queueFacts } from '../server/cleanup-queue.ts';
+import { admissionOf } from '../../cleanup-ledger.ts';
+import { isItsTurn, queueFacts } from '../server/cleanup-queue.ts';
 import type { AdmissionAction, AdmissionFacts } from './facts.ts';
 
 type AdmissionTurn = Turn<Server, AdmissionFacts, OperatorContext>;
@@ -15,13 +16,12 @@ export const admissionActions: Record<AdmissionAction, (turn: AdmissionTurn) => 
  */
 async function letIn({ object, context }: AdmissionTurn): Promise<void> {
   if (!isItsTurn(queueFacts(object, context, context.clock.now()))) return;
-  const { name, resourceVersion, uid = '' } = object.metadata;
+  const { name, resourceVersion } = object.metadata;
   const patch = { metadata: { annotations: { [cleanupAdmittedAnnotation]: admissionOf(object) } } };
-  const memory = context.access.system(uid);
-  memory.isBeingLetIn = true;
+  context.cleanups.take(object);
   try {
     await context.client.mergePatch(Server, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
   } finally {
-    memory.isBeingLetIn = false;
+    context.cleanups.giveBack(object);
   }
 }

@@ -1,6 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { OperatorContext } from '../../context.ts';
-import { isLetIn, isWaiting, type QueueFacts, queueFacts } from '../server/cleanup-queue.ts';
+import { isLetIn, isWaiting } from '../../cleanup-ledger.ts';
+import { type QueueFacts, queueFacts } from '../server/cleanup-queue.ts';
 
 export type AdmissionPhase = 'Watched';
 export type AdmissionAction = 'letIn';

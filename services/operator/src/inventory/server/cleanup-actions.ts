@@ -26,7 +26,7 @@ const tokenValidMs = 14 * 24 * 60 * 60_000;
 export async function admitCleanup(turn: ServerTurn): Promise<void> {
   const since = turn.object.status?.cleanup?.neededSince;
   if (since !== undefined && isItsTurn(queueFacts(turn.object, turn.context, turn.context.clock.now())))
-    memoryOf(turn).cleanupAdmitted = since;
+    turn.context.cleanups.take(turn.object);
 }
 
 /**

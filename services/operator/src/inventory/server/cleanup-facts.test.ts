@@ -11,7 +11,8 @@ import type { OperatorContext } from '../../context.ts';
 import { SystemMemory } from '../../observations.ts';
 import { admitCleanup } from './cleanup-actions.ts';
 import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
-import { admissionOf, isItsTurn, nextInQueue } from './cleanup-queue.ts';
+import { admissionOf, CleanupLedger } from '../../cleanup-ledger.ts';
+import { isItsTurn, nextInQueue } from './cleanup-queue.ts';
 import { cleanupStatus } from './cleanup-report.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
 import type { ServerTurn } from './machine.ts';
@@ -46,7 +47,14 @@ function world(...more: string[]) {
   };
   const config = readConfig([...flags, '--cleanup-disks=Purge', ...more], {});
   // What is judged here looks at nothing else of the context.
-  const context = { caches, config, access: { system }, clock: { now: () => now } } as unknown as OperatorContext;
+  const cleanups = new CleanupLedger(servers);
+  const context = {
+    caches,
+    config,
+    cleanups,
+    access: { system },
+    clock: { now: () => now },
+  } as unknown as OperatorContext;
   const put = (name: string, status: Status, spec: Partial<Server['spec']> = {}): Server => {
     const server: Server = {
       apiVersion,

@@ -15,7 +15,8 @@ import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
 import { type CleanupPolicy, needsBoot, policyOf } from './cleanup-policy.ts';
-import { isLetIn, type QueueFacts, queueFacts } from './cleanup-queue.ts';
+import { isLetIn } from '../../cleanup-ledger.ts';
+import { type QueueFacts, queueFacts } from './cleanup-queue.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './cleanup-settings.ts';
 
 /** What is known of the cleanup of a server. */
@@ -68,8 +69,6 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
   const { metadata, spec, status } = server;
   const inCleanup = status?.state === 'Cleanup';
   const attempt = inCleanup ? (status.cleanup?.attempt ?? 0) : 0;
-  // Written down, or of no account any more.
-  if (!inCleanup || attempt > 0) memory.cleanupAdmitted = undefined;
   const found = caches.bootConfigurations.get({ namespace: config.managerNamespace, name: metadata.name });
   const policy = policyOf(server, context);
   const boot = found !== undefined && isBootOfAttempt(found, server, attempt, policy) ? found : undefined;
@@ -89,7 +88,7 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
     attempt,
     failedAttempts: inCleanup ? (status.cleanup?.failedAttempts ?? 0) : 0,
     maxAttempts: config.cleanupAttempts,
-    admitted: attempt > 0 || memory.cleanupAdmitted !== undefined || (inCleanup && isLetIn(server)),
+    admitted: attempt > 0 || (inCleanup && (context.cleanups.isTaken(server) || isLetIn(server))),
     isAdmittedByLeader: config.shards === 'auto',
     queue: inCleanup && attempt === 0 ? queueFacts(server, context, now) : undefined,
     boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),

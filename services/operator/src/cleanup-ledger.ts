@@ -1,0 +1,191 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { cleanupAdmittedAnnotation } from '@metal/api/wire/contract.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import { minutes } from '@metal/kube/decide.ts';
+import { SortedList } from './sorted-list.ts';
+
+const hourMs = minutes(60);
+
+/** A server in state Cleanup. */
+interface Entry {
+  readonly name: string;
+  /** Place in the queue: how long the disks have been waiting, then the name. */
+  readonly place: string;
+  readonly attempt: number;
+  /** An attempt runs, or may begin. */
+  readonly isLetIn: boolean;
+  /** It said that it waits. */
+  readonly isWaiting: boolean;
+}
+
+/** What stands before a server, over all servers. */
+export interface Standing {
+  readonly ahead: number;
+  readonly running: number;
+  /** Servers that were let in within the last hour. */
+  readonly startedInHour: number;
+  /** Until the oldest of those counts no more. */
+  readonly hourFreesInMs: number;
+}
+
+/**
+ * Who is cleaned up, who waits for it, and who began within the last hour: kept up to date with each change, so that a rack
+ * that comes back at once is not counted through by each of its servers.
+ *
+ * Only those wait that said so: one that cannot be erased, because its BMC is away for example, is in nobody's way.
+ */
+export class CleanupLedger implements Disposable {
+  readonly #entries = new Map<string, Entry>();
+  /** Places of those who wait and are not let in. */
+  readonly #line = new SortedList<Entry>((one, other) => compare(one.place, other.place));
+  readonly #starts = new SortedList<{ readonly at: number; readonly uid: string }>(
+    (one, other) => one.at - other.at || compare(one.uid, other.uid),
+  );
+  readonly #startOf = new Map<string, number>();
+  readonly #letIn = new Set<string>();
+  /** Those of them whose attempt is not written down. */
+  readonly #unwritten = new Set<string>();
+  /** Let in by this process, and not yet seen to be written down. */
+  readonly #taken = new Set<string>();
+  readonly #following: Disposable;
+
+  constructor(servers: Cache<Server>) {
+    this.#following = servers.onChange(({ before, after }) => {
+      if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#forget(before);
+      if (after !== undefined) this.#note(after);
+    });
+    for (const server of servers.all()) this.#note(server);
+  }
+
+  [Symbol.dispose](): void {
+    this.#following[Symbol.dispose]();
+  }
+
+  /** The next attempt on the server may begin: nobody else gets its place. */
+  take({ metadata }: Server): void {
+    this.#taken.add(metadata.uid ?? '');
+  }
+
+  /** It did not come to be written down. */
+  giveBack({ metadata }: Server): void {
+    this.#taken.delete(metadata.uid ?? '');
+  }
+
+  isTaken({ metadata }: Server): boolean {
+    return this.#taken.has(metadata.uid ?? '');
+  }
+
+  standingOf(server: Server, now: number): Standing {
+    const { uid = '' } = server.metadata;
+    const place = placeOf(server);
+    const taken = [...this.#taken]
+      .flatMap((one) => (one === uid ? [] : (this.#entries.get(one) ?? [])))
+      .filter((entry) => !entry.isLetIn);
+    const before = this.#line.countBefore((entry) => compare(entry.place, place) < 0);
+    const { startedInHour, hourFreesInMs } = this.#hourOf(server, now);
+    return {
+      ahead: before - taken.filter((entry) => isInLine(entry) && compare(entry.place, place) < 0).length,
+      running: countWithout(this.#letIn, uid) + taken.length,
+      startedInHour: startedInHour + countWithout(this.#unwritten, uid) + taken.length,
+      hourFreesInMs,
+    };
+  }
+
+  /** Names of the first who wait. */
+  first(count: number): string[] {
+    return this.#line.first(count).map(({ name }) => name);
+  }
+
+  #hourOf(server: Server, now: number): Pick<Standing, 'startedInHour' | 'hourFreesInMs'> {
+    this.#dropStartsUntil(now - hourMs);
+    const { uid = '' } = server.metadata;
+    // Another attempt of the same cleanup is no start of its own.
+    const isAgain = (server.status?.cleanup?.failedAttempts ?? 0) > 0 && this.#startOf.has(uid);
+    const oldest = this.#starts.first(2).find((start) => !isAgain || start.uid !== uid);
+    return {
+      startedInHour: this.#starts.size - (isAgain ? 1 : 0),
+      hourFreesInMs: oldest === undefined ? hourMs : Math.max(0, oldest.at + hourMs - now),
+    };
+  }
+
+  #note(server: Server): void {
+    const { uid = '' } = server.metadata;
+    this.#forgetEntry(uid);
+    const entry = entryOf(server);
+    if (entry === undefined || entry.attempt > 0) this.#taken.delete(uid);
+    if (entry !== undefined) {
+      this.#entries.set(uid, entry);
+      if (entry.isLetIn) this.#letIn.add(uid);
+      if (entry.isLetIn && entry.attempt === 0) this.#unwritten.add(uid);
+      if (isInLine(entry)) this.#line.add(entry);
+    }
+    this.#noteStart(uid, Date.parse(server.status?.cleanup?.startedTime ?? ''));
+  }
+
+  #forget({ metadata: { uid = '' } }: Server): void {
+    this.#forgetEntry(uid);
+    this.#taken.delete(uid);
+    this.#noteStart(uid, Number.NaN);
+  }
+
+  #forgetEntry(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry !== undefined && isInLine(entry)) this.#line.remove(entry);
+    this.#entries.delete(uid);
+    this.#letIn.delete(uid);
+    this.#unwritten.delete(uid);
+  }
+
+  #noteStart(uid: string, at: number): void {
+    const before = this.#startOf.get(uid);
+    if (before === at) return;
+    if (before !== undefined) this.#starts.remove({ at: before, uid });
+    this.#startOf.delete(uid);
+    if (Number.isNaN(at)) return;
+    this.#startOf.set(uid, at);
+    this.#starts.add({ at, uid });
+  }
+
+  #dropStartsUntil(until: number): void {
+    for (
+      let [oldest] = this.#starts.first(1);
+      oldest !== undefined && oldest.at <= until;
+      [oldest] = this.#starts.first(1)
+    ) {
+      this.#starts.remove(oldest);
+      this.#startOf.delete(oldest.uid);
+    }
+  }
+}
+
+const countWithout = (uids: ReadonlySet<string>, uid: string): number => uids.size - (uids.has(uid) ? 1 : 0);
+
+/** The words by which a replica is told that the next attempt on the server may begin. */
+export const admissionOf = ({ status }: Server): string =>
+  `${status?.cleanup?.neededSince ?? ''} ${(status?.cleanup?.failedAttempts ?? 0) + 1}`;
+
+/** The leading replica let in the attempt that comes next. */
+export const isLetIn = (server: Server): boolean =>
+  server.metadata.annotations?.[cleanupAdmittedAnnotation] === admissionOf(server);
+
+export const isWaiting = ({ status }: Server): boolean =>
+  status?.state === 'Cleanup' && status.cleanup?.queuedSince !== undefined;
+
+function entryOf(server: Server): Entry | undefined {
+  if (server.status?.state !== 'Cleanup') return undefined;
+  const attempt = server.status.cleanup?.attempt ?? 0;
+  return {
+    name: server.metadata.name,
+    place: placeOf(server),
+    attempt,
+    isLetIn: attempt > 0 || isLetIn(server),
+    isWaiting: isWaiting(server),
+  };
+}
+
+const isInLine = ({ isWaiting: waits, isLetIn: runs }: Entry): boolean => waits && !runs;
+
+/** RFC 3339 times in UTC compare like the moments they name. */
+const placeOf = ({ metadata, status }: Server): string => `${status?.cleanup?.neededSince ?? ''} ${metadata.name}`;
+
+const compare = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1);

@@ -1,0 +1,53 @@
+/** Things in order, kept in order: adding and removing one costs no sorting. Two that compare as equal are the same. */
+export class SortedList<T> {
+  readonly #items: T[] = [];
+  readonly #compare: (one: T, other: T) => number;
+
+  constructor(compare: (one: T, other: T) => number) {
+    this.#compare = compare;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** Takes the place of an equal one. */
+  add(item: T): void {
+    const index = this.#indexOf(item);
+    this.#items.splice(index, this.#isAt(index, item) ? 1 : 0, item);
+  }
+
+  remove(item: T): void {
+    const index = this.#indexOf(item);
+    if (this.#isAt(index, item)) this.#items.splice(index, 1);
+  }
+
+  first(count: number): T[] {
+    return this.#items.slice(0, count);
+  }
+
+  /** How many come first for which that holds; for none behind them it may. */
+  countBefore(holds: (item: T) => boolean): number {
+    let [low, high] = [0, this.#items.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const item = this.#items[middle];
+      if (item !== undefined && holds(item)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    yield* this.#items;
+  }
+
+  #indexOf(item: T): number {
+    return this.countBefore((other) => this.#compare(other, item) < 0);
+  }
+
+  #isAt(index: number, item: T): boolean {
+    const found = this.#items[index];
+    return found !== undefined && this.#compare(found, item) === 0;
+  }
+}
