@@ -51,12 +51,12 @@ export class Exchanges {
   readonly #origin: string;
 
   constructor({ endpoint, clock, random, limits, observer, onBreaker, mayTalk = () => true }: ExchangesOptions) {
-    const { inFlight: connections, callDeadlineMs, maxBodyBytes } = limits;
+    const { callDeadlineMs, maxBodyBytes } = limits;
     this.#clock = clock;
     this.#observer = observer;
     this.#mayTalk = mayTalk;
     this.#origin = originOf(endpoint);
-    this.#transport = new Transport({ endpoint, clock, connections, maxBodyBytes, callDeadlineMs, mayTalk });
+    this.#transport = new Transport({ endpoint, clock, maxBodyBytes, callDeadlineMs, mayTalk });
     this.#breaker = new Breaker({
       clock,
       random,

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
 import type { Clock } from './clock.ts';
 import { collect, type Collected } from './collect.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
@@ -28,7 +28,6 @@ export interface RawAnswer {
 export interface TransportOptions {
   readonly endpoint: BmcEndpoint;
   readonly clock: Clock;
-  readonly connections: number;
   readonly maxBodyBytes: number;
   /** Also the longest wait for a connection. */
   readonly callDeadlineMs: number;
@@ -44,8 +43,8 @@ export class Transport {
   readonly #options: TransportOptions;
   readonly #origin: string;
   readonly #clientOptions: Client.Options;
-  /** While there is something to say, and some seconds longer. */
-  #pool: Pool | undefined;
+  /** Connections that wait for the next request; there are no more than were busy at once. */
+  #idle: Client[] = [];
   #silence: Disposable | undefined;
   readonly #running = new Set<AbortController>();
   #isClosed = false;
@@ -93,29 +92,30 @@ export class Transport {
     this.#isClosed = true;
     for (const end of this.#running) end.abort();
     this.#silence?.[Symbol.dispose]();
-    await this.#pool?.destroy();
+    await this.#hangUp();
   }
 
   /** Four connections to each of thousands, and 30 kB to keep account of them, are a lot for a look every few minutes. */
   #fallSilent(): void {
-    this.#silence = this.#options.clock.setTimeout(keptIdleMs, () => {
-      void this.#pool?.destroy();
-      this.#pool = undefined;
-    });
+    this.#silence = this.#options.clock.setTimeout(keptIdleMs, () => void this.#hangUp());
+  }
+
+  async #hangUp(): Promise<void> {
+    const idle = this.#idle;
+    this.#idle = [];
+    await Promise.all(idle.map((client) => client.destroy()));
   }
 
   async #send(exchange: Exchange, signal: AbortSignal): Promise<RawAnswer> {
-    if (exchange.method !== 'POST') {
-      this.#pool ??= new Pool(this.#origin, { ...this.#clientOptions, connections: this.#options.connections });
-      return this.#request(this.#pool, exchange, signal);
-    }
     // A kept connection may be closed by the other side just as we write. Then nobody knows whether the request was
     // carried out, and a POST must not be repeated: it gets a connection of its own.
-    const client = new Client(this.#origin, this.#clientOptions);
+    const isKept = exchange.method !== 'POST';
+    const client = (isKept ? this.#idle.pop() : undefined) ?? new Client(this.#origin, this.#clientOptions);
     try {
       return await this.#request(client, exchange, signal);
     } finally {
-      await client.destroy();
+      if (isKept && !this.#isClosed) this.#idle.push(client);
+      else await client.destroy();
     }
   }
 
