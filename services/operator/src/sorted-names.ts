@@ -5,7 +5,7 @@ const order = new Intl.Collator('en', { numeric: true });
 
 /** Names in order. */
 export class SortedNames implements Iterable<string> {
-  readonly #names = new SortedList<string>(compare);
+  readonly #names = new SortedList<string>(byName);
 
   get size(): number {
     return this.#names.size;
@@ -22,8 +22,8 @@ export class SortedNames implements Iterable<string> {
   }
 }
 
-/** Names that the collator takes for the same (`a-1`, `a-01`) are still two. */
-function compare(one: string, other: string): number {
+/** For sorting. Names that the collator takes for the same (`a-1`, `a-01`) are still two. */
+export function byName(one: string, other: string): number {
   const byOrder = order.compare(one, other);
   if (byOrder !== 0 || one === other) return byOrder;
   return one < other ? -1 : 1;

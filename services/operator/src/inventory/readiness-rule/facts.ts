@@ -3,6 +3,7 @@ import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-r
 import type { OperatorContext } from '../../context.ts';
 import { selectorFault } from '../../label-selector.ts';
 import { isHeldBack, isSubject, unmetCondition } from '../../readiness.ts';
+import { byName } from '../../sorted-names.ts';
 import { taintPlanOf } from '../readiness-taints/taint-plan.ts';
 
 export type RulePhase = 'InForce';
@@ -26,7 +27,7 @@ export function readRuleFacts(rule: ServerReadinessRule, { caches }: OperatorCon
     heldBack: servers
       .filter((server) => isHeldBack(server, rule))
       .map((server) => ({ server: server.metadata.name, unmet: unmetCondition(server, rule) ?? '' }))
-      .toSorted((a, b) => a.server.localeCompare(b.server, 'en', { numeric: true })),
+      .toSorted((one, other) => byName(one.server, other.server)),
     uncleaned: leaving ? unsettled(servers, [...caches.readinessRules.all()]) : [],
   };
 }
@@ -35,5 +36,5 @@ function unsettled(servers: readonly Server[], rules: readonly ServerReadinessRu
   return servers
     .filter((server) => taintPlanOf(server, rules) !== undefined)
     .map(({ metadata }) => metadata.name)
-    .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    .toSorted(byName);
 }

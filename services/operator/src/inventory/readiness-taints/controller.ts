@@ -1,6 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { phaseController } from '@metal/kube/controller.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import { taintsActions } from './actions.ts';
 import { readTaintsFacts } from './facts.ts';
@@ -16,9 +17,16 @@ export const readinessTaintsController = phaseController({
   table: taintsPhases,
   reasons: taintsReasons,
   actions: taintsActions,
-  wokenBy: [{ kind: ServerReadinessRule, find: serversToChange }],
+  wokenBy: [{ kind: ServerReadinessRule, find: serversToChange, when: saysOtherwise }],
   writes: ['patch:servers'],
 });
+
+/** Its status is written as often as servers change, and says nothing new of them. */
+function saysOtherwise(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  const wordsOf = (rule: KubeObject | undefined) =>
+    [rule?.metadata.generation, rule?.metadata.deletionTimestamp].join();
+  return before === undefined || after === undefined || wordsOf(before) !== wordsOf(after);
+}
 
 /** The servers that a changed set of rules leaves with the wrong taints. */
 function serversToChange(_rule: ServerReadinessRule, { caches }: OperatorContext): string[] {
