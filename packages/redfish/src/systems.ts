@@ -142,7 +142,10 @@ const identityIn = (resource: SystemResource, serviceUuid: string | undefined): 
   });
 
 /** Numbers in URIs compare as numbers, so that system 2 comes before system 10. */
-export const byUri = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+export const byUri = (a: string, b: string): number => order.compare(a, b);
+
+/** Locale data is looked up once, not per comparison. */
+const order = new Intl.Collator('en', { numeric: true });
 
 /** Text in any spelling; what is not understood is a value that can be seen, not an error that loops. */
 export function powerStateOf(text: string | undefined): PowerState {
