@@ -160,6 +160,12 @@ export class Lab implements AsyncDisposable {
     return system;
   }
 
+  /** Steps of boots that the boot service has seen so far, in the order in which they came first. */
+  async bootSteps(): Promise<string[]> {
+    const metric = await this.#system?.metrics.getSingleMetric('metal_boot_steps_total')?.get();
+    return (metric?.values ?? []).map(({ labels }) => String(labels.step));
+  }
+
   /** The operator as a process of its own, so that it can be killed. */
   async startOperatorProcess(extraFlags: readonly string[] = []): Promise<OperatorProcess> {
     const operator = await startOperatorProcess({ flags: [...this.#flags, ...extraFlags] });
