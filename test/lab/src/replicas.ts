@@ -18,6 +18,12 @@ export const electionFlags = [
   '--leader-election-retry-period=500ms',
 ];
 
+interface Launched {
+  readonly process: OperatorProcess;
+  /** Where it listens itself, whatever address machines are told. */
+  readonly backend: { readonly boot: string; readonly registry: string };
+}
+
 /** Operator processes that elect a leader and serve machines together, as a Deployment behind a Service. */
 export class Replicas implements AsyncDisposable {
   readonly #lab: Lab;
@@ -42,15 +48,26 @@ export class Replicas implements AsyncDisposable {
   }
 
   async start(extraFlags: readonly string[] = []): Promise<OperatorProcess> {
-    const [boot, registry] = [await freePort(), await freePort()];
-    const ports = [`--boot-port=${boot}`, `--registry-port=${registry}`];
-    const process = await this.#lab.startOperatorProcess([...ports, ...this.#flags, ...extraFlags]);
-    const backend = { boot: `http://127.0.0.1:${boot}`, registry: `http://127.0.0.1:${registry}` };
+    const { process, backend } = await this.#launch(extraFlags, 3);
     const served = this.#service.add({ boot: process.bootUrl, registry: process.registryUrl }, backend);
     const replica = { process, served };
     this.#replicas.add(replica);
     void process.ended.then((code) => this.#endedByItself(replica, code));
     return process;
+  }
+
+  /** Somebody else may bind a port between the moment in which it was free and ours: then others are tried. */
+  async #launch(extraFlags: readonly string[], attempts: number): Promise<Launched> {
+    const [boot, registry] = [await freePort(), await freePort()];
+    const ports = [`--boot-port=${boot}`, `--registry-port=${registry}`];
+    const backend = { boot: `http://127.0.0.1:${boot}`, registry: `http://127.0.0.1:${registry}` };
+    try {
+      return { process: await this.#lab.startOperatorProcess([...ports, ...this.#flags, ...extraFlags]), backend };
+    } catch (error) {
+      const isTaken = error instanceof Error && error.message.includes('EADDRINUSE');
+      if (!isTaken || attempts === 1) throw error;
+      return this.#launch(extraFlags, attempts - 1);
+    }
   }
 
   /** SIGKILL for the one that leads; another one starts in its place. Resolves when somebody else leads. */
