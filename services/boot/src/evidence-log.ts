@@ -1,11 +1,11 @@
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { isConflict } from '@metal/kube/errors.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import type { Logger } from 'pino';
-import { isDiscovery } from './discovery.ts';
 import { evidence, type Step } from './evidence.ts';
 import { type BootStep, isSettled, mergeSteps, overdueType, stepsOf } from './progress.ts';
 
@@ -67,7 +67,7 @@ export class EvidenceLog implements AsyncDisposable {
     const isRecorded = isIn(stepsOf(this.#cached(boot) ?? boot), step);
     const pending = this.#pendingOf(boot);
     const isNew = !isRecorded && !isIn(pending.steps, step);
-    if (step === 'probe' && isDiscovery(boot)) return this.#drop(boot, pending);
+    if (step === 'probe' && isDiscoveryBoot(boot)) return this.#drop(boot, pending);
     const seen = { name: step, time: new Date(clock.now()).toISOString(), ...(detail === undefined ? {} : { detail }) };
     pending.steps = mergeSteps(pending.steps, [seen]);
     if (isNew) log.info({ boot: keyOf(boot), server: boot.spec.serverRef.name, step }, 'boot progressed');
@@ -192,7 +192,7 @@ const isIn = (steps: readonly BootStep[], name: Step): boolean => steps.some((st
 /** What others act upon is written at once. */
 function patienceFor(step: Step, boot: ServerBootConfiguration): number {
   // The report of a probe says all of it, and follows within seconds.
-  if (isDiscovery(boot)) return patienceMs;
+  if (isDiscoveryBoot(boot)) return patienceMs;
   const { spec } = boot;
   const hasIgnition = (spec.ignitionSecretRef?.name ?? '') !== '';
   const isAwaited = step === 'booted' || step === 'ignition' || (step === 'script' && !hasIgnition);

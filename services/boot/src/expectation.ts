@@ -1,13 +1,8 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import {
-  bootPolicyAnnotation,
-  bootTokenExpiresAnnotation,
-  internalBootType,
-  networkAlways,
-  typeAnnotation,
-} from '@metal/api/wire/contract.ts';
+import { bootPolicyAnnotation, bootTokenExpiresAnnotation, networkAlways } from '@metal/api/wire/contract.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
+import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import type { ObjectRef } from '@metal/kube/kind.ts';
 import { evidence } from './evidence.ts';
 
@@ -46,7 +41,7 @@ export function expectationOf(server: Server, boot: ServerBootConfiguration | un
   return isInstalled(server, boot, now) ? { reason: 'it has been installed already' } : { boot };
 }
 
-const refersTo = (ref: Partial<ObjectRef> | undefined, { metadata }: ServerBootConfiguration): boolean =>
+export const refersTo = (ref: Partial<ObjectRef> | undefined, { metadata }: ServerBootConfiguration): boolean =>
   ref?.name === metadata.name && ref.namespace === metadata.namespace;
 
 function isInstalled({ spec, status }: Server, boot: ServerBootConfiguration, now: number): boolean {
@@ -58,10 +53,8 @@ function isInstalled({ spec, status }: Server, boot: ServerBootConfiguration, no
 }
 
 /** Discoveries, and claims whose machines live from the network, boot the same thing each time. */
-function isRepeated({ metadata }: ServerBootConfiguration): boolean {
-  const { annotations } = metadata;
-  return annotations?.[typeAnnotation] === internalBootType || annotations?.[bootPolicyAnnotation] === networkAlways;
-}
+const isRepeated = (boot: ServerBootConfiguration): boolean =>
+  isInternalBoot(boot) || boot.metadata.annotations?.[bootPolicyAnnotation] === networkAlways;
 
 /** Ignition may hold credentials: it is not handed out once the system is up, or long after it was delivered. */
 export function ignitionIsSpent(boot: ServerBootConfiguration, now: number): boolean {

@@ -1,6 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
+import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -8,7 +9,6 @@ import { keyOf, type ObjectRef } from '@metal/kube/kind.ts';
 import { SharedQuestions } from '@metal/kube/shared-questions.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { type Expectation, expectationOf, obstacleTo } from './expectation.ts';
-import { isDiscovery } from './discovery.ts';
 import { Flood, Refusal } from './refusal.ts';
 import type { Strangers } from './strangers.ts';
 
@@ -103,7 +103,7 @@ export class Machines {
    */
   async confirmedByToken(token: string): Promise<ServerBootConfiguration> {
     const known = await this.#knownBy(token);
-    return isDiscovery(known) ? this.#asKnown(known) : this.#admitted(known);
+    return isDiscoveryBoot(known) ? this.#asKnown(known) : this.#admitted(known);
   }
 
   #asKnown(known: ServerBootConfiguration): Promise<ServerBootConfiguration> | ServerBootConfiguration {

@@ -1,7 +1,7 @@
 import type { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -17,6 +17,7 @@ import type { Butane } from './butane.ts';
 import { givesScript, readCustomScript } from './custom-script.ts';
 import { BootsByServer } from './boots-by-server.ts';
 import { BootError } from './errors.ts';
+import { refersTo } from './expectation.ts';
 import { readIgnition } from './ignition.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
 import { conditionsOf, isReadyForIt, isSaid, preparedBy, validationFailed, type Verdict } from './verdict.ts';
@@ -97,10 +98,10 @@ export class Preparation implements AsyncDisposable {
   }
 
   /** What the operator boots itself is complete, with its ignition, when the server refers to it. */
-  #isInTheMaking({ metadata, spec }: ServerBootConfiguration): boolean {
-    if (metadata.annotations?.[typeAnnotation] !== internalBootType) return false;
-    const server = this.#options.servers.get(spec.serverRef.name);
-    return server !== undefined && server.spec.bootConfigurationRef?.name !== metadata.name;
+  #isInTheMaking(boot: ServerBootConfiguration): boolean {
+    if (!isInternalBoot(boot)) return false;
+    const server = this.#options.servers.get(boot.spec.serverRef.name);
+    return server !== undefined && !refersTo(server.spec.bootConfigurationRef, boot);
   }
 
   #lookAgain(key: string): void {

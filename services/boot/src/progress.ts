@@ -1,6 +1,7 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type AwaitedBootStep, awaitedBootSteps } from '@metal/api/wire/boot-steps.ts';
-import { bootOverdue, cleanupAttemptAnnotation, internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
+import { bootOverdue } from '@metal/api/wire/contract.ts';
+import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import { inWords, minutes } from '@metal/kube/decide.ts';
 import { evidence, isStep, type Step, stepRanks } from './evidence.ts';
 import type { BootServiceReason } from './reasons.ts';
@@ -90,9 +91,8 @@ export function awaitedOf(
 }
 
 /** The steps that a boot of this kind takes, in order. */
-function courseOf({ spec, status, metadata }: ServerBootConfiguration): AwaitedBootStep[] {
-  const { annotations } = metadata;
-  const isInternal = annotations?.[typeAnnotation] === internalBootType;
+function courseOf(boot: ServerBootConfiguration): AwaitedBootStep[] {
+  const { spec, status } = boot;
   // Nobody knows what the script of a person loads, and from where.
   const isOurScript = status?.boot?.method === 'iPXE' && status.boot.script === undefined;
   const takes: Readonly<Record<AwaitedBootStep, boolean>> = {
@@ -102,7 +102,7 @@ function courseOf({ spec, status, metadata }: ServerBootConfiguration): AwaitedB
     uki: status?.boot?.method === 'UefiHttp',
     ignition: (spec.ignitionSecretRef?.name ?? '') !== '',
     // A cleanup reports what it erased, elsewhere, and may take a day.
-    probe: isInternal && annotations?.[cleanupAttemptAnnotation] === undefined,
+    probe: isDiscoveryBoot(boot),
   };
   return awaitedBootSteps.filter((step) => takes[step]);
 }

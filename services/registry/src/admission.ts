@@ -1,11 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import {
-  bootTokenExpiresAnnotation,
-  cleanupAttemptAnnotation,
-  internalBootType,
-  typeAnnotation,
-} from '@metal/api/wire/contract.ts';
+import { bootTokenExpiresAnnotation, cleanupAttemptAnnotation } from '@metal/api/wire/contract.ts';
+import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -106,10 +102,6 @@ export function requireDiscoveryBoot(boot: ServerBootConfiguration | undefined):
     'the token belongs to the boot of an installed system; only discovery boots report hardware',
   );
 }
-
-export const isDiscoveryBoot = ({ metadata }: ServerBootConfiguration): boolean =>
-  metadata.annotations?.[typeAnnotation] === internalBootType &&
-  metadata.annotations[cleanupAttemptAnnotation] === undefined;
 
 /** Of the servers with the UUID the one that is doing this boot, or why there is none. */
 function judge(

@@ -6,7 +6,8 @@ import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { ownedBy } from '@metal/kube/kind.ts';
-import { isDiscoveryBoot, type Sender } from './admission.ts';
+import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
+import type { Sender } from './admission.ts';
 import { fieldManager, guardedPut, replaceSpec, requireFits } from './guarded-put.ts';
 import { Refusal } from './refusal.ts';
 

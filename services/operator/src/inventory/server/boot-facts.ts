@@ -4,10 +4,9 @@ import {
   bootOverdue,
   discoveryAttemptAnnotation,
   firmwareOverdue,
-  internalBootType,
   reprovisionAnnotation,
-  typeAnnotation,
 } from '@metal/api/wire/contract.ts';
+import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 
 /** A boot configuration as the server sees it. */
 export interface BootFacts {
@@ -74,11 +73,8 @@ function progressOf(boot: ServerBootConfiguration): string {
 
 export function isProbeBootOf(boot: ServerBootConfiguration, server: Server): boolean {
   const owned = boot.metadata.ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
-  return owned && isProbeBoot(boot) && boot.metadata.deletionTimestamp === undefined;
+  return owned && isInternalBoot(boot) && boot.metadata.deletionTimestamp === undefined;
 }
-
-export const isProbeBoot = ({ metadata }: ServerBootConfiguration): boolean =>
-  metadata.annotations?.[typeAnnotation] === internalBootType;
 
 function hasBooted(boot: ServerBootConfiguration, now: number): boolean {
   if (evidenceOf(boot, 'BootStateReceived') !== undefined || evidenceOf(boot, 'IgnitionDataFetched') !== undefined)

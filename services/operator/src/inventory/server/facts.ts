@@ -7,13 +7,14 @@ import {
   operations,
   parkedAnnotation,
 } from '@metal/api/wire/contract.ts';
+import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
 import { evictionOf } from '../../claimability.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
-import { type BootFacts, bootFactsOf, isProbeBoot, isProbeBootOf } from './boot-facts.ts';
+import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
 import { type ClaimFacts, claimFacts } from './claim-facts.ts';
 import { cleanupFailure } from './cleanup.ts';
 import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
@@ -235,7 +236,8 @@ function discoveryFacts(
     maxDiscoveryAttempts: config.discoveryAttempts,
     probeBoot: probeBootIsOurs ? bootFactsOf(probeBoot, server, now) : undefined,
     bootReferenced: server.spec.bootConfigurationRef !== undefined,
-    foreignProbeBoot: probeBoot === undefined || probeBootIsOurs ? 'none' : isProbeBoot(probeBoot) ? 'stale' : 'taken',
+    foreignProbeBoot:
+      probeBoot === undefined || probeBootIsOurs ? 'none' : isInternalBoot(probeBoot) ? 'stale' : 'taken',
     report: isFresh(inventory, probeBootIsOurs ? probeBoot : undefined, server) ? 'fresh' : 'absent',
     inventory,
   };

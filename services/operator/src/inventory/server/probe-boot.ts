@@ -11,13 +11,13 @@ import {
   internalBootType,
   typeAnnotation,
 } from '@metal/api/wire/contract.ts';
+import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { ExtraFile } from '../../built-in-ignition.ts';
 import { StaleDecision } from '../../errors.ts';
-import { isProbeBoot } from './boot-facts.ts';
 import { patchGuarded, type ServerTurn } from './machine.ts';
 
 /** What tells one boot of ours from another. */
@@ -57,7 +57,7 @@ export async function clearBoot(turn: ServerTurn): Promise<void> {
   if (object.spec.bootConfigurationRef !== undefined)
     await patchGuarded(turn, { spec: { bootConfigurationRef: null, power: 'Off' } });
   const boot = caches.bootConfigurations.get(ref);
-  if (boot === undefined || !isProbeBoot(boot) || boot.metadata.deletionTimestamp !== undefined) return;
+  if (boot === undefined || !isInternalBoot(boot) || boot.metadata.deletionTimestamp !== undefined) return;
   await client.delete(ServerBootConfiguration, ref, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
 }
 
