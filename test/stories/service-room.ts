@@ -39,6 +39,7 @@ export interface BootWish {
   current?: boolean;
 }
 
+const bootIndexes: Indexes<ServerBootConfiguration> = { server: ({ spec }) => [spec.serverRef.name] };
 const serverIndexes: Indexes<Server> = { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] };
 
 interface ServiceRoomParts {
@@ -69,7 +70,7 @@ export class ServiceRoom implements AsyncDisposable {
     this.kubeconfigPath = kubeconfigPath;
     this.#stack = stack;
     this.servers = caches.watch(Server, { indexes: serverIndexes });
-    this.bootConfigurations = caches.watch(ServerBootConfiguration);
+    this.bootConfigurations = caches.watch(ServerBootConfiguration, { indexes: bootIndexes });
     this.inventories = caches.watch(ServerInventory);
     this.erasures = caches.watch(ErasureReport);
     this.ipxeBootConfigs = caches.watch(IPXEBootConfig);

@@ -72,19 +72,12 @@ export class Reflector {
 
   /** Reads what there is now, beside the watch: afterwards the store shows all that was written before the call. */
   async catchUp(signal: AbortSignal): Promise<void> {
-    const { client, kind, scope, isOptional } = this.#options;
     const census = this.#begin();
-    let version = '';
     try {
-      for await (const { items, resourceVersion } of client.pages(kind, { ...scope, signal })) {
-        for (const item of items) census.take(item);
-        version = resourceVersion;
-      }
+      census.complete(await this.#takePages(census, signal));
     } catch (error) {
-      if (isOptional && isNotFound(error)) return;
-      throw error;
+      if (!this.#options.isOptional || !isNotFound(error)) throw error;
     }
-    census.complete(version);
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
@@ -105,14 +98,19 @@ export class Reflector {
   }
 
   async #listInPages(signal: AbortSignal): Promise<void> {
-    const { client, kind, scope } = this.#options;
     const census = this.#begin();
-    let version: string | undefined;
+    this.#complete(census, await this.#takePages(census, signal));
+  }
+
+  /** Resolves with the version of the whole list. */
+  async #takePages(census: Census<KubeObject>, signal: AbortSignal): Promise<string> {
+    const { client, kind, scope } = this.#options;
+    let version = '';
     for await (const { items, resourceVersion } of client.pages(kind, { ...scope, signal })) {
       for (const item of items) census.take(item);
       version = resourceVersion;
     }
-    this.#complete(census, version);
+    return version;
   }
 
   #events(resourceVersion: string | undefined, signal: AbortSignal): AsyncIterable<WatchEvent<KubeObject>> {

@@ -39,6 +39,7 @@ export interface BootOptions {
   client: KubeClient;
   /** Needs the index `uuid` with lower-case values. */
   servers: Cache<Server>;
+  /** Needs the index `server`: by the server that they are for. */
   bootConfigurations: Cache<ServerBootConfiguration>;
   /** Those with which people give boots scripts of their own. */
   ipxeBootConfigs: Cache<IPXEBootConfig>;

@@ -15,7 +15,6 @@ import type { BootConfigs } from './boot-configs.ts';
 import { type BootPlan, wayOf } from './boot-plan.ts';
 import type { Butane } from './butane.ts';
 import { givesScript, readCustomScript } from './custom-script.ts';
-import { BootsByServer } from './boots-by-server.ts';
 import { BootError } from './errors.ts';
 import { refersTo } from './expectation.ts';
 import { readIgnition } from './ignition.ts';
@@ -52,7 +51,6 @@ const mostConflicts = 5;
 export class Preparation implements AsyncDisposable {
   readonly #options: PreparationOptions;
   readonly #queue: WorkQueue;
-  readonly #bootsByServer: BootsByServer;
   readonly #listening = new DisposableStack();
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
@@ -64,7 +62,6 @@ export class Preparation implements AsyncDisposable {
     this.#options = options;
     this.#queue = new WorkQueue({ clock, ...(random && { random }) });
     this.#queue.onReady = () => this.#work();
-    this.#bootsByServer = this.#listening.use(new BootsByServer(bootConfigurations));
     this.#listening.use(servers.onChange(({ before, after }) => this.#mayBootOtherwise(before, after)));
     this.#listening.use(
       ipxeBootConfigs.onChange(({ key, before, after }) => {
@@ -94,7 +91,7 @@ export class Preparation implements AsyncDisposable {
   /** What its BMC can be told is learnt of a new server about when its first boot is made. */
   #mayBootOtherwise(before: Server | undefined, after: Server | undefined): void {
     if (after === undefined || bootsBy(before) === bootsBy(after)) return;
-    for (const key of this.#bootsByServer.of(after.metadata.name)) this.#lookAgain(key);
+    for (const boot of this.#options.bootConfigurations.by('server', after.metadata.name)) this.#lookAgain(keyOf(boot));
   }
 
   /** What the operator boots itself is complete, with its ignition, when the server refers to it. */
