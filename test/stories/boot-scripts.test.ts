@@ -13,7 +13,15 @@ import { createKubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
-import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
+import {
+  type BootingServer,
+  bootIndexes,
+  directoryWith,
+  namespace,
+  openServiceRoom,
+  type ServiceRoom,
+  serverIndexes,
+} from './service-room.ts';
 
 const own = '#!ipxe\necho a script of our own\nkernel ${metal-boot-url}/kernel console=ttyS1\n';
 /** Secrets that are missing are waited for without a word; not for long here. */
@@ -193,8 +201,8 @@ test('a cluster that does not know IPXEBootConfigs boots as ever', async () => {
   );
   const caches = new CacheSet({ client, clock, log: room.log });
   await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
-  const servers = caches.watch(Server, { indexes: { uuid: ({ spec }) => [spec.systemUUID] } });
-  const bootConfigurations = caches.watch(ServerBootConfiguration);
+  const servers = caches.watch(Server, { indexes: serverIndexes });
+  const bootConfigurations = caches.watch(ServerBootConfiguration, { indexes: bootIndexes });
   const ipxeBootConfigs = watchIpxeBootConfigs(caches);
   await caches.start();
   await using plain = await startBoot(

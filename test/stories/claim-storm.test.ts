@@ -70,13 +70,7 @@ interface Storm extends AsyncDisposable {
 async function openStorm(): Promise<Storm> {
   await using stack = new AsyncDisposableStack();
   const service = new MachineService();
-  const lab = stack.use(
-    await openLab({
-      operator: 'none',
-      speed: 1,
-      fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200, fetch: service.fetch },
-    }),
-  );
+  const lab = stack.use(await openLab(service.labFor(200)));
   const nodes = await lab.rack({ generic: serverCount });
   const replicas = stack.use(new Replicas(lab, service));
   for (let count = 0; count < 3; count += 1) await replicas.start();

@@ -101,12 +101,13 @@ async function openRun(count: number): Promise<Run> {
   await using stack = new AsyncDisposableStack();
   const service = new MachineService();
   const lab = stack.use(
-    await openLab({
-      operator: 'none',
-      speed: 1,
-      fleet: { powerOnMs: 100, powerOffMs: 100, bootMs: 100, fetch: service.fetch },
-      flags: ['--power-polling-interval=1s', '--bmc-reset-waiting-interval=1s', '--bmc-reset-resync-interval=1s'],
-    }),
+    await openLab(
+      service.labFor(100, [
+        '--power-polling-interval=1s',
+        '--bmc-reset-waiting-interval=1s',
+        '--bmc-reset-resync-interval=1s',
+      ]),
+    ),
   );
   const nodes = await lab.rack({ generic: count });
   const operator = stack.use(new RestartingOperator(lab, service));

@@ -39,8 +39,8 @@ export interface BootWish {
   current?: boolean;
 }
 
-const bootIndexes: Indexes<ServerBootConfiguration> = { server: ({ spec }) => [spec.serverRef.name] };
-const serverIndexes: Indexes<Server> = { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] };
+export const bootIndexes: Indexes<ServerBootConfiguration> = { server: ({ spec }) => [spec.serverRef.name] };
+export const serverIndexes: Indexes<Server> = { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] };
 
 interface ServiceRoomParts {
   readonly client: KubeClient;

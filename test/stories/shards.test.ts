@@ -134,12 +134,7 @@ async function openRoom(wish: { replicas: number; flags?: readonly string[] }): 
   await using stack = new AsyncDisposableStack();
   const service = new MachineService();
   const lab = stack.use(
-    await openLab({
-      operator: 'none',
-      speed: 1,
-      flags: ['--bmc-resync-interval=2s', '--server-resync-interval=1s'],
-      fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200, fetch: service.fetch },
-    }),
+    await openLab(service.labFor(200, ['--bmc-resync-interval=2s', '--server-resync-interval=1s'])),
   );
   const nodes = await lab.rack({ generic: serverCount });
   const flags = ['--shards=auto', ...(wish.flags ?? electionFlags)];

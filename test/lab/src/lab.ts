@@ -36,7 +36,7 @@ export interface LabOptions {
   /** Lab time runs this many times faster than the wall. */
   speed?: number;
   /** Extra flags of the operator. */
-  flags?: string[];
+  flags?: readonly string[];
   /** What the fleet is like; vendors are chosen with `rack`. */
   fleet?: Omit<NonNullable<Parameters<typeof startFleet>[0]>, 'count' | 'vendors' | 'clock'>;
   /** Text of the MAC prefix database instead of the fleet's own. */

@@ -24,6 +24,12 @@ export class MachineService {
     return globalThis.fetch(origin === undefined ? url : new URL(`${url.pathname}${url.search}`, origin), init);
   };
 
+  /** A lab for operators that are processes: in real time, with machines behind this service that take so long for each step. */
+  labFor(stepMs: number, flags: readonly string[] = []) {
+    const fleet = { powerOnMs: stepMs, powerOffMs: stepMs, bootMs: stepMs, fetch: this.fetch };
+    return { operator: 'none', speed: 1, flags, fleet } as const;
+  }
+
   /** The replica takes its share of the requests until disposed. */
   add(addresses: Backend, backend: Backend): Disposable {
     this.#addresses = addresses;

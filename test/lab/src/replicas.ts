@@ -2,7 +2,7 @@ import { leaderElectionLeaseName } from '@metal/api/wire/contract.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import type { OperatorProcess } from '@metal/project/operator-process.ts';
 import type { Lab } from './lab.ts';
-import type { MachineService } from './machine-service.ts';
+import type { Backend, MachineService } from './machine-service.ts';
 import { untilChanged } from './subject.ts';
 
 interface Replica {
@@ -21,7 +21,7 @@ export const electionFlags = [
 interface Launched {
   readonly process: OperatorProcess;
   /** Where it listens itself, whatever address machines are told. */
-  readonly backend: { readonly boot: string; readonly registry: string };
+  readonly backend: Backend;
 }
 
 /** Operator processes that elect a leader and serve machines together, as a Deployment behind a Service. */
