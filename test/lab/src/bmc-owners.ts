@@ -54,7 +54,7 @@ export class BmcOwners implements Disposable {
   }
 
   #heard(node: Node, moment: 'arrived' | 'answered', peer: Peer | undefined): void {
-    const pid = peer && this.#pidBehind(peer);
+    const pid = peer && this.#pidBehind(peer, node.bmc.port);
     if (pid === undefined) return;
     const waiting = this.#inFlight.get(node.name) ?? new Map<number, number>();
     this.#inFlight.set(node.name, waiting);
@@ -81,25 +81,31 @@ export class BmcOwners implements Disposable {
   }
 
   /** Looked up at the first request: whoever sent it waits for the answer, so the connection is there. */
-  #pidBehind(peer: Peer): number | undefined {
+  #pidBehind(peer: Peer, bmcPort: number): number | undefined {
     const known = this.#pidOf.get(peer);
     if (known !== undefined) return known;
-    const sockets = socketsAt(peer.port);
+    const sockets = socketsBetween(peer.port, bmcPort);
     const pid = [...this.#pids()].find((one) => hasOneOf(one, sockets));
     if (pid !== undefined) this.#pidOf.set(peer, pid);
     return pid;
   }
 }
 
-/** The sockets of this host whose own port it is. */
-function socketsAt(port: number): ReadonlySet<string> {
-  const hexadecimal = port.toString(16).toUpperCase().padStart(4, '0');
+/**
+ * The sockets of this host from the one port to the other: connections to different BMCs may have one port of their own
+ * in common, and belong to different processes.
+ */
+function socketsBetween(from: number, to: number): ReadonlySet<string> {
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n');
   const fields = lines.map((line) => line.trim().split(/\s+/));
   return new Set(
-    fields.filter(([, local = '']) => local.endsWith(`:${hexadecimal}`)).map((words) => `socket:[${words[9] ?? ''}]`),
+    fields
+      .filter(([, local = '', remote = '']) => local.endsWith(hexadecimal(from)) && remote.endsWith(hexadecimal(to)))
+      .map((words) => `socket:[${words[9] ?? ''}]`),
   );
 }
+
+const hexadecimal = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 
 function hasOneOf(pid: number, sockets: ReadonlySet<string>): boolean {
   try {
