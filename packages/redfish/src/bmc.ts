@@ -10,6 +10,7 @@ import { Lanes, type Priority } from './lanes.ts';
 import { pauseBeforeRetry } from './retries.ts';
 import { hiddenRoot, type ServiceRoot, serviceRoot, sessionsPath } from './service-root.ts';
 import { Authentication, type Credentials } from './session.ts';
+import { Silences } from './silences.ts';
 import { type Traits, traitsOf } from './traits.ts';
 import type { Method, RawAnswer } from './transport.ts';
 
@@ -32,6 +33,8 @@ export interface BmcOptions {
   readonly endpoint: BmcEndpoint;
   readonly credentials: Credentials;
   readonly clock: Clock;
+  /** Where many BMCs share a limit for connections that wait. */
+  readonly silences?: Silences | undefined;
   /** 0 ≤ x < 1, for jitter. */
   readonly random?: () => number;
   readonly limits?: Partial<BmcLimits>;
@@ -106,7 +109,8 @@ export class Bmc implements AsyncDisposable {
   #serviceUuid: string | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor({ endpoint, credentials, clock, random = Math.random, limits, observer, mayTalk }: BmcOptions) {
+  constructor(options: BmcOptions) {
+    const { endpoint, credentials, clock, random = Math.random, limits, observer, mayTalk } = options;
     this.#clock = clock;
     this.#random = random;
     this.#limits = { ...defaultLimits, ...limits };
@@ -115,6 +119,7 @@ export class Bmc implements AsyncDisposable {
     this.#exchanges = new Exchanges({
       endpoint,
       clock,
+      silences: options.silences ?? new Silences({ clock }),
       random,
       limits: this.#limits,
       observer,

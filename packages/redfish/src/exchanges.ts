@@ -3,6 +3,7 @@ import { Breaker, type BreakerLimits, type BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { handedOverError, RedfishError, type RedfishErrorCode } from './errors.ts';
+import type { Silences } from './silences.ts';
 import { type Exchange, type RawAnswer, Transport } from './transport.ts';
 
 /** One exchange that is over. */
@@ -28,6 +29,7 @@ export interface BmcObserver {
 export interface ExchangesOptions {
   readonly endpoint: BmcEndpoint;
   readonly clock: Clock;
+  readonly silences: Silences;
   readonly random: () => number;
   readonly limits: {
     readonly inFlight: number;
@@ -50,13 +52,14 @@ export class Exchanges {
   readonly #mayTalk: () => boolean;
   readonly #origin: string;
 
-  constructor({ endpoint, clock, random, limits, observer, onBreaker, mayTalk = () => true }: ExchangesOptions) {
+  constructor(options: ExchangesOptions) {
+    const { endpoint, clock, silences, random, limits, observer, onBreaker, mayTalk = () => true } = options;
     const { callDeadlineMs, maxBodyBytes } = limits;
     this.#clock = clock;
     this.#observer = observer;
     this.#mayTalk = mayTalk;
     this.#origin = originOf(endpoint);
-    this.#transport = new Transport({ endpoint, clock, maxBodyBytes, callDeadlineMs, mayTalk });
+    this.#transport = new Transport({ endpoint, clock, silences, maxBodyBytes, callDeadlineMs, mayTalk });
     this.#breaker = new Breaker({
       clock,
       random,

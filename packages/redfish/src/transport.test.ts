@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { DeskBmc, DeskClock, json, talkTo } from '../test/desk-bmc.ts';
+import { Silences } from './silences.ts';
 import { readSystem } from './systems.ts';
 
 const system = '/redfish/v1/Systems/1';
@@ -29,6 +30,27 @@ test('connections are closed after ten seconds of silence, and opened again', as
   clock.advance(10_000);
   await readSystem(bmc, system);
   assert.equal(desk.connections, opened + 1);
+});
+
+test('of BMCs that are silent only so many keep their connections, and that which is silent longest gives way', async () => {
+  const clock = new DeskClock();
+  const silences = new Silences({ clock, most: 2 });
+  await using stack = new AsyncDisposableStack();
+  const start = async () => {
+    const desk = stack.use(await DeskBmc.start({ sessions: false }));
+    return { desk, bmc: stack.use(talkTo(desk, { clock, silences })) };
+  };
+  const [first, second, third] = [await start(), await start(), await start()];
+  for (const { bmc } of [first, second, first, third]) await readSystem(bmc, system);
+  const opened = [first, second, third].map(({ desk }) => desk.connections);
+  for (const { bmc } of [first, third]) await readSystem(bmc, system);
+  assert.deepEqual(
+    [first, second, third].map(({ desk }) => desk.connections),
+    opened,
+    'the second gave way',
+  );
+  await readSystem(second.bmc, system);
+  assert.equal(second.desk.connections, (opened[1] ?? 0) + 1);
 });
 
 test('a BMC that closes every connection is understood', async () => {

@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import { collect, type Collected } from './collect.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { closedError, handedOverError, RedfishError } from './errors.ts';
+import type { Silences } from './silences.ts';
 import { trustingConnector } from './trust.ts';
 
 export type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
@@ -28,15 +29,14 @@ export interface RawAnswer {
 export interface TransportOptions {
   readonly endpoint: BmcEndpoint;
   readonly clock: Clock;
+  /** Of all BMCs together. */
+  readonly silences: Silences;
   readonly maxBodyBytes: number;
   /** Also the longest wait for a connection. */
   readonly callDeadlineMs: number;
   /** Asked again once a connection stands, right before something is written on it. */
   readonly mayTalk?: (() => boolean) | undefined;
 }
-
-/** Connections are closed after this much silence. */
-const keptIdleMs = 10_000;
 
 /** HTTP with one BMC: connections that are kept for a while, trusted certificates, a deadline, a limit for the size of answers. */
 export class Transport {
@@ -60,7 +60,7 @@ export class Transport {
       bodyTimeout: 0,
       keepAliveTimeout: 4_000,
       // BMCs offer to keep them for minutes.
-      keepAliveMaxTimeout: keptIdleMs,
+      keepAliveMaxTimeout: 10_000,
     };
   }
 
@@ -82,7 +82,8 @@ export class Transport {
       throw end.signal.aborted ? this.#tooLate(exchange) : this.#explain(error, exchange);
     } finally {
       this.#running.delete(end);
-      if (this.#running.size === 0 && !this.#isClosed) this.#fallSilent();
+      if (this.#running.size === 0 && !this.#isClosed)
+        this.#silence = this.#options.silences.begin(() => void this.#hangUp());
       exchange.signal?.removeEventListener('abort', onAbort);
     }
   }
@@ -93,11 +94,6 @@ export class Transport {
     for (const end of this.#running) end.abort();
     this.#silence?.[Symbol.dispose]();
     await this.#hangUp();
-  }
-
-  /** Four connections to each of thousands, and 30 kB to keep account of them, are a lot for a look every few minutes. */
-  #fallSilent(): void {
-    this.#silence = this.#options.clock.setTimeout(keptIdleMs, () => void this.#hangUp());
   }
 
   async #hangUp(): Promise<void> {

@@ -11,6 +11,7 @@ import { Bmc, type BmcLimits, type BmcObserver } from '../src/bmc.ts';
 import type { Clock } from '../src/clock.ts';
 import { type BmcEndpoint } from '../src/endpoint.ts';
 import { Password } from '../src/password.ts';
+import type { Silences } from '../src/silences.ts';
 
 export interface Seen {
   readonly method: string;
@@ -234,6 +235,7 @@ export interface CallOut {
   readonly limits?: Partial<BmcLimits>;
   readonly observer?: BmcObserver;
   readonly mayTalk?: () => boolean;
+  readonly silences?: Silences;
 }
 
 /** A conversation with the BMC on the desk. */

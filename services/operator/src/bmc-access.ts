@@ -4,6 +4,7 @@ import { type LoginAnswer, tryLogin } from '@metal/redfish/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
 import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
+import { Silences } from '@metal/redfish/silences.ts';
 import { keyOfLine } from './bmc-key.ts';
 import { type Connection, isSameConnection } from './connection.ts';
 import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
@@ -53,6 +54,7 @@ export class BmcAccess implements AsyncDisposable {
   readonly #reporters = new Reporters();
   readonly #systems = new Map<string, SystemMemory>();
   readonly #logins = new Map<string, LoginAttempts>();
+  readonly #silences: Silences;
   /** Something was learned about the named BMC. */
   readonly learned = new Signal();
   /** The named BMC was looked at and answered. */
@@ -62,6 +64,7 @@ export class BmcAccess implements AsyncDisposable {
 
   constructor(options: BmcAccessOptions) {
     this.#options = options;
+    this.#silences = new Silences({ clock: options.clock });
   }
 
   /** Actor for the connection. The same connection gives the same actor; another one closes the old actor first. */
@@ -206,6 +209,7 @@ export class BmcAccess implements AsyncDisposable {
       endpoint,
       credentials: { username, password },
       clock,
+      silences: this.#silences,
       random,
       limits: { callDeadlineMs },
       mayTalk: () => this.mayTalk(name),
