@@ -35,6 +35,8 @@ export interface Wait<Reason extends string = string> {
   readonly delayMs: number;
   readonly reason: Reason;
   readonly message: string | undefined;
+  /** Told in the status when it has lasted this long; without it, after some seconds. */
+  readonly tellAfterMs?: number | undefined;
 }
 /** Nothing to do until something changes. */
 export interface Rest {
@@ -69,11 +71,17 @@ export const act = <const Action extends string, const Reason extends string>(
   reason,
   message,
 });
-export const wait = <const Reason extends string>(delayMs: number, reason: Reason, message?: string): Wait<Reason> => ({
+export const wait = <const Reason extends string>(
+  delayMs: number,
+  reason: Reason,
+  message?: string,
+  tellAfterMs?: number,
+): Wait<Reason> => ({
   kind: 'wait',
   delayMs,
   reason,
   message,
+  ...(tellAfterMs === undefined ? {} : { tellAfterMs }),
 });
 export const rest: Rest = { kind: 'rest' };
 

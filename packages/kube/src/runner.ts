@@ -331,7 +331,9 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       decision.kind === 'wait'
         ? { kind: decision.kind, reason: decision.reason, message: decision.message, delayMs: decision.delayMs }
         : { kind: decision.kind };
-    const toldInMs = await this.#tell(object, facts, this.#outcome(stand, described), stand.dirty);
+    const { tellAfterMs = undefined } = decision.kind === 'wait' ? decision : {};
+    const when = { phaseChanged: stand.dirty, tellAfterMs };
+    const toldInMs = await this.#tell(object, facts, this.#outcome(stand, described), when);
     this.#queue.forgive(key);
     if (decision.kind === 'rest') return 'success';
     this.#queue.addAfter(key, Math.max(Math.min(decision.delayMs, toldInMs), 1));
@@ -339,14 +341,19 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   }
 
   /** Reports now, unless it is only how a wait goes on: then in so many milliseconds, if it still does. */
-  async #tell(object: T, facts: Facts, outcome: Outcome<Phase>, phaseChanged: boolean): Promise<number> {
+  async #tell(
+    object: T,
+    facts: Facts,
+    outcome: Outcome<Phase>,
+    { phaseChanged, tellAfterMs }: { phaseChanged: boolean; tellAfterMs: number | undefined },
+  ): Promise<number> {
     const key = keyOf(object);
     const news = this.#newsIn(object, facts, outcome);
     const { kind, reason = '' } = outcome.decision;
     const restMs =
       news === undefined || kind !== 'wait' || phaseChanged || !this.#isProgress(news)
         ? 0
-        : this.#untold.restMs(key, reason, this.#runtime.clock.now());
+        : this.#untold.restMs(key, reason, this.#runtime.clock.now(), tellAfterMs);
     if (restMs > 0) return restMs;
     if (news === undefined) this.#untold.delete(key);
     else await this.#write(object, news);

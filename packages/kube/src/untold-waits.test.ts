@@ -2,6 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UntoldWaits } from './untold-waits.ts';
 
+test("a wait that is nobody's concern may go untold for longer", () => {
+  const waits = new UntoldWaits();
+  assert.equal(waits.restMs('a', 'OthersFirst', 0, 60_000), 60_000);
+  assert.equal(waits.restMs('a', 'OthersFirst', 30_000, 60_000), 30_000);
+  assert.equal(waits.restMs('a', 'WaitingForPower', 30_000), -15_000, 'nothing was said for half a minute');
+});
+
 test('a wait is told when it has lasted five seconds', () => {
   const waits = new UntoldWaits();
   assert.equal(waits.restMs('a', 'WaitingForPower', 0), 5_000);

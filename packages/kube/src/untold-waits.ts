@@ -21,11 +21,11 @@ export class UntoldWaits {
   readonly #waits = new Map<string, UntoldWait>();
 
   /** Milliseconds for which the wait may still go untold; 0 or less when it is to be told now. */
-  restMs(key: string, reason: string, now: number): number {
+  restMs(key: string, reason: string, now: number, afterMs = tellAfterMs): number {
     const before = this.#waits.get(key);
     const wait = before?.reason === reason ? before : { reason, since: now, silentSince: before?.silentSince ?? now };
     this.#waits.set(key, wait);
-    return Math.min(wait.since + tellAfterMs, wait.silentSince + silentAtMostMs) - now;
+    return Math.min(wait.since + afterMs, wait.silentSince + Math.max(silentAtMostMs, afterMs)) - now;
   }
 
   /** It was told, or there is nothing to tell. */

@@ -11,6 +11,7 @@ import { dnsRecordsOf } from '@metal/operator/dns-records.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
 import { forgetTheMoved, letGo } from '@metal/operator/hand-over.ts';
 import { Notices } from '@metal/operator/notices.ts';
+import { DiscoveryPace } from '@metal/operator/discovery-pace.ts';
 import { PromptLooks } from '@metal/operator/prompt-looks.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
 import { Signal } from '@metal/operator/signal.ts';
@@ -196,6 +197,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     notices,
     scheduler,
     cleanups: stack.use(new CleanupLedger(caches.servers)),
+    discoveries: stack.use(new DiscoveryPace({ clock, servers: caches.servers })),
     macPrefixes: readMacPrefixes(config.macPrefixesFile),
     discoveryIgnition: discoveryIgnitionOf({
       templatePath: config.ignitionTemplatePath,

@@ -15,6 +15,7 @@ import type { Clock } from '@metal/kube/clock.ts';
 import type { AccountMemories } from './account-memories.ts';
 import type { BmcAccess } from './bmc-access.ts';
 import type { OperatorConfig } from './config.ts';
+import type { DiscoveryPace } from './discovery-pace.ts';
 import type { DiscoveryIgnition } from './discovery-ignition.ts';
 import type { DnsRecords } from './dns-records.ts';
 import type { MacPrefixes } from './mac-prefixes.ts';
@@ -49,6 +50,7 @@ export interface OperatorContext {
   readonly notices: Notices;
   readonly scheduler: ClaimScheduler;
   readonly cleanups: CleanupLedger;
+  readonly discoveries: DiscoveryPace;
   readonly discoveryIgnition: DiscoveryIgnition;
   /** Undefined where the site wants none. */
   readonly dnsRecords: DnsRecords | undefined;

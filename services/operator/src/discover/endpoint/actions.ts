@@ -22,10 +22,18 @@ const firstLookMs = seconds(2);
 type EndpointTurn = Turn<Endpoint, EndpointFacts, OperatorContext>;
 
 export const endpointActions: Record<EndpointAction, (turn: EndpointTurn) => Promise<void>> = {
-  tryCredential,
-  createSecret,
-  createBmc,
+  tryCredential: onTheWay(tryCredential),
+  createSecret: onTheWay(createSecret),
+  createBmc: onTheWay(createBmc),
 };
+
+/** From the first thing that is done for it an Endpoint counts among those on their way. */
+function onTheWay(action: (turn: EndpointTurn) => Promise<void>): (turn: EndpointTurn) => Promise<void> {
+  return (turn) => {
+    turn.context.discoveries.enter(turn.object.metadata.name);
+    return action(turn);
+  };
+}
 
 /** One login with the next credential. A device that rejects it, or does not answer, is an expected outcome. */
 async function tryCredential({ object, facts, context, now }: EndpointTurn): Promise<void> {

@@ -36,6 +36,7 @@ export const endpointController = phaseController({
       when: (before, after) => before === undefined || after === undefined,
     },
   ],
+  wakes: ({ discoveries }: OperatorContext, wake) => discoveries.room.on(wake),
   writes: ['endpoints/status', 'bmcs', 'bmcsecrets'],
 });
 

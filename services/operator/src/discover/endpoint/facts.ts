@@ -22,28 +22,35 @@ export interface EndpointFacts {
   /** Which of the default credentials is right, as far as that was tried. */
   readonly logins: LoginAttempts;
   readonly nextLoginInMs: number;
+  /** Not too many others are on their way to be servers. */
+  readonly mayBegin: boolean;
 }
 
 export function readEndpointFacts(
   endpoint: Endpoint,
-  { caches, macPrefixes, access }: OperatorContext,
+  { caches, macPrefixes, access, discoveries }: OperatorContext,
   { now }: { now: number },
 ): EndpointFacts {
   const { name } = endpoint.metadata;
   const logins = access.logins(endpoint, now);
   const macAddress = endpoint.spec?.macAddress ?? '';
+  const twins = twinsOf(
+    endpoint,
+    caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''),
+    (candidate) => caches.bmcs.by('endpoint', candidate.metadata.name).length > 0,
+  );
+  const device = macPrefixes.find(macAddress);
+  const bmc = bmcStanding(caches.bmcs.get(name), endpoint);
+  const isNew = bmc === 'absent' && device?.type === 'bmc' && twins.before.length === 0;
   return {
     macAddress,
     ip: endpoint.spec?.ip ?? '',
-    twins: twinsOf(
-      endpoint,
-      caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''),
-      (candidate) => caches.bmcs.by('endpoint', candidate.metadata.name).length > 0,
-    ),
+    twins,
     databaseSize: macPrefixes.count,
-    device: macPrefixes.find(macAddress),
+    device,
     secret: caches.bmcSecrets.get(name) === undefined ? 'absent' : 'present',
-    bmc: bmcStanding(caches.bmcs.get(name), endpoint),
+    bmc,
+    mayBegin: !isNew || discoveries.admits(name),
     logins,
     nextLoginInMs: pauseBeforeAttempt(logins, now),
   };

@@ -1,10 +1,12 @@
-import { act, type Decision, minutes, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/decide.ts';
+import { act, type Decision, minutes, type PhaseTable, rest, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
 import type { EndpointAction, EndpointFacts, EndpointPhase } from './facts.ts';
 import type { EndpointReason } from './reasons.ts';
 
 const row = rowsOf<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason>();
 
 const understoodProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
+const othersFirst =
+  'devices that became known before this one are made servers first; it begins by itself when there are fewer of them';
 const untilSomebodyActs = minutes(60);
 const afterRestart = 'the database is read when the operator starts';
 
@@ -29,6 +31,7 @@ export const endpointPhases: PhaseTable<EndpointPhase, EndpointFacts, EndpointAc
         `${message}; ${nextLook[reason] ?? 'looked at again when the Endpoint changes'}`,
       );
     }
+    if (!endpoint.mayBegin) return wait(seconds(30), 'OthersFirst', othersFirst, minutes(1));
     if (endpoint.secret === 'absent') return findCredential(endpoint);
     if (endpoint.bmc === 'absent') return act('createBmc', 'DeviceIsBMC');
     return rest;

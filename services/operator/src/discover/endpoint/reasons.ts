@@ -7,6 +7,10 @@ export const endpointReasons = {
     meaning: 'The BMCSecret is made from the default credentials of the MAC prefix database, once.',
     remedy: 'Nothing.',
   },
+  OthersFirst: {
+    meaning: 'Very many devices became known at once; those that came before this one are made servers first.',
+    remedy: 'Nothing; it begins by itself.',
+  },
   DeviceIsBMC: { meaning: 'The BMC object is made.', remedy: 'Nothing.' },
   TryingDefaultCredentials: {
     meaning:

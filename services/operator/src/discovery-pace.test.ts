@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { Store } from '@metal/kube/store.ts';
+import { DiscoveryPace } from './discovery-pace.ts';
+
+/** Room for two, and time that is moved by hand. */
+function openPace() {
+  const timers = new Set<{ callback: () => void }>();
+  const clock = {
+    now: () => 0,
+    setTimeout: (_delayMs: number, callback: () => void) => {
+      const timer = { callback };
+      timers.add(timer);
+      return { [Symbol.dispose]: () => void timers.delete(timer) };
+    },
+    sleep: () => Promise.resolve(),
+  };
+  const servers = new Store<Server>();
+  const pace = new DiscoveryPace({ clock, servers, most: 2 });
+  const woken: string[] = [];
+  pace.room.on((name) => woken.push(name));
+  let version = 0;
+  const serverIs = (bmcName: string, state: NonNullable<Server['status']>['state']) => {
+    version += 1;
+    servers.absorb({
+      apiVersion: 'metal.ironcore.dev/v1alpha1',
+      kind: 'Server',
+      metadata: { name: `${bmcName}-system-0`, uid: bmcName, resourceVersion: String(version) },
+      spec: { systemUUID: bmcName, bmcRef: { name: bmcName } },
+      status: { state },
+    });
+  };
+  const begin = (name: string) => {
+    const isAdmitted = pace.admits(name);
+    if (isAdmitted) pace.enter(name);
+    return isAdmitted;
+  };
+  const passTime = () => [...timers].forEach(({ callback }) => callback());
+  return { pace, begin, serverIs, woken, timers, passTime };
+}
+
+test('so many are on their way, and the others begin in the order in which they asked', () => {
+  const { begin, serverIs, woken } = openPace();
+  assert.deepEqual(['a', 'b', 'c', 'd'].map(begin), [true, true, false, false]);
+  serverIs('b', 'Initial');
+  serverIs('b', 'Discovery');
+  assert.deepEqual(woken, [], 'b is still on its way');
+  serverIs('b', 'Available');
+  assert.deepEqual(woken, ['c']);
+  assert.deepEqual(['c', 'd'].map(begin), [true, false]);
+  serverIs('a', 'Error');
+  assert.deepEqual(woken, ['c', 'd'], 'what waits for a person keeps nobody out');
+});
+
+test('one that is on its way goes on, whoever else waits', () => {
+  const { begin } = openPace();
+  assert.deepEqual(['a', 'b', 'c', 'a'].map(begin), [true, true, false, true]);
+});
+
+test('one that takes long keeps nobody out', () => {
+  const { begin, woken, passTime } = openPace();
+  assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(begin), [true, true, false, false, false]);
+  passTime();
+  assert.deepEqual(woken, ['c', 'd']);
+});
+
+test('with its end it forgets all timers', () => {
+  const { begin, pace, timers } = openPace();
+  begin('a');
+  pace[Symbol.dispose]();
+  assert.equal(timers.size, 0);
+});

@@ -1,0 +1,75 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { Cache } from '@metal/kube/cache.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import { seconds } from '@metal/kube/decide.ts';
+import { Signal } from './signal.ts';
+
+/** Enough to keep the API server busy, wherever a server waits some seconds for its machine. */
+const mostAtOnce = 200;
+/** One that takes longer waits for its machine, which costs nobody anything: it keeps no other out. */
+const countsForMs = seconds(30);
+
+/**
+ * Lets in Endpoints that became known together at the pace at which they are worked on, so that each is a server soon after
+ * it was let in, instead of all of them being half of one for long, which costs memory and tells nobody anything:
+ *
+ *   thousands of Endpoints ──► 200 on the way ──► servers that are discovered, or wait for a machine or a person
+ */
+export class DiscoveryPace implements Disposable {
+  /** The named Endpoint may begin. */
+  readonly room = new Signal();
+  readonly #clock: Clock;
+  readonly #most: number;
+  readonly #onTheWay = new Map<string, Disposable>();
+  /** In the order in which they asked. */
+  readonly #waiting = new Set<string>();
+  readonly #following: Disposable;
+
+  constructor({ clock, servers, most = mostAtOnce }: { clock: Clock; servers: Cache<Server>; most?: number }) {
+    this.#clock = clock;
+    this.#most = most;
+    this.#following = servers.onChange(({ after }) => {
+      // An Endpoint, its BMC and what that is called by its servers have one name.
+      if (after !== undefined && isThrough(after)) this.leave(after.spec.bmcRef?.name ?? '');
+    });
+  }
+
+  /** Whether the Endpoint may go on. One that may not is told by `room` when it may. */
+  admits(name: string): boolean {
+    if (this.#onTheWay.has(name)) return true;
+    if (this.#onTheWay.size < this.#most) {
+      this.#waiting.delete(name);
+      return true;
+    }
+    this.#waiting.add(name);
+    return false;
+  }
+
+  /** The Endpoint is on its way, until its server is discovered, or it has been for a while. */
+  enter(name: string): void {
+    if (this.#onTheWay.has(name)) return;
+    this.#onTheWay.set(
+      name,
+      this.#clock.setTimeout(countsForMs, () => this.leave(name)),
+    );
+  }
+
+  /** There is no more to be done about it now. */
+  leave(name: string): void {
+    this.#onTheWay.get(name)?.[Symbol.dispose]();
+    if (!this.#onTheWay.delete(name)) return;
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    this.#waiting.delete(next);
+    this.room.emit(next);
+  }
+
+  [Symbol.dispose](): void {
+    this.#following[Symbol.dispose]();
+    for (const timer of this.#onTheWay.values()) timer[Symbol.dispose]();
+    this.#onTheWay.clear();
+  }
+}
+
+const isThrough = ({ status }: Server): boolean =>
+  status?.state !== undefined && status.state !== 'Initial' && status.state !== 'Discovery';
