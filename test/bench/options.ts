@@ -76,7 +76,7 @@ Exit codes: 0 every budget is met, 1 one is missed (the last lines say which), 2
 export const fleetOptions = (name: string, description: string, servers: number): Command =>
   new Command(name)
     .description(description)
-    .option('--servers <count>', 'how many servers there are', within(1, 5_000), servers)
+    .option('--servers <count>', 'how many servers there are', within(1, 10_000), servers)
     .option('--latency <ms>', 'time before each answer of a BMC', within(0, 60_000), 20)
     .option('--power <ms>', 'time a server takes to go on or off', within(0, 60_000), 500)
     .option('--boot <ms>', 'time from power until firmware looks for something to boot', within(0, 600_000), 2_000)

@@ -18,6 +18,7 @@ import { pino } from 'pino';
 import { BootStandIn } from './boot-stand-in.ts';
 import { type FleetNode, FleetProcess, type FleetSpeed } from './fleet-process.ts';
 import { AuditLog } from './meter/audit-log.ts';
+import { LogErrors } from './meter/log-errors.ts';
 import { Meter } from './meter/meter.ts';
 import { Neighbourhood } from './meter/neighbours.ts';
 import { Credentials } from './operator/credentials.ts';
@@ -72,6 +73,8 @@ interface Parts {
 export class Stage implements AsyncDisposable {
   readonly meter: Meter;
   readonly operators: MeasuredOperator[] = [];
+  /** Of all operators that play here. */
+  readonly logErrors = new LogErrors();
   readonly #parts: Parts;
   readonly #stack: AsyncDisposableStack;
   #seats = 0;
@@ -167,7 +170,8 @@ export class Stage implements AsyncDisposable {
     };
     const moreFlags = wish.operatorFlags ?? [];
     const isWorking = await untilAsking(audit, seat.user, as);
-    const operator = await startMeasured(wish.operator, { seat, paths, moreFlags, isWorking });
+    const onLine = (line: string) => this.logErrors.read(line);
+    const operator = await startMeasured(wish.operator, { seat, paths, moreFlags, isWorking, onLine });
     this.operators.push(operator);
     return operator;
   }
@@ -212,6 +216,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.meter[Symbol.dispose]();
     await Promise.all(this.operators.map((operator) => operator.kill()));
     await this.#stack.disposeAsync();
   }

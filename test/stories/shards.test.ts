@@ -35,7 +35,10 @@ test('replicas share the fleet; one that comes takes its part, one that goes lea
   await room.everybodyHasTheirs();
   for (const node of nodes) {
     const reigns = owners.reignsAt(node).map(({ pid, since, until }) => `${pid} from ${since} until ${until}`);
-    assert.ok(reigns.length <= 3, `${node.name} changed hands at most when somebody came or went: ${reigns.join(', ')}`);
+    assert.ok(
+      reigns.length <= 3,
+      `${node.name} changed hands at most when somebody came or went: ${reigns.join(', ')}`,
+    );
   }
   const claim = await lab.claim({ image: 'registry.test/os:1' });
   await claim.reaches('Bound');
