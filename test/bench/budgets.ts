@@ -53,7 +53,7 @@ export const budgets: readonly Budget[] = [
   { scenario: 'shards', figure: 'unevenPercent', atMost: 10, servers: { from: 200 } },
   { scenario: 'shards', figure: 'takeoverSeconds', atMost: 20 },
   { scenario: 'shards', figure: 'bmcsSharedAtOnce', atMost: 0 },
-  ...storms.map((scenario): Budget => ({ scenario, figure: 'growthPercent', atMost: 15, servers: grown })),
+  ...storms.map((scenario): Budget => ({ scenario, figure: 'growthPercent', atMost: 10, servers: grown })),
   { scenario: 'release-storm', figure: 'beyondClaimsPercent', atMost: 15, servers: grown },
   ...scenariosInCalm.map((scenario): Budget => ({ scenario, figure: 'logErrors', atMost: 0 })),
 ];

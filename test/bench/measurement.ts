@@ -35,7 +35,7 @@ export const figures = {
   fleetCpuSeconds: { title: 'processor time of the fleet', unit: 's' },
   benchCpuSeconds: { title: 'processor time of the bench', unit: 's' },
   peakMiB: { title: 'most memory', unit: 'MiB' },
-  growthPercent: { title: 'most memory of the last quarter, beyond that of the second', unit: '%' },
+  growthPercent: { title: 'most memory of the last quarter, beyond that of the third', unit: '%' },
   beyondClaimsPercent: { title: 'most memory, beyond that of the claim-storm before', unit: '%' },
   eventLoopP99Ms: { title: 'delay of the event loop, 99 %', unit: 'ms' },
   logErrors: { title: 'lines of level error in the log', unit: '' },

@@ -53,6 +53,9 @@ of the API server comes from the API server's audit log, what it asked of BMCs f
 from the kernel: the same for every operator, which knows nothing of being measured. API writes are creates, updates,
 patches, applies and deletes, events included; those of leases are left out, since the clock makes them.
 
+With several replicas, whose request a BMC gets is told by the connection: the kernel is asked once a second. Connections that were
+closed by then are of an unknown replica; how many requests came over these is told.
+
 Scenarios:
 ${listed(scenarios.map(({ name, summary }) => [name, summary]))}
 

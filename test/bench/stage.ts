@@ -30,6 +30,7 @@ import {
   type Seat,
   startMeasured,
 } from './operator/measured-operator.ts';
+import { mostOpenFiles, openFilesFor } from './open-files.ts';
 import type { Progress } from './progress.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 import { type Role, untilAsking } from './operator/until-asking.ts';
@@ -90,6 +91,7 @@ export class Stage implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const { path: directory } = stack.use(await TemporaryDirectory.make('metal-bench-'));
     const say = (line: string) => wish.progress.say(line);
+    await sayIfTooFewFiles(wish);
     const credentials = await Credentials.in(directory);
     const apiServerFlags = [...credentials.apiServerFlags, ...(await AuditLog.apiServerFlags(directory))];
     const plane = stack.use(await startControlPlane({ apiServerFlags, say }));
@@ -220,6 +222,14 @@ export class Stage implements AsyncDisposable {
     await Promise.all(this.operators.map((operator) => operator.kill()));
     await this.#stack.disposeAsync();
   }
+}
+
+async function sayIfTooFewFiles({ servers, progress }: StageWish): Promise<void> {
+  const [needed, most] = [openFilesFor(servers), await mostOpenFiles()];
+  if (needed > most)
+    progress.say(
+      `${servers} servers may need ${needed} open files, found a limit of ${most}; take fewer servers, or raise it (ulimit -Hn ${needed})`,
+    );
 }
 
 /** What a site with so many Endpoints does without, as docs/operate/install.md says: it compares each new one with all others. */

@@ -5,20 +5,22 @@ const lookEveryMs = 250;
 const fewestSamples = 16;
 
 /**
- * By how much the most memory of the last quarter is above the most of the second, in per cent.
+ * By how much the most memory of the last quarter is above the most of the third, in per cent.
  *
- *     │ warms up │ reference │          │ compared │
- *     0         1/4         1/2        3/4         1     of the samples
+ *     │      warms up       │ reference │ compared │
+ *     0         1/4        1/2         3/4         1     of the samples
  *
- * What is garbage goes up and down within a quarter, and its highest point is where the collector sets in; what is leaked
- * raises that point from quarter to quarter. @returns undefined of too few samples.
+ * What a process was given it rarely gives back: its memory is as much as it once needed. That grows while more and more is
+ * worked on at once, which is over half-way; from then on garbage fits where garbage was, and a leak does not.
+ *
+ * @returns undefined of too few samples.
  */
 export function growthPercentOf(samples: readonly number[]): number | undefined {
   if (samples.length < fewestSamples) return undefined;
   const quarter = samples.length / 4;
   const most = (from: number, to: number) =>
     Math.max(...samples.slice(Math.floor(from * quarter), Math.floor(to * quarter)));
-  return (most(3, 4) / most(1, 2) - 1) * 100;
+  return (most(3, 4) / most(2, 3) - 1) * 100;
 }
 
 /** Looks at the memory of processes four times a second until it is disposed. */

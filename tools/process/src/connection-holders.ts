@@ -30,15 +30,21 @@ export function holdersOf<C extends Connection>(connections: Iterable<C>, pids: 
   return holders;
 }
 
+/** Of `0100007F:1F90 0100007F:A3D2`. */
+const endsLength = 27;
+/** Counted from the first end. */
+const inodeColumn = 8;
+
 /** By what a descriptor of the socket is called, `socket:[12345]`. */
 function socketsOf<C extends Connection>(connections: Iterable<C>): Map<string, C> {
   const wanted = new Map([...connections].map((each) => [`${inTable(each.from)} ${inTable(each.to)}`, each]));
   const found = new Map<string, C>();
   if (wanted.size === 0) return found;
-  for (const line of readFileSync('/proc/net/tcp', 'utf8').split('\n')) {
-    const [, local = '', remote = '', , , , , , , inode = ''] = line.trim().split(/\s+/);
-    const connection = wanted.get(`${local} ${remote}`);
-    if (connection !== undefined) found.set(`socket:[${inode}]`, connection);
+  for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n')) {
+    // Both ends come after the number of the line. Only lines that are looked for are taken apart: there may be many thousands.
+    const begin = line.indexOf(':') + 2;
+    const connection = wanted.get(line.slice(begin, begin + endsLength));
+    if (connection !== undefined) found.set(`socket:[${line.slice(begin).split(/ +/)[inodeColumn] ?? ''}]`, connection);
   }
   return found;
 }
