@@ -58,7 +58,9 @@ async function takeoverAfterKill(stage: Stage, talk: BmcTalk): Promise<number | 
     throw new Error(
       `nobody has asked ${left.length} BMCs within ${patienceMs / 1_000} s: ${left.slice(0, 3).join(', ')}`,
     );
-  return afterMs.size === 0 ? undefined : Math.max(...afterMs.values()) / 1_000;
+  if (afterMs.size > 0) return Math.max(...afterMs.values()) / 1_000;
+  stage.progress.say('the killed replica was the last to ask no BMC: no takeover is measured; take more servers');
+  return undefined;
 }
 
 function figuresOf({ progress, nodes }: Stage, { reigns, connections, requests, undecided }: BmcTalk): Figures {
