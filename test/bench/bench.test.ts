@@ -45,6 +45,19 @@ test('three servers go once round, and what that costs is counted', { timeout: 1
   assert.ok((of('restart')?.figures.warmSeconds ?? 0) > 0);
   assert.ok(of('weather')?.figures.slowerPercent !== undefined);
   assert.ok(of('steady')?.figures.redfishPerServerMinute !== undefined);
+  for (const name of ['bring-up', 'claim-storm', 'restart', 'release-storm', 'steady'])
+    assert.equal(of(name)?.figures.logErrors, 0, name);
+  assert.equal(of('release-storm')?.figures.beyondClaimsPercent, undefined, 'after a restart it is another process');
+});
+
+test('of replicas that share a fleet one sees who asks each BMC, also when one is killed', {
+  timeout: 180_000,
+}, async () => {
+  const [measured] = await runScenarios({ ...quick, servers: 30, names: ['shards'] });
+  const { takeoverSeconds = 0, unknownAskerPercent = 100, bmcsSharedAtOnce, logErrors } = measured?.figures ?? {};
+  assert.ok(takeoverSeconds > 5, `after ${takeoverSeconds} s: not before the lease of the killed replica is over`);
+  assert.ok(unknownAskerPercent < 50, `${unknownAskerPercent} %`);
+  assert.deepEqual([bmcsSharedAtOnce, logErrors], [0, 0]);
 });
 
 test('wrong usage is told from a budget that is missed', async () => {

@@ -16,6 +16,19 @@ export interface Budget {
 const fleet = { from: 50 };
 const small = { from: 200, to: 200 };
 const large = { from: 1_000, to: 1_000 };
+/** Below, what a process needs to start is most of its memory. */
+const grown = { from: 1_000 };
+
+const scenariosInCalm = [
+  'bring-up',
+  'claim-storm',
+  'release-storm',
+  'steady',
+  'restart',
+  'failover',
+  'shards',
+] as const;
+const storms = ['bring-up', 'claim-storm', 'release-storm'] as const;
 
 export const budgets: readonly Budget[] = [
   { scenario: 'bring-up', figure: 'wallSeconds', atMost: 12, servers: small, isShownOnly: true },
@@ -39,6 +52,10 @@ export const budgets: readonly Budget[] = [
   { scenario: 'failover', figure: 'beyondLeaseSeconds', atMost: 2 },
   { scenario: 'shards', figure: 'unevenPercent', atMost: 10, servers: { from: 200 } },
   { scenario: 'shards', figure: 'takeoverSeconds', atMost: 20 },
+  { scenario: 'shards', figure: 'bmcsSharedAtOnce', atMost: 0 },
+  ...storms.map((scenario): Budget => ({ scenario, figure: 'growthPercent', atMost: 10, servers: grown })),
+  { scenario: 'release-storm', figure: 'beyondClaimsPercent', atMost: 15, servers: grown },
+  ...scenariosInCalm.map((scenario): Budget => ({ scenario, figure: 'logErrors', atMost: 0 })),
 ];
 
 export interface Verdict {

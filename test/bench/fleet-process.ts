@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { Child } from '@metal/process/child.ts';
+import type { JournalPage } from '@metal/simulator/journal.ts';
 import * as z from 'zod';
 import { type Counts, countsOf } from './counts.ts';
 
@@ -37,6 +38,12 @@ const shapeOfNodes = z.array(
     running: z.string().optional(),
   }),
 );
+const shapeOfEnd = z.object({ address: z.string(), port: z.number() });
+const shapeOfJournal = z.object({
+  connections: z.array(z.object({ id: z.number(), node: z.string(), from: shapeOfEnd, to: shapeOfEnd })),
+  moments: z.array(z.tuple([z.number(), z.number(), z.enum(['arrived', 'answered'])])),
+  lost: z.number(),
+});
 const shapeOfCounts = z.object({ byRoute: z.record(z.string(), z.number()) });
 
 export type FleetNode = z.output<typeof shapeOfNodes>[number];
@@ -80,6 +87,11 @@ export class FleetProcess implements AsyncDisposable {
   /** Requests to all BMCs so far, by method and route. */
   async requests(): Promise<Counts> {
     return countsOf(shapeOfCounts.parse(await this.#ask('/counts')).byRoute);
+  }
+
+  /** Requests by connection since this was last asked; the first time begins. */
+  async journal(): Promise<JournalPage> {
+    return shapeOfJournal.parse(await this.#ask('/journal', {}));
   }
 
   async bootFrom(url: string): Promise<void> {

@@ -22,6 +22,9 @@ export const figures = {
   warmSeconds: { title: 'until the caches are warm', unit: 's' },
   beyondLeaseSeconds: { title: 'takeover, beyond the time of the lease', unit: 's' },
   takeoverSeconds: { title: 'until another replica acts', unit: 's' },
+  bmcsSharedAtOnce: { title: 'BMCs that two replicas asked at once', unit: '' },
+  bmcsUndecided: { title: 'BMCs that two asked at once, one unknown', unit: '' },
+  unknownAskerPercent: { title: 'Redfish requests of which the replica was not found', unit: '%' },
   unevenPercent: { title: 'API writes of the busiest replica, beyond an equal part', unit: '%' },
   cpuSeconds: { title: 'processor time', unit: 's' },
   cpuMsPerServer: { title: 'processor time per server', unit: 'ms' },
@@ -32,7 +35,10 @@ export const figures = {
   fleetCpuSeconds: { title: 'processor time of the fleet', unit: 's' },
   benchCpuSeconds: { title: 'processor time of the bench', unit: 's' },
   peakMiB: { title: 'most memory', unit: 'MiB' },
+  growthPercent: { title: 'most memory of the last quarter, beyond that of the third', unit: '%' },
+  beyondClaimsPercent: { title: 'most memory, beyond that of the claim-storm before', unit: '%' },
   eventLoopP99Ms: { title: 'delay of the event loop, 99 %', unit: 'ms' },
+  logErrors: { title: 'lines of level error in the log', unit: '' },
   watchLagP99Ms: { title: 'lag of watches, 99 %, at most', unit: 'ms' },
 } as const satisfies Record<string, { title: string; unit: string }>;
 

@@ -1,4 +1,5 @@
 import type { Measurement } from './measurement.ts';
+import type { Progress } from './progress.ts';
 import type { Scenario, ScenarioName } from './scenario/scenario.ts';
 import { scenarios } from './scenario/scenarios.ts';
 import { SharedStage } from './shared-stage.ts';
@@ -21,10 +22,20 @@ export async function runScenarios(wish: RunWish): Promise<Measurement[]> {
     if (scenario.ownStage !== undefined) await shared[Symbol.asyncDispose]();
     await using own = scenario.ownStage && (await Stage.open(stageWishOf(scenario.ownStage, wish)));
     const stage = own ?? (await shared.reaching(scenario.begins));
-    measurements.push({ scenario: scenario.name, ...(await scenario.run(stage, { steadySeconds, measured })) });
+    stage.logErrors.take();
+    const { figures, ...outcome } = await scenario.run(stage, { steadySeconds, measured });
+    const logErrors = toldErrors(stage, scenario.name, progress);
+    measurements.push({ scenario: scenario.name, ...outcome, figures: { ...figures, logErrors } });
     if (own === undefined) shared.stands(scenario.ends);
   }
   return measurements;
+}
+
+/** How many lines of level error operators wrote; one sees what they were. */
+function toldErrors({ logErrors }: Stage, name: ScenarioName, progress: Progress): number | undefined {
+  const { count, examples } = logErrors.take();
+  for (const line of examples) progress.say(`${name}: error in the log: ${line}`);
+  return count;
 }
 
 const stageWishOf = (own: NonNullable<Scenario['ownStage']>, wish: StageWish): StageWish => ({

@@ -18,6 +18,7 @@ import { pino } from 'pino';
 import { BootStandIn } from './boot-stand-in.ts';
 import { type FleetNode, FleetProcess, type FleetSpeed } from './fleet-process.ts';
 import { AuditLog } from './meter/audit-log.ts';
+import { LogErrors } from './meter/log-errors.ts';
 import { Meter } from './meter/meter.ts';
 import { Neighbourhood } from './meter/neighbours.ts';
 import { Credentials } from './operator/credentials.ts';
@@ -29,6 +30,7 @@ import {
   type Seat,
   startMeasured,
 } from './operator/measured-operator.ts';
+import { mostOpenFiles, openFilesFor } from './open-files.ts';
 import type { Progress } from './progress.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
 import { type Role, untilAsking } from './operator/until-asking.ts';
@@ -72,6 +74,8 @@ interface Parts {
 export class Stage implements AsyncDisposable {
   readonly meter: Meter;
   readonly operators: MeasuredOperator[] = [];
+  /** Of all operators that play here. */
+  readonly logErrors = new LogErrors();
   readonly #parts: Parts;
   readonly #stack: AsyncDisposableStack;
   #seats = 0;
@@ -87,6 +91,7 @@ export class Stage implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const { path: directory } = stack.use(await TemporaryDirectory.make('metal-bench-'));
     const say = (line: string) => wish.progress.say(line);
+    await sayIfTooFewFiles(wish);
     const credentials = await Credentials.in(directory);
     const apiServerFlags = [...credentials.apiServerFlags, ...(await AuditLog.apiServerFlags(directory))];
     const plane = stack.use(await startControlPlane({ apiServerFlags, say }));
@@ -167,7 +172,8 @@ export class Stage implements AsyncDisposable {
     };
     const moreFlags = wish.operatorFlags ?? [];
     const isWorking = await untilAsking(audit, seat.user, as);
-    const operator = await startMeasured(wish.operator, { seat, paths, moreFlags, isWorking });
+    const onLine = (line: string) => this.logErrors.read(line);
+    const operator = await startMeasured(wish.operator, { seat, paths, moreFlags, isWorking, onLine });
     this.operators.push(operator);
     return operator;
   }
@@ -212,9 +218,18 @@ export class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.meter[Symbol.dispose]();
     await Promise.all(this.operators.map((operator) => operator.kill()));
     await this.#stack.disposeAsync();
   }
+}
+
+async function sayIfTooFewFiles({ servers, progress }: StageWish): Promise<void> {
+  const [needed, most] = [openFilesFor(servers), await mostOpenFiles()];
+  if (needed > most)
+    progress.say(
+      `${servers} servers may need ${needed} open files, found a limit of ${most}; take fewer servers, or raise it (ulimit -Hn ${needed})`,
+    );
 }
 
 /** What a site with so many Endpoints does without, as docs/operate/install.md says: it compares each new one with all others. */

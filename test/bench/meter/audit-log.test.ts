@@ -35,6 +35,17 @@ test('lines are counted once for their user, also when one is read in two parts'
   assert.deepEqual(await log.requestsOf('nobody'), new Map());
 });
 
+test('a log of any size is read in pieces, and lines count once for those who ask at the same time', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-audit-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const path = join(directory, 'audit.log');
+  const log = new AuditLog(path, 7);
+  const user = 'Ünal';
+  await appendFile(path, `${line({ verb: 'get', resource: 'bmcs', user })}\n`.repeat(20));
+  const expected = new Map([['get bmcs', 20]]);
+  assert.deepEqual(await Promise.all([log.requestsOf(user), log.requestsOf(user)]), [expected, expected]);
+});
+
 const writes: [string, boolean][] = [
   ['patch servers/status', true],
   ['create events', true],

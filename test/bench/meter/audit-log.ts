@@ -1,5 +1,6 @@
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import * as z from 'zod';
 import { type Counts, sumOf } from '../counts.ts';
 
@@ -15,6 +16,9 @@ const policy = {
 
 /** Lumberjack begins a new file at 100 MB unless it is told otherwise. */
 const mostMegabytes = 100_000;
+
+/** A bring-up of thousands of servers writes more than fits into one string. */
+const usualBytesAtOnce = 16 * 1_048_576;
 
 const requestShape = z.object({
   stage: z.string(),
@@ -46,12 +50,16 @@ export function requestIn(line: string): AuditedRequest | undefined {
 /** What the API server itself says about who asked for what: exact, and the same for every operator. */
 export class AuditLog {
   readonly #path: string;
+  readonly #bytesAtOnce: number;
+  #reading: Promise<void> = Promise.resolve();
   readonly #byUser = new Map<string, Map<string, number>>();
   #readTo = 0;
   #begun = '';
+  readonly #decoder = new StringDecoder('utf8');
 
-  constructor(path: string) {
+  constructor(path: string, bytesAtOnce = usualBytesAtOnce) {
     this.#path = path;
+    this.#bytesAtOnce = bytesAtOnce;
   }
 
   /** Flags that make an API server write the log that `logIn` reads; the policy goes to the same directory. */
@@ -83,15 +91,24 @@ export class AuditLog {
     return sumOf(this.#byUser.values());
   }
 
-  async #readOn(): Promise<void> {
+  /** One after the other, or lines would count twice. */
+  #readOn(): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#readToEnd());
+    return this.#reading;
+  }
+
+  async #readToEnd(): Promise<void> {
     await using file = await open(this.#path, 'r');
     const { size } = await file.stat();
-    if (size === this.#readTo) return;
-    const { buffer } = await file.read(Buffer.alloc(size - this.#readTo), 0, size - this.#readTo, this.#readTo);
-    this.#readTo = size;
-    const lines = `${this.#begun}${buffer.toString('utf8')}`.split('\n');
-    this.#begun = lines.pop() ?? '';
-    for (const line of lines) this.#count(requestIn(line));
+    const buffer = Buffer.alloc(Math.min(this.#bytesAtOnce, size - this.#readTo));
+    while (this.#readTo < size) {
+      const wanted = Math.min(buffer.length, size - this.#readTo);
+      const { bytesRead } = await file.read(buffer, 0, wanted, this.#readTo);
+      this.#readTo += bytesRead;
+      const lines = `${this.#begun}${this.#decoder.write(buffer.subarray(0, bytesRead))}`.split('\n');
+      this.#begun = lines.pop() ?? '';
+      for (const line of lines) this.#count(requestIn(line));
+    }
   }
 
   #count(request: AuditedRequest | undefined): void {

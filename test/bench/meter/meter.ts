@@ -4,6 +4,7 @@ import type { FleetProcess } from '../fleet-process.ts';
 import type { Figures } from '../measurement.ts';
 import type { MeasuredOperator } from '../operator/measured-operator.ts';
 import { type AuditLog, isWrite } from './audit-log.ts';
+import { MemorySamples } from './memory.ts';
 import { type Buckets, boundOf, MetricsPage } from './metrics-page.ts';
 import type { Neighbour, Neighbourhood, NeighbourUsage } from './neighbours.ts';
 
@@ -37,8 +38,9 @@ export interface MeterParts {
 }
 
 /** Reads what the operators have spent: from the API server, the fleet, the kernel and, where they serve them, their metrics. */
-export class Meter {
+export class Meter implements Disposable {
   readonly #parts: MeterParts;
+  #memory: MemorySamples | undefined;
 
   constructor(parts: MeterParts) {
     this.#parts = parts;
@@ -48,10 +50,21 @@ export class Meter {
   async start(): Promise<() => Promise<Spent>> {
     for (const { pid } of this.#parts.operators()) await new ProcessUsage(pid).forgetPeak();
     const before = await this.#read();
-    return async () => this.#spent(before, await this.#read());
+    this[Symbol.dispose]();
+    const memory = new MemorySamples(() => this.#parts.operators().map(({ pid }) => pid));
+    this.#memory = memory;
+    return async () => {
+      memory[Symbol.dispose]();
+      return this.#spent(before, await this.#read(), memory.growthPercent());
+    };
   }
 
-  async #spent(before: Reading, now: Reading): Promise<Spent> {
+  /** Ends what was begun and not asked for. */
+  [Symbol.dispose](): void {
+    this.#memory?.[Symbol.dispose]();
+  }
+
+  async #spent(before: Reading, now: Reading, growthPercent: number | undefined): Promise<Spent> {
     const { servers } = this.#parts;
     const apiRequests = since(before.apiRequests, now.apiRequests);
     const redfishRequests = since(before.redfishRequests, now.redfishRequests);
@@ -69,6 +82,7 @@ export class Meter {
       cpuMsPerServer: (cpuSeconds * 1_000) / servers,
       ...neighbourFigures((name) => (now.neighbours.get(name) ?? 0) - (before.neighbours.get(name) ?? 0)),
       peakMiB: peaks.length === 0 ? undefined : Math.max(...peaks) / mebibyte,
+      growthPercent,
       eventLoopP99Ms: inMs(now.eventLoopP99Seconds),
       watchLagP99Ms: inMs(lag),
     };

@@ -35,6 +35,8 @@ export interface Placement {
   readonly moreFlags: readonly string[];
   /** Of one that does not say that it is ready: resolves when it is seen to work. */
   readonly isWorking: (signal: AbortSignal) => Promise<void>;
+  /** Hears what it says. */
+  readonly onLine: (line: string) => void;
 }
 
 /** An operator whose costs are counted. */
@@ -46,10 +48,10 @@ export interface MeasuredOperator extends LaunchedOperator {
 
 /** Starts an operator and waits until it is ready. @throws Error with the end of what it said when it ends before. */
 export async function startMeasured(choice: OperatorChoice, placement: Placement): Promise<MeasuredOperator> {
-  const { seat, paths, moreFlags, isWorking } = placement;
+  const { seat, paths, moreFlags, isWorking, onLine } = placement;
   const line = [choice.command, ...choice.dialect.flags, ...moreFlags].join(' ');
   const command = inShell(filledIn(line, { ...seat.ports, kubeconfig: seat.kubeconfigPath, ...paths }));
-  const launch = { environment: choice.environment };
+  const launch = { environment: choice.environment, onLine };
   const startedAt = performance.now();
   const launched = choice.dialect.isOurs
     ? await startOperatorProcess({ ...launch, command })

@@ -4,8 +4,11 @@ import { figuresOfTimes } from '../measurement.ts';
 import type { Stage } from '../stage.ts';
 import type { Outcome } from './scenario.ts';
 
-/** Nothing for so long, and a scenario has failed: the slowest operator looks again every two minutes. */
-const patienceMs = 300_000;
+/**
+ * Nothing for so long, and a scenario has failed: the slowest operator looks again every two minutes, and where many do the
+ * same in step, the first is there when most of the time is over.
+ */
+const patienceMs = (servers: number): number => 300_000 + 60 * servers;
 
 export interface CrowdWish {
   /** What is waited for, for people. */
@@ -24,7 +27,7 @@ export async function measureCrowd(stage: Stage, { title, expected, follow, begi
   using _following = follow((name) => arrivals.arrive(name));
   const howFar = () => `${arrivals.seconds.size} of ${arrivals.expected}`;
   await stage.progress.during(title, howFar, () =>
-    Promise.all([begin(), Promise.race([arrivals.all(patienceMs), stage.operatorGone()])]),
+    Promise.all([begin(), Promise.race([arrivals.all(patienceMs(expected.length)), stage.operatorGone()])]),
   );
   const { figures, ...requests } = await spent();
   return {

@@ -18,14 +18,24 @@ export class ProcessUsage {
     return (user + system) / ticksPerSecond;
   }
 
+  /** The memory that it has. */
+  async residentBytes(): Promise<number> {
+    return this.#bytesOf('VmRSS');
+  }
+
   /** The most memory it had, since it started or since `forgetPeak`. */
   async peakBytes(): Promise<number> {
-    const status = await readFile(`/proc/${this.#pid}/status`, 'utf8');
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
+    return this.#bytesOf('VmHWM');
   }
 
   /** From now on the peak is of what it has now (proc_pid_clear_refs(5)). */
   async forgetPeak(): Promise<void> {
     await writeFile(`/proc/${this.#pid}/clear_refs`, '5');
+  }
+
+  async #bytesOf(name: 'VmRSS' | 'VmHWM'): Promise<number> {
+    const status = await readFile(`/proc/${this.#pid}/status`, 'utf8');
+    const [, kilobytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
+    return Number(kilobytes) * 1_024;
   }
 }

@@ -64,7 +64,7 @@ export function launchOperator({ command: [program, ...parameters], environment,
   };
 }
 
-export interface OperatorWish extends Omit<Launch, 'command' | 'onLine'> {
+export interface OperatorWish extends Omit<Launch, 'command'> {
   readonly flags?: readonly string[];
   /** Another whole command line, in the place of this checkout's with the flags; it has to ask for lines of JSON. */
   readonly command?: Launch['command'];
@@ -72,7 +72,7 @@ export interface OperatorWish extends Omit<Launch, 'command' | 'onLine'> {
 
 /** Starts it and waits until it says that it is running. */
 export async function startOperatorProcess(wish: OperatorWish): Promise<OperatorProcess> {
-  const { flags = [], command = [ownCommand, ...flags, '--zap-encoder=json'], environment } = wish;
+  const { flags = [], command = [ownCommand, ...flags, '--zap-encoder=json'], environment, onLine } = wish;
   const running = Promise.withResolvers<Omit<z.output<typeof readiness>, 'msg'>>();
   const launched = launchOperator({
     command,
@@ -80,6 +80,7 @@ export async function startOperatorProcess(wish: OperatorWish): Promise<Operator
     onLine: (line) => {
       const said = readiness.safeParse(parse(line));
       if (said.success) running.resolve(said.data);
+      onLine?.(line);
     },
   });
   const { log, ended } = launched;

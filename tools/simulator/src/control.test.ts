@@ -71,6 +71,33 @@ test('servers and counts can be looked at', async () => {
   assert.doesNotMatch(text, /fleet-password/);
 });
 
+test('the journal tells who asked which BMC since it was last asked for', async () => {
+  await using it = await stage();
+  const [first, second] = it.fleet.nodes;
+  assert.ok(first && second);
+  const page = async () => JSON.parse((await it.ask('POST', '/journal')).text);
+  const read = await page();
+  assert.deepEqual(read, { connections: [], moments: [], lost: 0 });
+  await clientOf(first).get('/Systems');
+  const { connections, moments } = await page();
+  const [{ id, node, from, to }] = connections;
+  const { address, port } = first.bmc.peers[0] ?? assert.fail('a connection');
+  assert.deepEqual(
+    [node, from, to],
+    [first.name, { address, port }, { address: first.bmc.address, port: it.fleet.port }],
+  );
+  assert.deepEqual(
+    moments.map(([, ...rest]: unknown[]) => rest),
+    [
+      [id, 'arrived'],
+      [id, 'answered'],
+    ],
+  );
+  await clientOf(second).get('/Systems');
+  const next = await page();
+  assert.deepEqual([next.connections.length, next.connections[0].node, next.moments.length], [1, second.name, 2]);
+});
+
 test('what is not understood is refused with what was expected', async () => {
   await using it = await stage();
   assert.equal((await it.ask('POST', '/nodes/nobody/faults', {})).status, 404);

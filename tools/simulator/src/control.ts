@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import * as z from 'zod';
+import { wallClock } from './clock.ts';
 import { listenError } from './errors.ts';
 import type { Fleet } from './fleet.ts';
+import { Journal, type JournalPage } from './journal.ts';
 import type { Node } from './node.ts';
 import { readJson, readWhole } from './request-body.ts';
 
@@ -54,13 +56,16 @@ export const controlRoutes: readonly string[] = [
   'POST /nodes/<name>/faults    {"hang": true, "forMs": 60000}; <name> may be * for all',
   'POST /nodes/<name>/heal      ends every fault',
   'GET  /counts                 requests by route',
+  'POST /journal                requests by connection since this was last asked; the first time begins',
   'POST /boot-url               {"url": "http://127.0.0.1:8082"}',
 ];
 
 /** Faults at run time, over HTTP on the loopback interface. */
 export async function startControl(fleet: Fleet, port: number): Promise<AsyncDisposable & { readonly port: number }> {
+  let journal: Journal | undefined;
+  const tearOff = () => (journal ??= new Journal(fleet, () => wallClock.now())).tearOff();
   const server = createServer((request, response) => {
-    answer(fleet, request).then(
+    answer(fleet, request, tearOff).then(
       ({ status, body }) =>
         response
           .writeHead(status, { 'content-type': 'application/json' })
@@ -84,7 +89,7 @@ export async function startControl(fleet: Fleet, port: number): Promise<AsyncDis
   };
 }
 
-async function answer(fleet: Fleet, request: IncomingMessage): Promise<Answer> {
+async function answer(fleet: Fleet, request: IncomingMessage, tearOff: () => JournalPage): Promise<Answer> {
   const [, area = '', name, verb] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
   const asked = `${request.method} /${area}`;
   // Browsers say where a request comes from: no web page gets to break a fleet.
@@ -92,6 +97,7 @@ async function answer(fleet: Fleet, request: IncomingMessage): Promise<Answer> {
   if (asked === 'GET /nodes' && name === undefined) return { status: 200, body: fleet.nodes.map(summaryOf) };
   if (asked === 'GET /counts')
     return { status: 200, body: { total: fleet.requestCount, byRoute: Object.fromEntries(fleet.requestCounts) } };
+  if (asked === 'POST /journal') return { status: 200, body: tearOff() };
   if (asked === 'POST /boot-url') return changeBootUrl(fleet, request);
   if (area !== 'nodes' || name === undefined)
     return { status: 404, body: { error: 'no such route', routes: controlRoutes } };

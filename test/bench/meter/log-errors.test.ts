@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LogErrors } from './log-errors.ts';
+
+function errorsIn(...lines: (object | string)[]): LogErrors {
+  const errors = new LogErrors();
+  for (const line of lines) errors.read(typeof line === 'string' ? line : JSON.stringify(line));
+  return errors;
+}
+
+test('lines of level error and above are counted, and one line of each message is kept', () => {
+  const errors = errorsIn(
+    { level: 30, msg: 'running' },
+    { level: 50, msg: 'request failed', client: 'a' },
+    { level: 50, msg: 'request failed', client: 'b' },
+    { level: 60, msg: 'over' },
+    { level: 40, msg: 'not answered' },
+  );
+  const { count, examples } = errors.take();
+  assert.equal(count, 3);
+  assert.deepEqual(examples, ['{"level":50,"msg":"request failed","client":"a"}', '{"level":60,"msg":"over"}']);
+});
+
+test('what was told once is not told again', () => {
+  const errors = errorsIn({ level: 50, msg: 'request failed' });
+  errors.take();
+  assert.deepEqual(errors.take(), { count: 0, examples: [] });
+});
+
+test('levels may have the names of another logger', () =>
+  assert.equal(errorsIn({ level: 'info' }, { level: 'error' }, { level: 'fatal' }).take().count, 2));
+
+test('a log without levels has no number of errors, rather than none', () => {
+  assert.equal(errorsIn('2026-01-01 ERROR no JSON', '{"msg":"no level"}').take().count, undefined);
+  assert.equal(errorsIn().take().count, undefined);
+});
+
+test('however much is written, little is kept', () => {
+  const errors = errorsIn(
+    ...Array.from({ length: 5_000 }, (_, index) => ({ level: 50, msg: `${index} ${'x'.repeat(1_000)}` })),
+  );
+  const { count, examples } = errors.take();
+  assert.equal(count, 5_000);
+  assert.ok(examples.join('').length < 2_500);
+});

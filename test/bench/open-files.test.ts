@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { limitIn, openFilesFor } from './open-files.ts';
+
+const limits = (most: string) => `Limit                     Soft Limit           Hard Limit           Units
+Max cpu time              unlimited            unlimited            seconds
+Max open files            1024                 ${most.padEnd(20)} files
+Max locked memory         8388608              8388608              bytes`;
+
+test('the limit is the one that a process may raise its own to', () => {
+  assert.equal(limitIn(limits('20000')), 20_000);
+  assert.equal(limitIn(limits('unlimited')), Infinity);
+});
+
+test('a fleet has a socket for each BMC, and connections to those that are worked on', () => {
+  assert.equal(openFilesFor(100), 1_000);
+  assert.equal(openFilesFor(10_000), 18_500);
+});

@@ -1,0 +1,91 @@
+/** Requests of one process to one BMC, one after the other without anybody between them. */
+export interface Reign {
+  readonly pid: number;
+  readonly since: number;
+  until: number;
+}
+
+/** A request of a process arrived at a BMC, or was answered. */
+export interface Heard {
+  readonly bmc: string;
+  readonly pid: number;
+  readonly moment: 'arrived' | 'answered';
+  readonly at: number;
+}
+
+/**
+ * Which process talks to each BMC, from requests in the order in which they were heard; and whatever breaks the promise
+ * that it is one at a time: a request that arrives while another process, which lives, waits for an answer.
+ */
+export class Reigns {
+  /** In words, in order. */
+  readonly breaches: string[] = [];
+  /** BMCs where the promise was broken. */
+  readonly shared = new Set<string>();
+  readonly #isAlive: (pid: number, at: number) => boolean;
+  readonly #byBmc = new Map<string, Reign[]>();
+  readonly #inFlight = new Map<string, Map<number, number>>();
+
+  constructor(isAlive: (pid: number, at: number) => boolean) {
+    this.#isAlive = isAlive;
+  }
+
+  /** In the order in which they talked to the BMC. */
+  at(bmc: string): readonly Reign[] {
+    return this.#byBmc.get(bmc) ?? [];
+  }
+
+  /** Who talked to the BMC last. */
+  ownerOf(bmc: string): number | undefined {
+    return this.at(bmc).at(-1)?.pid;
+  }
+
+  /** BMCs that anybody has talked to. */
+  bmcs(): Iterable<string> {
+    return this.#byBmc.keys();
+  }
+
+  hear({ bmc, pid, moment, at }: Heard): void {
+    const waiting = this.#inFlight.get(bmc) ?? new Map<number, number>();
+    this.#inFlight.set(bmc, waiting);
+    waiting.set(pid, Math.max(0, (waiting.get(pid) ?? 0) + (moment === 'arrived' ? 1 : -1)));
+    if (moment === 'answered') return;
+    this.#prolong(bmc, pid, at);
+    for (const [other, count] of waiting)
+      if (other !== pid && count > 0 && this.#isAlive(other, at)) this.#breach(bmc, `${pid} asks while ${other} does`);
+  }
+
+  #prolong(bmc: string, pid: number, at: number): void {
+    const reigns = this.#byBmc.get(bmc) ?? [];
+    this.#byBmc.set(bmc, reigns);
+    const last = reigns.at(-1);
+    if (last?.pid === pid) last.until = at;
+    else reigns.push({ pid, since: at, until: at });
+  }
+
+  #breach(bmc: string, what: string): void {
+    this.shared.add(bmc);
+    this.breaches.push(`${bmc}: ${what}`);
+  }
+}
+
+export interface Takeover {
+  /** Of each BMC that the process had and that another one has talked to since, from its end until then. */
+  readonly afterMs: ReadonlyMap<string, number>;
+  /** BMCs that nobody has talked to since. */
+  readonly left: readonly string[];
+}
+
+/** How long BMCs that a process was the last to talk to were left alone after it had ended. */
+export function takeoverFrom(reigns: Reigns, pid: number, endedAt: number): Takeover {
+  const afterMs = new Map<string, number>();
+  const left: string[] = [];
+  for (const bmc of reigns.bmcs()) {
+    const all = reigns.at(bmc);
+    if (all.findLast(({ since }) => since <= endedAt)?.pid !== pid) continue;
+    const next = all.find((reign) => reign.since > endedAt && reign.pid !== pid);
+    if (next === undefined) left.push(bmc);
+    else afterMs.set(bmc, next.since - endedAt);
+  }
+  return { afterMs, left };
+}
