@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import ssh, { type AnyAuthMethod, type ClientChannel, type ConnectConfig, type NextAuthHandler } from 'ssh2';
+import type { AnyAuthMethod, Client, ClientChannel, ConnectConfig, NextAuthHandler } from 'ssh2';
 import type { Clock } from './clock.ts';
 import type { Password } from './password.ts';
 
@@ -40,7 +40,9 @@ export interface SshOutcome {
  * how a restart looks from outside. Rejects with SshError, or with the reason of the signal.
  */
 export async function runOverSsh(wish: SshCommand): Promise<SshOutcome> {
-  const conversation = new Conversation(wish);
+  // Few sites need it, and it takes 7 MiB of memory.
+  const { default: ssh } = await import('ssh2');
+  const conversation = new Conversation(wish, new ssh.Client());
   const late = new SshError('SshFailed', `${conversation.where} did not finish within ${wish.deadlineMs / 1_000} s`);
   using _timer = wish.clock.setTimeout(wish.deadlineMs, () => conversation.fail(late));
   const onAbort = () => conversation.fail(wish.signal?.reason);
@@ -58,7 +60,7 @@ export async function runOverSsh(wish: SshCommand): Promise<SshOutcome> {
 class Conversation {
   readonly where: string;
   readonly #wish: SshCommand;
-  readonly #client = new ssh.Client();
+  readonly #client: Client;
   readonly #end = Promise.withResolvers<SshOutcome>();
   #shown = '';
   #distrust: SshError | undefined;
@@ -67,8 +69,9 @@ class Conversation {
   #exitCode = 0;
   #complaint = '';
 
-  constructor(wish: SshCommand) {
+  constructor(wish: SshCommand, client: Client) {
     this.#wish = wish;
+    this.#client = client;
     this.where = `${wish.host} port ${wish.port}`;
   }
 

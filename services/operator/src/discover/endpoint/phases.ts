@@ -31,7 +31,7 @@ export const endpointPhases: PhaseTable<EndpointPhase, EndpointFacts, EndpointAc
         `${message}; ${nextLook[reason] ?? 'looked at again when the Endpoint changes'}`,
       );
     }
-    if (!endpoint.mayBegin) return wait(seconds(30), 'OthersFirst', othersFirst, minutes(1));
+    if (!endpoint.mayBegin) return wait(seconds(30), 'OthersFirst', othersFirst, minutes(2));
     if (endpoint.secret === 'absent') return findCredential(endpoint);
     if (endpoint.bmc === 'absent') return act('createBmc', 'DeviceIsBMC');
     return rest;
