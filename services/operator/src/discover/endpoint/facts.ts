@@ -2,7 +2,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { OperatorContext } from '../../context.ts';
 import { type LoginAttempts, pauseBeforeAttempt } from '../../login-attempts.ts';
-import { macIdentityOf, type Twins, twinsOf } from '../../mac-address.ts';
+import { hasBmcIn, macIdentityOf, type Twins, twinsOf } from '../../mac-address.ts';
 import { type MacPrefix } from '../../mac-prefixes.ts';
 
 export type EndpointPhase = 'Present';
@@ -35,11 +35,7 @@ export function readEndpointFacts(
   return {
     macAddress,
     ip: endpoint.spec?.ip ?? '',
-    twins: twinsOf(
-      endpoint,
-      caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''),
-      (candidate) => caches.bmcs.by('endpoint', candidate.metadata.name).length > 0,
-    ),
+    twins: twinsOf(endpoint, caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''), hasBmcIn(caches.bmcs)),
     databaseSize: macPrefixes.count,
     device: macPrefixes.find(macAddress),
     secret: caches.bmcSecrets.get(name) === undefined ? 'absent' : 'present',
