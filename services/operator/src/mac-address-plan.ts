@@ -1,8 +1,8 @@
 import type { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
 
 /**
- * A change of one entry costs the API server about 20 µs for each one in the object, and a further object costs each
- * creation of an Endpoint about 0.1 ms. With the longest names that are allowed these are 1.1 MB; etcd takes 1.5 MB.
+ * A change of one entry costs the API server some 20 µs for each one in the object, and a further object costs each
+ * creation of an Endpoint some 0.2 ms. With the longest names that are allowed these are 1.1 MB; etcd takes 1.5 MB.
  */
 const mostEntries = 4_000;
 
