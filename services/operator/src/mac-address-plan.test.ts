@@ -28,7 +28,7 @@ function carriedOut(changes: readonly IndexChange[], indexes: readonly MACAddres
   return [...indexes.filter(({ metadata: { name } }) => !changes.some((change) => change.name === name)), ...changed];
 }
 
-test('indexes that say what they should are left alone', () => {
+test('indexes that are right are left alone', () => {
   assert.deepEqual(planIndexes(new Map(), []), []);
   assert.deepEqual(planIndexes(new Map([['A', 'a']]), [index('endpoints-1', { A: 'a' }), index('empty', {})]), []);
 });
