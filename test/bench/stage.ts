@@ -8,7 +8,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
-import { type AdmissionRule, installAdmissionRules } from '@metal/kube/admission.ts';
+import { installAdmissionRules } from '@metal/kube/admission.ts';
 import { Lease } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
@@ -97,7 +97,7 @@ export class Stage implements AsyncDisposable {
     const plane = stack.use(await startControlPlane({ apiServerFlags, say }));
     const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'bench' }));
     await installKinds(client, kinds);
-    await installAdmissionRules(client, rulesFor(wish));
+    await installAdmissionRules(client, admissionRules);
     // Started after the kinds: the garbage collector learns of new kinds only twice a minute.
     await plane.startControllerManager();
     const { isOurs } = wish.operator.dialect;
@@ -231,15 +231,6 @@ async function sayIfTooFewFiles({ servers, progress }: StageWish): Promise<void>
       `${servers} servers may need ${needed} open files, found a limit of ${most}; take fewer servers, or raise it (ulimit -Hn ${needed})`,
     );
 }
-
-/** What a site with so many Endpoints does without, as docs/operate/install.md says: it compares each new one with all others. */
-function rulesFor({ servers, progress }: StageWish): readonly AdmissionRule[] {
-  if (servers < manyEndpoints) return admissionRules;
-  progress.say(`${servers} Endpoints: installed without the admission rule for their MAC addresses`);
-  return admissionRules.filter(({ name }) => name !== 'metal-operator-endpoint-mac-address');
-}
-
-const manyEndpoints = 200;
 
 function followAll<T extends Server | BMC>(cache: Cache<T>, look: (object: T) => void): Disposable {
   const following = cache.onChange(({ after }) => after !== undefined && look(after));

@@ -46,9 +46,9 @@ const isExcepted = (kind: string, path: string, keyword: string): boolean =>
     (exception) => exception.kinds.includes(kind) && exception.path === path && exception.keyword === keyword,
   );
 
-test('every kind of the reference is there, and ErasureReport and ServerInventory are the only additions', () => {
+test('every kind of the reference is there, and ErasureReport, MACAddressIndex and ServerInventory are the only additions', () => {
   const added = [...ours.keys()].filter((kind) => !(kind in reference));
-  assert.deepEqual(added, ['ErasureReport', 'ServerInventory']);
+  assert.deepEqual(added, ['ErasureReport', 'MACAddressIndex', 'ServerInventory']);
   assert.deepEqual(
     Object.keys(reference).filter((kind) => !ours.has(kind)),
     [],

@@ -2,14 +2,15 @@ import type { AdmissionRule } from '@metal/kube/admission.ts';
 import { BMC } from './v1alpha1/bmc.ts';
 import { BMCSecret } from './v1alpha1/bmc-secret.ts';
 import { Endpoint } from './v1alpha1/endpoint.ts';
+import { MACAddressIndex } from './v1alpha1/mac-address-index.ts';
 import { Server } from './v1alpha1/server.ts';
 import { ServerClaim } from './v1alpha1/server-claim.ts';
 import { operationAnnotation, operations } from './wire/contract.ts';
 
-/** Twelve hex digits in lower case, whatever the notation; empty when the object has none. */
-const macAddressOf = (object: string): string =>
-  `(has(${object}.spec) && has(${object}.spec.macAddress) ? ${object}.spec.macAddress` +
-  `.replace(':', '').replace('-', '').replace('.', '').lowerAscii() : '')`;
+/** As the index writes them: twelve hex digits in upper case, whatever the notation; empty when there is none. */
+const wantedMacAddress =
+  `has(object.spec) && has(object.spec.macAddress) ? object.spec.macAddress` +
+  `.replace(':', '').replace('-', '').replace('.', '').upperAscii() : ''`;
 
 /** Only requests that touch the spec: an object that broke the rule before can still be labelled, or let go. */
 const specChanges = `request.operation == 'CREATE' || object.spec != oldObject.spec`;
@@ -62,12 +63,15 @@ export const admissionRules: readonly AdmissionRule[] = [
     operations: ['CREATE', 'UPDATE'],
     action: 'Deny',
     when: specChanges,
-    against: Endpoint,
-    variables: { wanted: macAddressOf('object') },
+    against: MACAddressIndex,
+    variables: { wanted: wantedMacAddress },
     checks: [
       {
-        holds: `variables.wanted == '' || params.metadata.name == object.metadata.name || ${macAddressOf('params')} != variables.wanted`,
-        message: `'spec.macAddress: Duplicate value: "' + object.spec.macAddress + '": Endpoint ' + params.metadata.name + ' has it already'`,
+        holds:
+          '!(variables.wanted in params.spec.endpoints) || params.spec.endpoints[variables.wanted] == object.metadata.name',
+        message:
+          `'spec.macAddress: Duplicate value: "' + object.spec.macAddress + '": Endpoint ' + params.spec.endpoints[variables.wanted] + ` +
+          `' has it already; if it no longer does, see that the operator runs and try again'`,
       },
     ],
   },

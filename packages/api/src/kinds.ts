@@ -14,6 +14,7 @@ import { Endpoint } from './v1alpha1/endpoint.ts';
 import { ErasureReport } from './v1alpha1/erasure-report.ts';
 import { HTTPBootConfig } from './v1alpha1/http-boot-config.ts';
 import { IPXEBootConfig } from './v1alpha1/ipxe-boot-config.ts';
+import { MACAddressIndex } from './v1alpha1/mac-address-index.ts';
 import { Server } from './v1alpha1/server.ts';
 import { ServerBootConfiguration } from './v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from './v1alpha1/server-claim.ts';
@@ -38,6 +39,7 @@ export const kinds: readonly DefinedKind[] = [
   ErasureReport,
   HTTPBootConfig,
   IPXEBootConfig,
+  MACAddressIndex,
   Server,
   ServerBootConfiguration,
   ServerClaim,

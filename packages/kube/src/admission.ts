@@ -19,7 +19,7 @@ export interface AdmissionRule {
   readonly when?: string;
   /** CEL by name, for use as `variables.<name>`. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** The rule is checked once with every object of the kind as `params`; it holds when it holds with each. */
+  /** The rule is checked once with every object of the kind as `params`, so there should be few; it holds when it holds with each. */
   readonly against?: Kind;
   readonly checks: readonly AdmissionCheck[];
 }

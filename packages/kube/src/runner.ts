@@ -331,7 +331,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       decision.kind === 'wait'
         ? { kind: decision.kind, reason: decision.reason, message: decision.message, delayMs: decision.delayMs }
         : { kind: decision.kind };
-    const { tellAfterMs = undefined } = decision.kind === 'wait' ? decision : {};
+    const tellAfterMs = decision.kind === 'wait' ? decision.tellAfterMs : undefined;
     const when = { phaseChanged: stand.dirty, tellAfterMs };
     const toldInMs = await this.#tell(object, facts, this.#outcome(stand, described), when);
     this.#queue.forgive(key);
@@ -351,7 +351,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     const news = this.#newsIn(object, facts, outcome);
     const { kind, reason = '' } = outcome.decision;
     const restMs =
-      news === undefined || kind !== 'wait' || phaseChanged || !this.#isProgress(news)
+      news === undefined || kind !== 'wait' || phaseChanged || !this.#mayRest(news, tellAfterMs)
         ? 0
         : this.#untold.restMs(key, reason, this.#runtime.clock.now(), tellAfterMs);
     if (restMs > 0) return restMs;
@@ -360,9 +360,11 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     return Number.POSITIVE_INFINITY;
   }
 
-  #isProgress({ staysUnready, changedFields }: StatusNews): boolean {
+  /** What was said is not wrong: one wait follows another, or nothing was said and the wait need not be told yet. */
+  #mayRest({ readyBefore, staysUnready, changedFields }: StatusNews, tellAfterMs: number | undefined): boolean {
     const { progressFields = [] } = this.#definition;
-    return staysUnready && changedFields.every((name) => progressFields.includes(name));
+    const isRight = staysUnready || (readyBefore === undefined && tellAfterMs !== undefined);
+    return isRight && changedFields.every((name) => progressFields.includes(name));
   }
 
   async #letGo(object: T): Promise<void> {

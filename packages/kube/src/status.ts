@@ -9,6 +9,8 @@ export interface StatusNews {
   readonly status: Readonly<Record<string, unknown>>;
   /** Fields that change, conditions aside. */
   readonly changedFields: readonly string[];
+  /** `Ready` in the API; undefined when nothing was said of the object. */
+  readonly readyBefore: Condition['status'] | undefined;
   /** `Ready` was False in the API and stays so: one wait follows another. */
   readonly staysUnready: boolean;
 }
@@ -44,12 +46,13 @@ export function statusNews(
   return {
     status: conditions.length === 0 ? fields : { ...fields, conditions },
     changedFields,
-    staysUnready: isUnready(known) && isUnready(conditions),
+    readyBefore: readyIn(known),
+    staysUnready: readyIn(known) === 'False' && readyIn(conditions) === 'False',
   };
 }
 
-const isUnready = (conditions: readonly Condition[]): boolean =>
-  conditions.some(({ type, status }) => type === 'Ready' && status === 'False');
+const readyIn = (conditions: readonly Pick<Condition, 'type' | 'status'>[]): Condition['status'] | undefined =>
+  conditions.find(({ type }) => type === 'Ready')?.status;
 
 function stamped(reported: Reported, known: readonly Condition[], now: number): Condition {
   const before = known.find(({ type }) => type === reported.type);

@@ -8,6 +8,7 @@ import type { OperatorCaches, OperatorContext } from '@metal/operator/context.ts
 import { controllersFor } from '@metal/operator/controllers.ts';
 import { discoveryIgnitionOf } from '@metal/operator/discovery-ignition.ts';
 import { dnsRecordsOf } from '@metal/operator/dns-records.ts';
+import { MacAddressIndexKeeper } from '@metal/operator/mac-address-index.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
 import { forgetTheMoved, letGo } from '@metal/operator/hand-over.ts';
 import { Notices } from '@metal/operator/notices.ts';
@@ -221,9 +222,16 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     gracePeriodMs,
     ...(config.leaderElect ? { leaderElection: leaderElectionOf(config, shared.identity) } : {}),
     sharers: leasesOfReplicas(shared),
-    whileLeading: () => scheduler.start(),
+    whileLeading: () => leadersWork(scheduler, new MacAddressIndexKeeper({ client, caches, clock, log })),
     ...(membership === undefined ? {} : { sharing: sharingOf(membership, context) }),
   });
+}
+
+function leadersWork(scheduler: ClaimScheduler, macAddresses: MacAddressIndexKeeper): Disposable {
+  const stack = new DisposableStack();
+  stack.use(scheduler.start());
+  stack.use(macAddresses.start());
+  return stack;
 }
 
 /** What is gone takes its session and what is remembered of it along. */

@@ -3,6 +3,7 @@ import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
@@ -20,6 +21,7 @@ const some = (...names: (string | undefined)[]): string[] =>
 export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
   return {
     endpoints: caches.watch(Endpoint, { indexes: { mac: ({ spec }) => some(macIdentityOf(spec?.macAddress)) } }),
+    macAddressIndexes: caches.watch(MACAddressIndex),
     bmcSecrets: caches.watch(BMCSecret, {
       indexes: { owner: ({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid) },
     }),

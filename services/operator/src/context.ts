@@ -3,6 +3,7 @@ import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import type { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
@@ -26,6 +27,7 @@ import type { ClaimScheduler } from './scheduler.ts';
 /** What the controllers read from. Each cache is one watch, shared by everybody in the process. */
 export interface OperatorCaches {
   readonly endpoints: Cache<Endpoint>;
+  readonly macAddressIndexes: Cache<MACAddressIndex>;
   readonly bmcs: Cache<BMC>;
   readonly bmcSecrets: Cache<BMCSecret>;
   readonly bmcUsers: Cache<BMCUser>;

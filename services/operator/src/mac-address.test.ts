@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import { macIdentityOf, separatedMacAddress, twinsOf } from './mac-address.ts';
+import { holderOf, macIdentityOf, separatedMacAddress, twinsOf } from './mac-address.ts';
 
 test('a MAC address is the same in every notation', () => {
   for (const text of ['aa:bb:cc:dd:ee:01', 'AA-BB-CC-DD-EE-01', 'aabb.ccdd.ee01', 'AABBCCDDEE01'])
@@ -38,4 +38,17 @@ test('of endpoints with one MAC address the oldest comes first, then the first b
     twinsOf(b, all, (candidate) => candidate === c),
     { before: ['c'], after: ['a'] },
   );
+});
+
+test('of endpoints with one MAC address the first has it, and none that is being deleted', () => {
+  const [a, b] = [endpoint('a', '2026-01-02T00:00:00Z'), endpoint('b', '2026-01-01T00:00:00Z')];
+  const leaving = endpoint('d', '2025-01-01T00:00:00Z', '2026-01-03T00:00:00Z');
+  const none = () => false;
+  assert.equal(holderOf([a, b, leaving], none), b);
+  assert.equal(
+    holderOf([a, b, leaving], (candidate) => candidate === a),
+    a,
+  );
+  assert.equal(holderOf([leaving], none), undefined);
+  assert.equal(holderOf([], none), undefined);
 });

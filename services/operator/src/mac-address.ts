@@ -1,4 +1,6 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { Cache } from '@metal/kube/cache.ts';
 import { hexDigitsOf } from './mac-prefixes.ts';
 
 /** By what MAC addresses are the same, whatever the notation; undefined for text that is none. */
@@ -23,8 +25,8 @@ export interface Twins {
 }
 
 /**
- * The API server refuses a second Endpoint with one MAC address, but compares with what it has heard of: of two that
- * are created in the same moment both may get through, and older releases compared letter by letter.
+ * The API server refuses a second Endpoint with one MAC address, but by what the operator has written of the first: of
+ * two that are created in the same moment both may get through, and older releases compared letter by letter.
  */
 export function twinsOf(
   endpoint: Endpoint,
@@ -43,6 +45,22 @@ export function twinsOf(
       .toSorted((a, b) => a.localeCompare(b, 'en'));
   return { before: names(true), after: names(false) };
 }
+
+/** Of endpoints with one MAC address the one that has it; undefined while all of them are being deleted. */
+export function holderOf(
+  sameAddress: readonly Endpoint[],
+  hasBmc: (endpoint: Endpoint) => boolean,
+): Endpoint | undefined {
+  return sameAddress.find(
+    (endpoint) =>
+      endpoint.metadata.deletionTimestamp === undefined && twinsOf(endpoint, sameAddress, hasBmc).before.length === 0,
+  );
+}
+
+export const hasBmcIn =
+  (bmcs: Cache<BMC>) =>
+  ({ metadata }: Endpoint): boolean =>
+    bmcs.by('endpoint', metadata.name).length > 0;
 
 /** Times of creation are whole seconds. */
 function isOlder({ metadata: a }: Endpoint, { metadata: b }: Endpoint): boolean {

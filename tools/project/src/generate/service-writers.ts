@@ -14,4 +14,5 @@ export const serviceWriters: readonly Writer[] = [
     ],
   },
   { name: 'dhcp', writes: ['endpoints'] },
+  { name: 'index of MAC addresses', writes: ['macaddressindexes'] },
 ];

@@ -2,7 +2,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { OperatorContext } from '../../context.ts';
 import { type LoginAttempts, pauseBeforeAttempt } from '../../login-attempts.ts';
-import { macIdentityOf, type Twins, twinsOf } from '../../mac-address.ts';
+import { hasBmcIn, macIdentityOf, type Twins, twinsOf } from '../../mac-address.ts';
 import { type MacPrefix } from '../../mac-prefixes.ts';
 
 export type EndpointPhase = 'Present';
@@ -34,11 +34,7 @@ export function readEndpointFacts(
   const { name } = endpoint.metadata;
   const logins = access.logins(endpoint, now);
   const macAddress = endpoint.spec?.macAddress ?? '';
-  const twins = twinsOf(
-    endpoint,
-    caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''),
-    (candidate) => caches.bmcs.by('endpoint', candidate.metadata.name).length > 0,
-  );
+  const twins = twinsOf(endpoint, caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''), hasBmcIn(caches.bmcs));
   const device = macPrefixes.find(macAddress);
   const bmc = bmcStanding(caches.bmcs.get(name), endpoint);
   const isNew = bmc === 'absent' && device?.type === 'bmc' && twins.before.length === 0;

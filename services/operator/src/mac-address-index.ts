@@ -1,0 +1,132 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import { seconds } from '@metal/kube/decide.ts';
+import { isConflict } from '@metal/kube/errors.ts';
+import { WorkQueue } from '@metal/kube/queue.ts';
+import type { Logger } from 'pino';
+import type { OperatorCaches } from './context.ts';
+import { type IndexChange, planIndexes } from './mac-address-plan.ts';
+import { hasBmcIn, holderOf, macIdentityOf } from './mac-address.ts';
+
+interface MacAddressIndexOptions {
+  readonly client: KubeClient;
+  readonly caches: Pick<OperatorCaches, 'endpoints' | 'bmcs' | 'macAddressIndexes'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** New addresses are written at most this often, however many Endpoints appear at once. */
+const gatheringMs = seconds(1);
+
+/** There is one thing to do, for all indexes together. */
+const everything = 'everything';
+
+/**
+ * Keeps what the API server refuses a second Endpoint by:
+ *
+ *   Endpoints, BMCs ─► which Endpoint has which MAC address ─► compared with the indexes ─► what differs is written
+ *
+ * Nothing is remembered between two comparisons, so a new leader goes on where the one before ended. The first new
+ * address is written at once, those that follow within the second together. What refuses wrongly is corrected at once.
+ * Nothing depends on it but the refusal: twins that get past it are told by the Endpoint controller.
+ */
+export class MacAddressIndexKeeper {
+  readonly #options: MacAddressIndexOptions;
+  readonly #hasBmc: (endpoint: Endpoint) => boolean;
+  #wroteAt = -Infinity;
+
+  constructor(options: MacAddressIndexOptions) {
+    this.#options = options;
+    this.#hasBmc = hasBmcIn(options.caches.bmcs);
+  }
+
+  /** Until disposed; for the one process that leads. A write that is under way then is given up. */
+  start(): Disposable {
+    const { caches, clock } = this.#options;
+    const { endpoints, bmcs, macAddressIndexes } = caches;
+    const stop = new AbortController();
+    const queue = new WorkQueue({ clock });
+    queue.onReady = () => void this.#work(queue, stop.signal);
+    const subscriptions = [
+      endpoints.onChange(({ before, after }) => {
+        this.#look(before, queue);
+        this.#look(after, queue);
+      }),
+      // Of twins the one with a BMC comes first.
+      bmcs.onChange(({ before, after }) => {
+        if (endpointOf(before) === endpointOf(after)) return;
+        for (const name of [endpointOf(before), endpointOf(after)]) this.#look(endpoints.get(name), queue);
+      }),
+      macAddressIndexes.onChange(() => queue.addAfter(everything, gatheringMs)),
+    ];
+    queue.add(everything);
+    return {
+      [Symbol.dispose]: () => {
+        subscriptions.forEach((subscription) => subscription[Symbol.dispose]());
+        queue.close();
+        stop.abort(new Error('another process leads'));
+      },
+    };
+  }
+
+  #look(endpoint: Endpoint | undefined, queue: WorkQueue): void {
+    const { endpoints, macAddressIndexes } = this.#options.caches;
+    const macAddress = macIdentityOf(endpoint?.spec?.macAddress);
+    if (macAddress === undefined) return;
+    const holder = holderOf(endpoints.by('mac', macAddress), this.#hasBmc)?.metadata.name;
+    const written = [...macAddressIndexes.all()].flatMap(({ spec }) => spec.endpoints[macAddress] ?? []);
+    if (written.some((name) => name !== holder)) queue.add(everything);
+    else if (written.length === 0 && holder !== undefined)
+      queue.addAfter(everything, this.#wroteAt + gatheringMs - this.#options.clock.now());
+  }
+
+  /** Not told as an event or condition: no object is concerned, and the log says why twins were not refused. */
+  async #work(queue: WorkQueue, signal: AbortSignal): Promise<void> {
+    const key = queue.take();
+    if (key === undefined) return;
+    try {
+      for (const change of this.#plan()) {
+        this.#wroteAt = this.#options.clock.now();
+        await this.#write(change, signal);
+      }
+      queue.forgive(key);
+    } catch (error) {
+      if (!signal.aborted) this.#failed(error, queue.addAfterFailure(key));
+    }
+    queue.done(key);
+  }
+
+  #failed(err: unknown, nextInMs: number): void {
+    const { log } = this.#options;
+    if (isConflict(err)) log.debug({ err, nextInMs }, 'the index of MAC addresses was written by another in between');
+    else log.warn({ err, nextInMs }, 'the index of MAC addresses was not written: the API server goes by the old one');
+  }
+
+  #plan(): readonly IndexChange[] {
+    const { endpoints, macAddressIndexes } = this.#options.caches;
+    const wanted = new Map<string, string>();
+    for (const { spec } of endpoints.all()) {
+      const macAddress = macIdentityOf(spec?.macAddress);
+      if (macAddress === undefined || wanted.has(macAddress)) continue;
+      const holder = holderOf(endpoints.by('mac', macAddress), this.#hasBmc);
+      if (holder !== undefined) wanted.set(macAddress, holder.metadata.name);
+    }
+    return planIndexes(wanted, [...macAddressIndexes.all()]);
+  }
+
+  async #write({ name, index, entries }: IndexChange, signal: AbortSignal): Promise<void> {
+    const { client } = this.#options;
+    if (index === undefined) {
+      const endpoints = entries as Record<string, string>; // nothing is removed from one that is to be made
+      await client.create(MACAddressIndex, { metadata: { name }, spec: { endpoints } }, { signal });
+    } else {
+      const { resourceVersion } = index.metadata;
+      await client.mergePatch(MACAddressIndex, { name }, { spec: { endpoints: entries } }, { resourceVersion, signal });
+    }
+  }
+}
+
+const endpointOf = (bmc: BMC | undefined): string => bmc?.spec?.endpointRef?.name ?? '';

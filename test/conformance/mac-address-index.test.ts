@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
+import { type Cache, CacheSet } from '@metal/kube/cache.ts';
+import { createKubeClient } from '@metal/kube/client.ts';
+import { type Clock, systemClock } from '@metal/kube/clock.ts';
+import { emptyCluster, openCluster } from '@metal/lab/cluster.ts';
+import { untilRefused, untilTaken } from '@metal/lab/endpoint-trial.ts';
+import { watchOperatorKinds } from '@metal/operator/caches.ts';
+import { MacAddressIndexKeeper } from '@metal/operator/mac-address-index.ts';
+import { pino } from 'pino';
+
+const cluster = openCluster();
+after(async () => (await cluster)[Symbol.asyncDispose]());
+
+const log = pino({ level: process.env.LAB_LOG ?? 'silent' }, process.stderr);
+
+/** What one process knows and writes of the index. */
+async function openReplica(clock: Clock = systemClock) {
+  const { kubeconfigPath } = await cluster;
+  const stack = new AsyncDisposableStack();
+  const client = stack.use(createKubeClient({ kubeconfigPath }));
+  const caches = new CacheSet({ client, clock: systemClock, log });
+  const { endpoints, bmcs, macAddressIndexes } = watchOperatorKinds(caches);
+  stack.defer(() => caches.stop());
+  await caches.start();
+  const entries = () => Object.assign({}, ...[...macAddressIndexes.all()].map(({ spec }) => spec.endpoints));
+  return {
+    endpoints,
+    /** A new one remembers nothing, as after a restart. */
+    keep: () =>
+      new MacAddressIndexKeeper({ client, caches: { endpoints, bmcs, macAddressIndexes }, clock, log }).start(),
+    /** The API server counts them. */
+    get writes() {
+      return [...macAddressIndexes.all()].reduce((sum, { metadata }) => sum + (metadata.generation ?? 0), 0);
+    },
+    /** Resolves when all indexes together say this. */
+    says: (wanted: Record<string, string>) =>
+      until(macAddressIndexes, () => JSON.stringify(sorted(entries())) === JSON.stringify(sorted(wanted))),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+const sorted = (entries: Record<string, string>) =>
+  Object.entries(entries).toSorted(([a], [b]) => a.localeCompare(b, 'en'));
+
+/** People who create and delete; all they leave is cleared away. */
+async function openPeople() {
+  const { kubeconfigPath } = await cluster;
+  const client = createKubeClient({ kubeconfigPath, defaultFieldManager: 'people' });
+  return {
+    client,
+    plugIn: (name: string, macAddress: string) => client.create(Endpoint, { metadata: { name }, spec: { macAddress } }),
+    remove: (name: string) => client.delete(Endpoint, { name }),
+    [Symbol.asyncDispose]: async () => {
+      await emptyCluster(client);
+      await client[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function until<T extends Endpoint | MACAddressIndex>(cache: Cache<T>, holds: () => boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const check = () => holds() && resolve();
+  const listening = cache.onChange(check);
+  check();
+  return promise.finally(() => listening[Symbol.dispose]());
+}
+
+/** Time that is moved by hand. */
+function handClock() {
+  let now = 1_000_000;
+  const timers = new Set<{ at: number; callback: () => void }>();
+  const clock: Clock = {
+    now: () => now,
+    setTimeout: (delayMs, callback) => {
+      const timer = { at: now + delayMs, callback };
+      timers.add(timer);
+      return { [Symbol.dispose]: () => void timers.delete(timer) };
+    },
+    sleep: () => Promise.reject(new Error('nobody sleeps here')),
+  };
+  const pass = (ms: number) => {
+    now += ms;
+    for (const timer of [...timers].filter(({ at }) => at <= now)) {
+      timers.delete(timer);
+      timer.callback();
+    }
+  };
+  return { clock, pass };
+}
+
+const macOf = (number: number): string => `AABBCCDDEE${number.toString(16).toUpperCase().padStart(2, '0')}`;
+
+test('a second endpoint with a MAC address is refused in any notation, until the first one goes', async () => {
+  await using people = await openPeople();
+  await using replica = await openReplica();
+  using _keeping = replica.keep();
+  await people.plugIn('first', 'aa:bb:cc:dd:ee:01');
+  const words = await untilRefused(people.client, { name: 'second', macAddress: 'AABB.CCDD.EE01' });
+  assert.match(words, /Duplicate value: "AABB\.CCDD\.EE01": Endpoint first has it already/);
+  await people.client.mergePatch(Endpoint, { name: 'first' }, { spec: { macAddress: 'AA-BB-CC-DD-EE-01' } });
+  await people.remove('first');
+  await untilTaken(people.client, { name: 'second', macAddress: 'AABB.CCDD.EE01' });
+  await people.plugIn('second', 'AABB.CCDD.EE01');
+  await people.client.mergePatch(Endpoint, { name: 'second' }, { spec: { macAddress: 'aa:bb:cc:dd:ee:02' } });
+  await replica.says({ AABBCCDDEE02: 'second' });
+});
+
+test('endpoints that appear together cost two writes, one that goes costs one at once, a restart none', async () => {
+  await using people = await openPeople();
+  const { clock, pass } = handClock();
+  await using replica = await openReplica(clock);
+  const { endpoints } = replica;
+  const keeping = replica.keep();
+  const wanted: Record<string, string> = { [macOf(0)]: 'node-0' };
+  await people.plugIn('node-0', macOf(0));
+  await replica.says(wanted);
+  for (let number = 1; number < 40; number += 1) wanted[macOf(number)] = `node-${number}`;
+  await Promise.all(
+    Object.entries(wanted)
+      .slice(1)
+      .map(([mac, name]) => people.plugIn(name, mac)),
+  );
+  await until(endpoints, () => endpoints.size === 40);
+  assert.equal(replica.writes, 1, 'the first at once, the others are gathered');
+  pass(1_000);
+  await replica.says(wanted);
+  assert.equal(replica.writes, 2);
+  await people.remove('node-7');
+  delete wanted[macOf(7)];
+  await replica.says(wanted);
+  assert.equal(replica.writes, 3, 'no time has passed');
+  keeping[Symbol.dispose]();
+
+  using _keeping = replica.keep();
+  await people.plugIn('late', macOf(7));
+  await replica.says({ ...wanted, [macOf(7)]: 'late' });
+  assert.equal(replica.writes, 4, 'of the start there was nothing to write');
+});
+
+test('of twins that slipped in the index names the one that is acted on, and then the next', async () => {
+  await using people = await openPeople();
+  await using replica = await openReplica(handClock().clock); // nothing waits for time to pass
+  for (const name of ['a', 'b']) await people.plugIn(name, macOf(1));
+  await until(replica.endpoints, () => replica.endpoints.size === 2);
+  using _keeping = replica.keep();
+  await replica.says({ [macOf(1)]: 'a' });
+  const protocol = { name: 'Redfish', port: 443 } as const;
+  const spec = { endpointRef: { name: 'b' }, bmcSecretRef: { name: 'b' }, protocol };
+  await people.client.create(BMC, { metadata: { name: 'b' }, spec });
+  await replica.says({ [macOf(1)]: 'b' });
+  await people.client.delete(BMC, { name: 'b' });
+  await replica.says({ [macOf(1)]: 'a' });
+  await people.remove('a');
+  await replica.says({ [macOf(1)]: 'b' });
+});
+
+test('what happened while nobody led is made good, and so is what others do to the index', async () => {
+  await using people = await openPeople();
+  await using first = await openReplica();
+  await using second = await openReplica();
+  const before = first.keep();
+  await people.plugIn('stays', macOf(1));
+  await people.plugIn('goes', macOf(2));
+  await first.says({ [macOf(1)]: 'stays', [macOf(2)]: 'goes' });
+  before[Symbol.dispose]();
+  await people.remove('goes');
+  await people.plugIn('comes', macOf(3));
+  using _after = second.keep();
+  const wanted = { [macOf(1)]: 'stays', [macOf(3)]: 'comes' };
+  await second.says(wanted);
+  await people.client.mergePatch(MACAddressIndex, { name: 'endpoints-1' }, { spec: { endpoints: { X: 'x' } } });
+  await first.says({ ...wanted, X: 'x' });
+  await first.says(wanted);
+  await people.client.delete(MACAddressIndex, { name: 'endpoints-1' });
+  await first.says({});
+  await first.says(wanted);
+});
+
+test('a leader that does not know yet that another one leads does no harm', async () => {
+  await using people = await openPeople();
+  await using one = await openReplica();
+  await using other = await openReplica();
+  using _one = one.keep();
+  using _other = other.keep();
+  const wanted: Record<string, string> = {};
+  for (let number = 0; number < 20; number += 1) {
+    wanted[macOf(number)] = `node-${number}`;
+    await people.plugIn(`node-${number}`, macOf(number));
+  }
+  await Promise.all([one.says(wanted), other.says(wanted)]);
+});
