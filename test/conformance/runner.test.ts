@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { Event } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { createClock } from '@metal/kube/clock.ts';
+import { type Clock, createClock } from '@metal/kube/clock.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { act, go, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/decide.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
@@ -50,6 +50,7 @@ type Phase = 'Dark' | 'Bright';
 type Action = 'switchOn' | 'unplug';
 interface Facts {
   readonly name: string;
+  readonly isForLater: boolean;
   readonly wanted: boolean;
   readonly on: boolean;
   readonly plugged: boolean;
@@ -72,7 +73,8 @@ class House {
 const finalizer = 'test.example/lamp';
 const row = rowsOf<Phase, Facts, Action>();
 const table: PhaseTable<Phase, Facts, Action> = {
-  Dark: row(['Bright'], ({ wanted, on }) => {
+  Dark: row(['Bright'], ({ wanted, on, isForLater }) => {
+    if (isForLater) return wait(30_000, 'OthersFirst', undefined, 120_000);
     if (!wanted) return wait(60_000, 'NotWanted');
     return on ? go('Bright', 'SwitchedOn') : act('switchOn', 'LightWanted');
   }),
@@ -85,6 +87,7 @@ const lampController = phaseController({
   phaseOf: ({ status }: Lamp): Phase => (status?.phase === 'Bright' ? 'Bright' : 'Dark'),
   facts: ({ metadata, spec }: Lamp, house: House): Facts => ({
     name: metadata.name,
+    isForLater: spec.fuse === 'later',
     wanted: spec.lit,
     on: house.on.has(metadata.name),
     plugged: house.plugged.has(metadata.name),
@@ -122,6 +125,7 @@ const lampController = phaseController({
       },
     ],
   }),
+  progressFields: ['phase'],
   writes: ['lamps', 'lamps/status'],
   concurrency: () => 2,
 });
@@ -131,6 +135,7 @@ after(async () => (await cluster)[Symbol.asyncDispose]());
 
 interface Room extends AsyncDisposable {
   readonly client: KubeClient;
+  readonly clock: Clock;
   readonly lamps: Cache<Lamp>;
   readonly house: House;
   readonly registry: Registry;
@@ -173,7 +178,7 @@ async function openRoom({ speed = 1 } = {}): Promise<Room> {
     }
     await client[Symbol.asyncDispose]();
   };
-  return { client, lamps, house, registry, stop, [Symbol.asyncDispose]: close };
+  return { client, clock, lamps, house, registry, stop, [Symbol.asyncDispose]: close };
 }
 
 function until(lamps: Cache<Lamp>, name: string, holds: (lamp: Lamp | undefined) => boolean): Promise<void> {
@@ -253,6 +258,19 @@ test('an object that waits says for what, and be it only what its reason means',
   await room.client.create(Lamp, { metadata: { name: 'porch' }, spec: { lit: false } });
   await until(room.lamps, 'porch', (lamp) => reasonOf(lamp) === 'NotWanted');
   assert.equal(room.lamps.get('porch')?.status?.conditions?.[0]?.message, 'Nobody wants light.');
+});
+
+test('a wait may ask to be told later, as long as nothing was said of the object', async () => {
+  await using room = await openRoom({ speed: 60 });
+  const { client, clock, lamps } = room;
+  await client.create(Lamp, { metadata: { name: 'cellar' }, spec: { lit: false } });
+  await until(lamps, 'cellar', (lamp) => reasonOf(lamp) === 'NotWanted');
+  await client.mergePatch(Lamp, { name: 'cellar' }, { spec: { lit: true } });
+  await until(lamps, 'cellar', (lamp) => lamp?.status?.phase === 'Bright');
+  const since = clock.now();
+  await client.create(Lamp, { metadata: { name: 'attic' }, spec: { lit: true, fuse: 'later' } });
+  await until(lamps, 'attic', (lamp) => reasonOf(lamp) === 'OthersFirst');
+  assert.ok(clock.now() - since >= 120_000, `told after ${clock.now() - since} ms`);
 });
 
 test('actions that take long hold up nobody, and stopping waits for them', async () => {
