@@ -66,6 +66,17 @@ test('a list is put together from pages', async () => {
   assert.deepEqual([items[0]?.apiVersion, items[0]?.kind], ['v1', 'ConfigMap']);
 });
 
+test('what another lane of a client writes shows in its caches at once, and lanes end with the client', async () => {
+  const client = await connect();
+  await using followed = await follow(client, 'group=lanes');
+  const machines = client.inLane('machine');
+  await machines.create(ConfigMap, map('lane', { color: 'red' }, { group: 'lanes' }));
+  assert.equal(followed.maps.by('color', 'red').length, 1);
+  await followed.caches.stop();
+  await client[Symbol.asyncDispose]();
+  await assert.rejects(machines.get(ConfigMap, { namespace, name: 'lane' }), { code: 'Unreachable' });
+});
+
 test('answers of the API server are told apart', async () => {
   await using client = await connect();
   await client.create(ConfigMap, map('told'));

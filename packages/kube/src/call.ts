@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { Lane } from './connections.ts';
 
 /** One request to the API server. */
 export interface Call {
@@ -7,6 +8,6 @@ export interface Call {
   body?: string | undefined;
   contentType?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** It never waits for a connection behind others. */
-  isUrgent?: boolean | undefined;
+  /** Whose connections it takes; `work` without it. */
+  lane?: Lane | undefined;
 }

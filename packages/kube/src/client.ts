@@ -4,6 +4,7 @@ import { asFailedTest, connectionError, errorFrom } from './answers.ts';
 import type { Call } from './call.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Collected } from './collect.ts';
+import type { Lane } from './connections.ts';
 import { KubeError } from './errors.ts';
 import type { Kind, KubeObject, ObjectMeta, ObjectRef } from './kind.ts';
 import { linesOf } from './lines.ts';
@@ -78,6 +79,14 @@ export interface Absorber {
   deleted(kind: Kind, ref: ObjectRef, uid: string): void;
 }
 
+/** What all lanes of a client have in common. */
+interface Shared {
+  readonly transport: Transport;
+  readonly absorbers: Set<Absorber>;
+  readonly requests: Counter | undefined;
+  readonly hostRequests: Counter | undefined;
+}
+
 /** What the API server answers to a deletion: the object if finalizers keep it, else a Status that names it. */
 interface Deletion extends KubeObject {
   details?: { uid?: string };
@@ -90,40 +99,30 @@ interface Deletion extends KubeObject {
  * once after the credentials were refused, and twice after the pause that a busy server asks for.
  */
 export class KubeClient implements AsyncDisposable {
-  readonly #transport: Transport;
+  readonly #options: KubeClientOptions;
+  readonly #shared: Shared;
+  readonly #lane: Lane;
   readonly #fieldManager: string;
-  readonly #requests: Counter | undefined;
-  readonly #hostRequests: Counter | undefined;
-  readonly #absorbers = new Set<Absorber>();
   readonly #clock: Clock;
 
-  constructor(options: KubeClientOptions) {
-    this.#transport = new Transport(options);
+  /** `part` is how a client makes another of its lanes: use `inLane`. */
+  constructor(options: KubeClientOptions, part?: { readonly shared: Shared; readonly lane: Lane }) {
+    this.#options = options;
+    this.#shared = part?.shared ?? sharedOf(options);
+    this.#lane = part?.lane ?? 'work';
     this.#clock = options.clock ?? systemClock;
     this.#fieldManager = options.defaultFieldManager ?? 'metal-operator';
-    const registers = options.metrics === undefined ? undefined : [options.metrics];
-    this.#requests =
-      registers &&
-      new Counter({
-        name: 'kube_client_requests_total',
-        help: 'Requests to the API server',
-        labelNames: ['verb', 'resource'],
-        registers,
-      });
-    this.#hostRequests =
-      registers &&
-      new Counter({
-        name: 'rest_client_requests_total',
-        help: 'Requests to the API server by answer',
-        labelNames: ['code', 'method', 'host'],
-        registers,
-      });
+  }
+
+  /** The same client over connections of another lane. It ends with this one. */
+  inLane(lane: Lane): KubeClient {
+    return new KubeClient(this.#options, { shared: this.#shared, lane });
   }
 
   /** Hands every object that a write returns to the listener, until disposed. */
   absorbInto(absorber: Absorber): Disposable {
-    this.#absorbers.add(absorber);
-    return { [Symbol.dispose]: () => void this.#absorbers.delete(absorber) };
+    this.#shared.absorbers.add(absorber);
+    return { [Symbol.dispose]: () => void this.#shared.absorbers.delete(absorber) };
   }
 
   async get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options: CallOptions = {}): Promise<T> {
@@ -291,17 +290,17 @@ export class KubeClient implements AsyncDisposable {
     };
     const path = `${collectionOf(kind, namespace)}${query(parameters)}`;
     const call: Call = { method: 'GET', path, signal };
-    const { body } = await this.#request('watch', kind.plural, call, () => this.#transport.follow(call));
+    const { body } = await this.#request('watch', kind.plural, call, () => this.#shared.transport.follow(call));
     yield* linesOf<WatchEvent<T>>(body);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#transport[Symbol.asyncDispose]();
+    await this.#shared.transport[Symbol.asyncDispose]();
   }
 
   #tellDeletion(kind: Kind, ref: ObjectRef, answer: Deletion): void {
     const uid = answer.details?.uid;
-    for (const absorber of this.#absorbers) {
+    for (const absorber of this.#shared.absorbers) {
       if (answer.kind === kind.kind) absorber.wrote(kind, answer);
       else if (uid !== undefined) absorber.deleted(kind, ref, uid);
     }
@@ -342,16 +341,18 @@ export class KubeClient implements AsyncDisposable {
     call: Omit<Call, 'body'> & { body: object },
   ): Promise<T> {
     const object = await this.#json<T>(kind, verb, { ...call, body: JSON.stringify(call.body) });
-    for (const absorber of this.#absorbers) absorber.wrote(kind, object);
+    for (const absorber of this.#shared.absorbers) absorber.wrote(kind, object);
     return object;
   }
 
   #json<T>(kind: Kind, verb: string, call: Call): Promise<T> {
-    return this.#send<T>(verb, kind.plural, kind.isUrgent === true ? { ...call, isUrgent: true } : call);
+    return this.#send<T>(verb, kind.plural, kind.isUrgent === true ? { ...call, lane: 'urgent' } : call);
   }
 
   async #send<T>(verb: string, resource: string, call: Call): Promise<T> {
-    const { text } = await this.#request(verb, resource, call, () => this.#transport.ask(call));
+    const { text } = await this.#request(verb, resource, call, () =>
+      this.#shared.transport.ask({ lane: this.#lane, ...call }),
+    );
     try {
       // The API server validated the object against the schema its type is derived from.
       return JSON.parse(text) as T;
@@ -361,7 +362,7 @@ export class KubeClient implements AsyncDisposable {
   }
 
   async #request<A extends Collected>(verb: string, resource: string, call: Call, send: () => Promise<A>): Promise<A> {
-    this.#requests?.inc({ verb, resource });
+    this.#shared.requests?.inc({ verb, resource });
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#attempt(call, send);
       if (answer.status < 300) return answer;
@@ -377,7 +378,7 @@ export class KubeClient implements AsyncDisposable {
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     if (code === 'Unauthorized') {
-      this.#transport.distrustCredentials();
+      this.#shared.transport.distrustCredentials();
       return attempt === 1;
     }
     const busy = status === 429 || status === 503;
@@ -391,12 +392,33 @@ export class KubeClient implements AsyncDisposable {
   async #attempt<A extends Collected>(call: Call, send: () => Promise<A>): Promise<A> {
     try {
       const answer = await send();
-      this.#hostRequests?.inc({ code: answer.status, method: call.method, host: this.#transport.host });
+      this.#shared.hostRequests?.inc({ code: answer.status, method: call.method, host: this.#shared.transport.host });
       return answer;
     } catch (error) {
       throw connectionError(error, call);
     }
   }
+}
+
+function sharedOf(options: KubeClientOptions): Shared {
+  const registers = options.metrics === undefined ? undefined : [options.metrics];
+  const requests =
+    registers &&
+    new Counter({
+      name: 'kube_client_requests_total',
+      help: 'Requests to the API server',
+      labelNames: ['verb', 'resource'],
+      registers,
+    });
+  const hostRequests =
+    registers &&
+    new Counter({
+      name: 'rest_client_requests_total',
+      help: 'Requests to the API server by answer',
+      labelNames: ['code', 'method', 'host'],
+      registers,
+    });
+  return { transport: new Transport(options), absorbers: new Set(), requests, hostRequests };
 }
 
 /** Refused by API servers before 1.27, and by later ones where streamed lists are switched off. */

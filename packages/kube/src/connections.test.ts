@@ -33,17 +33,15 @@ async function openSlowServer(enough: number) {
   };
 }
 
-test('what is urgent, and a watch, do not wait behind work', async () => {
+test('what is urgent, a machine, and a watch do not wait behind work', async () => {
   await using server = await openSlowServer(64);
   const work = Array.from({ length: 100 }, () => server.ask('work', '/later').catch(() => 'cut off'));
   await server.manyWait;
-  const answers = await Promise.all([server.ask('urgent', '/now'), server.ask('watch', '/now')]);
+  const lanes = ['urgent', 'machine', 'watch'] as const;
+  const answers = await Promise.all(lanes.map((lane) => server.ask(lane, '/now')));
   assert.deepEqual(
     answers.map(({ status, text }) => [status, text]),
-    [
-      [200, 'answered'],
-      [200, 'answered'],
-    ],
+    lanes.map(() => [200, 'answered']),
   );
   assert.equal(server.waiting.length, 64, 'the rest waits here for a connection');
   for (const response of server.waiting) response.end('at last');

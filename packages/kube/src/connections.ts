@@ -2,15 +2,18 @@ import { createSecureContext } from 'node:tls';
 import { Pool } from 'undici';
 import type { Credentials } from './access.ts';
 
-/** Whose connections a request takes. */
-export type Lane = 'work' | 'watch' | 'urgent';
+/**
+ * Whose connections a request takes. `machine`: what a machine waits for that boots or reports, and gives up some time.
+ * `urgent`: leases.
+ */
+export type Lane = 'work' | 'watch' | 'machine' | 'urgent';
 
 /** More do not write faster: the API server has its limit of requests at once, and each costs a handshake and 50 kB. */
-const atOnce: Readonly<Record<Lane, number | null>> = { work: 64, watch: null, urgent: 4 };
+const atOnce: Readonly<Record<Lane, number | null>> = { work: 64, watch: null, machine: 32, urgent: 4 };
 
 /**
- * Connections to one API server with one set of credentials, whose certificates are read once. Work, watches and what is
- * urgent have connections of their own: nothing urgent waits behind a thousand writes, and no write behind watches.
+ * Connections to one API server with one set of credentials, whose certificates are read once. Work, watches, machines and what
+ * is urgent have connections of their own: no lease and no machine waits behind a thousand writes, and no write behind watches.
  */
 export class Connections {
   readonly #lanes: Readonly<Record<Lane, Pool>>;
@@ -25,7 +28,7 @@ export class Connections {
         allowH2: false,
         connect,
       });
-    this.#lanes = { work: open('work'), watch: open('watch'), urgent: open('urgent') };
+    this.#lanes = { work: open('work'), watch: open('watch'), machine: open('machine'), urgent: open('urgent') };
   }
 
   of(lane: Lane): Pool {

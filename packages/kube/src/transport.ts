@@ -53,7 +53,7 @@ export class Transport implements AsyncDisposable {
   /** Sends one request and waits for the whole answer, whatever its status. */
   async ask(call: Call): Promise<Collected> {
     const connections = await this.#prepare();
-    return collect(connections.of(call.isUrgent ? 'urgent' : 'work'), this.#requestOf(call), call.signal);
+    return collect(connections.of(call.lane ?? 'work'), this.#requestOf(call), call.signal);
   }
 
   /** Sends one request whose answer goes on: a watch, which may be silent for long. */

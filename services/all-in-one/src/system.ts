@@ -89,7 +89,7 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
       signal: stop.signal,
       bootTokenKey: bootTokenKeyFrom(client, config.managerNamespace),
     };
-    const metadataUrl = metadataCaches && (await startMetadataPart(shared, metadataCaches, stack));
+    const metadataUrl = metadataCaches && (await startMetadataPart(forMachines(shared), metadataCaches, stack));
     const { registryUrl, bootUrl, eventUrl, running } =
       caches === undefined ? nothingElse : await startOthers({ ...shared, caches }, cacheSet, stack);
     const stopped =
@@ -127,15 +127,18 @@ const nothingElse: OtherParts = {
   running: undefined,
 };
 
+/** What machines wait for does not stand behind the work on a fleet: they give up, and their next boot takes minutes. */
+const forMachines = <S extends Shared>(shared: S): S => ({ ...shared, client: shared.client.inLane('machine') });
+
 async function startOthers(
   shared: SharedWithCaches,
   cacheSet: CacheSet,
   stack: AsyncDisposableStack,
 ): Promise<OtherParts> {
   const { config } = shared;
-  const registryUrl = await has(config, 'registry', () => startRegistryPart(shared, stack));
+  const registryUrl = await has(config, 'registry', () => startRegistryPart(forMachines(shared), stack));
   const boot = await has(config, 'boot', () =>
-    startBootPart(shared, { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
+    startBootPart(forMachines(shared), { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
   );
   const bootUrl = boot?.url;
   await has(config, 'dhcp', () => startDhcpPart(shared, boot ?? { url: config.bootUrl }, stack));
