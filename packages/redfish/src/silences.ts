@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** Connections are closed after this much silence. */
-const longestSilenceMs = 10_000;
+export const longestSilenceMs = 10_000;
 /** A connection that waits costs 30 kB. A fleet at rest needs none; one at work, those of the servers that it is busy with. */
 const mostSilences = 128;
 

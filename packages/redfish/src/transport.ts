@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 import { collect, type Collected } from './collect.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { closedError, handedOverError, RedfishError } from './errors.ts';
-import type { Silences } from './silences.ts';
+import { longestSilenceMs, type Silences } from './silences.ts';
 import { trustingConnector } from './trust.ts';
 
 export type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
@@ -60,7 +60,7 @@ export class Transport {
       bodyTimeout: 0,
       keepAliveTimeout: 4_000,
       // BMCs offer to keep them for minutes.
-      keepAliveMaxTimeout: 10_000,
+      keepAliveMaxTimeout: longestSilenceMs,
     };
   }
 

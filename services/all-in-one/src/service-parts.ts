@@ -91,6 +91,7 @@ export async function startBootPart(
     listen: { port: config.bootPort },
     auth: config.registryAuth,
     client,
+    clientForMachines: client.inLane('machine'),
     servers: caches.servers,
     bootConfigurations: caches.bootConfigurations,
     bootTokenKey,

@@ -127,7 +127,7 @@ const nothingElse: OtherParts = {
   running: undefined,
 };
 
-/** What machines wait for does not stand behind the work on a fleet: they give up, and their next boot takes minutes. */
+/** For services that do nothing else: what machines wait for does not stand behind the work on a fleet, as they give up. */
 const forMachines = <S extends Shared>(shared: S): S => ({ ...shared, client: shared.client.inLane('machine') });
 
 async function startOthers(
@@ -138,7 +138,7 @@ async function startOthers(
   const { config } = shared;
   const registryUrl = await has(config, 'registry', () => startRegistryPart(forMachines(shared), stack));
   const boot = await has(config, 'boot', () =>
-    startBootPart(forMachines(shared), { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
+    startBootPart(shared, { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
   );
   const bootUrl = boot?.url;
   await has(config, 'dhcp', () => startDhcpPart(shared, boot ?? { url: config.bootUrl }, stack));
