@@ -142,15 +142,25 @@ interface Room extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-async function openRoom({ speed = 1 } = {}): Promise<Room> {
+interface RoomWish {
+  readonly speed?: number;
+  /** These lamps, to be lit, are there before anybody looks after them. */
+  readonly before?: readonly string[];
+  /** How long actions take. */
+  readonly hold?: Promise<void>;
+}
+
+async function openRoom({ speed = 1, before = [], hold }: RoomWish = {}): Promise<Room> {
   const { kubeconfigPath } = await cluster;
   const client = createKubeClient({ kubeconfigPath });
   await installKinds(client, [Lamp]);
+  await Promise.all(before.map((name) => client.create(Lamp, { metadata: { name }, spec: { lit: true } })));
   const clock = createClock(speed);
   const log = pino({ level: 'silent' });
   const caches = new CacheSet({ client, clock, log });
   const lamps = caches.watch(Lamp);
   const house = new House();
+  if (hold !== undefined) house.hold = hold;
   const registry = new Registry();
   const signal = new AbortController();
   const running = runManager({
@@ -291,6 +301,27 @@ test('actions that take long hold up nobody, and stopping waits for them', async
   await stopping;
   assert.deepEqual([...room.house.on].toSorted(), names, 'every action that was begun was finished');
   assert.equal((await room.client.get(Lamp, { name: 'a' })).status?.phase, 'Bright', 'and told');
+});
+
+test('a newcomer does not wait for all that was there before', async () => {
+  const old = Array.from({ length: 70 }, (_, index) => `old-${index}`);
+  const release = Promise.withResolvers<void>();
+  // A second of this clock is longer than the test takes: no action is so long under way that it would not count.
+  await using room = await openRoom({ speed: 0.001, before: old, hold: release.promise });
+  const { house, client, lamps } = room;
+  const isUnderWay = (count: number) =>
+    new Promise<void>((resolve) => {
+      const check = () => house.atOnce >= count && resolve();
+      house.onAction = check;
+      check();
+    });
+  await isUnderWay(64);
+  await client.create(Lamp, { metadata: { name: 'new' }, spec: { lit: true } });
+  await isUnderWay(65);
+  assert.equal(house.log.at(-1), 'on new');
+  release.resolve();
+  await Promise.all([...old, 'new'].map((name) => until(lamps, name, (lamp) => lamp?.status?.phase === 'Bright')));
+  assert.equal(house.mostAtOnce, 65);
 });
 
 test('turns are counted under the names that dashboards know', async () => {

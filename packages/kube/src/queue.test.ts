@@ -108,3 +108,58 @@ test('a closed queue takes nothing more', () => {
   clock.advance(100);
   assert.equal(queue.take(), undefined);
 });
+
+const manyNames = (count: number) => Array.from({ length: count }, (_, index) => `old-${index}`);
+
+test('what was there before is worked on 64 at once, and what happens meanwhile is behind no more than these', () => {
+  const { queue } = openQueue();
+  queue.addBacklog(manyNames(100));
+  assert.equal(queue.depth, 100, 'all of it waits');
+  queue.add('new');
+  const taken = Array.from({ length: 65 }, () => queue.take());
+  assert.equal(taken.at(-1), 'new');
+  assert.equal(queue.take(), undefined, 'the others wait until one of the 64 is done');
+  queue.done('old-0');
+  assert.equal(queue.take(), 'old-64');
+  assert.equal(queue.take(), undefined);
+});
+
+test('one of them that takes a second keeps no other back', () => {
+  const { queue, clock } = openQueue();
+  queue.addBacklog(manyNames(66));
+  for (let place = 0; place < 64; place += 1) queue.take();
+  clock.advance(999);
+  assert.equal(queue.take(), undefined);
+  clock.advance(1);
+  assert.deepEqual([queue.take(), queue.take(), queue.take()], ['old-64', 'old-65', undefined]);
+  queue.done('old-0');
+  assert.equal(queue.depth, 0, 'it was counted out before');
+});
+
+test('one of them to which something happens does not wait any more, and is worked on once', () => {
+  const { queue } = openQueue();
+  queue.addBacklog(manyNames(100));
+  queue.add('old-99');
+  const taken = Array.from({ length: 65 }, () => queue.take());
+  assert.equal(taken.at(-1), 'old-99');
+  queue.done('old-99');
+  for (const key of manyNames(64)) queue.done(key);
+  const others = Array.from({ length: 36 }, () => queue.take());
+  assert.equal(others.includes('old-99'), false);
+  assert.equal(others.at(-1), undefined);
+});
+
+test('what was there before is forgotten and given up as anything else', () => {
+  const { queue, clock } = openQueue();
+  queue.addBacklog(manyNames(66));
+  queue.forget('old-65');
+  assert.equal(queue.depth, 65);
+  queue.addAfter('old-64', 10);
+  clock.advance(500);
+  assert.equal(queue.depth, 65, 'it is due as soon as it is its turn');
+  queue.close();
+  clock.advance(2_000);
+  assert.equal(queue.depth, 0);
+  queue.addBacklog(['late']);
+  assert.equal(queue.take(), undefined);
+});

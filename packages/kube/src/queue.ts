@@ -14,10 +14,18 @@ interface Delayed {
 
 const firstBackoffMs = 5;
 const longestBackoffMs = 5 * 60_000;
+/** Of a backlog: enough to keep the process busy, and few to stand in front of what happens meanwhile. */
+const mostOfBacklog = 64;
+/** One that takes longer waits for a BMC that does not answer, which costs nobody anything: it keeps no other back. */
+const countsForMs = 1_000;
 
 /**
  * Keys to be worked on. A key that is asked for twice is worked on once, at the earlier time; a key that is being
  * worked on is held back until it is done; keys that are due are taken in the order in which they became due.
+ *
+ *   add ──────────────────────────► due ──► taken ──► done
+ *   addBacklog ──► 64 at once ───────▲                  │
+ *          ▲────────────────────────────────────────────┘
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -28,6 +36,9 @@ export class WorkQueue {
   readonly #running = new Map<string, number>();
   readonly #again = new Set<string>();
   readonly #failures = new Map<string, number>();
+  readonly #backlog = new Set<string>();
+  /** Keys of the backlog that are due or worked on, until they do not count any more. */
+  readonly #ofBacklog = new Map<string, Disposable>();
   #onReady: () => void = () => undefined;
   #closed = false;
 
@@ -42,7 +53,7 @@ export class WorkQueue {
   }
 
   get depth(): number {
-    return this.#ready.size;
+    return this.#ready.size + this.#backlog.size;
   }
 
   /** Start times of the keys being worked on, in milliseconds of the clock. */
@@ -59,6 +70,7 @@ export class WorkQueue {
   add(key: string): void {
     if (this.#closed) return;
     this.#cancelDelay(key);
+    this.#backlog.delete(key);
     if (this.#running.has(key)) {
       this.#again.add(key);
       return;
@@ -69,10 +81,17 @@ export class WorkQueue {
     this.#onReady();
   }
 
+  /** All there is, for no other reason than that it is there: a few at once, so that what happens meanwhile does not wait. */
+  addBacklog(keys: Iterable<string>): void {
+    if (this.#closed) return;
+    for (const key of keys) if (!this.#ready.has(key)) this.#backlog.add(key);
+    this.#continueBacklog();
+  }
+
   /** After the delay, unless it becomes due earlier for another reason. */
   addAfter(key: string, delayMs: number): void {
     if (delayMs <= 0) return this.add(key);
-    if (this.#closed || this.#ready.has(key)) return;
+    if (this.#closed || this.#ready.has(key) || this.#backlog.has(key)) return;
     const dueAt = this.#clock.now() + delayMs;
     const earlier = this.#delayed.get(key);
     if (earlier !== undefined && earlier.dueAt <= dueAt) return;
@@ -120,11 +139,13 @@ export class WorkQueue {
   done(key: string): void {
     this.#running.delete(key);
     if (this.#again.delete(key)) this.add(key);
+    this.#leaveBacklog(key);
   }
 
   /** The object is gone: nothing of it is kept. */
   forget(key: string): void {
     this.#cancelDelay(key);
+    this.#backlog.delete(key);
     this.#failures.delete(key);
   }
 
@@ -132,7 +153,27 @@ export class WorkQueue {
   close(): void {
     this.#closed = true;
     this.#ready.clear();
+    this.#backlog.clear();
+    for (const timer of this.#ofBacklog.values()) timer[Symbol.dispose]();
+    this.#ofBacklog.clear();
     for (const key of this.#delayed.keys()) this.#cancelDelay(key);
+  }
+
+  #continueBacklog(): void {
+    for (const key of this.#backlog) {
+      if (this.#ofBacklog.size >= mostOfBacklog) return;
+      const timer = this.#clock.setTimeout(countsForMs, () => this.#leaveBacklog(key));
+      this.#ofBacklog.set(key, timer);
+      this.add(key);
+    }
+  }
+
+  #leaveBacklog(key: string): void {
+    const timer = this.#ofBacklog.get(key);
+    if (timer === undefined) return;
+    timer[Symbol.dispose]();
+    this.#ofBacklog.delete(key);
+    this.#continueBacklog();
   }
 
   #cancelDelay(key: string): void {

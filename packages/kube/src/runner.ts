@@ -135,7 +135,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   }
 
   takeOver(isConcerned: (key: string) => boolean): void {
-    for (const object of this.#sharedWhere(isConcerned)) this.#queue.add(keyOf(object));
+    this.#queue.addBacklog(this.#sharedWhere(isConcerned).map(keyOf));
   }
 
   #sharedWhere(isConcerned: (key: string) => boolean): T[] {
@@ -173,7 +173,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       this.#subscriptions.use(follow);
     }
     if (wakes !== undefined) this.#subscriptions.use(wakes(this.#context, wake));
-    for (const object of own.all()) wake(keyOf(object));
+    this.#queue.addBacklog([...own.all()].map(keyOf).filter((key) => this.#isOurs(key)));
   }
 
   #wake(key: string): void {
