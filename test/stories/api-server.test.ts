@@ -80,6 +80,30 @@ test('an API server that is away for thirty seconds in the middle of a bring-up:
   }
 });
 
+test('an operator that begins while the API server is away says so to whoever asks, and does not count as dead', async () => {
+  await using cluster = await openCluster();
+  await using lab = await openLab({ cluster, operator: 'none', speed: 1 });
+  const health = await freePort();
+  const ask = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${health}/${path}`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  await cluster.stopApiServer();
+  const begins = Promise.withResolvers<void>();
+  const running = lab.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`], (line) => {
+    if (line.includes('"msg":"starting"')) begins.resolve();
+  });
+  await begins.promise;
+  assert.deepEqual(await ask('healthz'), { status: 200, text: 'ok' }, 'a restart would not help');
+  const { status, text } = await ask('readyz');
+  assert.equal(status, 503);
+  assert.match(text, /^it is starting: it does not know all endpoints, .*servers.* yet$/);
+
+  await cluster.startApiServer();
+  await running;
+  assert.deepEqual(await ask('readyz'), { status: 200, text: 'ok' });
+});
+
 test('a candidate for leadership waits for an API server that is away, and leads when it is its turn', async () => {
   await using cluster = await openCluster();
   await using lab = await openLab({

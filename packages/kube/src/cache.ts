@@ -47,6 +47,7 @@ interface Entry {
   readonly store: Store<KubeObject>;
   readonly lag: WatchLag | undefined;
   readonly reflector: Reflector;
+  isComplete: boolean;
 }
 
 /**
@@ -116,6 +117,11 @@ export class CacheSet {
     for (const { reflector } of this.#entries.values()) await reflector.catchUp(this.#stop.signal);
   }
 
+  /** Resources whose first list is still coming in. */
+  get missing(): readonly string[] {
+    return [...this.#entries.values()].filter(({ isComplete }) => !isComplete).map(({ kind }) => kind.plural);
+  }
+
   async stop(): Promise<void> {
     this.#stop.abort(new Error('caches are stopping'));
     this.#absorption[Symbol.dispose]();
@@ -154,7 +160,10 @@ export class CacheSet {
       isOptional,
       scope: { namespace, labelSelector, fieldSelector },
     });
-    const entry = { kind, store, lag, reflector };
+    const entry: Entry = { kind, store, lag, reflector, isComplete: false };
+    void reflector.synced.then(() => {
+      entry.isComplete = true;
+    });
     this.#entries.set(nameOf(kind), entry);
     return entry;
   }

@@ -6,7 +6,7 @@ import { createLog } from './log.ts';
 import { apiServerObstacle } from './api-server-obstacle.ts';
 import { startEndpoints } from './endpoints.ts';
 import { metricsGuardOf } from './metrics/guard.ts';
-import { startSystem } from './system.ts';
+import { beginSystem } from './system.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
 
@@ -22,14 +22,24 @@ async function main(): Promise<void> {
   });
   using _alive = untilTheEnd();
   const identity = `${hostname()}_${randomUUID()}`;
-  const starting = startSystem({ config, clock: systemClock, random: Math.random, log, identity });
-  await using system = await Promise.race([starting, stopAsked.then(() => undefined)]);
-  if (system === undefined) return log.info('stopping before everything was there');
-  collectDefaultMetrics({ register: system.metrics });
-  await using _endpoints = await startEndpoints(config, system.metrics, {
-    guard: metricsGuardOf(system.client),
-    obstacle: apiServerObstacle(system.client),
+  const starting = beginSystem({ config, clock: systemClock, random: Math.random, log, identity });
+  const { metrics, client } = starting;
+  collectDefaultMetrics({ register: metrics });
+  // A fleet of thousands takes seconds to be known: who waits for it, or watches over it, need not wait with it.
+  const opening = startEndpoints(config, metrics, {
+    guard: metricsGuardOf(client),
+    obstacle: async () => starting.obstacle ?? apiServerObstacle(client)(),
   });
+  void opening.then(
+    () => log.info({ health: config.healthAddress, metrics: config.metrics.address }, 'starting'),
+    () => undefined, // told below
+  );
+  const everything = Promise.all([starting.running, opening]);
+  const started = await Promise.race([everything, stopAsked.then(() => undefined)]);
+  if (started === undefined) return log.info('stopping before everything was there');
+  const [system, endpoints] = started;
+  await using _system = system;
+  await using _endpoints = endpoints;
   const { registryUrl, bootUrl, metadataUrl, eventUrl } = system;
   log.info({ components: [...config.components], registryUrl, bootUrl, metadataUrl, eventUrl, identity }, 'running');
   const reason = await Promise.race([stopAsked, system.stopped.then(() => 'stopped')]);

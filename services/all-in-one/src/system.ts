@@ -57,24 +57,61 @@ export interface RunningSystem extends AsyncDisposable {
 /** How long running turns may take to finish after the signal to stop. */
 const gracePeriodMs = 8_000;
 
+/** Until it has started, what there is of it for those who ask how far it is. */
+export interface StartingSystem {
+  readonly metrics: MetricsRegistry;
+  readonly client: KubeClient;
+  /** Why it cannot do its work yet, in words; undefined when it has started. */
+  readonly obstacle: string | undefined;
+  readonly running: Promise<RunningSystem>;
+}
+
+/** Begins to start a system; whoever asks how far it is has an answer at once. */
+export function beginSystem(options: SystemOptions): StartingSystem {
+  const metrics = new MetricsRegistry();
+  const client = createKubeClient({
+    kubeconfigPath: options.config.kubeconfigPath,
+    homeCluster: options.config.homeCluster,
+    defaultFieldManager: 'metal-operator',
+    metrics,
+  });
+  const cacheSet = new CacheSet({ client, clock: options.clock, log: options.log, metrics });
+  let hasStarted = false;
+  const running = start({ ...options, metrics, client, cacheSet }).then((system) => {
+    hasStarted = true;
+    return system;
+  });
+  return {
+    metrics,
+    client,
+    get obstacle() {
+      if (hasStarted) return undefined;
+      const { missing } = cacheSet;
+      return missing.length === 0
+        ? 'it is starting: what machines talk to does not listen yet'
+        : `it is starting: it does not know all ${missing.join(', ')} yet`;
+    },
+    running,
+  };
+}
+
+export const startSystem = (options: SystemOptions): Promise<RunningSystem> => beginSystem(options).running;
+
+interface Beginning extends SystemOptions {
+  readonly metrics: MetricsRegistry;
+  readonly client: KubeClient;
+  readonly cacheSet: CacheSet;
+}
+
 /**
  * Starts the parts in the order in which they need each other: caches, the services that machines talk to, then the
  * controllers that send machines there. Disposing stops them the other way round.
  */
-export async function startSystem(options: SystemOptions): Promise<RunningSystem> {
-  const { config, clock, log } = options;
+async function start({ metrics, client, cacheSet, ...options }: Beginning): Promise<RunningSystem> {
+  const { config } = options;
   const stack = new AsyncDisposableStack();
   try {
-    const metrics = new MetricsRegistry();
-    const client = stack.use(
-      createKubeClient({
-        kubeconfigPath: config.kubeconfigPath,
-        homeCluster: config.homeCluster,
-        defaultFieldManager: 'metal-operator',
-        metrics,
-      }),
-    );
-    const cacheSet = new CacheSet({ client, clock, log, metrics });
+    stack.use(client);
     const metadataCaches = config.components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;
     const caches = servesMetadataOnly(config) ? undefined : watchOperatorKinds(cacheSet);
     if (config.components.has('boot')) watchIpxeBootConfigs(cacheSet);

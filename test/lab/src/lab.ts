@@ -167,8 +167,11 @@ export class Lab implements AsyncDisposable {
   }
 
   /** The operator as a process of its own, so that it can be killed. */
-  async startOperatorProcess(extraFlags: readonly string[] = []): Promise<OperatorProcess> {
-    const operator = await startOperatorProcess({ flags: [...this.#flags, ...extraFlags] });
+  async startOperatorProcess(
+    extraFlags: readonly string[] = [],
+    onLine?: (line: string) => void,
+  ): Promise<OperatorProcess> {
+    const operator = await startOperatorProcess({ flags: [...this.#flags, ...extraFlags], onLine });
     this.#stack.use(operator);
     this.fleet.setBootUrl(operator.bootUrl);
     return operator;

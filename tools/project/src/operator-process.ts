@@ -34,7 +34,7 @@ export interface Launch {
   /** Program and arguments. It has to stay the process that it is started as: its id is what is measured and signalled. */
   readonly command: readonly [string, ...string[]];
   readonly environment?: NodeJS.ProcessEnv | undefined;
-  readonly onLine?: (line: string) => void;
+  readonly onLine?: ((line: string) => void) | undefined;
 }
 
 /** Starts a program and keeps what it says on stderr; it may not be ready yet. */
