@@ -225,7 +225,8 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   );
   const accounts = new AccountMemories();
   const notices = new Notices();
-  stack.use(forgetTheDeleted(caches, { access, accounts, notices }));
+  const discoveries = stack.use(new DiscoveryPace({ clock, servers: caches.servers }));
+  stack.use(forgetTheDeleted(caches, { access, accounts, notices, discoveries }));
   const looks = stack.use(new PromptLooks({ access, caches, clock, mayLookAt: (name) => access.mayTalk(name) }));
   stack.use(shared.bmcSpoke.on((name) => looks.heardFrom(name)));
   const context: OperatorContext = {
@@ -238,7 +239,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     notices,
     scheduler,
     cleanups: stack.use(new CleanupLedger(caches.servers)),
-    discoveries: stack.use(new DiscoveryPace({ clock, servers: caches.servers })),
+    discoveries,
     macPrefixes: readMacPrefixes(config.macPrefixesFile),
     discoveryIgnition: discoveryIgnitionOf({
       templatePath: config.ignitionTemplatePath,
@@ -277,7 +278,7 @@ function leadersWork(scheduler: ClaimScheduler, macAddresses: MacAddressIndexKee
 /** What is gone takes its session and what is remembered of it along. */
 function forgetTheDeleted(
   { bmcs, servers, endpoints, bmcUsers, bmcSecrets }: OperatorCaches,
-  { access, accounts, notices }: Pick<OperatorContext, 'access' | 'accounts' | 'notices'>,
+  { access, accounts, notices, discoveries }: Pick<OperatorContext, 'access' | 'accounts' | 'notices' | 'discoveries'>,
 ): Disposable {
   const stack = new DisposableStack();
   const uidOf = (object: KubeObject | undefined) => object?.metadata.uid ?? '';
@@ -286,6 +287,7 @@ function forgetTheDeleted(
   stack.use(bmcs.onChange(({ key, after }) => after === undefined && access.forgetBmc(key)));
   stack.use(servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(uidOf(before))));
   stack.use(endpoints.onChange(({ before, after }) => after === undefined && access.forgetLogins(uidOf(before))));
+  stack.use(endpoints.onChange(({ key, after }) => after === undefined && discoveries.leave(key)));
   return stack;
 }
 

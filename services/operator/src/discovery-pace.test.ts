@@ -58,6 +58,23 @@ test('one that is on its way goes on, whoever else waits', () => {
   assert.deepEqual(['a', 'b', 'c', 'a'].map(begin), [true, true, false, true]);
 });
 
+test('the place of one that was called is taken by no newcomer', () => {
+  const { begin, serverIs, woken } = openPace();
+  assert.deepEqual(['a', 'b', 'c'].map(begin), [true, true, false]);
+  serverIs('a', 'Available');
+  assert.deepEqual(woken, ['c']);
+  assert.deepEqual(['newcomer', 'c'].map(begin), [false, true]);
+});
+
+test('one that is gone waits no more and keeps nobody out', () => {
+  const { pace, begin, woken } = openPace();
+  assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(begin), [true, true, false, false, false]);
+  pace.leave('c');
+  assert.deepEqual(woken, []);
+  pace.leave('a');
+  assert.deepEqual(woken, ['d']);
+});
+
 test('one that takes long keeps nobody out', () => {
   const { begin, woken, passTime } = openPace();
   assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(begin), [true, true, false, false, false]);

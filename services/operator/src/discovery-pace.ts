@@ -37,16 +37,14 @@ export class DiscoveryPace implements Disposable {
   /** Whether the Endpoint may go on. One that may not is told by `room` when it may. */
   admits(name: string): boolean {
     if (this.#onTheWay.has(name)) return true;
-    if (this.#onTheWay.size < this.#most) {
-      this.#waiting.delete(name);
-      return true;
-    }
+    if (this.#onTheWay.size < this.#most) return true;
     this.#waiting.add(name);
     return false;
   }
 
   /** The Endpoint is on its way, until its server is discovered, or it has been for a while. */
   enter(name: string): void {
+    this.#waiting.delete(name);
     if (this.#onTheWay.has(name)) return;
     this.#onTheWay.set(
       name,
@@ -54,13 +52,15 @@ export class DiscoveryPace implements Disposable {
     );
   }
 
-  /** There is no more to be done about it now. */
+  /** There is no more to be done about it now, or it is gone. */
   leave(name: string): void {
+    this.#waiting.delete(name);
     this.#onTheWay.get(name)?.[Symbol.dispose]();
     if (!this.#onTheWay.delete(name)) return;
     const [next] = this.#waiting;
     if (next === undefined) return;
-    this.#waiting.delete(next);
+    // From now on: a newcomer that is looked at before it does not take its place.
+    this.enter(next);
     this.room.emit(next);
   }
 
