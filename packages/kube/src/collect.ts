@@ -38,9 +38,9 @@ export function collect(
   };
   dispatcher.dispatch(request, {
     onRequestStart(started) {
+      // It waited for a connection meanwhile. To abort it now would end the connection with it; nothing was sent on that yet.
+      signal?.throwIfAborted();
       controller = started;
-      // It waited for a connection meanwhile.
-      if (signal?.aborted) onAbort();
     },
     onResponseStart(_controller, statusCode, told) {
       status = statusCode;

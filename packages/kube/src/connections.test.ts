@@ -10,10 +10,12 @@ import { Connections, type Lane } from './connections.ts';
 async function openSlowServer(enough: number) {
   const waiting: ServerResponse[] = [];
   const { promise: manyWait, resolve } = Promise.withResolvers<void>();
+  let connected = 0;
   const server = createServer(({ url }, response) => {
     if (url === '/now') response.end('answered');
     else if (waiting.push(response) === enough) resolve();
   });
+  server.on('connection', () => (connected += 1));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   // A server that listens on a port has one.
@@ -25,6 +27,10 @@ async function openSlowServer(enough: number) {
     manyWait,
     waiting,
     ask,
+    /** Connections that were ever opened. */
+    get connected() {
+      return connected;
+    },
     [Symbol.asyncDispose]: async () => {
       await connections.destroy();
       server.closeAllConnections();
@@ -58,4 +64,18 @@ test('a request that is given up while it waits for a connection is given up at 
   await assert.rejects(late, { message: 'no time left' });
   await assert.rejects(server.ask('work', '/now', AbortSignal.abort(new Error('never'))), { message: 'never' });
   assert.equal(work.length, 64);
+});
+
+test('requests that were given up while they waited for a connection cost none', async () => {
+  await using server = await openSlowServer(4);
+  const first = Array.from({ length: 4 }, () => server.ask('urgent', '/later'));
+  await server.manyWait;
+  const stop = new AbortController();
+  const late = Array.from({ length: 100 }, () => server.ask('urgent', '/now', stop.signal));
+  stop.abort(new Error('no time left'));
+  await Promise.all(late.map((each) => assert.rejects(each, { message: 'no time left' })));
+  for (const response of server.waiting) response.end('at last');
+  await Promise.all(first);
+  assert.equal((await server.ask('urgent', '/now')).text, 'answered');
+  assert.equal(server.connected, 4);
 });
