@@ -33,13 +33,13 @@ test('those who come while something is asked share the next answer', async () =
   await setImmediate();
   const others = [ask(), ask(), ask()];
   await setImmediate();
-  assert.deepEqual([asked.length, questions.underWay], [1, 1]);
+  assert.equal(asked.length, 1);
   asked[0]?.resolve(1);
   assert.equal(await first, 1, 'what was asked before they came is no answer for them');
   await setImmediate();
   assert.equal(asked.length, 2);
   asked[1]?.resolve(2);
-  assert.deepEqual([await Promise.all(others), questions.underWay], [[2, 2, 2], 0]);
+  assert.deepEqual(await Promise.all(others), [2, 2, 2]);
 });
 
 test('one key does not wait for another', async () => {

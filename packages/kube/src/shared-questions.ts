@@ -32,11 +32,6 @@ export class SharedQuestions<T> {
     this.#options = options;
   }
 
-  /** Keys that are being asked about at the moment. */
-  get underWay(): number {
-    return this.#running.size;
-  }
-
   ask(key: string, question: () => Promise<T>): Promise<T> {
     const answer = this.#waiting.get(key) ?? this.#askInTurn(key, question);
     this.#waiting.set(key, answer);

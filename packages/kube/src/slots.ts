@@ -1,8 +1,10 @@
+import type { Clock } from './clock.ts';
+
 /** A fixed number of places for turns being judged. A turn that waits for the network lends its place away. */
 export class Slots {
   readonly size: number;
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(size: number) {
     this.size = size;
@@ -21,13 +23,33 @@ export class Slots {
 
   /** Those who wait are served in the order in which they came. */
   async acquire(): Promise<void> {
-    if (!this.tryAcquire()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (!this.tryAcquire()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
+  /** The same; false when it took longer than that, and there is none to be released. */
+  acquireWithin(patienceMs: number, clock: Clock): Promise<boolean> {
+    if (this.tryAcquire()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const come = (): void => {
+        timer[Symbol.dispose]();
+        resolve(true);
+      };
+      const timer = clock.setTimeout(patienceMs, () => {
+        this.#waiting.delete(come);
+        resolve(false);
+      });
+      this.#waiting.add(come);
+    });
   }
 
   release(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#free += 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
   }
 
   /** Gives the place away for as long as the work takes. Those who come back are served before newcomers. */

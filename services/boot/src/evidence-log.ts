@@ -5,6 +5,7 @@ import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { isConflict } from '@metal/kube/errors.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
+import { Slots } from '@metal/kube/slots.ts';
 import type { Logger } from 'pino';
 import { evidence, type Step } from './evidence.ts';
 import { type BootStep, isSettled, mergeSteps, overdueType, stepsOf } from './progress.ts';
@@ -36,6 +37,8 @@ const patienceMs = 30_000;
 const repeatPatienceMs = 10 * 60_000;
 const firstRetryMs = 200;
 const longestRetryMs = 30_000;
+/** Of all boots: what machines ask goes over the same connections. */
+const mostWritesAtOnce = 12;
 
 /**
  * Records how far a boot came: steps in `status.boot.steps`, and what other programs know as conditions.
@@ -54,6 +57,7 @@ export class EvidenceLog implements AsyncDisposable {
   readonly #options: EvidenceLogOptions;
   readonly #pending = new Map<string, Pending>();
   readonly #writing = new Map<string, Promise<void>>();
+  readonly #places = new Slots(mostWritesAtOnce);
   #closed = false;
 
   constructor(options: EvidenceLogOptions) {
@@ -132,6 +136,17 @@ export class EvidenceLog implements AsyncDisposable {
   }
 
   async #write(key: string, pending: Pending, retryMs: number): Promise<void> {
+    if (this.#pending.get(key) !== pending) return;
+    await this.#places.acquire();
+    try {
+      // What was seen while it waited is written with it.
+      await this.#writeNow(key, pending, retryMs);
+    } finally {
+      this.#places.release();
+    }
+  }
+
+  async #writeNow(key: string, pending: Pending, retryMs: number): Promise<void> {
     if (this.#pending.get(key) !== pending) return;
     this.#pending.delete(key);
     try {

@@ -7,6 +7,7 @@ import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { keyOf, type ObjectRef } from '@metal/kube/kind.ts';
 import { SharedQuestions } from '@metal/kube/shared-questions.ts';
+import { Slots } from '@metal/kube/slots.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { type Expectation, expectationOf, obstacleTo } from './expectation.ts';
 import { Flood, Refusal } from './refusal.ts';
@@ -28,8 +29,13 @@ const deadlineMs = 10_000;
 const retryAfterSeconds = 5;
 /** What one machine may make us ask: a boot takes two questions, a person at its console some more. */
 const perMachine = { everyMs: 1_000, burst: 5 };
-/** Machines asked about at once; of more that are powered on together, some come again. */
-const mostAtOnce = 1_000;
+/**
+ * Machines asked about at once, with two requests each: an API server answers no more of them by being asked more at once,
+ * and each of them later. The others of a hall that is powered on together wait in line; who would wait for longer than
+ * firmware likes comes again.
+ */
+const mostAtOnce = 12;
+const longestInLineMs = 5_000;
 
 /** What the API server itself says of a server and of the boot configuration that counts for it. */
 interface Truth {
@@ -50,6 +56,7 @@ export class Machines {
   /** When the API server last said that a server is to boot nothing. */
   readonly #confirmedAt = new Map<string, number>();
   readonly #questions: SharedQuestions<Truth>;
+  readonly #places = new Slots(mostAtOnce);
 
   constructor(options: MachinesOptions) {
     this.#options = options;
@@ -149,11 +156,7 @@ export class Machines {
 
   async #read(name: string, ref: ObjectRef | undefined, { patiently }: { patiently: boolean }): Promise<Truth> {
     try {
-      return await this.#questions.ask(`${name} ${ref === undefined ? '' : keyOf(ref)}`, () => {
-        if (this.#questions.underWay >= mostAtOnce)
-          throw new Flood('too many machines come at once; try again', retryAfterSeconds);
-        return this.#ask(name, ref);
-      });
+      return await this.#questions.ask(`${name} ${ref === undefined ? '' : keyOf(ref)}`, () => this.#ask(name, ref));
     } catch (cause) {
       if (cause instanceof Flood) throw cause;
       // iPXE asks again by itself as long as it is told when to; without that, a try of the entry script is used up.
@@ -163,13 +166,19 @@ export class Machines {
   }
 
   async #ask(name: string, ref: ObjectRef | undefined): Promise<Truth> {
-    const { client } = this.#options;
-    const signal = AbortSignal.timeout(deadlineMs);
-    const [server, boot] = await Promise.all([
-      client.find(Server, { name }, { signal }),
-      ref === undefined ? undefined : client.find(ServerBootConfiguration, ref, { signal }),
-    ]);
-    return { server, boot };
+    const { client, clock } = this.#options;
+    if (!(await this.#places.acquireWithin(longestInLineMs, clock)))
+      throw new Flood('too many machines come at once; try again', retryAfterSeconds);
+    try {
+      const signal = AbortSignal.timeout(deadlineMs);
+      const [server, boot] = await Promise.all([
+        client.find(Server, { name }, { signal }),
+        ref === undefined ? undefined : client.find(ServerBootConfiguration, ref, { signal }),
+      ]);
+      return { server, boot };
+    } finally {
+      this.#places.release();
+    }
   }
 }
 

@@ -62,6 +62,7 @@ type ByUuid = { Params: { uuid: string } };
 type ByToken = { Params: { token: string } };
 /** Machines have less patience than the API server may need. */
 const acknowledgedWithinMs = 10_000;
+const recordAgainSeconds = 5;
 const apiDeadlineMs = 10_000;
 const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
 /** iPXE waits that long and asks again by itself. */
@@ -169,7 +170,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
 async function recordedInTime(recorded: Promise<void>, clock: Clock): Promise<void> {
   const { promise: enough, reject } = Promise.withResolvers<never>();
   using _timer = clock.setTimeout(acknowledgedWithinMs, () =>
-    reject(new Refusal(503, 'this could not be recorded yet; try again', { retryAfterSeconds: 5 })),
+    reject(new Flood('this could not be recorded yet; try again', recordAgainSeconds)),
   );
   await Promise.race([recorded, enough]);
 }

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import { systemClock } from '@metal/kube/clock.ts';
+import { Store } from '@metal/kube/store.ts';
+import { pino } from 'pino';
+import { EvidenceLog } from './evidence-log.ts';
+
+const bootOf = (index: number): ServerBootConfiguration => ({
+  apiVersion: 'metal.ironcore.dev/v1alpha1',
+  kind: 'ServerBootConfiguration',
+  metadata: { name: `boot-${index}`, namespace: 'default', uid: `uid-${index}`, resourceVersion: '1' },
+  spec: { serverRef: { name: `server-${index}` } },
+});
+
+test('a hall that has booted is written about twelve machines at a time, and what a machine says meanwhile with it', async () => {
+  const bootConfigurations = new Store<ServerBootConfiguration>();
+  const boots = Array.from({ length: 30 }, (_, index) => bootOf(index));
+  for (const boot of boots) bootConfigurations.absorb(boot);
+  const written: { name: string; steps: string[]; answer: () => void }[] = [];
+  type Written = { metadata: { name: string }; status: { boot: { steps: { name: string }[] } } };
+  const apply = (_kind: unknown, { metadata, status }: Written) =>
+    new Promise<void>((resolve) => {
+      const steps = status.boot.steps.map(({ name }) => name);
+      written.push({ name: metadata.name, steps, answer: resolve });
+    });
+  await using evidence = new EvidenceLog({
+    // What is not called here may be missing.
+    client: { apply } as unknown as KubeClient,
+    bootConfigurations,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+  });
+  const recorded = boots.map((boot) => evidence.record(boot, 'ignition'));
+  await setImmediate();
+  assert.equal(written.length, 12);
+  const last = boots.at(-1) ?? bootOf(0);
+  recorded.push(evidence.record(last, 'booted'));
+  for (let index = 0; index < boots.length; index += 1) {
+    written[index]?.answer();
+    await setImmediate();
+    assert.ok(written.length - index - 1 <= 12);
+  }
+  await Promise.all(recorded);
+  assert.equal(written.length, 30, 'one write per boot');
+  assert.deepEqual(written.find(({ name }) => name === last.metadata.name)?.steps, ['ignition', 'booted']);
+});

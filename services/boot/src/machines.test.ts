@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import type { Kind } from '@metal/kube/kind.ts';
+import { Store } from '@metal/kube/store.ts';
+import { Machines } from './machines.ts';
+import { Flood } from './refusal.ts';
+import { Strangers } from './strangers.ts';
+
+const serverOf = (index: number): Server => ({
+  apiVersion: 'metal.ironcore.dev/v1alpha1',
+  kind: 'Server',
+  metadata: { name: `server-${index}`, uid: `uid-${index}`, resourceVersion: '1' },
+  spec: {
+    systemUUID: `0000-${index}`,
+    bootConfigurationRef: { name: `boot-${index}`, namespace: 'default' },
+  },
+});
+
+/** A hall of machines that ask at once, and an API server that answers when it is told to. */
+function openHall(count: number) {
+  const servers = new Store<Server>();
+  const known = Array.from({ length: count }, (_, index) => serverOf(index));
+  for (const server of known) servers.absorb(server);
+  const asked: { answer: () => void }[] = [];
+  const find = (kind: Kind, { name }: { name: string }) =>
+    new Promise((resolve) => {
+      const found = kind.kind === Server.kind ? known.find(({ metadata }) => metadata.name === name) : undefined;
+      asked.push({ answer: () => resolve(found) });
+    });
+  const patience = new Set<() => void>();
+  const clock: Clock = {
+    now: () => 0,
+    setTimeout: (_delayMs, callback) => {
+      patience.add(callback);
+      return { [Symbol.dispose]: () => void patience.delete(callback) };
+    },
+    sleep: () => Promise.resolve(),
+  };
+  const machines = new Machines({
+    // What is not called here may be missing.
+    client: { find } as unknown as KubeClient,
+    tokens: {} as unknown as BootTokens,
+    servers,
+    bootConfigurations: new Store<ServerBootConfiguration>(),
+    strangers: new Strangers(),
+    clock,
+  });
+  const settled = { answered: 0, floods: [] as Flood[] };
+  const all = Promise.all(
+    known.map(async (server) => {
+      try {
+        await machines.expectationOf(server);
+        settled.answered += 1;
+      } catch (error) {
+        assert.ok(error instanceof Flood);
+        settled.floods.push(error);
+      }
+    }),
+  );
+  const losePatience = () => [...patience].forEach((callback) => callback());
+  return { asked, all, settled, losePatience };
+}
+
+/** Until nothing more happens by itself. */
+const quiet = () => setImmediate();
+
+test('a hall that is powered on at once waits in line: the API server is asked about twelve machines at a time', async () => {
+  const { asked, all, settled } = openHall(40);
+  await quiet();
+  assert.equal(asked.length, 24, 'a Server and a boot configuration each');
+  for (let index = 0; settled.answered < 40; index += 1) {
+    asked[index]?.answer();
+    await quiet();
+    const open = asked.length - index - 1;
+    assert.ok(open <= 24, `${open} requests under way`);
+  }
+  await all;
+  assert.deepEqual(settled.floods, []);
+});
+
+test('who would wait in line for too long comes again, and asks the API server for nothing', async () => {
+  const { asked, all, settled, losePatience } = openHall(40);
+  await quiet();
+  losePatience();
+  await quiet();
+  assert.equal(settled.floods.length, 28);
+  assert.deepEqual(
+    [settled.floods[0]?.status, settled.floods[0]?.retryAfterSeconds],
+    [503, 5],
+    'iPXE waits that long and asks again by itself',
+  );
+  for (const { answer } of asked) answer();
+  await all;
+  assert.equal(settled.answered, 12);
+  assert.equal(asked.length, 24);
+});
