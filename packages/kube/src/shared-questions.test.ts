@@ -28,7 +28,7 @@ function openQuestions(burst: number) {
 }
 
 test('those who come while something is asked share the next answer', async () => {
-  const { questions, asked, ask } = openQuestions(5);
+  const { asked, ask } = openQuestions(5);
   const first = ask();
   await setImmediate();
   const others = [ask(), ask(), ask()];
