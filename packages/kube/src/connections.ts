@@ -9,7 +9,7 @@ import type { Credentials } from './access.ts';
 export type Lane = 'work' | 'watch' | 'machine' | 'urgent';
 
 /** More do not write faster: the API server has its limit of requests at once, and each costs a handshake and 50 kB. */
-const atOnce: Readonly<Record<Lane, number | null>> = { work: 64, watch: null, machine: 32, urgent: 4 };
+const atOnce: Readonly<Record<Lane, number | null>> = { work: 64, watch: null, machine: 48, urgent: 4 };
 
 /**
  * Connections to one API server with one set of credentials, whose certificates are read once. Work, watches, machines and what
