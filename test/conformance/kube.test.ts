@@ -3,13 +3,12 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
-import { ConfigMap, Lease } from '@metal/kube/builtin.ts';
+import { ConfigMap } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
-import { Leadership } from '@metal/kube/leader.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
 import { pino } from 'pino';
 
@@ -186,103 +185,6 @@ test('what was deleted while nobody could watch is found missing by a new list',
   await plane.startApiServer();
   await until(followed.maps, () => followed.maps.size === 1);
   assert.notEqual(followed.maps.get(`${namespace}/kept`), undefined);
-});
-
-test('of two candidates one leads; the other follows when the lease is given back', async () => {
-  await using client = await connect();
-  const candidate = (identity: string) =>
-    new Leadership({
-      options: { namespace, leaseName: 'led', identity, leaseMs: 15_000, renewMs: 10_000, retryMs: 200 },
-      client,
-      clock: createClock(),
-      log,
-    });
-  const [first, second] = [candidate('first'), candidate('second')];
-  const stop = new AbortController();
-  await first.acquire(stop.signal);
-  let secondLeads = false;
-  const following = second.acquire(stop.signal).then(() => (secondLeads = true));
-  assert.equal((await client.get(Lease, { namespace, name: 'led' })).spec?.holderIdentity, 'first');
-  assert.equal(secondLeads, false);
-  await first.release();
-  await following;
-  const lease = await client.get(Lease, { namespace, name: 'led' });
-  assert.deepEqual([lease.spec?.holderIdentity, lease.spec?.leaseTransitions], ['second', 1]);
-});
-
-test('a lease that its holder stops renewing is taken after its time, not before', async () => {
-  await using client = await connect();
-  const clock = createClock(20);
-  const options = { namespace, leaseName: 'dead', leaseMs: 15_000, renewMs: 10_000, retryMs: 1_000 };
-  await new Leadership({ options: { ...options, identity: 'dead' }, client, clock, log }).acquire(
-    new AbortController().signal,
-  );
-  const startedAt = clock.now();
-  await new Leadership({ options: { ...options, identity: 'heir' }, client, clock, log }).acquire(
-    new AbortController().signal,
-  );
-  assert.ok(clock.now() - startedAt >= 15_000);
-});
-
-test('a candidate asks just when the lease that it saw is over, however seldom it asks before', async () => {
-  await using client = await connect();
-  const clock = createClock(20);
-  const options = { namespace, leaseName: 'left', leaseMs: 15_000, renewMs: 10_000, retryMs: 14_000 };
-  const candidate = (identity: string) =>
-    new Leadership({ options: { ...options, identity }, client, clock: counting, log });
-  const pausesMs: number[] = [];
-  const counting: typeof clock = {
-    ...clock,
-    sleep: (ms, signal) => {
-      pausesMs.push(ms);
-      return clock.sleep(ms, signal);
-    },
-  };
-  await candidate('dead').acquire(new AbortController().signal);
-  await candidate('heir').acquire(new AbortController().signal);
-  assert.equal(pausesMs[0], 14_000);
-  assert.ok((pausesMs[1] ?? 0) <= 1_001, `it asked again after ${pausesMs[1]} ms`);
-});
-
-test('a leader counts from when it asked, so that a slow answer prolongs nothing', { timeout: 30_000 }, async () => {
-  await using client = await connect();
-  const clock = createClock(20);
-  const options = { namespace, leaseName: 'slow', identity: 'slow', leaseMs: 15_000, renewMs: 10_000, retryMs: 100 };
-  const road = { isSlow: false, isCut: false };
-  let cutAt = 0;
-  const slow: typeof client = Object.create(client, {
-    find: { value: (...request: Parameters<typeof client.find>) => client.find(...request) },
-    create: { value: (...request: Parameters<typeof client.create>) => client.create(...request) },
-    mergePatch: {
-      value: async (...request: Parameters<typeof client.mergePatch>) => {
-        if (road.isCut) throw new Error('the road is cut');
-        const answer = await client.mergePatch(...request);
-        if (road.isSlow) {
-          // Written, and the answer is on its way for eight seconds; it is the last one.
-          cutAt = clock.now();
-          road.isCut = true;
-          await clock.sleep(8_000);
-        }
-        return answer;
-      },
-    },
-  });
-  const leader = new Leadership({ options, client: slow, clock, log });
-  await leader.acquire(new AbortController().signal);
-  road.isSlow = true;
-  await assert.rejects(leader.keep(new AbortController().signal), { code: 'LeaseLost' });
-  const ledForMs = clock.now() - cutAt;
-  assert.ok(ledForMs < 15_000, `it led for ${ledForMs} ms after its last renewal was written`);
-});
-
-test('a leader whose lease is taken stops at once', async () => {
-  await using client = await connect();
-  const options = { namespace, leaseName: 'taken', identity: 'robbed', leaseMs: 15_000, renewMs: 10_000, retryMs: 100 };
-  const leader = new Leadership({ options, client, clock: createClock(), log });
-  await leader.acquire(new AbortController().signal);
-  const kept = leader.keep(new AbortController().signal);
-  await client.mergePatch(Lease, { namespace, name: 'taken' }, { spec: { holderIdentity: 'robber' } });
-  await assert.rejects(kept, { code: 'LeaseLost' });
 });
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -278,7 +278,7 @@ export class KubeClient implements AsyncDisposable {
     });
   }
 
-  /** One watch request, event by event, until the server ends it. Only the caches use this. */
+  /** One watch request, event by event, until the server ends it. Whoever wants it to go on uses a Reflector. */
   async *watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
     const { namespace, resourceVersion, timeoutSeconds, signal } = options;
     const parameters = {

@@ -4,6 +4,10 @@ import type { KubeClient } from './client.ts';
 import type { Clock } from './clock.ts';
 import { isConflict, KubeError, OperatorError } from './errors.ts';
 import { microTime } from './events.ts';
+import type { KubeObject } from './kind.ts';
+import { LeaseSight } from './lease-sight.ts';
+import { Reflector } from './reflector.ts';
+import { Store } from './store.ts';
 
 export interface LeaderElectionOptions {
   readonly namespace: string;
@@ -42,29 +46,26 @@ export class Leadership {
   readonly #log: Logger;
   /** From the request on, not the answer: others count from when they see the write, which lies between the two. */
   #renewedAt = 0;
-  #seen: { version: string; at: number } | undefined;
-  /** When the lease of another, as it was last seen, is over. */
-  #freeAt = 0;
+  readonly #sight: LeaseSight;
 
   constructor(parts: { options: LeaderElectionOptions; client: KubeClient; clock: Clock; log: Logger }) {
     this.#options = parts.options;
     this.#client = parts.client;
     this.#clock = parts.clock;
     this.#log = parts.log;
+    this.#sight = new LeaseSight({ ...parts.options, clock: parts.clock });
   }
 
   /**
    * Resolves when this process leads; rejects when the signal is aborted first. An API server that is away, or that
-   * refuses, is asked again: a candidate holds nothing that it could lose. It asks every `retryMs`, and once more just when
-   * the lease that it saw is over, so that nobody leads for at most `leaseMs` and `retryMs` after a leader died.
+   * refuses, is asked again: a candidate holds nothing that it could lose.
+   *
+   * It follows the lease by a watch, which ends with this call: it takes a lease that is given back at once, and one whose
+   * holder died `leaseMs` after the last renewal. Where there is no watch it asks every `retryMs`, sees renewals that much
+   * later, and nobody leads for at most `leaseMs` and `retryMs`.
    */
   async acquire(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      this.#renewedAt = this.#clock.now();
-      if (await this.#tryToTake(signal)) break;
-      const freeInMs = this.#freeAt - this.#clock.now();
-      await this.#clock.sleep(freeInMs > 0 ? Math.min(freeInMs, this.#options.retryMs) : this.#options.retryMs, signal);
-    }
+    if (!(await this.#tryToTake(signal))) await this.#takeInTurn(signal);
     this.#log.info({ lease: this.#options.leaseName, identity: this.#options.identity }, 'leading');
   }
 
@@ -91,6 +92,38 @@ export class Leadership {
     await this.#client.mergePatch(Lease, { name, namespace }, patch, { resourceVersion }).catch(() => undefined);
   }
 
+  async #takeInTurn(signal: AbortSignal): Promise<void> {
+    await using _following = this.#follow();
+    do await this.#sight.untilWorthATry(this.#renewedAt, signal);
+    while (!(await this.#tryToTake(signal)));
+  }
+
+  /** A role of an older version does not allow it. Then, as whenever it fails, the lease is read instead. */
+  #follow(): AsyncDisposable {
+    const { namespace, leaseName } = this.#options;
+    const store = new Store<KubeObject>();
+    store.onChange(({ after }) => this.#sight.told(after)); // a Lease: the watch is of this kind
+    const reflector = new Reflector({
+      kind: Lease,
+      client: this.#client,
+      clock: this.#clock,
+      random: Math.random,
+      log: this.#log,
+      store,
+      lag: undefined,
+      onList: () => undefined,
+      isOptional: false,
+      scope: { namespace, fieldSelector: `metadata.name=${leaseName}` },
+    });
+    const stop = new AbortController();
+    const running = reflector.run(stop.signal);
+    const end = () => {
+      stop.abort(new Error('no candidate any more'));
+      return running;
+    };
+    return { [Symbol.asyncDispose]: end };
+  }
+
   /** False when there was no answer; an answer that names another holder is final. */
   async #renewBy(deadline: number): Promise<boolean> {
     const timeout = new AbortController();
@@ -105,6 +138,7 @@ export class Leadership {
   }
 
   async #tryToTake(signal: AbortSignal): Promise<boolean> {
+    this.#renewedAt = this.#clock.now();
     return this.#try(signal).catch((error: unknown) => {
       if (signal.aborted) throw error;
       return false;
@@ -113,8 +147,10 @@ export class Leadership {
 
   async #try(signal: AbortSignal): Promise<boolean> {
     try {
+      const known = this.#sight.version;
       const lease = await this.#read(signal);
       if (lease === undefined) return await this.#create(signal);
+      this.#sight.answered(lease, known);
       return this.#mayTake(lease) ? await this.#take(lease, signal) : false;
     } catch (error) {
       if (isConflict(error) || (error instanceof KubeError && error.code === 'AlreadyExists')) return false;
@@ -129,14 +165,9 @@ export class Leadership {
     return this.#client.find(Lease, { namespace, name: leaseName }, { signal });
   }
 
-  #mayTake({ metadata, spec }: Lease): boolean {
-    if (spec?.holderIdentity === this.#options.identity || (spec?.holderIdentity ?? '') === '') return true;
-    const version = metadata.resourceVersion ?? '';
-    if (this.#seen?.version !== version) this.#seen = { version, at: this.#clock.now() };
-    const leaseMs = (spec?.leaseDurationSeconds ?? this.#options.leaseMs / 1_000) * 1_000;
-    // Whole milliseconds are slept, and the lease has to be over.
-    this.#freeAt = this.#seen.at + leaseMs + 1;
-    return this.#clock.now() - this.#seen.at > leaseMs;
+  #mayTake(lease: Lease): boolean {
+    const holder = lease.spec?.holderIdentity ?? '';
+    return holder === '' || holder === this.#options.identity || this.#sight.isOver(lease);
   }
 
   async #create(signal: AbortSignal): Promise<boolean> {

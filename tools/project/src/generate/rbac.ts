@@ -91,7 +91,7 @@ const ownNamespaceRole = () => ({
     // What does not exist yet has no name that a role could know.
     rule('', ['configmaps'], ['create']),
     { ...rule('', ['configmaps'], ['get', 'patch']), resourceNames: [certificateKeysConfigMap] },
-    rule('coordination.k8s.io', ['leases'], ['create', 'delete', 'get', 'list', 'patch']),
+    rule('coordination.k8s.io', ['leases'], ['create', 'delete', 'get', 'list', 'patch', 'watch']),
   ],
 });
 

@@ -1,0 +1,439 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Lease } from '@metal/kube/builtin.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { type Clock, createClock } from '@metal/kube/clock.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { Leadership } from '@metal/kube/leader.ts';
+import { openCluster } from '@metal/lab/cluster.ts';
+import { restrictedKubeconfig } from '@metal/lab/roles.ts';
+import { testClock } from '@metal/simulator/test-clock.ts';
+import { pino } from 'pino';
+
+const log = pino({ level: 'silent' });
+const cluster = openCluster({ crds: false });
+after(async () => (await cluster)[Symbol.asyncDispose]());
+
+const namespace = 'default';
+const connect = async (): Promise<KubeClient> => createKubeClient({ kubeconfigPath: (await cluster).kubeconfigPath });
+const times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+const never = new AbortController().signal;
+
+/** A clock that stands still, and tells who waits for it. */
+function stage() {
+  const clock = testClock();
+  const sleeping = new Map<object, number>();
+  const listeners = new Set<() => void>();
+  const changed = () => listeners.forEach((listener) => listener());
+  const observed: Clock = {
+    ...clock,
+    sleep: (ms, signal) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const sleeper = {};
+      const wake = (end: () => void) => {
+        timer[Symbol.dispose]();
+        sleeping.delete(sleeper);
+        end();
+      };
+      const timer = clock.setTimeout(ms, () => wake(resolve));
+      signal?.addEventListener('abort', () => wake(() => reject(signal.reason)), { once: true });
+      sleeping.set(sleeper, clock.now() + ms);
+      changed();
+      return promise;
+    },
+  };
+  const until = (holds: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const check = () => holds() && listeners.delete(check) && resolve();
+      listeners.add(check);
+      check();
+    });
+  const soonest = () => Math.min(...sleeping.values());
+  return {
+    clock: observed,
+    changed,
+    until,
+    untilAsleep: (count: number) => until(() => sleeping.size === count),
+    pass: (ms: number) => clock.advance(ms),
+    untilAsleepFor: (ms: number) => until(() => soonest() - clock.now() === ms),
+    /** Lets time pass from one awakening to the next. */
+    passUntil: async (holds: () => boolean, count = 1) => {
+      for (;;) {
+        await until(() => holds() || sleeping.size === count);
+        if (holds()) return;
+        if (sleeping.size === count) clock.advance(soonest() - clock.now());
+      }
+    },
+  };
+}
+
+/** The way of a candidate to the API server: what goes there is counted, and what comes back can be held up. */
+function road(client: KubeClient, changed = () => {}) {
+  const seen = { reads: 0, answers: 0, watches: 0, watchesEver: 0, told: '' };
+  let free = Promise.resolve();
+  let answered = Promise.resolve();
+  const watch: KubeClient['watch'] = async function* (kind, options) {
+    seen.watches += 1;
+    seen.watchesEver += 1;
+    try {
+      for await (const event of client.watch(kind, options)) {
+        await Promise.race([free, aborted(options.signal)]);
+        yield event;
+        // Asked for the next one: this one has been taken in.
+        seen.told = event.type === 'ERROR' ? '' : (event.object.metadata.resourceVersion ?? '');
+        changed();
+      }
+    } finally {
+      seen.watches -= 1;
+    }
+  };
+  const find: KubeClient['find'] = async (...request) => {
+    const held = answered;
+    seen.reads += 1;
+    const answer = await client.find(...request);
+    seen.answers += 1;
+    changed();
+    await held;
+    return answer;
+  };
+  const around: KubeClient = Object.create(client, {
+    watch: { value: watch },
+    find: { value: find },
+    pages: { value: (...request: Parameters<typeof client.pages>) => client.pages(...request) },
+    create: { value: (...request: Parameters<typeof client.create>) => client.create(...request) },
+    mergePatch: { value: (...request: Parameters<typeof client.mergePatch>) => client.mergePatch(...request) },
+  });
+  const hold = (set: (until: Promise<void>) => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    set(promise);
+    return resolve;
+  };
+  return {
+    client: around,
+    seen,
+    /** Until the result is called the watch tells nothing. */
+    holdWatch: () => hold((until) => (free = until)),
+    /** The next reads are answered, and the answers are on their way until the result is called. */
+    holdAnswers: () => hold((until) => (answered = until)),
+  };
+}
+
+const aborted = (signal = never) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** A leader that renews when it is told to, and a candidate whose client may be that of somebody else. */
+async function openRace(leaseName: string, candidates?: KubeClient) {
+  const client = await connect();
+  const { clock, ...theatre } = stage();
+  const way = road(candidates ?? client, theatre.changed);
+  const options = { namespace, leaseName, ...times };
+  const leader = new Leadership({ options: { ...options, identity: 'leader' }, client, clock, log });
+  await leader.acquire(never);
+  const lines: string[] = [];
+  const heir = new Leadership({
+    options: { ...options, identity: 'heir' },
+    client: way.client,
+    clock,
+    log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line).msg) }),
+  });
+  const stop = new AbortController();
+  const beganAt = clock.now();
+  let isLed = false;
+  const leading = heir.acquire(stop.signal).then(() => {
+    isLed = true;
+    theatre.changed();
+  });
+  return {
+    ...theatre,
+    ...way,
+    leader,
+    leading,
+    lines,
+    stop: () => stop.abort(new Error('stopping')),
+    isLed: () => isLed,
+    sinceMs: () => clock.now() - beganAt,
+    /** Resolves with the version that was written. Some time has to pass before, or nothing is. */
+    renew: async () => {
+      await new Leadership({ options: { ...options, identity: 'leader' }, client, clock, log }).acquire(never);
+      return (await client.get(Lease, { namespace, name: leaseName })).metadata.resourceVersion;
+    },
+    remove: () => client.delete(Lease, { namespace, name: leaseName }),
+    [Symbol.asyncDispose]: async () => {
+      stop.abort(new Error('the test has ended'));
+      await leading.catch(() => undefined);
+      await client[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** One that waits for what does not come fails instead of waiting for ever. */
+const patience = { timeout: 30_000 };
+
+test('of two candidates one leads; the other follows when the lease is given back', async () => {
+  await using client = await connect();
+  const candidate = (identity: string) =>
+    new Leadership({
+      options: { namespace, leaseName: 'led', identity, leaseMs: 15_000, renewMs: 10_000, retryMs: 200 },
+      client,
+      clock: createClock(),
+      log,
+    });
+  const [first, second] = [candidate('first'), candidate('second')];
+  const stop = new AbortController();
+  await first.acquire(stop.signal);
+  let secondLeads = false;
+  const following = second.acquire(stop.signal).then(() => (secondLeads = true));
+  assert.equal((await client.get(Lease, { namespace, name: 'led' })).spec?.holderIdentity, 'first');
+  assert.equal(secondLeads, false);
+  await first.release();
+  await following;
+  const lease = await client.get(Lease, { namespace, name: 'led' });
+  assert.deepEqual([lease.spec?.holderIdentity, lease.spec?.leaseTransitions], ['second', 1]);
+});
+
+test('a lease that its holder stops renewing is taken after its time, not before', async () => {
+  await using client = await connect();
+  const clock = createClock(20);
+  const options = { namespace, leaseName: 'dead', leaseMs: 15_000, renewMs: 10_000, retryMs: 1_000 };
+  await new Leadership({ options: { ...options, identity: 'dead' }, client, clock, log }).acquire(
+    new AbortController().signal,
+  );
+  const startedAt = clock.now();
+  await new Leadership({ options: { ...options, identity: 'heir' }, client, clock, log }).acquire(
+    new AbortController().signal,
+  );
+  assert.ok(clock.now() - startedAt >= 15_000);
+});
+
+test('a candidate asks just when the lease that it saw is over, however seldom it asks before', async () => {
+  await using client = await connect();
+  const clock = createClock(20);
+  const options = { namespace, leaseName: 'left', leaseMs: 15_000, renewMs: 10_000, retryMs: 14_000 };
+  const candidate = (identity: string) =>
+    new Leadership({ options: { ...options, identity }, client, clock: counting, log });
+  const pausesMs: number[] = [];
+  const counting: typeof clock = {
+    ...clock,
+    sleep: (ms, signal) => {
+      pausesMs.push(ms);
+      return clock.sleep(ms, signal);
+    },
+  };
+  await candidate('dead').acquire(new AbortController().signal);
+  await candidate('heir').acquire(new AbortController().signal);
+  const [first = 0, second = 0] = pausesMs;
+  assert.ok(first > 10_000 && first <= 14_000, `it asked again after ${first} ms`);
+  assert.ok(second <= 15_000 - first, `and then after ${second} ms`);
+});
+
+test('a leader counts from when it asked, so that a slow answer prolongs nothing', { timeout: 30_000 }, async () => {
+  await using client = await connect();
+  const clock = createClock(20);
+  const options = { namespace, leaseName: 'slow', identity: 'slow', leaseMs: 15_000, renewMs: 10_000, retryMs: 100 };
+  const road = { isSlow: false, isCut: false };
+  let cutAt = 0;
+  const slow: typeof client = Object.create(client, {
+    find: { value: (...request: Parameters<typeof client.find>) => client.find(...request) },
+    create: { value: (...request: Parameters<typeof client.create>) => client.create(...request) },
+    mergePatch: {
+      value: async (...request: Parameters<typeof client.mergePatch>) => {
+        if (road.isCut) throw new Error('the road is cut');
+        const answer = await client.mergePatch(...request);
+        if (road.isSlow) {
+          // Written, and the answer is on its way for eight seconds; it is the last one.
+          cutAt = clock.now();
+          road.isCut = true;
+          await clock.sleep(8_000);
+        }
+        return answer;
+      },
+    },
+  });
+  const leader = new Leadership({ options, client: slow, clock, log });
+  await leader.acquire(new AbortController().signal);
+  road.isSlow = true;
+  await assert.rejects(leader.keep(new AbortController().signal), { code: 'LeaseLost' });
+  const ledForMs = clock.now() - cutAt;
+  assert.ok(ledForMs < 15_000, `it led for ${ledForMs} ms after its last renewal was written`);
+});
+
+test('a leader whose lease is taken stops at once', async () => {
+  await using client = await connect();
+  const options = { namespace, leaseName: 'taken', identity: 'robbed', leaseMs: 15_000, renewMs: 10_000, retryMs: 100 };
+  const leader = new Leadership({ options, client, clock: createClock(), log });
+  await leader.acquire(new AbortController().signal);
+  const kept = leader.keep(new AbortController().signal);
+  await client.mergePatch(Lease, { namespace, name: 'taken' }, { spec: { holderIdentity: 'robber' } });
+  await assert.rejects(kept, { code: 'LeaseLost' });
+});
+
+test('a candidate leads one lease time after the last renewal, not after it would have asked', patience, async () => {
+  await using race = await openRace('pushed');
+  await race.untilAsleepFor(times.retryMs);
+  race.pass(100);
+  await race.renew();
+  await race.untilAsleepFor(2 * times.retryMs);
+  await race.passUntil(race.isLed);
+  assert.equal(race.sinceMs(), 100 + times.leaseMs);
+});
+
+test('a candidate that is told of every renewal does not ask', patience, async () => {
+  await using race = await openRace('told');
+  await race.untilAsleepFor(times.retryMs);
+  race.pass(100);
+  for (let renewals = 0; renewals < 10; renewals += 1) {
+    await race.renew();
+    await race.untilAsleepFor(2 * times.retryMs);
+    race.pass(times.retryMs);
+  }
+  assert.equal(race.seen.reads, 1);
+});
+
+test('a lease that is given back, or deleted, is taken at once', patience, async () => {
+  for (const free of ['release', 'delete'] as const) {
+    await using race = await openRace(`freed-by-${free}`);
+    await race.untilAsleepFor(times.retryMs);
+    race.pass(100);
+    await race.renew();
+    await race.untilAsleepFor(2 * times.retryMs);
+    race.pass(100);
+    await (free === 'release' ? race.leader.release() : race.remove());
+    await race.leading;
+    assert.equal(race.sinceMs(), 200);
+  }
+});
+
+test('no watch is left when a candidate leads, nor when it gives up', patience, async () => {
+  for (const end of ['leads', 'gives up'] as const) {
+    await using race = await openRace(`ended-${end.replace(' ', '-')}`);
+    await race.untilAsleepFor(times.retryMs);
+    race.pass(100);
+    await race.renew();
+    await race.untilAsleepFor(2 * times.retryMs);
+    race.pass(100);
+    assert.equal(race.seen.watches, 1);
+    if (end === 'leads') await race.leader.release();
+    else race.stop();
+    await race.leading.catch(() => undefined);
+    assert.deepEqual([race.isLed(), race.seen.watches], [end === 'leads', 0]);
+  }
+});
+
+test('one that finds the lease free opens no watch', patience, async () => {
+  await using client = await connect();
+  const { client: counted, seen } = road(client);
+  const options = { namespace, leaseName: 'free', identity: 'only', ...times };
+  await new Leadership({ options, client: counted, clock: createClock(), log }).acquire(never);
+  assert.equal(seen.watchesEver, 0);
+});
+
+test('a watch that is silent from the beginning, or falls silent, costs one retry at most', patience, async () => {
+  for (const silent of ['from the beginning', 'later'] as const) {
+    await using race = await openRace(`silent-${silent.replaceAll(' ', '-')}`);
+    if (silent === 'from the beginning') race.holdWatch();
+    await race.untilAsleepFor(times.retryMs);
+    race.pass(100);
+    await race.renew();
+    if (silent === 'later') {
+      await race.untilAsleepFor(2 * times.retryMs);
+      race.holdWatch();
+      race.pass(times.retryMs);
+      await race.renew();
+    }
+    const renewedAt = race.sinceMs();
+    await race.passUntil(race.isLed);
+    assert.ok(race.sinceMs() - renewedAt <= times.leaseMs + times.retryMs, `after ${race.sinceMs() - renewedAt} ms`);
+  }
+});
+
+test('what the watch tells late, after it was read, prolongs nothing', patience, async () => {
+  await using race = await openRace('told-late');
+  const tell = race.holdWatch();
+  await race.untilAsleepFor(times.retryMs);
+  race.pass(100);
+  await race.renew();
+  race.pass(100);
+  const version = await race.renew();
+  race.pass(times.retryMs - 200);
+  await race.untilAsleepFor(times.retryMs);
+  race.pass(1_000);
+  tell();
+  await race.until(() => race.seen.told === version);
+  await race.passUntil(race.isLed);
+  assert.equal(race.sinceMs(), times.retryMs + times.leaseMs);
+});
+
+test('an answer that comes late, after the watch told of a renewal, prolongs nothing', patience, async () => {
+  await using race = await openRace('answered-late');
+  await race.untilAsleepFor(times.retryMs);
+  const answer = race.holdAnswers();
+  race.pass(times.retryMs);
+  await race.until(() => race.seen.answers === 2);
+  const version = await race.renew();
+  await race.until(() => race.seen.told === version);
+  race.pass(1_000);
+  answer();
+  await race.passUntil(race.isLed);
+  assert.equal(race.sinceMs(), times.retryMs + times.leaseMs);
+});
+
+test(
+  'a role without watch, that of an older version, costs one retry at most and no line in the log',
+  patience,
+  async () => {
+    await using client = await connect();
+    await using older = await connectAs(client, 'older', ['create', 'delete', 'get', 'list', 'patch']);
+    await using race = await openRace('unwatched', older);
+    await race.untilAsleep(2);
+    race.pass(100);
+    await race.renew();
+    await race.passUntil(race.isLed, 2);
+    const afterMs = race.sinceMs() - 100;
+    assert.ok(afterMs > times.leaseMs && afterMs <= times.leaseMs + times.retryMs, `after ${afterMs} ms`);
+    assert.deepEqual(race.lines, ['leading']);
+  },
+);
+
+test('the generated role allows the watch', patience, async () => {
+  await using client = await connect();
+  const kubeconfigPath = await restrictedKubeconfig(await cluster, client);
+  await using operator = createKubeClient({ kubeconfigPath });
+  await untilAllowed(operator);
+  await using race = await openRace('allowed', operator);
+  await race.untilAsleepFor(times.retryMs);
+  race.pass(100);
+  await race.renew();
+  await race.untilAsleepFor(2 * times.retryMs);
+});
+
+/** A user who may do only that with leases. */
+async function connectAs(client: KubeClient, user: string, verbs: readonly string[]): Promise<KubeClient> {
+  const group = 'rbac.authorization.k8s.io';
+  const path = `/apis/${group}/v1/namespaces/${namespace}`;
+  const metadata = { name: user, namespace };
+  const apiVersion = `${group}/v1`;
+  const rules = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs }];
+  const roleRef = { apiGroup: group, kind: 'Role', name: user };
+  const subjects = [{ apiGroup: group, kind: 'User', name: user }];
+  const role = { apiVersion, kind: 'Role', metadata, rules };
+  const binding = { apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects };
+  await client.raw({ method: 'POST', path: `${path}/roles`, body: role });
+  await client.raw({ method: 'POST', path: `${path}/rolebindings`, body: binding });
+  const restricted = createKubeClient({ kubeconfigPath: await (await cluster).kubeconfigFor(user) });
+  await untilAllowed(restricted);
+  return restricted;
+}
+
+/** The API server learns of roles by watches of its own. */
+async function untilAllowed(client: KubeClient): Promise<void> {
+  for (;;) {
+    try {
+      return void (await client.list(Lease, { namespace }));
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error;
+    }
+  }
+}
