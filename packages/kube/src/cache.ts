@@ -117,9 +117,11 @@ export class CacheSet {
     for (const { reflector } of this.#entries.values()) await reflector.catchUp(this.#stop.signal);
   }
 
-  /** Resources whose first list is still coming in. */
-  get missing(): readonly string[] {
-    return [...this.#entries.values()].filter(({ isComplete }) => !isComplete).map(({ kind }) => kind.plural);
+  /** Resources whose first list is still coming in, and why it did not come when it was last asked for. */
+  get missing(): readonly { readonly resource: string; readonly problem: string | undefined }[] {
+    return [...this.#entries.values()]
+      .filter(({ isComplete }) => !isComplete)
+      .map(({ kind, reflector }) => ({ resource: kind.plural, problem: reflector.problem }));
   }
 
   async stop(): Promise<void> {

@@ -43,7 +43,7 @@ test('what is urgent, a machine, and a watch do not wait behind work', async () 
   await using server = await openSlowServer(64);
   const work = Array.from({ length: 100 }, () => server.ask('work', '/later').catch(() => 'cut off'));
   await server.manyWait;
-  const lanes = ['urgent', 'machine', 'watch'] as const;
+  const lanes = ['urgent', 'machine', 'report', 'watch'] as const;
   const answers = await Promise.all(lanes.map((lane) => server.ask(lane, '/now')));
   assert.deepEqual(
     answers.map(({ status, text }) => [status, text]),

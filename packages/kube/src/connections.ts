@@ -3,17 +3,21 @@ import { Pool } from 'undici';
 import type { Credentials } from './access.ts';
 
 /**
- * Whose connections a request takes. `machine`: what a machine waits for that boots or reports, and gives up some time.
- * `urgent`: leases.
+ * Whose connections a request takes. `machine`: what a machine that boots asks for, and gives up some time. `report`: what it
+ * tells, and is thanked for. `urgent`: leases.
  */
-export type Lane = 'work' | 'watch' | 'machine' | 'urgent';
-
-/** More do not write faster: the API server has its limit of requests at once, and each costs a handshake and 50 kB. */
-const atOnce: Readonly<Record<Lane, number | null>> = { work: 64, watch: null, machine: 48, urgent: 4 };
+export type Lane = 'work' | 'watch' | 'machine' | 'report' | 'urgent';
 
 /**
- * Connections to one API server with one set of credentials, whose certificates are read once. Work, watches, machines and what
- * is urgent have connections of their own: no lease and no machine waits behind a thousand writes, and no write behind watches.
+ * More do not write faster: the API server has its limit of requests at once, and each costs a handshake and 50 kB. Of those
+ * for machines the boot service takes 24 for what they are to boot; of those for reports, 12 for how far they came.
+ */
+const atOnce: Readonly<Record<Lane, number | null>> = { work: 64, watch: null, machine: 32, report: 24, urgent: 4 };
+
+/**
+ * Connections to one API server with one set of credentials, whose certificates are read once. Work, watches, machines, what
+ * they report, and what is urgent have connections of their own: no lease and no machine waits behind a thousand writes, and no
+ * write behind watches.
  */
 export class Connections {
   readonly #lanes: Readonly<Record<Lane, Pool>>;
@@ -28,7 +32,13 @@ export class Connections {
         allowH2: false,
         connect,
       });
-    this.#lanes = { work: open('work'), watch: open('watch'), machine: open('machine'), urgent: open('urgent') };
+    this.#lanes = {
+      work: open('work'),
+      watch: open('watch'),
+      machine: open('machine'),
+      report: open('report'),
+      urgent: open('urgent'),
+    };
   }
 
   of(lane: Lane): Pool {

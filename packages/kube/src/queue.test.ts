@@ -136,6 +136,15 @@ test('one of them that takes a second keeps no other back', () => {
   assert.equal(queue.depth, 0, 'it was counted out before');
 });
 
+test('time in which none of them is worked on is nothing that one of them takes', () => {
+  const { queue, clock } = openQueue();
+  queue.addBacklog(manyNames(1_000));
+  clock.advance(10_000);
+  queue.add('new');
+  const taken = Array.from({ length: 65 }, () => queue.take());
+  assert.equal(taken.at(-1), 'new');
+});
+
 test('one of them to which something happens does not wait any more, and is worked on once', () => {
   const { queue } = openQueue();
   queue.addBacklog(manyNames(100));
@@ -156,7 +165,7 @@ test('what was there before is forgotten and given up as anything else', () => {
   assert.equal(queue.depth, 65);
   queue.addAfter('old-64', 10);
   clock.advance(500);
-  assert.equal(queue.depth, 65, 'it is due as soon as it is its turn');
+  assert.equal(queue.depth, 65, 'it was to be due by now, and is; it waits no more in the backlog');
   queue.close();
   clock.advance(2_000);
   assert.equal(queue.depth, 0);

@@ -23,9 +23,8 @@ const countsForMs = 1_000;
  * Keys to be worked on. A key that is asked for twice is worked on once, at the earlier time; a key that is being
  * worked on is held back until it is done; keys that are due are taken in the order in which they became due.
  *
- *   add ──────────────────────────► due ──► taken ──► done
- *   addBacklog ──► 64 at once ───────▲                  │
- *          ▲────────────────────────────────────────────┘
+ *   add ──────────────────────► due ──► taken ──► done
+ *   addBacklog ──► 64 at once ───▲                  └─► makes room for the next of the backlog
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -37,8 +36,8 @@ export class WorkQueue {
   readonly #again = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #backlog = new Set<string>();
-  /** Keys of the backlog that are due or worked on, until they do not count any more. */
-  readonly #ofBacklog = new Map<string, Disposable>();
+  /** Keys of the backlog that are due or worked on, until they do not count any more; worked on with a timer. */
+  readonly #ofBacklog = new Map<string, Disposable | undefined>();
   #onReady: () => void = () => undefined;
   #closed = false;
 
@@ -91,7 +90,7 @@ export class WorkQueue {
   /** After the delay, unless it becomes due earlier for another reason. */
   addAfter(key: string, delayMs: number): void {
     if (delayMs <= 0) return this.add(key);
-    if (this.#closed || this.#ready.has(key) || this.#backlog.has(key)) return;
+    if (this.#closed || this.#ready.has(key)) return;
     const dueAt = this.#clock.now() + delayMs;
     const earlier = this.#delayed.get(key);
     if (earlier !== undefined && earlier.dueAt <= dueAt) return;
@@ -132,6 +131,7 @@ export class WorkQueue {
     const [key, since] = next;
     this.#ready.delete(key);
     this.#running.set(key, this.#clock.now());
+    this.#countBacklog(key);
     this.#observer?.started(this.#clock.now() - since);
     return key;
   }
@@ -154,7 +154,7 @@ export class WorkQueue {
     this.#closed = true;
     this.#ready.clear();
     this.#backlog.clear();
-    for (const timer of this.#ofBacklog.values()) timer[Symbol.dispose]();
+    for (const timer of this.#ofBacklog.values()) timer?.[Symbol.dispose]();
     this.#ofBacklog.clear();
     for (const key of this.#delayed.keys()) this.#cancelDelay(key);
   }
@@ -162,18 +162,24 @@ export class WorkQueue {
   #continueBacklog(): void {
     for (const key of this.#backlog) {
       if (this.#ofBacklog.size >= mostOfBacklog) return;
-      const timer = this.#clock.setTimeout(countsForMs, () => this.#leaveBacklog(key));
-      this.#ofBacklog.set(key, timer);
+      if (!this.#ofBacklog.has(key)) this.#ofBacklog.set(key, undefined);
       this.add(key);
     }
   }
 
+  /** From now on it counts for so long, or until it is done. */
+  #countBacklog(key: string): void {
+    if (!this.#ofBacklog.has(key)) return;
+    this.#ofBacklog.get(key)?.[Symbol.dispose]();
+    this.#ofBacklog.set(
+      key,
+      this.#clock.setTimeout(countsForMs, () => this.#leaveBacklog(key)),
+    );
+  }
+
   #leaveBacklog(key: string): void {
-    const timer = this.#ofBacklog.get(key);
-    if (timer === undefined) return;
-    timer[Symbol.dispose]();
-    this.#ofBacklog.delete(key);
-    this.#continueBacklog();
+    this.#ofBacklog.get(key)?.[Symbol.dispose]();
+    if (this.#ofBacklog.delete(key)) this.#continueBacklog();
   }
 
   #cancelDelay(key: string): void {

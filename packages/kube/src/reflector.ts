@@ -46,6 +46,7 @@ export class Reflector {
   #version: string | undefined;
   #listsAreStreamed = true;
   #pauseMs = firstPauseMs;
+  #problem: string | undefined;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -54,6 +55,11 @@ export class Reflector {
   /** Resolves once the first list is in the store, or it is known that there is none to be had. */
   get synced(): Promise<void> {
     return this.#synced.promise;
+  }
+
+  /** Why it could not be asked last; undefined when it could. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /** Runs until the signal is aborted; never rejects. */
@@ -130,6 +136,7 @@ export class Reflector {
     this.#options.lag?.forget();
     this.#version = resourceVersion;
     this.#pauseMs = firstPauseMs;
+    this.#problem = undefined;
     this.#synced.resolve();
   }
 
@@ -149,6 +156,7 @@ export class Reflector {
     if (type !== 'BOOKMARK') lag?.arrived(object.metadata.resourceVersion);
     this.#version = object.metadata.resourceVersion ?? this.#version;
     this.#pauseMs = firstPauseMs;
+    this.#problem = undefined;
   }
 
   /** @throws KubeError for an event that says that the watch has failed. */
@@ -186,7 +194,11 @@ export class Reflector {
     const { log, kind, clock, random } = this.#options;
     const pauseMs = this.#pauseMs * (0.5 + random() / 2);
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
-    log.debug({ resource: kind.plural, error: wordsOf(error), pauseMs: Math.round(pauseMs) }, 'watch lost, resuming');
+    const told = { resource: kind.plural, error: wordsOf(error) };
+    // What was never known is missed by everybody; a watch that is lost is resumed before anybody notices, as a rule.
+    if (this.#version === undefined && this.#problem !== told.error) log.warn(told, 'cannot be listed; asked again');
+    else log.debug({ ...told, pauseMs: Math.round(pauseMs) }, 'watch lost, resuming');
+    this.#problem = told.error;
     await clock.sleep(pauseMs, signal).catch(() => undefined);
   }
 }

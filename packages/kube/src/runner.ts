@@ -200,6 +200,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   #pass(key: string): void {
     this.#queue.forget(key);
     this.#queue.done(key);
+    // Last: what becomes due by that is taken when this call has returned.
     this.#slots.release();
   }
 

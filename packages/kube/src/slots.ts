@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** A fixed number of places for turns being judged. A turn that waits for the network lends its place away. */
+/** A fixed number of places for work, such as turns being judged. A turn that waits for the network lends its place away. */
 export class Slots {
   readonly size: number;
   #free: number;

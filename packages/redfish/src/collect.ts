@@ -37,8 +37,11 @@ export function collect(
     signal.removeEventListener('abort', onAbort);
     end();
   };
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) {
+    onAbort();
+    return promise;
+  }
+  signal.addEventListener('abort', onAbort, { once: true });
   dispatcher.dispatch(request, {
     onRequestStart(started) {
       // It waited for a connection meanwhile. To abort it now would end the connection with it; nothing was sent on that yet.

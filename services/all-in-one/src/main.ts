@@ -6,7 +6,7 @@ import { createLog } from './log.ts';
 import { apiServerObstacle } from './api-server-obstacle.ts';
 import { startEndpoints } from './endpoints.ts';
 import { metricsGuardOf } from './metrics/guard.ts';
-import { beginSystem } from './system.ts';
+import { prepareSystem } from './system.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
 
@@ -22,33 +22,28 @@ async function main(): Promise<void> {
   });
   using _alive = untilTheEnd();
   const identity = `${hostname()}_${randomUUID()}`;
-  const starting = beginSystem({ config, clock: systemClock, random: Math.random, log, identity });
-  const { metrics, client } = starting;
+  const prepared = prepareSystem({ config, clock: systemClock, random: Math.random, log, identity });
+  const { metrics, client } = prepared;
   collectDefaultMetrics({ register: metrics });
+  let isStopping = false;
   // A fleet of thousands takes seconds to be known: who waits for it, or watches over it, need not wait with it.
-  const opening = startEndpoints(config, metrics, {
+  await using _endpoints = await startEndpoints(config, metrics, {
     guard: metricsGuardOf(client),
-    obstacle: async () => starting.obstacle ?? apiServerObstacle(client)(),
+    obstacle: async () => (isStopping ? 'it is stopping' : (prepared.obstacle ?? apiServerObstacle(client)())),
   });
-  void opening.then(
-    () => log.info({ health: config.healthAddress, metrics: config.metrics.address }, 'starting'),
-    () => undefined, // told below
-  );
-  const everything = Promise.all([starting.running, opening]);
-  const started = await Promise.race([everything, stopAsked.then(() => undefined)]);
-  if (started === undefined) return log.info('stopping before everything was there');
-  const [system, endpoints] = started;
-  await using _system = system;
-  await using _endpoints = endpoints;
+  log.info({ health: config.healthAddress, metrics: config.metrics.address }, 'starting');
+  await using system = await Promise.race([prepared.start(), stopAsked.then(() => undefined)]);
+  if (system === undefined) return log.info('stopping before everything was there');
   const { registryUrl, bootUrl, metadataUrl, eventUrl } = system;
   log.info({ components: [...config.components], registryUrl, bootUrl, metadataUrl, eventUrl, identity }, 'running');
   const reason = await Promise.race([stopAsked, system.stopped.then(() => 'stopped')]);
+  isStopping = true;
   log.info({ reason }, 'stopping: running turns finish first');
 }
 
 /**
- * Clocks and idle connections keep no process alive. While it waits for an API server that is away, before anything listens
- * here, there would be nothing left to wait for, and it would end without a word.
+ * Clocks and idle connections keep no process alive. While it waits for an API server that is away, and is told to listen
+ * nowhere, there would be nothing left to wait for, and it would end without a word.
  */
 function untilTheEnd(): Disposable {
   const timer = setInterval(() => undefined, longestIntervalMs);

@@ -92,6 +92,7 @@ export async function startBootPart(
     auth: config.registryAuth,
     client,
     clientForMachines: client.inLane('machine'),
+    clientForReports: client.inLane('report'),
     servers: caches.servers,
     bootConfigurations: caches.bootConfigurations,
     bootTokenKey,

@@ -57,17 +57,17 @@ export interface RunningSystem extends AsyncDisposable {
 /** How long running turns may take to finish after the signal to stop. */
 const gracePeriodMs = 8_000;
 
-/** Until it has started, what there is of it for those who ask how far it is. */
-export interface StartingSystem {
+/** What there is of a system before it has started, for those who ask how far it is. */
+export interface PreparedSystem {
   readonly metrics: MetricsRegistry;
   readonly client: KubeClient;
   /** Why it cannot do its work yet, in words; undefined when it has started. */
   readonly obstacle: string | undefined;
-  readonly running: Promise<RunningSystem>;
+  start(): Promise<RunningSystem>;
 }
 
-/** Begins to start a system; whoever asks how far it is has an answer at once. */
-export function beginSystem(options: SystemOptions): StartingSystem {
+/** Asks nobody anything yet. @throws KubeError when no cluster is configured */
+export function prepareSystem(options: SystemOptions): PreparedSystem {
   const metrics = new MetricsRegistry();
   const client = createKubeClient({
     kubeconfigPath: options.config.kubeconfigPath,
@@ -77,27 +77,32 @@ export function beginSystem(options: SystemOptions): StartingSystem {
   });
   const cacheSet = new CacheSet({ client, clock: options.clock, log: options.log, metrics });
   let hasStarted = false;
-  const running = start({ ...options, metrics, client, cacheSet }).then((system) => {
-    hasStarted = true;
-    return system;
-  });
   return {
     metrics,
     client,
     get obstacle() {
-      if (hasStarted) return undefined;
-      const { missing } = cacheSet;
-      return missing.length === 0
-        ? 'it is starting: what machines talk to does not listen yet'
-        : `it is starting: it does not know all ${missing.join(', ')} yet`;
+      return hasStarted ? undefined : `it is starting: ${whatIsMissing(cacheSet)}`;
     },
-    running,
+    start: async () => {
+      const system = await start({ ...options, metrics, client, cacheSet });
+      hasStarted = true;
+      return system;
+    },
   };
 }
 
-export const startSystem = (options: SystemOptions): Promise<RunningSystem> => beginSystem(options).running;
+function whatIsMissing({ missing }: CacheSet): string {
+  if (missing.length === 0) return 'it knows the fleet, and its services do not listen yet';
+  const why = missing.find(({ problem }) => problem !== undefined)?.problem;
+  const names = missing.map(({ resource }) => resource).join(', ');
+  return `it does not know all ${names} yet${why === undefined ? '' : `: ${why}`}`;
+}
 
-interface Beginning extends SystemOptions {
+export async function startSystem(options: SystemOptions): Promise<RunningSystem> {
+  return prepareSystem(options).start();
+}
+
+interface Prepared extends SystemOptions {
   readonly metrics: MetricsRegistry;
   readonly client: KubeClient;
   readonly cacheSet: CacheSet;
@@ -107,7 +112,7 @@ interface Beginning extends SystemOptions {
  * Starts the parts in the order in which they need each other: caches, the services that machines talk to, then the
  * controllers that send machines there. Disposing stops them the other way round.
  */
-async function start({ metrics, client, cacheSet, ...options }: Beginning): Promise<RunningSystem> {
+async function start({ metrics, client, cacheSet, ...options }: Prepared): Promise<RunningSystem> {
   const { config } = options;
   const stack = new AsyncDisposableStack();
   try {
@@ -126,7 +131,7 @@ async function start({ metrics, client, cacheSet, ...options }: Beginning): Prom
       signal: stop.signal,
       bootTokenKey: bootTokenKeyFrom(client, config.managerNamespace),
     };
-    const metadataUrl = metadataCaches && (await startMetadataPart(forMachines(shared), metadataCaches, stack));
+    const metadataUrl = metadataCaches && (await startMetadataPart(inLane('machine', shared), metadataCaches, stack));
     const { registryUrl, bootUrl, eventUrl, running } =
       caches === undefined ? nothingElse : await startOthers({ ...shared, caches }, cacheSet, stack);
     const stopped =
@@ -165,7 +170,10 @@ const nothingElse: OtherParts = {
 };
 
 /** For services that do nothing else: what machines wait for does not stand behind the work on a fleet, as they give up. */
-const forMachines = <S extends Shared>(shared: S): S => ({ ...shared, client: shared.client.inLane('machine') });
+const inLane = <S extends Shared>(lane: 'machine' | 'report', shared: S): S => ({
+  ...shared,
+  client: shared.client.inLane(lane),
+});
 
 async function startOthers(
   shared: SharedWithCaches,
@@ -173,7 +181,7 @@ async function startOthers(
   stack: AsyncDisposableStack,
 ): Promise<OtherParts> {
   const { config } = shared;
-  const registryUrl = await has(config, 'registry', () => startRegistryPart(forMachines(shared), stack));
+  const registryUrl = await has(config, 'registry', () => startRegistryPart(inLane('report', shared), stack));
   const boot = await has(config, 'boot', () =>
     startBootPart(shared, { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
   );
@@ -287,7 +295,7 @@ function forgetTheDeleted(
   stack.use(bmcs.onChange(({ key, after }) => after === undefined && access.forgetBmc(key)));
   stack.use(servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(uidOf(before))));
   stack.use(endpoints.onChange(({ before, after }) => after === undefined && access.forgetLogins(uidOf(before))));
-  stack.use(endpoints.onChange(({ key, after }) => after === undefined && discoveries.leave(key)));
+  stack.use(endpoints.onChange(({ key, after }) => after === undefined && discoveries.forget(key)));
   return stack;
 }
 

@@ -37,8 +37,10 @@ export interface BootOptions {
   /** none also opens `/ignition/<uuid>`, for images that know no token. */
   auth: 'token' | 'none';
   client: KubeClient;
-  /** For what a machine waits for, so that it does not stand behind the preparation of a thousand others. */
+  /** For what a machine waits for, so that it does not stand behind the preparation of a thousand others, … */
   clientForMachines?: KubeClient | undefined;
+  /** … and for what machines tell, so that it does not stand behind that either. */
+  clientForReports?: KubeClient | undefined;
   /** Needs the index `uuid` with lower-case values. */
   servers: Cache<Server>;
   /** Needs the index `server`: by the server that they are for. */
@@ -117,7 +119,16 @@ const farewellMs = 5_000;
  * but the evidence it is about to write, so that any number of replicas may run.
  */
 export async function startBoot(options: BootOptions): Promise<RunningBoot> {
-  const { client, clientForMachines = client, servers, bootConfigurations, clock, log, auth } = options;
+  const {
+    client,
+    clientForMachines = client,
+    clientForReports = client,
+    servers,
+    bootConfigurations,
+    clock,
+    log,
+    auth,
+  } = options;
   const stack = new AsyncDisposableStack();
   const tokens = stack.use(new BootTokens({ ...options, client: clientForMachines }));
   const oci = options.registries && stack.use(new HeldOciImages(options, options.registries)).images;
@@ -127,7 +138,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const strangers = new Strangers();
   const machines = new Machines({ client: clientForMachines, servers, bootConfigurations, tokens, strangers, clock });
   const { onStep, onOverdue } = countSteps(options.metrics);
-  const evidence = stack.use(new EvidenceLog({ client: clientForMachines, bootConfigurations, clock, log, onStep }));
+  const evidence = stack.use(new EvidenceLog({ client: clientForReports, bootConfigurations, clock, log, onStep }));
   let url = options.publicUrl ?? '';
 
   const http = application({

@@ -27,8 +27,7 @@ test('a hall that has booted is written about twelve machines at a time, and wha
       written.push({ name: metadata.name, steps, answer: resolve });
     });
   await using evidence = new EvidenceLog({
-    // What is not called here may be missing.
-    client: { apply } as unknown as KubeClient,
+    client: { apply: apply as unknown as KubeClient['apply'], find: () => Promise.resolve(undefined) },
     bootConfigurations,
     clock: systemClock,
     log: pino({ level: 'silent' }),
@@ -46,4 +45,29 @@ test('a hall that has booted is written about twelve machines at a time, and wha
   await Promise.all(recorded);
   assert.equal(written.length, 30, 'one write per boot');
   assert.deepEqual(written.find(({ name }) => name === last.metadata.name)?.steps, ['ignition', 'booted']);
+});
+
+test('a process that ends does not wait for ever for what cannot be written', async () => {
+  const bootConfigurations = new Store<ServerBootConfiguration>();
+  const boots = Array.from({ length: 30 }, (_, index) => bootOf(index));
+  for (const boot of boots) bootConfigurations.absorb(boot);
+  const timers = new Set<() => void>();
+  const clock = {
+    ...systemClock,
+    setTimeout: (_delayMs: number, callback: () => void) => {
+      timers.add(callback);
+      return { [Symbol.dispose]: () => void timers.delete(callback) };
+    },
+  };
+  const evidence = new EvidenceLog({
+    client: { apply: () => new Promise(() => undefined), find: () => Promise.resolve(undefined) },
+    bootConfigurations,
+    clock,
+    log: pino({ level: 'silent' }),
+  });
+  for (const boot of boots) void evidence.record(boot, 'ignition');
+  await setImmediate();
+  const ended = evidence[Symbol.asyncDispose]();
+  for (const callback of timers) callback();
+  await ended;
 });

@@ -11,7 +11,7 @@ import { evidence, type Step } from './evidence.ts';
 import { type BootStep, isSettled, mergeSteps, overdueType, stepsOf } from './progress.ts';
 
 export interface EvidenceLogOptions {
-  client: KubeClient;
+  client: Pick<KubeClient, 'find' | 'apply'>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   clock: Clock;
   log: Logger;
@@ -39,6 +39,10 @@ const firstRetryMs = 200;
 const longestRetryMs = 30_000;
 /** Of all boots: what machines ask goes over the same connections. */
 const mostWritesAtOnce = 12;
+/** An API server that hangs must not keep the place of others; what was not answered is tried again. */
+const deadlineMs = 10_000;
+/** What is not written by then is lost with the process: a machine that was not thanked tells again. */
+const farewellMs = 5_000;
 
 /**
  * Records how far a boot came: steps in `status.boot.steps`, and what other programs know as conditions.
@@ -104,7 +108,9 @@ export class EvidenceLog implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const [key, pending] of this.#pending) this.#writeIn(key, pending, 0, firstRetryMs);
     this.#closed = true;
-    await Promise.all(this.#writing.values());
+    const { promise: enough, resolve } = Promise.withResolvers<void>();
+    using _timer = this.#options.clock.setTimeout(farewellMs, resolve);
+    await Promise.race([Promise.all(this.#writing.values()), enough]);
   }
 
   #pendingOf(boot: ServerBootConfiguration): Pending {
@@ -176,7 +182,9 @@ export class EvidenceLog implements AsyncDisposable {
   async #apply({ boot, steps: seen, overdue }: Pending, { live }: { live: boolean }): Promise<void> {
     const { name, namespace, uid } = boot.metadata;
     const cached = live ? undefined : this.#cached(boot);
-    const current = cached ?? (await this.#options.client.find(ServerBootConfiguration, { name, namespace }));
+    const signal = AbortSignal.timeout(deadlineMs);
+    const current =
+      cached ?? (await this.#options.client.find(ServerBootConfiguration, { name, namespace }, { signal }));
     if (current === undefined || current.metadata.uid !== uid) return;
     const steps = mergeSteps(stepsOf(current), seen);
     const conditions = [
@@ -191,7 +199,7 @@ export class EvidenceLog implements AsyncDisposable {
         status: { conditions: firstOfEach(conditions), boot: { steps } },
       },
       // The registry may have heard of the boot as well; it is the same news.
-      { fieldManager: 'metal-operator/boot-evidence', subresource: 'status', force: true },
+      { fieldManager: 'metal-operator/boot-evidence', subresource: 'status', force: true, signal },
     );
   }
 

@@ -22,11 +22,20 @@ const serverOf = (index: number): Server => ({
   },
 });
 
+const bootOf = (index: number): ServerBootConfiguration => ({
+  apiVersion: 'metal.ironcore.dev/v1alpha1',
+  kind: 'ServerBootConfiguration',
+  metadata: { name: `boot-${index}`, namespace: 'default', uid: `uid-boot-${index}`, resourceVersion: '1' },
+  spec: { serverRef: { name: `server-${index}` } },
+  status: { state: 'Ready' },
+});
+
 /** A hall of machines that ask at once, and an API server that answers when it is told to. */
-function openHall(count: number) {
-  const servers = new Store<Server>();
+function openHall(count: number, { withBoot = true } = {}) {
+  const [servers, bootConfigurations] = [new Store<Server>(), new Store<ServerBootConfiguration>()];
   const known = Array.from({ length: count }, (_, index) => serverOf(index));
   for (const server of known) servers.absorb(server);
+  if (withBoot) for (const index of known.keys()) bootConfigurations.absorb(bootOf(index));
   const asked: { answer: () => void }[] = [];
   const find = (kind: Kind, { name }: { name: string }) =>
     new Promise((resolve) => {
@@ -43,11 +52,10 @@ function openHall(count: number) {
     sleep: () => Promise.resolve(),
   };
   const machines = new Machines({
-    // What is not called here may be missing.
-    client: { find } as unknown as KubeClient,
-    tokens: {} as unknown as BootTokens,
+    client: { find: find as KubeClient['find'] }, // objects of the kinds that are asked for here
+    tokens: {} as BootTokens, // nobody comes with a token
     servers,
-    bootConfigurations: new Store<ServerBootConfiguration>(),
+    bootConfigurations,
     strangers: new Strangers(),
     clock,
   });
@@ -77,7 +85,7 @@ test('a hall that is powered on at once waits in line: the API server is asked a
   for (let index = 0; settled.answered < 40; index += 1) {
     asked[index]?.answer();
     await quiet();
-    const open = asked.length - index - 1;
+    const open: number = asked.length - index - 1;
     assert.ok(open <= 24, `${open} requests under way`);
   }
   await all;
@@ -99,4 +107,14 @@ test('who would wait in line for too long comes again, and asks the API server f
   await all;
   assert.equal(settled.answered, 12);
   assert.equal(asked.length, 24);
+});
+
+test('who seems to boot nothing from the network is not kept from its disk: a try of the entry script is used up', async () => {
+  const { asked, all, settled, losePatience } = openHall(13, { withBoot: false });
+  await quiet();
+  losePatience();
+  for (const { answer } of asked) answer();
+  await all;
+  const [flood] = settled.floods;
+  assert.deepEqual([settled.floods.length, flood?.status, flood?.retryAfterSeconds], [1, 503, undefined]);
 });

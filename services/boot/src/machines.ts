@@ -14,7 +14,7 @@ import { Flood, Refusal } from './refusal.ts';
 import type { Strangers } from './strangers.ts';
 
 export interface MachinesOptions {
-  client: KubeClient;
+  client: Pick<KubeClient, 'find'>;
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   tokens: BootTokens;
@@ -158,17 +158,17 @@ export class Machines {
     try {
       return await this.#questions.ask(`${name} ${ref === undefined ? '' : keyOf(ref)}`, () => this.#ask(name, ref));
     } catch (cause) {
-      if (cause instanceof Flood) throw cause;
       // iPXE asks again by itself as long as it is told when to; without that, a try of the entry script is used up.
-      const options = patiently ? { retryAfterSeconds, cause } : { cause };
-      throw new Refusal(503, 'the API server cannot be asked now; try again', options);
+      const retry = patiently ? { retryAfterSeconds } : {};
+      if (cause instanceof Flood) throw new Flood(cause.message, retry.retryAfterSeconds);
+      throw new Refusal(503, 'the API server cannot be asked now; try again', { ...retry, cause });
     }
   }
 
   async #ask(name: string, ref: ObjectRef | undefined): Promise<Truth> {
     const { client, clock } = this.#options;
     if (!(await this.#places.acquireWithin(longestInLineMs, clock)))
-      throw new Flood('too many machines come at once; try again', retryAfterSeconds);
+      throw new Flood('too many machines come at once; try again');
     try {
       const signal = AbortSignal.timeout(deadlineMs);
       const [server, boot] = await Promise.all([

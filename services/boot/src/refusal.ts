@@ -17,8 +17,8 @@ export class Refusal extends Error {
 
 /** Too much at once: to be tried again, and counted rather than written down. iPXE waits for a 503, and not for a 429. */
 export class Flood extends Refusal {
-  constructor(message: string, retryAfterSeconds: number) {
-    super(503, message, { retryAfterSeconds });
+  constructor(message: string, retryAfterSeconds?: number) {
+    super(503, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
     this.name = 'Flood';
   }
 }

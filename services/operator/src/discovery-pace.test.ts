@@ -69,9 +69,9 @@ test('the place of one that was called is taken by no newcomer', () => {
 test('one that is gone waits no more and keeps nobody out', () => {
   const { pace, begin, woken } = openPace();
   assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(begin), [true, true, false, false, false]);
-  pace.leave('c');
+  pace.forget('c');
   assert.deepEqual(woken, []);
-  pace.leave('a');
+  pace.forget('a');
   assert.deepEqual(woken, ['d']);
 });
 

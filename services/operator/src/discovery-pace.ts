@@ -52,9 +52,14 @@ export class DiscoveryPace implements Disposable {
     );
   }
 
-  /** There is no more to be done about it now, or it is gone. */
-  leave(name: string): void {
+  /** It is gone, or another replica's. */
+  forget(name: string): void {
     this.#waiting.delete(name);
+    this.leave(name);
+  }
+
+  /** There is no more to be done about it now. */
+  leave(name: string): void {
     this.#onTheWay.get(name)?.[Symbol.dispose]();
     if (!this.#onTheWay.delete(name)) return;
     const [next] = this.#waiting;

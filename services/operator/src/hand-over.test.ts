@@ -9,6 +9,7 @@ import { AccountMemories } from './account-memories.ts';
 import { BmcAccess } from './bmc-access.ts';
 import { keyOfBmcUser, keyOfEndpoint, keyOfLine, keyOfServer } from './bmc-key.ts';
 import type { OperatorCaches } from './context.ts';
+import { DiscoveryPace } from './discovery-pace.ts';
 import { noAttempts } from './login-attempts.ts';
 import { forgetTheMoved, letGo } from './hand-over.ts';
 
@@ -39,6 +40,7 @@ function memories() {
   }
   const access = new BmcAccess({ clock: systemClock, random: () => 0, callDeadlineMs: 1_000 });
   const accounts = new AccountMemories();
+  const discoveries = new DiscoveryPace({ clock: systemClock, servers, most: 1 });
   for (const bmc of ['a', 'b']) access.rememberLogins(endpoint(bmc), { ...noAttempts, rejected: 1 });
   // These are all that is looked at.
   const caches = { servers, bmcUsers, endpoints } as unknown as OperatorCaches;
@@ -48,7 +50,7 @@ function memories() {
     access.logins(endpoint(bmc), 0),
     accounts.of(`user-${bmc}`),
   ];
-  return { access, accounts, caches, servers, remembered };
+  return { access, accounts, caches, discoveries, servers, remembered };
 }
 
 test('everything that belongs to one BMC goes to one replica', () => {
@@ -63,9 +65,13 @@ test('everything that belongs to one BMC goes to one replica', () => {
 });
 
 test('what is handed over is forgotten, and nothing else', async () => {
-  const { access, accounts, caches, remembered } = memories();
+  const { access, accounts, caches, discoveries, remembered } = memories();
   const [a, b] = [remembered('a'), remembered('b')];
-  await letGo({ access, accounts, caches }, (key) => key === 'a');
+  using _pace = discoveries;
+  discoveries.enter('a');
+  assert.equal(discoveries.admits('b'), false);
+  await letGo({ access, accounts, caches, discoveries }, (key) => key === 'a');
+  assert.equal(discoveries.admits('b'), true, 'it does not wait for what is on its way elsewhere');
   assert.ok(remembered('a').every((memory, index) => memory !== a[index]));
   assert.ok(remembered('b').every((memory, index) => memory === b[index]));
 });

@@ -3,7 +3,7 @@ import type { Cache } from '@metal/kube/cache.ts';
 import { keyOfBmcUser, keyOfEndpoint, keyOfServer } from './bmc-key.ts';
 import type { OperatorContext } from './context.ts';
 
-type Remembering = Pick<OperatorContext, 'access' | 'accounts' | 'caches'>;
+type Remembering = Pick<OperatorContext, 'access' | 'accounts' | 'caches' | 'discoveries'>;
 
 /**
  * Logs out of the BMCs that go to another replica and forgets what is remembered of them and of what is behind them. When
@@ -11,12 +11,16 @@ type Remembering = Pick<OperatorContext, 'access' | 'accounts' | 'caches'>;
  * as how many logins were rejected, stands in the status of the objects.
  */
 export async function letGo(
-  { access, accounts, caches }: Remembering,
+  { access, accounts, caches, discoveries }: Remembering,
   isConcerned: (bmcKey: string) => boolean,
 ): Promise<void> {
   await access.letGo(isConcerned);
   forEach(caches.servers, (server) => isConcerned(keyOfServer(server)) && access.forgetSystem(uidOf(server)));
-  forEach(caches.endpoints, (endpoint) => isConcerned(keyOfEndpoint(endpoint)) && access.forgetLogins(uidOf(endpoint)));
+  forEach(caches.endpoints, (endpoint) => {
+    if (!isConcerned(keyOfEndpoint(endpoint))) return;
+    access.forgetLogins(uidOf(endpoint));
+    discoveries.forget(endpoint.metadata.name);
+  });
   forEach(caches.bmcUsers, (user) => isConcerned(keyOfBmcUser(user)) && accounts.forget(uidOf(user)));
 }
 

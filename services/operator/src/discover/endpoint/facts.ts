@@ -22,8 +22,8 @@ export interface EndpointFacts {
   /** Which of the default credentials is right, as far as that was tried. */
   readonly logins: LoginAttempts;
   readonly nextLoginInMs: number;
-  /** Not too many others are on their way to be servers. */
-  readonly mayBegin: boolean;
+  /** Whether not too many others are on their way to be servers. One that may not is in line from then on. */
+  mayBegin(): boolean;
 }
 
 export function readEndpointFacts(
@@ -37,7 +37,6 @@ export function readEndpointFacts(
   const twins = twinsOf(endpoint, caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''), hasBmcIn(caches.bmcs));
   const device = macPrefixes.find(macAddress);
   const bmc = bmcStanding(caches.bmcs.get(name), endpoint);
-  const isNew = bmc === 'absent' && device?.type === 'bmc' && twins.before.length === 0;
   return {
     macAddress,
     ip: endpoint.spec?.ip ?? '',
@@ -46,7 +45,7 @@ export function readEndpointFacts(
     device,
     secret: caches.bmcSecrets.get(name) === undefined ? 'absent' : 'present',
     bmc,
-    mayBegin: !isNew || discoveries.admits(name),
+    mayBegin: () => discoveries.admits(name),
     logins,
     nextLoginInMs: pauseBeforeAttempt(logins, now),
   };

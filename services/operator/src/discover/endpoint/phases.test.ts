@@ -25,13 +25,13 @@ const fresh: EndpointFacts = {
   logins: noAttempts,
   twins: { before: [], after: [] },
   nextLoginInMs: 0,
-  mayBegin: true,
+  mayBegin: () => true,
 };
 const failure = { error: new RedfishError({ code: 'Unreachable', message: 'away' }), count: 1 };
 
 const lines: [title: string, facts: Partial<EndpointFacts>, decided: string][] = [
   ['a device that is known gets its BMCSecret', {}, 'createSecret'],
-  ['… when not too many others are on their way', { mayBegin: false }, 'OthersFirst'],
+  ['… when not too many others are on their way', { mayBegin: () => false }, 'OthersFirst'],
   ['… and then its BMC', { secret: 'present' }, 'createBmc'],
   ['… and that is all', { secret: 'present', bmc: 'present' }, 'rest'],
   ['an Endpoint without MAC address waits', { macAddress: '' }, 'MACAddressMissing'],

@@ -31,12 +31,17 @@ export const endpointPhases: PhaseTable<EndpointPhase, EndpointFacts, EndpointAc
         `${message}; ${nextLook[reason] ?? 'looked at again when the Endpoint changes'}`,
       );
     }
-    if (!endpoint.mayBegin) return wait(seconds(30), 'OthersFirst', othersFirst, minutes(2));
-    if (endpoint.secret === 'absent') return findCredential(endpoint);
-    if (endpoint.bmc === 'absent') return act('createBmc', 'DeviceIsBMC');
-    return rest;
+    const next = nextStep(endpoint);
+    // Who waits for something else is not in line: it would be called, and not come.
+    if (next.kind === 'act' && !endpoint.mayBegin()) return wait(seconds(30), 'OthersFirst', othersFirst, minutes(2));
+    return next;
   }),
 };
+
+function nextStep(endpoint: EndpointFacts): Decision<never, EndpointAction, EndpointReason> {
+  if (endpoint.secret === 'absent') return findCredential(endpoint);
+  return endpoint.bmc === 'absent' ? act('createBmc', 'DeviceIsBMC') : rest;
+}
 
 /** A single default credential is taken for right: whether it is, the BMC tells. Several are tried, one per turn. */
 function findCredential({
