@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
+import { bindAfterAll } from '@metal/lab/roles.ts';
 
 const openLab = labsOfFile();
 const command = join(fileURLToPath(new URL('../..', import.meta.url)), 'node_modules/.bin/metal-operator');
@@ -71,7 +72,9 @@ test('an API server that is away at the start is waited for, until somebody says
     const { port } = away.address() as AddressInfo; // it listens on a port
     const kubeconfig = join(directory, 'kubeconfig');
     await writeFile(kubeconfig, kubeconfigOf(`http://127.0.0.1:${port}`));
-    const flags = [`--kubeconfig=${kubeconfig}`, '--registry-url=http://x', '--probe-image=a', '--probe-os-image=b'];
+    const listensNowhere = ['--health-probe-bind-address=0', '--metrics-bind-address=0'];
+    const needed = ['--registry-url=http://x', '--probe-image=a', '--probe-os-image=b'];
+    const flags = [`--kubeconfig=${kubeconfig}`, ...listensNowhere, ...needed];
     const operator = spawn(command, flags, { stdio: ['ignore', 'ignore', 'inherit'] });
     const ended = once(operator, 'exit');
     await Promise.race([isPatient, ended]);
@@ -91,6 +94,45 @@ const kubeconfigOf = (server: string): string =>
     clusters: [{ name: 'it', cluster: { server } }],
     users: [{ name: 'it', user: {} }],
   });
+
+test('a port that is taken ends the process before it has begun anything', async () => {
+  await using lab = await openLab({ operator: 'none' });
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  try {
+    const { port } = taken.address() as AddressInfo; // it listens on a port
+    const lines: string[] = [];
+    const flags = [`--metrics-bind-address=127.0.0.1:${port}`, '--metrics-secure=false'];
+    await assert.rejects(
+      lab.startOperatorProcess(flags, (line) => lines.push(line)),
+      /EADDRINUSE/,
+    );
+    assert.deepEqual(
+      lines.filter((line) => line.includes('"controller"') || line.includes('"msg":"starting"')),
+      [],
+    );
+  } finally {
+    taken.close();
+  }
+});
+
+test('an operator that may list nothing says so, and begins as soon as it may', async () => {
+  const withoutRoles = ['metal-operator-manager'];
+  await using lab = await openLab({ operator: 'none', speed: 1, withoutRoles });
+  const health = await freePort();
+  const refused = Promise.withResolvers<string>();
+  const running = lab.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`], (line) => {
+    if (line.includes('there are no lists')) refused.resolve(line);
+  });
+  assert.match(await refused.promise, /"level":"warn".*forbidden/);
+  assert.equal((await fetch(`http://127.0.0.1:${health}/healthz`)).status, 200, 'a restart would not help');
+  const answer = await fetch(`http://127.0.0.1:${health}/readyz`);
+  assert.equal(answer.status, 503);
+  assert.match(await answer.text(), /^it is starting: it does not know all .* yet: .*forbidden/);
+  await bindAfterAll(lab.client, withoutRoles);
+  await running;
+  assert.equal((await fetch(`http://127.0.0.1:${health}/readyz`)).status, 200);
+});
 
 test('two processes that elect a leader: one works, and the other takes over when it is stopped', async () => {
   await using lab = await openLab({

@@ -42,6 +42,8 @@ export interface CacheSetOptions {
   readonly random?: (() => number) | undefined;
 }
 
+const complainsEveryMs = 60_000;
+
 interface Entry {
   readonly kind: Kind;
   readonly store: Store<KubeObject>;
@@ -64,6 +66,7 @@ export class CacheSet {
   readonly #relists: Counter | undefined;
   readonly #lags: Histogram | undefined;
   readonly #stop = new AbortController();
+  #complainsAgainAt = Number.NEGATIVE_INFINITY;
   readonly #absorption: Disposable;
   #running: Promise<void>[] = [];
   #started: Promise<void> | undefined;
@@ -130,6 +133,17 @@ export class CacheSet {
     await Promise.allSettled(this.#running);
   }
 
+  /** A watch that is lost is resumed before anybody notices, as a rule; what was never known is missed by everybody. */
+  #complain(): void {
+    const { clock, log } = this.#options;
+    const { missing } = this;
+    const first = missing.find(({ problem }) => problem !== undefined);
+    if (first === undefined || clock.now() < this.#complainsAgainAt) return;
+    this.#complainsAgainAt = clock.now() + complainsEveryMs;
+    const resources = missing.map(({ resource }) => resource);
+    log.warn({ resources, error: first.problem }, 'there are no lists of these yet; asked for again');
+  }
+
   #absorb(kind: Kind, object: KubeObject): void {
     const entry = this.#entries.get(nameOf(kind));
     if (entry?.store.absorb(object) === true) entry.lag?.wrote(object.metadata.resourceVersion);
@@ -148,6 +162,7 @@ export class CacheSet {
     const { client, clock, log, random = Math.random } = this.#options;
     const store = new Store<KubeObject>(this.#strings);
     const lag = this.#lags && new WatchLag({ clock, histogram: this.#lags, resource: kind.plural });
+    const onProblem = () => this.#complain();
     const onList = () => this.#relists?.inc({ resource: kind.plural });
     const { namespace, labelSelector, fieldSelector, isOptional = false } = options;
     const reflector = new Reflector({
@@ -159,6 +174,7 @@ export class CacheSet {
       store,
       lag,
       onList,
+      onProblem,
       isOptional,
       scope: { namespace, labelSelector, fieldSelector },
     });

@@ -112,6 +112,7 @@ export class Leadership {
       store,
       lag: undefined,
       onList: () => undefined,
+      onProblem: () => undefined,
       isOptional: false,
       scope: { namespace, fieldSelector: `metadata.name=${leaseName}` },
     });

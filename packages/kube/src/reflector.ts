@@ -15,6 +15,8 @@ export interface ReflectorOptions {
   readonly store: Store<KubeObject>;
   readonly lag: WatchLag | undefined;
   readonly onList: () => void;
+  /** It could not be asked. */
+  readonly onProblem: () => void;
   /** The kind may not be installed. */
   readonly isOptional: boolean;
   readonly scope: {
@@ -194,11 +196,9 @@ export class Reflector {
     const { log, kind, clock, random } = this.#options;
     const pauseMs = this.#pauseMs * (0.5 + random() / 2);
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
-    const told = { resource: kind.plural, error: wordsOf(error) };
-    // What was never known is missed by everybody; a watch that is lost is resumed before anybody notices, as a rule.
-    if (this.#version === undefined && this.#problem !== told.error) log.warn(told, 'cannot be listed; asked again');
-    else log.debug({ ...told, pauseMs: Math.round(pauseMs) }, 'watch lost, resuming');
-    this.#problem = told.error;
+    this.#problem = wordsOf(error);
+    log.debug({ resource: kind.plural, error: this.#problem, pauseMs: Math.round(pauseMs) }, 'watch lost, resuming');
+    this.#options.onProblem();
     await clock.sleep(pauseMs, signal).catch(() => undefined);
   }
 }

@@ -28,13 +28,21 @@ export async function restrictedKubeconfig(
   client: KubeClient,
   without: readonly string[] = [],
 ): Promise<string> {
-  const user = ['metal-operator', ...without].join('-without-');
+  const user = userWithout(without);
   for (const role of await generatedRoles()) {
     await create(client, role.kind, role.metadata.namespace, role);
     if (bound.has(role.metadata.name) && !without.includes(role.metadata.name)) await bind(client, role, user);
   }
   return cluster.kubeconfigFor(user);
 }
+
+/** What an administrator does who forgot it. */
+export async function bindAfterAll(client: KubeClient, withheld: readonly string[]): Promise<void> {
+  for (const role of await generatedRoles())
+    if (withheld.includes(role.metadata.name)) await bind(client, role, userWithout(withheld));
+}
+
+const userWithout = (withheld: readonly string[]): string => ['metal-operator', ...withheld].join('-without-');
 
 const metadataUser = 'metal-operator-metadata';
 
