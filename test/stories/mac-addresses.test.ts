@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import { freePort } from '@metal/controlplane/free-port.ts';
 import { untilRefused, untilTaken } from '@metal/lab/endpoint-trial.ts';
+import { startOnFreePorts } from '@metal/lab/free-ports.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
 
 const openLab = labsOfFile();
@@ -16,13 +16,12 @@ for (const [replicas, flags] of [
     const { client } = lab;
     const macAddress = '02:a0:c0:ff:00:01';
     const odd = '02A0.C0FF.0001';
-    const leader = await lab.startOperatorProcess();
+    const { process: leader } = await startOnFreePorts(lab);
     await client.create(Endpoint, { metadata: { name: 'first' }, spec: { macAddress } });
     const words = await untilRefused(client, { name: 'second', macAddress: odd });
     assert.match(words, /spec\.macAddress: Duplicate value: "02A0\.C0FF\.0001": Endpoint first has it already/);
 
-    const [registry, boot] = [await freePort(), await freePort()];
-    await lab.startOperatorProcess([`--registry-port=${registry}`, `--boot-port=${boot}`]);
+    await startOnFreePorts(lab);
     assert.equal(await leader.stop(), 0);
     await client.delete(Endpoint, { name: 'first' });
     await untilTaken(client, { name: 'second', macAddress: odd });

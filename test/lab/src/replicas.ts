@@ -1,8 +1,8 @@
 import { leaderElectionLeaseName } from '@metal/api/wire/contract.ts';
-import { freePort } from '@metal/controlplane/free-port.ts';
 import type { OperatorProcess } from '@metal/project/operator-process.ts';
+import { startOnFreePorts } from './free-ports.ts';
 import type { Lab } from './lab.ts';
-import type { Backend, MachineService } from './machine-service.ts';
+import type { MachineService } from './machine-service.ts';
 import { untilChanged } from './subject.ts';
 
 interface Replica {
@@ -17,12 +17,6 @@ export const electionFlags = [
   '--leader-election-renew-deadline=4s',
   '--leader-election-retry-period=500ms',
 ];
-
-interface Launched {
-  readonly process: OperatorProcess;
-  /** Where it listens itself, whatever address machines are told. */
-  readonly backend: Backend;
-}
 
 /** Operator processes that elect a leader and serve machines together, as a Deployment behind a Service. */
 export class Replicas implements AsyncDisposable {
@@ -48,26 +42,12 @@ export class Replicas implements AsyncDisposable {
   }
 
   async start(extraFlags: readonly string[] = []): Promise<OperatorProcess> {
-    const { process, backend } = await this.#launch(extraFlags, 3);
+    const { process, backend } = await startOnFreePorts(this.#lab, [...this.#flags, ...extraFlags]);
     const served = this.#service.add({ boot: process.bootUrl, registry: process.registryUrl }, backend);
     const replica = { process, served };
     this.#replicas.add(replica);
     void process.ended.then((code) => this.#endedByItself(replica, code));
     return process;
-  }
-
-  /** Somebody else may bind a port between the moment in which it was free and ours: then others are tried. */
-  async #launch(extraFlags: readonly string[], attempts: number): Promise<Launched> {
-    const [boot, registry] = [await freePort(), await freePort()];
-    const ports = [`--boot-port=${boot}`, `--registry-port=${registry}`];
-    const backend = { boot: `http://127.0.0.1:${boot}`, registry: `http://127.0.0.1:${registry}` };
-    try {
-      return { process: await this.#lab.startOperatorProcess([...ports, ...this.#flags, ...extraFlags]), backend };
-    } catch (error) {
-      const isTaken = error instanceof Error && error.message.includes('EADDRINUSE');
-      if (!isTaken || attempts === 1) throw error;
-      return this.#launch(extraFlags, attempts - 1);
-    }
   }
 
   /** SIGKILL for the one that leads; another one starts in its place. Resolves when somebody else leads. */
