@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Agent, request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { parse, stringify } from 'yaml';
+import * as z from 'zod';
+
+/** What is known of a request before it goes on. */
+export interface Asked {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+}
+
+interface Hold {
+  readonly isMeant: (asked: Asked) => boolean;
+  readonly letGo: PromiseWithResolvers<void>;
+}
+
+/**
+ * Stands between a client and the API server, and holds what it is told to hold, as an API server does that has more to do than
+ * it can. Everything else passes as it comes, watches too.
+ *
+ *   client ──HTTP, no credentials──► relay ──HTTPS, those of the kubeconfig──► API server
+ */
+export class ApiServerRelay implements AsyncDisposable {
+  /** For the client: leads through the relay. */
+  readonly kubeconfigPath: string;
+  readonly #stack: AsyncDisposableStack;
+  readonly #agent: Agent;
+  readonly #server: string;
+  readonly #held = new Set<IncomingMessage>();
+  readonly #watchers = new Set<() => void>();
+  #hold: Hold | undefined;
+
+  private constructor({ kubeconfigPath, config, entrance, stack }: Parts) {
+    this.kubeconfigPath = kubeconfigPath;
+    this.#server = config.clusters[0].cluster.server;
+    this.#agent = stack.adopt(agentOf(config), (agent) => agent.destroy());
+    this.#stack = stack;
+    entrance.on('request', (incoming, answer) => void this.#carry(incoming, answer));
+  }
+
+  /** In front of the API server that a kubeconfig of the lab's control plane leads to, as the user it names. */
+  static async to(path: string): Promise<ApiServerRelay> {
+    await using stack = new AsyncDisposableStack();
+    const config = kubeconfig.parse(parse(await readFile(path, 'utf8')));
+    const removed = { recursive: true, force: true };
+    const directory = stack.adopt(await mkdtemp(join(tmpdir(), 'metal-relay-')), (made) => rm(made, removed));
+    const entrance = stack.adopt(createServer().listen(0, '127.0.0.1'), close);
+    await once(entrance, 'listening');
+    const { port } = entrance.address() as AddressInfo; // it listens on a port
+    const kubeconfigPath = join(directory, 'kubeconfig');
+    await writeFile(kubeconfigPath, leadingTo(`http://127.0.0.1:${port}`, config));
+    return new ApiServerRelay({ kubeconfigPath, config, entrance, stack: stack.move() });
+  }
+
+  /** From now on; what has passed has passed. */
+  hold(isMeant: (asked: Asked) => boolean): void {
+    this.#hold = { isMeant, letGo: Promise.withResolvers() };
+  }
+
+  /** What is held goes on, and nothing is held any more. */
+  letGo(): void {
+    this.#hold?.letGo.resolve();
+    this.#hold = undefined;
+  }
+
+  /** Requests that are held now. */
+  get held(): number {
+    return this.#held.size;
+  }
+
+  /** Called when a request is held, and when it no longer is. */
+  onChange(watcher: () => void): Disposable {
+    this.#watchers.add(watcher);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+
+  async #carry(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    try {
+      await this.#passed(incoming, answer);
+      const answered = await this.#asked(incoming, answer);
+      answer.writeHead(answered.statusCode ?? 502, answered.headers);
+      // A watch says that it has begun, long before anything happens.
+      answer.flushHeaders();
+      await pipeline(answered, answer);
+    } catch {
+      // A connection that breaks on one side breaks on the other.
+      answer.destroy();
+    }
+  }
+
+  async #passed(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const { method = '', url = '' } = incoming;
+    const hold = this.#hold;
+    if (hold?.isMeant({ method, path: url }) !== true) return;
+    const end = () => this.#held.delete(incoming) && this.#tell();
+    answer.once('close', end);
+    this.#held.add(incoming);
+    this.#tell();
+    await hold.letGo.promise;
+    end();
+  }
+
+  async #asked(incoming: IncomingMessage, answer: ServerResponse): Promise<IncomingMessage> {
+    const { method, url = '/' } = incoming;
+    const { host: _ours, ...headers } = incoming.headers;
+    const onward = request(new URL(url, this.#server), { agent: this.#agent, method, headers });
+    // A watch that its client ends is one that the API server need not go on with.
+    answer.once('close', () => onward.destroy());
+    const answered = once(onward, 'response');
+    const [response] = (await Promise.all([answered, pipeline(incoming, onward)]))[0];
+    return response as IncomingMessage; // what the event carries
+  }
+
+  #tell(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+interface Parts {
+  readonly kubeconfigPath: string;
+  readonly config: Kubeconfig;
+  readonly entrance: Server;
+  readonly stack: AsyncDisposableStack;
+}
+
+/** As tools/controlplane writes it. */
+const kubeconfig = z.looseObject({
+  clusters: z.tuple([
+    z.object({ name: z.string(), cluster: z.object({ server: z.url(), 'certificate-authority-data': z.base64() }) }),
+  ]),
+  users: z.tuple([
+    z.object({
+      name: z.string(),
+      user: z.object({ 'client-certificate-data': z.base64(), 'client-key-data': z.base64() }),
+    }),
+  ]),
+});
+type Kubeconfig = z.output<typeof kubeconfig>;
+
+function agentOf({ clusters: [{ cluster }], users: [{ user }] }: Kubeconfig): Agent {
+  return new Agent({
+    keepAlive: true,
+    ca: Buffer.from(cluster['certificate-authority-data'], 'base64'),
+    cert: Buffer.from(user['client-certificate-data'], 'base64'),
+    key: Buffer.from(user['client-key-data'], 'base64'),
+  });
+}
+
+/** The same names, without the credentials: those are the relay's. */
+function leadingTo(server: string, config: Kubeconfig): string {
+  const [{ name: cluster }] = config.clusters;
+  const [{ name: user }] = config.users;
+  return stringify({
+    ...config,
+    clusters: [{ name: cluster, cluster: { server } }],
+    users: [{ name: user, user: {} }],
+  });
+}
+
+async function close(entrance: Server): Promise<void> {
+  const closed = new Promise((resolve) => entrance.close(resolve));
+  entrance.closeAllConnections();
+  await closed;
+}
