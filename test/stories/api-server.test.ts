@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { seconds } from '@metal/kube/decide.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
+import { startOnFreePorts } from '@metal/lab/free-ports.ts';
 import { openLab } from '@metal/lab/lab.ts';
 
 test('an API server that goes away in the middle of a bring-up and of a claim is waited for', async () => {
@@ -120,10 +121,7 @@ test('a candidate for leadership waits for an API server that is away, and leads
     fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
   });
   const leader = await lab.startOperatorProcess();
-  const candidate = await lab.startOperatorProcess([
-    `--registry-port=${await freePort()}`,
-    `--boot-port=${await freePort()}`,
-  ]);
+  const { process: candidate } = await startOnFreePorts(lab);
   let hasEnded = false;
   void candidate.ended.then(() => (hasEnded = true));
   await cluster.stopApiServer();
