@@ -41,7 +41,7 @@ function toldErrors({ logErrors }: Stage, name: ScenarioName, progress: Progress
 const stageWishOf = (own: NonNullable<Scenario['ownStage']>, wish: StageWish): StageWish => ({
   ...wish,
   ...own,
-  servers: (own.servers ?? wish.servers) + (own.moreServers ?? 0),
+  servers: (own.servers?.(wish.servers) ?? wish.servers) + (own.moreServers ?? 0),
 });
 
 function withNeeded(names: readonly ScenarioName[]): Scenario[] {

@@ -43,6 +43,6 @@ export const oneServer: Scenario = {
   needs: [],
   begins: 'unplugged',
   ends: 'available',
-  ownStage: { servers: 1 },
+  ownStage: { servers: () => 1 },
   run: (stage) => measureBringUp(stage),
 };

@@ -36,7 +36,8 @@ export interface Scenario {
   readonly ends: FleetState;
   /** Set, when it plays on a stage of its own; the figures of others are not touched by what it breaks. */
   readonly ownStage?: {
-    readonly servers?: number;
+    /** By how many were asked for. */
+    readonly servers?: (asked: number) => number;
     /** Beside those that were asked for. */
     readonly moreServers?: number;
     readonly operatorFlags?: readonly string[];

@@ -1,42 +1,68 @@
 import type { FleetNode } from '../fleet-process.ts';
 import { percentile } from '../figures.ts';
-import type { Figures } from '../measurement.ts';
+import { type Figures, figuresOfTimes } from '../measurement.ts';
 import { pickBySeed } from '../pick-by-seed.ts';
+import type { Stage } from '../stage.ts';
 import { measureBringUp } from './bring-up.ts';
-import type { Scenario } from './scenario.ts';
+import type { Outcome, Scenario } from './scenario.ts';
 
 /** Of a hundred BMCs, one of each at least. */
 const percentOfEach = 5;
 const slowMs = 5_000;
+/** More are no other weather. */
+const mostPerRound = 1_000;
 
-/** The same servers come up beside BMCs that hang and BMCs that are slow, and are held against those of a calm bring-up. */
+/**
+ * One fleet after the other, in calm and in weather by turns: what else the machine has to do counts for both. The first is
+ * to warm up, and counts for neither.
+ */
+const rounds = ['warm-up', 'calm', 'weather', 'calm', 'weather'] as const;
+
 export const weather: Scenario = {
   name: 'weather',
-  summary: `a bring-up where ${percentOfEach} % of the BMCs hang and ${percentOfEach} % need ${slowMs / 1_000} s for an answer: how much slower the healthy are`,
-  needs: ['bring-up'],
+  summary: `bring-ups in calm and, by turns, where ${percentOfEach} % of the BMCs hang and ${percentOfEach} % need ${slowMs / 1_000} s for an answer: how much slower the healthy are`,
+  needs: [],
   begins: 'unplugged',
   ends: 'available',
-  ownStage: {},
-  run: async (stage, { measured }) => {
-    const each = Math.max(1, Math.round((stage.nodes.length * percentOfEach) / 100));
-    const struck = pickBySeed(stage.nodes, 2 * each, stage.seed);
-    await Promise.all(struck.slice(0, each).map(({ name }) => stage.fleet.injure(name, { hang: true })));
-    await Promise.all(struck.slice(each).map(({ name }) => stage.fleet.injure(name, { latencyMs: slowMs })));
-    const healthy = stage.nodes.filter((node) => !struck.includes(node));
-    const outcome = await measureBringUp(stage, { expected: healthy });
-    const calm = measured('bring-up')?.seconds ?? new Map<string, number>();
-    return { ...outcome, figures: { ...slowerThan(calm, outcome.seconds, healthy), ...outcome.figures } };
+  ownStage: { servers: (asked) => rounds.length * Math.min(asked, mostPerRound) },
+  run: async (stage) => {
+    const perRound = stage.nodes.length / rounds.length;
+    const outcomes: { readonly kind: (typeof rounds)[number]; readonly outcome: Outcome }[] = [];
+    for (const [index, kind] of rounds.entries()) {
+      const plugged = stage.nodes.slice(index * perRound, (index + 1) * perRound);
+      const struck = kind === 'weather' ? await strike(stage, plugged) : [];
+      const expected = plugged.filter((node) => !struck.includes(node));
+      outcomes.push({ kind, outcome: await measureBringUp(stage, { plugged, expected }) });
+    }
+    const secondsIn = (wanted: (typeof rounds)[number]) =>
+      new Map(outcomes.flatMap(({ kind, outcome }) => (kind === wanted ? [...outcome.seconds] : [])));
+    return judged(secondsIn('calm'), secondsIn('weather'), outcomes.map(({ outcome }) => outcome).at(-1));
   },
 };
 
-function slowerThan(
-  calm: ReadonlyMap<string, number>,
-  stormy: ReadonlyMap<string, number>,
-  healthy: readonly FleetNode[],
-): Figures {
-  const timesIn = (seconds: ReadonlyMap<string, number>) =>
-    healthy.flatMap(({ systemUUID }) => seconds.get(systemUUID) ?? []);
-  const slower = (percent: number) =>
-    (percentile(timesIn(stormy), percent) / percentile(timesIn(calm), percent) - 1) * 100;
+/** What was asked for is that of the last round. */
+function judged(calm: Outcome['seconds'], stormy: Outcome['seconds'], last: Outcome | undefined): Outcome {
+  const { peakMiB, eventLoopP99Ms } = last?.figures ?? {};
+  const slower = slowerThan([...calm.values()], [...stormy.values()]);
+  return {
+    servers: stormy.size,
+    seconds: stormy,
+    apiRequests: last?.apiRequests ?? new Map(),
+    redfishRequests: last?.redfishRequests ?? new Map(),
+    figures: { ...slower, ...figuresOfTimes(stormy.values()), peakMiB, eventLoopP99Ms },
+  };
+}
+
+/** Half of those that it returns hang, half are slow, and stay so. */
+async function strike(stage: Stage, nodes: readonly FleetNode[]): Promise<readonly FleetNode[]> {
+  const each = Math.max(1, Math.round((nodes.length * percentOfEach) / 100));
+  const struck = pickBySeed(nodes, 2 * each, stage.seed);
+  await Promise.all(struck.slice(0, each).map(({ name }) => stage.fleet.injure(name, { hang: true })));
+  await Promise.all(struck.slice(each).map(({ name }) => stage.fleet.injure(name, { latencyMs: slowMs })));
+  return struck;
+}
+
+function slowerThan(calm: readonly number[], stormy: readonly number[]): Figures {
+  const slower = (percent: number) => (percentile(stormy, percent) / percentile(calm, percent) - 1) * 100;
   return { slowerPercent: slower(50), slowerP90Percent: slower(90) };
 }
