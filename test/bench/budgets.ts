@@ -16,8 +16,6 @@ export interface Budget {
 const fleet = { from: 50 };
 const small = { from: 200, to: 200 };
 const large = { from: 1_000, to: 1_000 };
-/** In larger fleets those who wait for others for two minutes are told so, which is a write. */
-const untilOneWaitsForMinutes = { to: 2_000 };
 /** Who gets a BMC is hashed: of few of them somebody has a tenth more than others by chance. */
 const hashed = { from: 2_000 };
 /** Below, what a process needs to start is most of its memory. */
@@ -40,13 +38,12 @@ export const budgets: readonly Budget[] = [
   { scenario: 'bring-up', figure: 'wallSeconds', atMost: 45, servers: large, isShownOnly: true },
   { scenario: 'bring-up', figure: 'timesOneServer', atMost: 3, servers: small },
   { scenario: 'bring-up', figure: 'timesOneServer', atMost: 10, servers: large },
-  { scenario: 'bring-up', figure: 'apiWritesPerServer', atMost: 14, servers: untilOneWaitsForMinutes },
+  { scenario: 'bring-up', figure: 'apiWritesPerServer', atMost: 14 },
   { scenario: 'bring-up', figure: 'redfishPerServer', atMost: 25 },
   { scenario: 'bring-up', figure: 'cpuMsPerServer', atMost: 70, servers: fleet },
   { scenario: 'bring-up', figure: 'peakMiB', atMost: 250, servers: large },
-  // On top of what a bring-up leaves behind, and everything at once: nothing paces a claim but its image and its machine.
-  { scenario: 'claim-storm', figure: 'peakMiB', atMost: 300, servers: large },
-  { scenario: 'release-storm', figure: 'peakMiB', atMost: 300, servers: large },
+  { scenario: 'claim-storm', figure: 'peakMiB', atMost: 250, servers: large },
+  { scenario: 'release-storm', figure: 'peakMiB', atMost: 250, servers: large },
   { scenario: 'steady', figure: 'redfishPerServerMinute', atMost: 1 },
   { scenario: 'steady', figure: 'apiWritesPerServerMinute', atMost: 0.05 },
   { scenario: 'weather', figure: 'slowerPercent', atMost: 10, servers: fleet },
