@@ -24,7 +24,7 @@ function openQuestions(burst: number) {
     now += ms;
     for (const { until, wake } of sleepers) if (until <= now) wake();
   };
-  return { questions, asked, ask, pass };
+  return { asked, ask, pass };
 }
 
 test('those who come while something is asked share the next answer', async () => {
