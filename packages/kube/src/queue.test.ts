@@ -1,28 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Clock } from './clock.ts';
+import { handClock } from './hand-clock.ts';
 import { WorkQueue } from './queue.ts';
-
-/** A clock that moves only when it is told to. */
-function handClock(): Clock & { advance(ms: number): void } {
-  let now = 0;
-  const timers = new Map<object, { at: number; callback: () => void }>();
-  return {
-    now: () => now,
-    setTimeout: (delayMs, callback) => {
-      const id = {};
-      timers.set(id, { at: now + delayMs, callback });
-      return { [Symbol.dispose]: () => void timers.delete(id) };
-    },
-    sleep: () => Promise.reject(new Error('this clock does not sleep')),
-    advance: (ms) => {
-      now += ms;
-      for (const [id, { at, callback }] of [...timers].toSorted(([, a], [, b]) => a.at - b.at)) {
-        if (at <= now && timers.delete(id)) callback();
-      }
-    },
-  };
-}
 
 function openQueue() {
   const clock = handClock();

@@ -1,32 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Clock } from './clock.ts';
+import { handClock } from './hand-clock.ts';
 import { Slots } from './slots.ts';
-
-/** Everybody's patience ends when `end` is called. */
-function patience() {
-  const timers = new Set<() => void>();
-  const clock: Clock = {
-    now: () => 0,
-    setTimeout: (_delayMs, callback) => {
-      timers.add(callback);
-      return { [Symbol.dispose]: () => void timers.delete(callback) };
-    },
-    sleep: () => Promise.resolve(),
-  };
-  return { clock, timers, end: () => [...timers].forEach((callback) => callback()) };
-}
 
 test('who waits for a place gets it in turn, or leaves when it takes too long', async () => {
   const slots = new Slots(1);
-  const { clock, timers, end } = patience();
+  const clock = handClock();
   assert.equal(await slots.acquireWithin(5_000, clock), true);
   const second = slots.acquireWithin(5_000, clock);
   slots.release();
   assert.equal(await second, true);
-  assert.equal(timers.size, 0, 'its patience is not tried any more');
+  assert.equal(clock.pending, 0, 'its patience is not tried any more');
   const third = slots.acquireWithin(5_000, clock);
-  end();
+  clock.advance(5_000);
   assert.equal(await third, false);
   slots.release();
   assert.equal(slots.active, 0, 'the place was not given to one that had left');

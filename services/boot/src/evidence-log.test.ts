@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import { systemClock } from '@metal/kube/clock.ts';
+import { handClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
 import { EvidenceLog } from './evidence-log.ts';
@@ -51,14 +52,7 @@ test('a process that ends does not wait for ever for what cannot be written', as
   const bootConfigurations = new Store<ServerBootConfiguration>();
   const boots = Array.from({ length: 30 }, (_, index) => bootOf(index));
   for (const boot of boots) bootConfigurations.absorb(boot);
-  const timers = new Set<() => void>();
-  const clock = {
-    ...systemClock,
-    setTimeout: (_delayMs: number, callback: () => void) => {
-      timers.add(callback);
-      return { [Symbol.dispose]: () => void timers.delete(callback) };
-    },
-  };
+  const clock = handClock();
   const evidence = new EvidenceLog({
     client: { apply: () => new Promise(() => undefined), find: () => Promise.resolve(undefined) },
     bootConfigurations,
@@ -68,6 +62,6 @@ test('a process that ends does not wait for ever for what cannot be written', as
   for (const boot of boots) void evidence.record(boot, 'ignition');
   await setImmediate();
   const ended = evidence[Symbol.asyncDispose]();
-  for (const callback of timers) callback();
+  clock.advance(5_000);
   await ended;
 });

@@ -5,7 +5,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
+import { handClock } from '@metal/kube/hand-clock.ts';
 import type { Kind } from '@metal/kube/kind.ts';
 import { Store } from '@metal/kube/store.ts';
 import { Machines } from './machines.ts';
@@ -42,15 +42,7 @@ function openHall(count: number, { withBoot = true } = {}) {
       const found = kind.kind === Server.kind ? known.find(({ metadata }) => metadata.name === name) : undefined;
       asked.push({ answer: () => resolve(found) });
     });
-  const patience = new Set<() => void>();
-  const clock: Clock = {
-    now: () => 0,
-    setTimeout: (_delayMs, callback) => {
-      patience.add(callback);
-      return { [Symbol.dispose]: () => void patience.delete(callback) };
-    },
-    sleep: () => Promise.resolve(),
-  };
+  const clock = handClock();
   const machines = new Machines({
     client: { find: find as KubeClient['find'] }, // objects of the kinds that are asked for here
     tokens: {} as BootTokens, // nobody comes with a token
@@ -71,7 +63,7 @@ function openHall(count: number, { withBoot = true } = {}) {
       }
     }),
   );
-  const losePatience = () => [...patience].forEach((callback) => callback());
+  const losePatience = () => clock.advance(5_000);
   return { asked, all, settled, losePatience };
 }
 
