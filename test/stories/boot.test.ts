@@ -161,6 +161,26 @@ test('a boot configuration becomes Ready with a single write', async () => {
   assert.equal(server.boot.metadata.uid, ready.metadata.uid);
 });
 
+test('what the operator boots is looked at when its server has left Initial and says what it can boot from', async () => {
+  const looks: string[] = [];
+  const { promise: looked, resolve } = Promise.withResolvers<void>();
+  const client = finding((kind, ref, options) => {
+    if (kind.kind === 'Secret') looks.push(`${ref.name} ${room.servers.get(ref.name)?.status?.state}`);
+    if (ref.name === 'usual') resolve();
+    return room.client.find(kind, ref, options);
+  });
+  await using _other = await startBoot(optionsFor({ client }));
+  const uuid = randomUUID();
+  await room.client.create(Server, { metadata: { name: 'young' }, spec: { systemUUID: uuid } });
+  await room.bootsAgain('young', uuid, 'young', { image: 'probe-os', ignition: butane, annotations: internal });
+  await room.until(room.servers, 'young', ({ spec }) => spec.bootConfigurationRef !== undefined);
+  await room.booting('usual', { image: 'probe-os', ignition: butane });
+  await looked;
+  await room.enters('young', { state: 'Discovery', bootTargets: ['None', 'Pxe', 'Hdd'] });
+  assert.equal((await becomes('young', 'Ready')).status?.boot?.method, 'iPXE');
+  assert.ok(!looks.includes('young undefined'), looks.join(', '));
+});
+
 test('a boot without ignition says that the script was fetched at once', async () => {
   const server = await preparedBoot('bare');
   assert.doesNotMatch(await scriptOf(server), /ignition/);

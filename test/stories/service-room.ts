@@ -9,6 +9,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
+import { internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
 import type { BootOptions } from '@metal/boot/boot.ts';
 import { Event, Secret } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet, type Indexes } from '@metal/kube/cache.ts';
@@ -95,14 +96,19 @@ export class ServiceRoom implements AsyncDisposable {
 
   /** A server in its discovery boot. */
   async discovering(name: string, wish: BootWish = {}): Promise<BootingServer> {
-    return this.booting(name, { ...wish, annotations: { 'metal.ironcore.dev/type': 'Internal', ...wish.annotations } });
+    return this.booting(name, { ...wish, annotations: { [typeAnnotation]: internalBootType, ...wish.annotations } });
   }
 
   /** A server and a boot configuration for it. */
   async booting(name: string, wish: BootWish = {}): Promise<BootingServer> {
     const uuid = randomUUID();
     await this.client.create(Server, { metadata: { name }, spec: { systemUUID: uuid.toUpperCase() } });
+    if (wish.annotations?.[typeAnnotation] === internalBootType) await this.enters(name, { state: 'Discovery' });
     return this.bootsAgain(name, uuid, name, wish);
+  }
+
+  async enters(server: string, status: Server['status']): Promise<void> {
+    await this.client.mergePatch(Server, { name: server }, { status }, { subresource: 'status' });
   }
 
   /** Another boot of a server that exists. */

@@ -9,6 +9,7 @@ import { KubeError } from '@metal/kube/errors.ts';
 import type { EventRecorder } from '@metal/kube/events.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
 import { WorkQueue } from '@metal/kube/queue.ts';
+import { isSameJson } from '@metal/kube/status.ts';
 import type { Logger } from 'pino';
 import { architectureOf } from './architecture.ts';
 import type { BootConfigs } from './boot-configs.ts';
@@ -88,17 +89,13 @@ export class Preparation implements AsyncDisposable {
     await Promise.allSettled(this.#running);
   }
 
-  /** What its BMC can be told is learnt of a new server about when its first boot is made. */
   #mayBootOtherwise(before: Server | undefined, after: Server | undefined): void {
-    if (after === undefined || bootsBy(before) === bootsBy(after)) return;
-    for (const boot of this.#options.bootConfigurations.by('server', after.metadata.name)) this.#lookAgain(keyOf(boot));
-  }
-
-  /** What the operator boots itself is complete, with its ignition, when the server refers to it. */
-  #isInTheMaking(boot: ServerBootConfiguration): boolean {
-    if (!isInternalBoot(boot)) return false;
-    const server = this.#options.servers.get(boot.spec.serverRef.name);
-    return server !== undefined && !refersTo(server.spec.bootConfigurationRef, boot);
+    if (after === undefined) return;
+    const offersOthers = before === undefined || !isSameJson(before.status?.bootTargets, after.status?.bootTargets);
+    for (const boot of this.#options.bootConfigurations.by('server', after.metadata.name)) {
+      const isMade = isInTheMaking(boot, before) && !isInTheMaking(boot, after);
+      if (offersOthers || isMade) this.#lookAgain(keyOf(boot));
+    }
   }
 
   #lookAgain(key: string): void {
@@ -121,7 +118,8 @@ export class Preparation implements AsyncDisposable {
 
   async #turn(key: string): Promise<void> {
     const boot = this.#options.bootConfigurations.get(key);
-    if (boot === undefined || boot.metadata.deletionTimestamp !== undefined || this.#isInTheMaking(boot)) return;
+    if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return;
+    if (isInTheMaking(boot, this.#options.servers.get(boot.spec.serverRef.name))) return;
     try {
       const verdict = await this.#judge(boot);
       const isMissing = verdict.error?.code === 'IgnitionMissing' || verdict.error?.code === 'ScriptMissing';
@@ -252,9 +250,14 @@ export class Preparation implements AsyncDisposable {
   }
 }
 
-/** All of a server that matters here. */
-const bootsBy = (server: Server | undefined): string =>
-  JSON.stringify([server?.status?.bootTargets, server?.spec.bootConfigurationRef]);
+/**
+ * What the operator boots itself is complete, with its ignition, when the server refers to it; and what the BMC of a new
+ * server can be told is written with the state that follows Initial, in which nothing boots.
+ */
+function isInTheMaking(boot: ServerBootConfiguration, server: Server | undefined): boolean {
+  if (server === undefined || !isInternalBoot(boot)) return false;
+  return !refersTo(server.spec.bootConfigurationRef, boot) || (server.status?.state ?? 'Initial') === 'Initial';
+}
 
 const isSameWish = (
   { metadata: one }: ServerBootConfiguration,
