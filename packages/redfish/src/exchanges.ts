@@ -54,12 +54,12 @@ export class Exchanges {
 
   constructor(options: ExchangesOptions) {
     const { endpoint, clock, silences, random, limits, observer, onBreaker, mayTalk = () => true } = options;
-    const { callDeadlineMs, maxBodyBytes } = limits;
+    const { callDeadlineMs, inFlight, maxBodyBytes } = limits;
     this.#clock = clock;
     this.#observer = observer;
     this.#mayTalk = mayTalk;
     this.#origin = originOf(endpoint);
-    this.#transport = new Transport({ endpoint, clock, silences, maxBodyBytes, callDeadlineMs, mayTalk });
+    this.#transport = new Transport({ endpoint, clock, silences, maxBodyBytes, inFlight, callDeadlineMs, mayTalk });
     this.#breaker = new Breaker({
       clock,
       random,

@@ -16,6 +16,17 @@ test('connections are kept between requests', async () => {
   assert.ok(desk.connections <= 2, `${desk.connections} connections`);
 });
 
+test('a POST opens a connection of its own, which serves what follows', async () => {
+  await using desk = await DeskBmc.start({ sessions: false });
+  await using bmc = talkTo(desk);
+  await readSystem(bmc, system);
+  const opened = desk.connections;
+  await bmc.post(`${system}/Actions/ComputerSystem.Reset`, { ResetType: 'On' });
+  assert.equal(desk.connections, opened + 1);
+  await Promise.all([readSystem(bmc, system), readSystem(bmc, system)]);
+  assert.equal(desk.connections, opened + 1, 'both were kept');
+});
+
 test('connections are closed after ten seconds of silence, and opened again', async () => {
   await using desk = await DeskBmc.start({ sessions: false });
   const clock = new DeskClock();

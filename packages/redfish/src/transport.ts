@@ -32,6 +32,8 @@ export interface TransportOptions {
   /** Of all BMCs together. */
   readonly silences: Silences;
   readonly maxBodyBytes: number;
+  /** Exchanges at the same time. */
+  readonly inFlight: number;
   /** Also the longest wait for a connection. */
   readonly callDeadlineMs: number;
   /** Asked again once a connection stands, right before something is written on it. */
@@ -43,7 +45,7 @@ export class Transport {
   readonly #options: TransportOptions;
   readonly #origin: string;
   readonly #clientOptions: Client.Options;
-  /** Connections that wait for the next request; there are no more than were busy at once. */
+  /** Connections that wait for the next request; no more of them than may be busy at once. */
   #idle: Client[] = [];
   #silence: Disposable | undefined;
   readonly #running = new Set<AbortController>();
@@ -104,13 +106,13 @@ export class Transport {
 
   async #send(exchange: Exchange, signal: AbortSignal): Promise<RawAnswer> {
     // A kept connection may be closed by the other side just as we write. Then nobody knows whether the request was
-    // carried out, and a POST must not be repeated: it gets a connection of its own.
-    const isKept = exchange.method !== 'POST';
-    const client = (isKept ? this.#idle.pop() : undefined) ?? new Client(this.#origin, this.#clientOptions);
+    // carried out, and a POST must not be repeated: it gets a new connection, which is good for others afterwards.
+    const mayUseKept = exchange.method !== 'POST';
+    const client = (mayUseKept ? this.#idle.pop() : undefined) ?? new Client(this.#origin, this.#clientOptions);
     try {
       return await this.#request(client, exchange, signal);
     } finally {
-      if (isKept && !this.#isClosed) this.#idle.push(client);
+      if (!this.#isClosed && this.#idle.length < this.#options.inFlight) this.#idle.push(client);
       else await client.destroy();
     }
   }
@@ -121,7 +123,6 @@ export class Transport {
     const tooLarge = () => this.#badAnswer(`${method} ${path}: more than ${maxBodyBytes} bytes`);
     const request = {
       method,
-      reset: method === 'POST',
       path,
       headers: {
         accept: 'application/json',
