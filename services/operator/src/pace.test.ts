@@ -29,6 +29,7 @@ test('one that takes long does not count, and entering again does not make it la
   pace.enter('a');
   clock.advance(seconds(6));
   pace.enter('a');
+  assert.equal(clock.pending, 1);
   pace.enter('b');
   clock.advance(seconds(4));
   assert.deepEqual([left, pace.room], [['a'], 1]);
