@@ -273,9 +273,9 @@ export class ClaimScheduler {
     for (const claim of this.#waiting) {
       if (this.#pace.room === 0 || this.#free.size === 0) return;
       const claimKey = keyOf(claim);
-      if (this.#serverOf.has(claimKey) || !this.#isWaiting(claim)) continue;
+      if (this.#serverOf.has(claimKey)) continue;
       const server = this.#offeredTo(claim);
-      if (server !== undefined) this.#promise(claimKey, server.metadata.name);
+      if (server !== undefined && this.#isWaiting(claim)) this.#promise(claimKey, server.metadata.name);
     }
   }
 
@@ -330,9 +330,15 @@ function claimKeyOf(server: Server | undefined): string | undefined {
   return ref && keyOf(ref);
 }
 
-/** All that a claim chooses by. */
-const wishOf = ({ spec: { serverRef, serverSelector, tolerations } }: ServerClaim): string =>
-  JSON.stringify([serverRef?.name, serverSelector, tolerations]);
+const wishes = new WeakMap<ServerClaim, string>();
+
+/** All that a claim chooses by. Claims in caches are frozen. */
+function wishOf(claim: ServerClaim): string {
+  const { serverRef, serverSelector, tolerations } = claim.spec;
+  const wish = wishes.get(claim) ?? JSON.stringify([serverRef?.name, serverSelector, tolerations]);
+  wishes.set(claim, wish);
+  return wish;
+}
 
 function byAge(a: ServerClaim, b: ServerClaim): number {
   const created = (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');
