@@ -2,6 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { seconds } from '@metal/kube/decide.ts';
+import { Pace } from './pace.ts';
 import { Signal } from './signal.ts';
 
 /** Enough to keep the API server busy, wherever a server waits some seconds for its machine. */
@@ -18,26 +19,23 @@ const countsForMs = seconds(30);
 export class DiscoveryPace implements Disposable {
   /** The named Endpoint may begin. */
   readonly room = new Signal();
-  readonly #clock: Clock;
-  readonly #most: number;
-  readonly #onTheWay = new Map<string, Disposable>();
+  readonly #pace: Pace;
   /** In the order in which they asked. */
   readonly #waiting = new Set<string>();
   readonly #following: Disposable;
 
   constructor({ clock, servers, most = mostAtOnce }: { clock: Clock; servers: Cache<Server>; most?: number }) {
-    this.#clock = clock;
-    this.#most = most;
+    this.#pace = new Pace({ clock, most, countsForMs });
+    this.#pace.left.on(() => this.#callNext());
     this.#following = servers.onChange(({ after }) => {
       // An Endpoint, its BMC and what that is called by its servers have one name.
-      if (after !== undefined && isThrough(after)) this.leave(after.spec.bmcRef?.name ?? '');
+      if (after !== undefined && isThrough(after)) this.#pace.leave(after.spec.bmcRef?.name ?? '');
     });
   }
 
   /** Whether the Endpoint may go on. One that may not is told by `room` when it may. */
   admits(name: string): boolean {
-    if (this.#onTheWay.has(name)) return true;
-    if (this.#onTheWay.size < this.#most) return true;
+    if (this.#pace.has(name) || this.#pace.room > 0) return true;
     this.#waiting.add(name);
     return false;
   }
@@ -45,34 +43,26 @@ export class DiscoveryPace implements Disposable {
   /** The Endpoint is on its way, until its server is discovered, or it has been for a while. */
   enter(name: string): void {
     this.#waiting.delete(name);
-    if (this.#onTheWay.has(name)) return;
-    this.#onTheWay.set(
-      name,
-      this.#clock.setTimeout(countsForMs, () => this.leave(name)),
-    );
+    this.#pace.enter(name);
   }
 
   /** It is gone, or another replica's. */
   forget(name: string): void {
     this.#waiting.delete(name);
-    this.leave(name);
+    this.#pace.leave(name);
   }
 
-  /** There is no more to be done about it now. */
-  leave(name: string): void {
-    this.#onTheWay.get(name)?.[Symbol.dispose]();
-    if (!this.#onTheWay.delete(name)) return;
+  /** From now on it is on its way: a newcomer that is looked at before it does not take its place. */
+  #callNext(): void {
     const [next] = this.#waiting;
     if (next === undefined) return;
-    // From now on: a newcomer that is looked at before it does not take its place.
     this.enter(next);
     this.room.emit(next);
   }
 
   [Symbol.dispose](): void {
     this.#following[Symbol.dispose]();
-    for (const timer of this.#onTheWay.values()) timer[Symbol.dispose]();
-    this.#onTheWay.clear();
+    this.#pace[Symbol.dispose]();
   }
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextPass } from 'node:timers/promises';
-import type { Clock } from '@metal/kube/clock.ts';
+import { seconds } from '@metal/kube/decide.ts';
+import { handClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
@@ -9,7 +10,7 @@ import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { refusalOf } from './claimability.ts';
 import { matches } from './label-selector.ts';
-import { assign, ClaimScheduler } from './scheduler.ts';
+import { ClaimScheduler } from './scheduler.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const server = (
@@ -34,25 +35,33 @@ const claim = (
   metadata: { name, namespace: 'team', creationTimestamp: createdAt },
   spec: { power: 'On', image: 'os', ...spec },
 });
-const pairs = (claims: ServerClaim[], servers: Server[]) =>
-  assign(claims, servers, []).map((pair) => `${pair.claim.metadata.name}=${pair.server.metadata.name}`);
+/** Who gets what, in the order in which it is promised. */
+async function pairs(claims: readonly ServerClaim[], servers: readonly Server[]): Promise<string[]> {
+  const { scheduler, started, promises, ...tell } = openScheduler();
+  using _started = started;
+  servers.forEach(tell.server);
+  claims.forEach(tell.claim);
+  await nextPass();
+  const serverOf = new Map(claims.map((wish) => [keyOf(wish), scheduler.promiseOf(wish)?.metadata.name]));
+  return promises.map((claimKey) => `${claimKey.replace('team/', '')}=${serverOf.get(claimKey) ?? ''}`);
+}
 
-test('the oldest claim chooses first, and takes the first server', () => {
+test('the oldest claim chooses first, and takes the first server', async () => {
   const claims = [claim('young', {}, '2026-01-02T00:00:00Z'), claim('old', {}, '2026-01-01T00:00:00Z')];
-  assert.deepEqual(pairs(claims, [server('b-9'), server('b-10')]), ['old=b-9', 'young=b-10']);
+  assert.deepEqual(await pairs(claims, [server('b-10'), server('b-9')]), ['old=b-9', 'young=b-10']);
 });
 
-test('a claim that nobody fits does not hold up those behind it', () => {
+test('a claim that nobody fits does not hold up those behind it', async () => {
   const picky = claim('a', { serverSelector: { matchLabels: { gpu: 'yes' } } });
-  assert.deepEqual(pairs([picky, claim('b')], [server('one')]), ['b=one']);
+  assert.deepEqual(await pairs([picky, claim('b')], [server('one')]), ['b=one']);
 });
 
-test('no server is given twice', () => {
+test('no server is given twice', async () => {
   const claims = Array.from({ length: 100 }, (_, index) => claim(`claim-${index}`));
   const servers = Array.from({ length: 50 }, (_, index) => server(`server-${index}`));
-  const given = assign(claims, servers, []);
+  const given = await pairs(claims, servers);
   assert.equal(given.length, 50);
-  assert.equal(new Set(given.map((pair) => pair.server)).size, 50);
+  assert.equal(new Set(given.map((pair) => pair.split('=')[1])).size, 50);
 });
 
 const refusals: [what: string, candidate: Server, wish: Partial<ServerClaim['spec']>, refusal: string | undefined][] = [
@@ -134,7 +143,7 @@ test('selectors follow the rules of Kubernetes', () => {
   }
 });
 
-function openScheduler() {
+function openScheduler(options?: { most: number }) {
   const servers = new Store<Server>();
   const claims = new Store<ServerClaim>();
   const readinessRules = new Store<ServerReadinessRule>();
@@ -142,16 +151,8 @@ function openScheduler() {
     claim: ({ spec }) =>
       spec.serverClaimRef === undefined ? [] : [`${spec.serverClaimRef.namespace}/${spec.serverClaimRef.name}`],
   });
-  let pauseEnds: () => void = () => assert.fail('nothing is paused');
-  const clock: Clock = {
-    now: () => 0,
-    setTimeout: (_, callback) => {
-      pauseEnds = callback;
-      return { [Symbol.dispose]: () => (pauseEnds = () => assert.fail('the pause is over')) };
-    },
-    sleep: () => Promise.resolve(),
-  };
-  const scheduler = new ClaimScheduler({ servers, claims, readinessRules }, clock);
+  const clock = handClock();
+  const scheduler = new ClaimScheduler({ servers, claims, readinessRules }, clock, options);
   const promises: string[] = [];
   scheduler.promised.on((claimKey) => promises.push(claimKey));
   let version = 0;
@@ -163,7 +164,10 @@ function openScheduler() {
     scheduler,
     /** Claims that got a promise, in order. */
     promises,
-    pauseEnds: () => pauseEnds(),
+    clock,
+    servers,
+    /** Forgets the claim altogether. */
+    gone: (name: string) => claims.forget(`team/${name}`, name),
     started: scheduler.start(),
     server: (object: Server) => servers.absorb(at(object)),
     claim: (object: ServerClaim) => claims.absorb(at(object)),
@@ -244,6 +248,8 @@ test('a rule that comes or goes, and a condition that changes, start a new pass'
   tell.rule({ ...rule, metadata: { ...rule.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
   await nextPass();
   assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'one');
+  tell.rule(rule);
+  assert.equal(scheduler.promiseOf(claim('first')), undefined);
 });
 
 test('a withdrawn promise goes to the next in line', async () => {
@@ -290,14 +296,14 @@ test('a promise that was void is made again when its server changes, not before'
 });
 
 test('a promise that was void is made again after a pause, if the cache never follows', async () => {
-  const { scheduler, started, promises, pauseEnds, ...tell } = openScheduler();
+  const { scheduler, started, promises, clock, ...tell } = openScheduler();
   using _started = started;
   tell.claim(claim('first'));
   tell.server(server('one'));
   await nextPass();
   findVoid(scheduler, claim('first'));
   await nextPass();
-  pauseEnds();
+  clock.advance(seconds(10));
   await nextPass();
   assert.deepEqual(promises, ['team/first', 'team/first']);
 });
@@ -354,4 +360,223 @@ test('a paused claim withholds no server, and is served when people let it go on
   tell.claim(claim('first'));
   await nextPass();
   assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'two');
+});
+
+/** Claims in the order of their names. */
+const aged = (name: string, wish: Partial<ServerClaim['spec']> = {}): ServerClaim =>
+  claim(name, wish, `2026-01-01T00:00:${String(name.charCodeAt(0) - 97).padStart(2, '0')}Z`);
+const holding = (name: string) => ({ serverClaimRef: { namespace: 'team', name, uid: name } });
+const ready = (reason: string, status: 'True' | 'False') => ({
+  conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+});
+const reserved = { state: 'Reserved', powerState: 'On' } as const;
+const servedFor = (name: string, by: string): Server =>
+  server(by, holding(name), {}, { ...reserved, ...ready('ClaimServed', 'True') });
+
+/** Two may be on their way, there are five free servers, s1 to s5, and claims a, b, c, … in this order. */
+async function openLine(claims: readonly ServerClaim[]) {
+  const room = openScheduler({ most: 2 });
+  for (const name of ['s1', 's2', 's3', 's4', 's5']) room.server(server(name, {}, { name }));
+  claims.forEach(room.claim);
+  await nextPass();
+  // It goes on saying what it said while it was free, until somebody has looked at it.
+  const bind = (name: string, by: string) =>
+    room.server(
+      server(by, holding(name), {}, { state: 'Available', powerState: 'Off', ...ready('Available', 'True') }),
+    );
+  return { ...room, bind, [Symbol.dispose]: () => room.started[Symbol.dispose]() };
+}
+type Line = Awaited<ReturnType<typeof openLine>>;
+
+const endings: [what: string, end: (line: Line) => void][] = [
+  ['is served', ({ server: tell }) => tell(servedFor('a', 's1'))],
+  [
+    'is served powered off',
+    ({ server: tell }) =>
+      tell({ ...servedFor('a', 's1'), status: { ...servedFor('a', 's1').status, powerState: 'Off' } }),
+  ],
+  ['is gone', ({ gone }) => gone('a')],
+  [
+    'is being deleted',
+    ({ claim: tell }) =>
+      tell({ ...aged('a'), metadata: { ...aged('a').metadata, deletionTimestamp: '2026-03-01T00:00:00Z' } }),
+  ],
+  [
+    'is paused',
+    ({ claim: tell }) =>
+      tell({
+        ...aged('a'),
+        metadata: { ...aged('a').metadata, annotations: { 'metal.ironcore.dev/operation': 'ignore' } },
+      }),
+  ],
+  ['is lost', ({ claim: tell }) => tell({ ...aged('a'), status: { phase: 'Lost' } })],
+  ['has had its ten seconds', ({ clock }) => clock.advance(seconds(10))],
+];
+for (const [what, end] of endings) {
+  test(`one that waits for others has its turn when one of them ${what}`, async () => {
+    using line = await openLine([aged('c'), aged('b'), aged('a')]);
+    const { scheduler, promises, bind, clock } = line;
+    assert.deepEqual(promises, ['team/a', 'team/b']);
+    bind('a', 's1');
+    await nextPass();
+    line.claim(aged('a', { serverRef: { name: 's1' } }));
+    line.server(server('s1', holding('a'), {}, { ...reserved, ...ready('WaitingForBoot', 'False') }));
+    line.claim({ ...aged('a', { serverRef: { name: 's1' } }), status: { phase: 'Bound' } });
+    clock.advance(seconds(9));
+    await nextPass();
+    assert.equal(scheduler.promiseOf(aged('c')), undefined, 'a is on its way, although it is bound');
+    assert.equal(scheduler.isInLine(aged('c')), true);
+    end(line);
+    await nextPass();
+    assert.deepEqual(promises, ['team/a', 'team/b', 'team/c']);
+    assert.equal(scheduler.promiseOf(aged('c'))?.metadata.name, 's3');
+  });
+}
+
+test('a server that is given back before it served makes room', async () => {
+  using line = await openLine([aged('a'), aged('b'), aged('c')]);
+  line.bind('a', 's1');
+  line.claim({ ...aged('a'), status: { phase: 'Bound' } });
+  await nextPass();
+  assert.deepEqual(line.promises, ['team/a', 'team/b']);
+  line.server(server('s1'));
+  await nextPass();
+  assert.deepEqual(line.promises, ['team/a', 'team/b', 'team/c']);
+});
+
+test('a claim whose promise was void goes on before younger ones', async () => {
+  using line = await openLine([aged('a'), aged('b'), aged('c')]);
+  findVoid(line.scheduler, aged('a'));
+  await nextPass();
+  assert.deepEqual(line.promises, ['team/a', 'team/b', 'team/a']);
+  assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's3', 's1 is in doubt');
+});
+
+test('one that takes long keeps its promise, and does not begin anew', async () => {
+  using line = await openLine([aged('a'), aged('b'), aged('c'), aged('d'), aged('e')]);
+  line.clock.advance(seconds(10));
+  await nextPass();
+  assert.deepEqual(line.promises, ['team/a', 'team/b', 'team/c', 'team/d']);
+  assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's1');
+  line.server(servedFor('a', 's1'));
+  await nextPass();
+  assert.equal(line.scheduler.promiseOf(aged('e')), undefined, 'the place of a was given away long ago');
+});
+
+test('the older of those that wait goes first, whenever it was looked at', async () => {
+  using line = await openLine([aged('b'), aged('c'), aged('e')]);
+  line.claim(aged('d'));
+  line.claim(aged('a'));
+  await nextPass();
+  assert.deepEqual(line.promises, ['team/b', 'team/c'], 'nothing is taken away for it');
+  line.server(servedFor('b', 's1'));
+  await nextPass();
+  line.server(servedFor('c', 's2'));
+  await nextPass();
+  assert.deepEqual(line.promises, ['team/b', 'team/c', 'team/a', 'team/d']);
+});
+
+test('claims that nothing fits take no place and are not in line', async () => {
+  const none = { serverSelector: { matchLabels: { gpu: 'yes' } } };
+  const missing = { serverRef: { name: 's9' } };
+  using line = await openLine([aged('a', none), aged('b', missing), aged('c'), aged('d'), aged('e'), aged('f', none)]);
+  const { scheduler, promises } = line;
+  assert.deepEqual(promises, ['team/c', 'team/d']);
+  const inLine = [aged('a', none), aged('b', missing), aged('e'), aged('f', none)].map((wish) =>
+    scheduler.isInLine(wish),
+  );
+  assert.deepEqual(inLine, [false, false, true, false]);
+  line.server(server('s9', {}, { gpu: 'yes' }));
+  assert.equal(scheduler.isInLine(aged('f', none)), true, 'from now on there is one');
+  line.server(servedFor('c', 's1'));
+  await nextPass();
+  assert.deepEqual(promises, ['team/c', 'team/d', 'team/a']);
+});
+
+test('a claim for one server waits in line as others do, and no younger one gets that server', async () => {
+  const named = aged('c', { serverRef: { name: 's1' } });
+  const rest = { serverSelector: { matchExpressions: [{ key: 'name', operator: 'NotIn', values: ['s1'] }] } };
+  using line = await openLine([aged('a', rest), aged('b', rest), named, aged('d')]);
+  const { scheduler, promises } = line;
+  assert.deepEqual(promises, ['team/a', 'team/b']);
+  assert.equal(scheduler.isInLine(named), true);
+  line.server(servedFor('a', 's2'));
+  line.server(servedFor('b', 's3'));
+  await nextPass();
+  assert.equal(scheduler.promiseOf(named)?.metadata.name, 's1');
+  assert.equal(scheduler.promiseOf(aged('d'))?.metadata.name, 's4');
+});
+
+test('a claim that a server was promised away from is told about that, not that others are first', async () => {
+  const [first, second] = [aged('a', { serverRef: { name: 's1' } }), aged('b', { serverRef: { name: 's1' } })];
+  using line = await openLine([first, second]);
+  assert.equal(line.scheduler.isInLine(second), false);
+  assert.match(line.scheduler.explain(second), /PromisedToAnOlderClaim/);
+});
+
+test('what was bound before the operator started takes no place, and what is bound already waits for none', async () => {
+  const { scheduler, promises, started, ...tell } = openScheduler({ most: 2 });
+  started[Symbol.dispose]();
+  for (const [name, by] of [
+    ['a', 's1'],
+    ['b', 's2'],
+    ['c', 's3'],
+  ] as const) {
+    tell.server(server(by, holding(name)));
+    tell.claim(aged(name));
+  }
+  for (const name of ['s4', 's5', 's6']) tell.server(server(name));
+  for (const name of ['d', 'e', 'f']) tell.claim(aged(name));
+  using _again = scheduler.start();
+  await nextPass();
+  assert.deepEqual(promises, ['team/d', 'team/e']);
+  tell.server(server('s6', holding('f')));
+  tell.server(servedFor('d', 's4'));
+  await nextPass();
+  assert.deepEqual(promises, ['team/d', 'team/e'], 'f has its server, by whomever');
+});
+
+test('a place that becomes free costs the same, however many wait', async ({ mock }) => {
+  const { scheduler, promises, started, servers, ...tell } = openScheduler({ most: 2 });
+  using _started = started;
+  for (let index = 0; index < 500; index += 1) {
+    tell.server(server(`s-${index}`));
+    tell.claim(
+      claim(`c-${String(index).padStart(3, '0')}`, index % 2 === 0 ? {} : { serverRef: { name: `s-${499 - index}` } }),
+    );
+  }
+  await nextPass();
+  assert.deepEqual(promises, ['team/c-000', 'team/c-001']);
+  const looks = [mock.method(servers, 'get'), mock.method(servers, 'by')];
+  for (const name of ['c-000', 'c-001'])
+    tell.server(servedFor(name, scheduler.promiseOf(claim(name))?.metadata.name ?? ''));
+  await nextPass();
+  assert.deepEqual(promises.slice(2), ['team/c-002', 'team/c-003']);
+  assert.ok(looks.every((look) => look.mock.callCount() < 20));
+});
+
+test('what one claim found nothing for, another need not look for', async ({ mock }) => {
+  const { scheduler, started, servers, ...tell } = openScheduler();
+  using _started = started;
+  const none = { serverSelector: { matchLabels: { gpu: 'yes' } } };
+  for (let index = 0; index < 50; index += 1) tell.server(server(`s-${index}`));
+  const claims = Array.from({ length: 50 }, (_, index) => claim(`c-${index}`, none));
+  claims.forEach(tell.claim);
+  const looks = mock.method(servers, 'get');
+  await nextPass();
+  assert.ok(claims.every((wish) => !scheduler.isInLine(wish)));
+  assert.equal(looks.mock.callCount(), 50);
+});
+
+test('with its end the scheduler forgets all timers and makes no more promises', async () => {
+  const { started, promises, clock, ...tell } = openScheduler();
+  tell.server(server('s1'));
+  tell.claim(aged('a'));
+  await nextPass();
+  assert.equal(clock.pending, 1);
+  tell.server(server('s2'));
+  tell.claim(aged('b'));
+  started[Symbol.dispose]();
+  await nextPass();
+  assert.deepEqual([promises, clock.pending], [['team/a'], 0]);
 });

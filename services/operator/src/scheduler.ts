@@ -1,27 +1,39 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import type { Change } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { seconds } from '@metal/kube/decide.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import { notFree, refusalOf, rulesAgainst } from './claimability.ts';
 import type { OperatorCaches } from './context.ts';
 import { selectorFault } from './label-selector.ts';
+import { Pace } from './pace.ts';
 import { isPaused } from './paused.ts';
 import type { Refusal } from './refusals.ts';
 import { Signal } from './signal.ts';
+import { SortedList } from './sorted-list.ts';
 import { SortedNames } from './sorted-names.ts';
 
 type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRules'>;
 
 /** A server that the API tells otherwise than the cache is promised again after this long, should the cache never follow. */
 const doubtedForMs = seconds(10);
+/** Enough to keep the API server busy, wherever a server waits some seconds for its machine. */
+const mostAtOnce = 200;
+/** One that takes longer waits for its machine, which costs nobody anything: it keeps no other out. */
+const countsForMs = seconds(10);
 
 /**
  * The one place where a server is chosen for a claim. It looks at all waiting claims and all free servers together,
  * oldest claim first, lowest server name first, and promises no server twice:
  *
  *   claim or server changes ─► pass over both ─► promises ─► the promised claims are woken ─► each binds its server
+ *
+ * Thousands of claims that are created together are let in at the pace at which they are served, so that the first have
+ * their machines soon, instead of all machines booting at once:
+ *
+ *   thousands of claims ──► 200 promised or bound ──► served, or waiting for a machine or a person
  *
  * A promise is only a choice. What binds is the guarded write on the Server. When that shows the promise to be void, the
  * cache is behind, and its server is promised to nobody until the cache has news of it:
@@ -33,63 +45,82 @@ const doubtedForMs = seconds(10);
 export class ClaimScheduler {
   readonly #caches: SchedulerCaches;
   readonly #clock: Clock;
+  /** Promises, and the same by server. */
   readonly #serverOf = new Map<string, string>();
-  /** Servers that nothing stands in the way of, promised ones included. */
+  readonly #claimOf = new Map<string, string>();
+  /** Claims that were promised a server here and are not served yet. */
+  readonly #pace: Pace;
+  /** Servers that nothing stands in the way of, and that are promised to nobody. */
   readonly #free = new SortedNames();
-  /** Claims that by their own word wait for a server. */
-  readonly #waiting = new Set<string>();
+  /** Claims that by their own word wait for a server, oldest first. */
+  readonly #waiting = new SortedList<ServerClaim>(byAge);
+  /** By what those claims choose for which there is no free server, until one is that was not. */
+  readonly #hopeless = new Set<string>();
   /** Servers of promises that proved void, with the version they were judged by. */
   readonly #doubts = new Map<string, { readonly version: string | undefined; readonly timer: Disposable }>();
   /** What was said of the fleet, by what a claim chooses by, until it is not so any more. */
   readonly #told = new Map<string, string>();
-  #passIsDue = false;
+  #passDue: NodeJS.Immediate | undefined;
   /** The named claim got a promise. */
   readonly promised = new Signal();
   /** The server promised to the named claim was somebody else's by the time it was to be bound. */
   readonly contested = new Signal();
 
-  constructor(caches: SchedulerCaches, clock: Clock) {
+  constructor(caches: SchedulerCaches, clock: Clock, { most = mostAtOnce }: { most?: number } = {}) {
     this.#caches = caches;
     this.#clock = clock;
+    this.#pace = new Pace({ clock, most, countsForMs });
   }
 
   /** Follows both caches until disposed. */
   start(): Disposable {
     const subscriptions = [
-      this.#caches.servers.onChange(({ key, before, after }) => {
-        this.#file(key, after);
-        if (this.#told.size > 0 && this.#standingOf(before) !== this.#standingOf(after)) this.#told.clear();
-        const wasDoubted = this.#trust(key);
-        if (wasDoubted || this.#offer(before) !== this.#offer(after)) this.#plan();
-      }),
+      this.#caches.servers.onChange((change) => this.#followServer(change)),
       this.#caches.readinessRules.onChange(() => {
         this.#told.clear();
-        this.#plan();
+        for (const claimKey of this.#serverOf.keys()) this.#review(claimKey);
+        this.#offerAnew();
       }),
-      this.#caches.claims.onChange(({ key, after }) => {
-        this.#note(key, after);
-        if (after === undefined || !this.#isWaiting(after)) this.withdraw(key);
-        else this.#plan();
+      this.#caches.claims.onChange(({ key, before, after }) => {
+        this.#note(before, after);
+        this.#review(key);
+        if (after !== undefined && saysItWaits(after)) this.#plan();
       }),
+      this.#pace.left.on(() => this.#plan()),
     ];
-    for (const server of this.#caches.servers.all()) this.#file(server.metadata.name, server);
-    for (const claim of this.#caches.claims.all()) this.#note(keyOf(claim), claim);
-    this.#plan();
+    for (const server of this.#caches.servers.all()) this.#file(server.metadata.name);
+    for (const claim of this.#caches.claims.all()) this.#note(undefined, claim);
+    this.#offerAnew();
     return {
       [Symbol.dispose]: () => {
         subscriptions.forEach((subscription) => subscription[Symbol.dispose]());
-        for (const serverName of this.#doubts.keys()) this.#trust(serverName);
+        for (const { timer } of this.#doubts.values()) timer[Symbol.dispose]();
+        this.#doubts.clear();
+        clearImmediate(this.#passDue);
+        this.#passDue = undefined;
+        this.#pace[Symbol.dispose]();
       },
     };
   }
 
-  #file(name: string, server: Server | undefined): void {
-    this.#free.put(name, server !== undefined && notFree(server) === undefined);
+  #followServer({ key, before, after }: Change<Server>): void {
+    this.#file(key);
+    if (this.#told.size > 0 && this.#standingOf(before) !== this.#standingOf(after)) this.#told.clear();
+    this.#trust(key);
+    const offer = this.#offer(after);
+    if (offer !== undefined && this.#offer(before) !== offer) this.#offerAnew();
+    const concerned = new Set([this.#claimOf.get(key), claimKeyOf(before), claimKeyOf(after)]);
+    for (const claimKey of concerned) if (claimKey !== undefined) this.#review(claimKey);
   }
 
-  #note(key: string, claim: ServerClaim | undefined): void {
-    if (claim !== undefined && saysItWaits(claim)) this.#waiting.add(key);
-    else this.#waiting.delete(key);
+  #file(name: string): void {
+    const server = this.#caches.servers.get(name);
+    this.#free.put(name, server !== undefined && notFree(server) === undefined && !this.#claimOf.has(name));
+  }
+
+  #note(before: ServerClaim | undefined, after: ServerClaim | undefined): void {
+    if (before !== undefined) this.#waiting.remove(before);
+    if (after !== undefined && saysItWaits(after)) this.#waiting.add(after);
   }
 
   /** Server promised to the claim, if any. */
@@ -98,9 +129,46 @@ export class ClaimScheduler {
     return name === undefined ? undefined : this.#caches.servers.get(name);
   }
 
-  /** The claim is bound, gone or not waiting any more: the server is free for the next pass. */
-  withdraw(claimKey: string): void {
-    if (this.#serverOf.delete(claimKey)) this.#plan();
+  /** Whether a server is there for the claim: then others are served first, and it has its turn by itself. */
+  isInLine(claim: ServerClaim): boolean {
+    return this.#offeredTo(claim) !== undefined;
+  }
+
+  /** The claim, or a server that has to do with it, changed: what it needs no more goes to others. */
+  #review(claimKey: string): void {
+    const claim = this.#caches.claims.get(claimKey);
+    const promise = this.#serverOf.get(claimKey);
+    if (promise !== undefined && !this.#stands(claim, promise)) this.#withdraw(claimKey, promise);
+    if (this.#pace.has(claimKey) && !this.#isOnTheWay(claim)) this.#pace.leave(claimKey);
+  }
+
+  #stands(claim: ServerClaim | undefined, serverName: string): boolean {
+    const server = this.#caches.servers.get(serverName);
+    if (claim === undefined || server === undefined || !this.#isWaiting(claim)) return false;
+    return refusalOf(server, claim, this.#rules) === undefined;
+  }
+
+  /** Promised or bound, and not served yet. */
+  #isOnTheWay(claim: ServerClaim | undefined): boolean {
+    if (claim === undefined || isOutOfHands(claim) || claim.status?.phase === 'Lost') return false;
+    if (this.#serverOf.has(keyOf(claim))) return true;
+    const holders = this.#holdersOf(claim);
+    return holders.length > 0 && !holders.some(isServed);
+  }
+
+  #promise(claimKey: string, serverName: string): void {
+    this.#serverOf.set(claimKey, serverName);
+    this.#claimOf.set(serverName, claimKey);
+    this.#file(serverName);
+    this.#pace.enter(claimKey);
+    this.promised.emit(claimKey);
+  }
+
+  #withdraw(claimKey: string, serverName: string): void {
+    this.#serverOf.delete(claimKey);
+    this.#claimOf.delete(serverName);
+    this.#file(serverName);
+    if (this.#free.has(serverName)) this.#offerAnew();
   }
 
   /**
@@ -110,21 +178,19 @@ export class ClaimScheduler {
   foundVoid(claimKey: string, { metadata }: Server): void {
     const { name, resourceVersion } = metadata;
     this.#trust(name);
-    const timer = this.#clock.setTimeout(doubtedForMs, () => {
-      this.#trust(name);
-      this.#plan();
-    });
+    const timer = this.#clock.setTimeout(doubtedForMs, () => this.#trust(name));
     this.#doubts.set(name, { version: resourceVersion, timer });
     this.#told.clear();
-    if (this.#serverOf.get(claimKey) === name) this.withdraw(claimKey);
+    if (this.#serverOf.get(claimKey) !== name) return;
+    this.#withdraw(claimKey, name);
+    this.#review(claimKey);
   }
 
-  /** True when the server was in doubt. */
-  #trust(serverName: string): boolean {
+  #trust(serverName: string): void {
     this.#doubts.get(serverName)?.timer[Symbol.dispose]();
-    const wasDoubted = this.#doubts.delete(serverName);
-    if (wasDoubted) this.#told.clear();
-    return wasDoubted;
+    if (!this.#doubts.delete(serverName)) return;
+    this.#told.clear();
+    this.#offerAnew();
   }
 
   #isDoubted({ metadata }: Server): boolean {
@@ -190,34 +256,45 @@ export class ClaimScheduler {
 
   /** Changes that arrive together are answered by one pass. */
   #plan(): void {
-    if (this.#passIsDue) return;
-    this.#passIsDue = true;
-    setImmediate(() => {
-      this.#passIsDue = false;
+    this.#passDue ??= setImmediate(() => {
+      this.#passDue = undefined;
       this.#pass();
     });
   }
 
+  /** A server may be had that could not before. */
+  #offerAnew(): void {
+    this.#hopeless.clear();
+    this.#plan();
+  }
+
+  /** As far as there is room. A claim that there is no server for takes none. */
   #pass(): void {
-    this.#dropVoidPromises();
-    const waiting = this.#waitingClaims();
-    if (waiting.length === 0 || this.#free.size === 0) return;
-    for (const { claim, server } of assign(waiting, this.#unpromised(), this.#rules)) {
-      this.#serverOf.set(keyOf(claim), server.metadata.name);
-      this.promised.emit(keyOf(claim));
+    for (const claim of this.#waiting) {
+      if (this.#pace.room === 0 || this.#free.size === 0) return;
+      const claimKey = keyOf(claim);
+      if (this.#serverOf.has(claimKey)) continue;
+      const server = this.#offeredTo(claim);
+      if (server !== undefined && this.#isWaiting(claim)) this.#promise(claimKey, server.metadata.name);
     }
   }
 
-  #dropVoidPromises(): void {
-    for (const [claimKey, serverName] of this.#serverOf) {
-      const claim = this.#caches.claims.get(claimKey);
-      const server = this.#caches.servers.get(serverName);
-      const stands =
-        claim !== undefined &&
-        server !== undefined &&
-        this.#isWaiting(claim) &&
-        refusalOf(server, claim, this.#rules) === undefined;
-      if (!stands) this.#serverOf.delete(claimKey);
+  /** What one claim found nothing for, another need not look for. */
+  #offeredTo(claim: ServerClaim): Server | undefined {
+    const wish = wishOf(claim);
+    if (this.#hopeless.has(wish)) return undefined;
+    const rules = this.#rules;
+    for (const server of this.#offered(claim.spec.serverRef?.name))
+      if (refusalOf(server, claim, rules) === undefined) return server;
+    this.#hopeless.add(wish);
+    return undefined;
+  }
+
+  /** Servers that may be promised now: all, or the named one. */
+  *#offered(named: string | undefined): Iterable<Server> {
+    for (const name of named === undefined ? this.#free : [named].filter((only) => this.#free.has(only))) {
+      const server = this.#caches.servers.get(name);
+      if (server !== undefined && !this.#isDoubted(server)) yield server;
     }
   }
 
@@ -226,61 +303,42 @@ export class ClaimScheduler {
    * out of the operator's hands is not bound, and would withhold what it is promised.
    */
   #isWaiting(claim: ServerClaim): boolean {
-    if (!saysItWaits(claim)) return false;
-    const { metadata } = claim;
-    const holders = this.#caches.servers.by('claim', keyOf(claim));
-    return !holders.some(({ spec }) => (spec.serverClaimRef?.uid ?? metadata.uid) === metadata.uid);
+    return saysItWaits(claim) && this.#holdersOf(claim).length === 0;
   }
 
-  #waitingClaims(): ServerClaim[] {
-    return [...this.#waiting]
-      .filter((key) => !this.#serverOf.has(key))
-      .flatMap((key) => this.#caches.claims.get(key) ?? [])
-      .filter((claim) => this.#isWaiting(claim));
-  }
-
-  #unpromised(): Server[] {
-    const taken = new Set(this.#serverOf.values());
-    return [...this.#free]
-      .filter((name) => !taken.has(name))
-      .flatMap((name) => this.#caches.servers.get(name) ?? [])
-      .filter((server) => !this.#isDoubted(server));
+  #holdersOf(claim: ServerClaim): Server[] {
+    const { uid } = claim.metadata;
+    const namesakes = this.#caches.servers.by('claim', keyOf(claim));
+    return namesakes.filter(({ spec }) => (spec.serverClaimRef?.uid ?? uid) === uid);
   }
 }
 
 function saysItWaits(claim: ServerClaim): boolean {
-  const { metadata, status } = claim;
-  if (isPaused(claim) || metadata.deletionTimestamp !== undefined) return false;
-  return status?.phase !== 'Bound' && status?.phase !== 'Lost';
+  const { status } = claim;
+  return !isOutOfHands(claim) && status?.phase !== 'Bound' && status?.phase !== 'Lost';
 }
 
-/**
- * Pairs claims with servers: the oldest claim chooses first, and takes the first that fits. What one claim found nothing for,
- * another need not look for.
- */
-export function assign(
-  claims: readonly ServerClaim[],
-  free: readonly Server[],
-  rules: readonly ServerReadinessRule[],
-): { claim: ServerClaim; server: Server }[] {
-  const servers = [...free];
-  const pairs: { claim: ServerClaim; server: Server }[] = [];
-  const hopeless = new Set<string>();
-  for (const claim of claims.toSorted(byAge)) {
-    if (servers.length === 0) break;
-    const wish = wishOf(claim);
-    if (hopeless.has(wish)) continue;
-    const index = servers.findIndex((server) => refusalOf(server, claim, rules) === undefined);
-    const [server] = index < 0 ? [] : servers.splice(index, 1);
-    if (server === undefined) hopeless.add(wish);
-    else pairs.push({ claim, server });
-  }
-  return pairs;
+const isOutOfHands = (claim: ServerClaim): boolean => isPaused(claim) || claim.metadata.deletionTimestamp !== undefined;
+
+/** The server itself says so: its machine is what the claim asks for. While it was free, Ready meant that. */
+const isServed = ({ status }: Server): boolean =>
+  status?.state === 'Reserved' &&
+  status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
+
+function claimKeyOf(server: Server | undefined): string | undefined {
+  const ref = server?.spec.serverClaimRef;
+  return ref && keyOf(ref);
 }
 
-/** All that a claim chooses by. */
-const wishOf = ({ spec: { serverRef, serverSelector, tolerations } }: ServerClaim): string =>
-  JSON.stringify([serverRef?.name, serverSelector, tolerations]);
+const wishes = new WeakMap<ServerClaim, string>();
+
+/** All that a claim chooses by. Claims in caches are frozen. */
+function wishOf(claim: ServerClaim): string {
+  const { serverRef, serverSelector, tolerations } = claim.spec;
+  const wish = wishes.get(claim) ?? JSON.stringify([serverRef?.name, serverSelector, tolerations]);
+  wishes.set(claim, wish);
+  return wish;
+}
 
 function byAge(a: ServerClaim, b: ServerClaim): number {
   const created = (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');

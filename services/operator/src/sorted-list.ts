@@ -11,6 +11,10 @@ export class SortedList<T> {
     return this.#items.length;
   }
 
+  has(item: T): boolean {
+    return this.#isAt(this.#indexOf(item), item);
+  }
+
   /** Takes the place of an equal one. */
   add(item: T): void {
     const index = this.#indexOf(item);

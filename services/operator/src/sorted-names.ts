@@ -11,6 +11,10 @@ export class SortedNames implements Iterable<string> {
     return this.#names.size;
   }
 
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
   /** Adds it, or takes it out; nothing happens where it is so already. */
   put(name: string, isIn: boolean): void {
     if (isIn) this.#names.add(name);

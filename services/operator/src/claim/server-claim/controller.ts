@@ -24,6 +24,8 @@ export const claimController = phaseController({
   deletion: judgeDeletion,
   actions: claimActions,
   report: reportClaim,
+  // A claim that has just come is Unbound, whether it says so or not.
+  progressFields: ['phase'],
   paused: isPaused,
   wokenBy: [
     { kind: Server, find: claimsOfServer },

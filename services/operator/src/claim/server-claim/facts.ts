@@ -19,6 +19,8 @@ export interface ClaimFacts {
   readonly held: Server | undefined;
   /** The server chosen for it, not yet bound. */
   readonly promised: Server | undefined;
+  /** A server is free for it, and older claims are served first. */
+  readonly inLine: boolean;
   /** `spec.serverRef` names the held server. */
   readonly recorded: boolean;
   /**
@@ -31,7 +33,7 @@ export interface ClaimFacts {
   readonly evictedAt: string | undefined;
   /** What the held server says of itself. */
   readonly serverSays: string;
-  /** Why no server was chosen; computed only while there is none. */
+  /** Why no server was chosen; computed only while there is none, and none to come. */
   readonly explanation: string;
 }
 
@@ -39,16 +41,19 @@ export function readClaimFacts(claim: ServerClaim, context: OperatorContext): Cl
   const { caches, scheduler, config } = context;
   const held = heldServer(claim, caches);
   const promised = held === undefined ? scheduler.promiseOf(claim) : undefined;
+  const isWithout = held === undefined && promised === undefined;
+  const inLine = isWithout && scheduler.isInLine(claim);
   const since = held?.status?.evictionSince;
   return {
     held,
     promised,
+    inLine,
     recorded: held !== undefined && claim.spec.serverRef?.name === held.metadata.name,
     boot: bootStanding(claim, caches),
     operation: operationOf(claim),
     evictedAt: since === undefined ? undefined : new Date(Date.parse(since) + config.evictionGraceMs).toISOString(),
     serverSays: held?.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
-    explanation: held === undefined && promised === undefined ? scheduler.explain(claim) : '',
+    explanation: isWithout && !inLine ? scheduler.explain(claim) : '',
   };
 }
 

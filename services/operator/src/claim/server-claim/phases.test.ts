@@ -16,6 +16,7 @@ const server = (state: string, more: Partial<Server['spec']> = {}): Server => ({
 const waiting: ClaimFacts = {
   held: undefined,
   promised: undefined,
+  inLine: false,
   recorded: false,
   boot: 'absent',
   operation: 'none',
@@ -29,6 +30,7 @@ type Line = [title: string, phase: ClaimPhase | 'deleted', facts: Partial<ClaimF
 
 const lines: Line[] = [
   ['waits for a server and says why there is none', 'Unbound', {}, 'wait NoServerMatches'],
+  ['waits until older claims are served', 'Unbound', { inLine: true }, 'wait OthersFirst'],
   ['binds the server it was promised', 'Unbound', { promised: server('Available') }, 'act bind'],
   ['takes down the name of its server', 'Unbound', { ...bound, recorded: false }, 'act recordServer'],
   ['waits until its server is reserved', 'Unbound', { ...bound, held: server('Parked') }, 'wait WaitingForReservation'],

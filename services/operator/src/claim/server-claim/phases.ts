@@ -7,6 +7,8 @@ const row = rowsOf<ClaimPhase, ClaimFacts, ClaimAction, ClaimReason>();
 type Step<Phase extends ClaimPhase = never> = Decision<Phase, ClaimAction, ClaimReason>;
 
 const untilSomethingChanges = minutes(10);
+const othersFirst =
+  'a server is free for this claim, and claims that came before it are served first; it goes on by itself when there are fewer of them';
 
 /** A claim waits for one server, and then has it for as long as both exist. */
 export const claimPhases: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimReason> = {
@@ -14,6 +16,7 @@ export const claimPhases: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimR
     if (claim.operation === 'retry') return act('consumeOperation', 'RetryRequested');
     if (claim.held !== undefined) return settle(claim, claim.held);
     if (claim.promised !== undefined) return act('bind', 'ServerChosen', `server ${claim.promised.metadata.name} fits`);
+    if (claim.inLine) return wait(seconds(30), 'OthersFirst', othersFirst, minutes(2));
     return wait(seconds(30), 'NoServerMatches', claim.explanation);
   }),
   Bound: row(['Lost'], (claim) => {

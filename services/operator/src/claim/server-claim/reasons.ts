@@ -10,6 +10,10 @@ export const claimReasons = {
     remedy:
       'Free or add a fitting server, remove its taint, or change the selector by creating the claim anew. Nothing has to be done if one is on its way.',
   },
+  OthersFirst: {
+    meaning: 'Very many claims came at once; those that came before this one are served first.',
+    remedy: nothing,
+  },
   ServerChosen: { meaning: 'A server was chosen and is being bound.', remedy: nothing },
   ServerBound: { meaning: 'The server refers to the claim; the claim takes its name down.', remedy: nothing },
   WaitingForReservation: {

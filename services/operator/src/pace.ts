@@ -1,0 +1,51 @@
+import type { Clock } from '@metal/kube/clock.ts';
+import { Signal } from './signal.ts';
+
+export interface PaceOptions {
+  readonly clock: Clock;
+  /** So many are on their way at once. */
+  readonly most: number;
+  /** One that takes longer waits for a machine or a person, which costs nobody anything: it keeps no other out. */
+  readonly countsForMs: number;
+}
+
+/** Who is on the way, so that others can wait until there is room. Whom to let in next is up to those who ask. */
+export class Pace implements Disposable {
+  /** The named one is not on its way any more, or has been for so long that it does not count. */
+  readonly left = new Signal();
+  readonly #options: PaceOptions;
+  readonly #onTheWay = new Map<string, Disposable>();
+
+  constructor(options: PaceOptions) {
+    this.#options = options;
+  }
+
+  /** How many more may enter. */
+  get room(): number {
+    return Math.max(0, this.#options.most - this.#onTheWay.size);
+  }
+
+  has(name: string): boolean {
+    return this.#onTheWay.has(name);
+  }
+
+  /** One that is on its way already does not begin anew. */
+  enter(name: string): void {
+    if (this.#onTheWay.has(name)) return;
+    const { clock, countsForMs } = this.#options;
+    this.#onTheWay.set(
+      name,
+      clock.setTimeout(countsForMs, () => this.leave(name)),
+    );
+  }
+
+  leave(name: string): void {
+    this.#onTheWay.get(name)?.[Symbol.dispose]();
+    if (this.#onTheWay.delete(name)) this.left.emit(name);
+  }
+
+  [Symbol.dispose](): void {
+    for (const timer of this.#onTheWay.values()) timer[Symbol.dispose]();
+    this.#onTheWay.clear();
+  }
+}
