@@ -391,6 +391,10 @@ type Line = Awaited<ReturnType<typeof openLine>>;
 const endings: [what: string, end: (line: Line) => void][] = [
   ['is served', ({ server: tell }) => tell(servedFor('a', 's1'))],
   [
+    'is a machine that boots',
+    ({ server: tell }) => tell(server('s1', holding('a'), {}, { ...reserved, ...ready('WaitingForBoot', 'False') })),
+  ],
+  [
     'is served powered off',
     ({ server: tell }) =>
       tell({ ...servedFor('a', 's1'), status: { ...servedFor('a', 's1').status, powerState: 'Off' } }),
@@ -410,7 +414,7 @@ const endings: [what: string, end: (line: Line) => void][] = [
       }),
   ],
   ['is lost', ({ claim: tell }) => tell({ ...aged('a'), status: { phase: 'Lost' } })],
-  ['has had its ten seconds', ({ clock }) => clock.advance(seconds(10))],
+  ['has had its thirty seconds', ({ clock }) => clock.advance(seconds(30))],
 ];
 for (const [what, end] of endings) {
   test(`one that waits for others has its turn when one of them ${what}`, async () => {
@@ -420,9 +424,9 @@ for (const [what, end] of endings) {
     bind('a', 's1');
     await nextPass();
     line.claim(aged('a', { serverRef: { name: 's1' } }));
-    line.server(server('s1', holding('a'), {}, { ...reserved, ...ready('WaitingForBoot', 'False') }));
+    line.server(server('s1', holding('a'), {}, { ...reserved, powerState: 'Off', ...ready('Changing', 'False') }));
     line.claim({ ...aged('a', { serverRef: { name: 's1' } }), status: { phase: 'Bound' } });
-    clock.advance(seconds(9));
+    clock.advance(seconds(29));
     await nextPass();
     assert.equal(scheduler.promiseOf(aged('c')), undefined, 'a is on its way, although it is bound');
     assert.equal(scheduler.isInLine(aged('c')), true);
@@ -454,7 +458,7 @@ test('a claim whose promise was void goes on before younger ones', async () => {
 
 test('one that takes long keeps its promise, and does not begin anew', async () => {
   using line = await openLine([aged('a'), aged('b'), aged('c'), aged('d'), aged('e')]);
-  line.clock.advance(seconds(10));
+  line.clock.advance(seconds(30));
   await nextPass();
   assert.deepEqual(line.promises, ['team/a', 'team/b', 'team/c', 'team/d']);
   assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's1');

@@ -21,8 +21,8 @@ type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRul
 const doubtedForMs = seconds(10);
 /** Enough to keep the API server busy, wherever a server waits some seconds for its machine. */
 const mostAtOnce = 200;
-/** One that takes longer waits for its machine, which costs nobody anything: it keeps no other out. */
-const countsForMs = seconds(10);
+/** One that takes longer waits for its BMC or a person, which costs nobody anything: it keeps no other out. */
+const countsForMs = seconds(30);
 
 /**
  * The one place where a server is chosen for a claim. It looks at all waiting claims and all free servers together,
@@ -33,7 +33,7 @@ const countsForMs = seconds(10);
  * Thousands of claims that are created together are let in at the pace at which they are served, so that the first have
  * their machines soon, instead of all machines booting at once:
  *
- *   thousands of claims ──► 200 promised or bound ──► served, or waiting for a machine or a person
+ *   thousands of claims ──► 200 promised or bound ──► their machines boot or serve, or wait for somebody
  *
  * A promise is only a choice. What binds is the guarded write on the Server. When that shows the promise to be void, the
  * cache is behind, and its server is promised to nobody until the cache has news of it:
@@ -48,7 +48,7 @@ export class ClaimScheduler {
   /** Promises, and the same by server. */
   readonly #serverOf = new Map<string, string>();
   readonly #claimOf = new Map<string, string>();
-  /** Claims that were promised a server here and are not served yet. */
+  /** Claims that were promised a server here whose machine was not started for them yet. */
   readonly #pace: Pace;
   /** Servers that nothing stands in the way of, and that are promised to nobody. */
   readonly #free = new SortedNames();
@@ -148,12 +148,12 @@ export class ClaimScheduler {
     return refusalOf(server, claim, this.#rules) === undefined;
   }
 
-  /** Promised or bound, and not served yet. */
+  /** Promised or bound, and something is left to do for us. */
   #isOnTheWay(claim: ServerClaim | undefined): boolean {
     if (claim === undefined || isOutOfHands(claim) || claim.status?.phase === 'Lost') return false;
     if (this.#serverOf.has(keyOf(claim))) return true;
     const holders = this.#holdersOf(claim);
-    return holders.length > 0 && !holders.some(isServed);
+    return holders.length > 0 && !holders.some(isThrough);
   }
 
   #promise(claimKey: string, serverName: string): void {
@@ -320,10 +320,11 @@ function saysItWaits(claim: ServerClaim): boolean {
 
 const isOutOfHands = (claim: ServerClaim): boolean => isPaused(claim) || claim.metadata.deletionTimestamp !== undefined;
 
-/** The server itself says so: its machine is what the claim asks for. While it was free, Ready meant that. */
-const isServed = ({ status }: Server): boolean =>
+/** What is left is the machine's, which may boot for minutes; or it is what the claim asks for. While it was free, Ready meant that. */
+const isThrough = ({ status }: Server): boolean =>
   status?.state === 'Reserved' &&
-  status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
+  (status.powerState === 'On' ||
+    status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true);
 
 function claimKeyOf(server: Server | undefined): string | undefined {
   const ref = server?.spec.serverClaimRef;
