@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import * as z from 'zod';
 import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
 import { readInventory } from './inventory.ts';
+import type { SystemState } from './systems.ts';
 
 const uri = '/redfish/v1/Systems/1';
 const at = (part: string) => ({ '@odata.id': `${uri}/${part}` });
@@ -137,10 +138,13 @@ test('older BMCs tell their disks as simple storage', async () => {
   assert.partialDeepStrictEqual(storages, [{ name: 'AHCI', drives: [{ name: 'sda', capacityBytes: 5 }] }]);
 });
 
-test('a BMC that stops answering is not a machine without disks', async () => {
+test('a BMC that stops answering is not a machine without disks, and what it told of the machine before is told', async () => {
   await using desk = await DeskBmc.start();
   furnish(desk);
   desk.intercept = ({ path }) => path === `${uri}/Storage`;
   await using bmc = talkTo(desk);
-  await assert.rejects(readInventory(bmc, uri, { deadlineMs: 50 }), { code: 'TimedOut' });
+  const told: (string | undefined)[] = [];
+  const onSystem = ({ manufacturer }: SystemState) => told.push(manufacturer);
+  await assert.rejects(readInventory(bmc, uri, { deadlineMs: 50, onSystem }), { code: 'TimedOut' });
+  assert.deepEqual(told, ['HPE']);
 });

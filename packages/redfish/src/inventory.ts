@@ -56,12 +56,19 @@ export interface Inventory {
 /** Reads one part of the inventory; notes a part that the BMC cannot tell, and then gives what there is instead. */
 export type PartReader = <T>(part: string, read: () => Promise<T[]>) => Promise<T[]>;
 
+export interface InventoryOptions extends SystemCallOptions {
+  /** Called with the system itself before its parts are read, which may take long, or fail. */
+  readonly onSystem?: ((system: SystemState) => void) | undefined;
+}
+
 /**
  * Reads everything the BMC tells of a system. Fails only when the system itself cannot be read, or when the
  * conversation breaks: a BMC that stops answering must not look like a machine without disks.
  */
-export async function readInventory(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<Inventory> {
+export async function readInventory(bmc: Bmc, uri: string, options: InventoryOptions = {}): Promise<Inventory> {
   const { value, etag } = await readSystemResource(bmc, uri, options);
+  const system = stateOf(value, etag, bmc.serviceUuid);
+  options.onSystem?.(system);
   const side: CallOptions = { ...options, isSideResource: true };
   const missing: MissingPart[] = [];
   const part = partReader(missing);
@@ -74,7 +81,7 @@ export async function readInventory(bmc: Bmc, uri: string, options: SystemCallOp
     collection('network interfaces', value.EthernetInterfaces, ethernetInterface),
   ]);
   return {
-    system: stateOf(value, etag, bmc.serviceUuid),
+    system,
     processors: processors.map(processorOf),
     memory: memory.map(memoryModuleOf),
     storages,

@@ -5,6 +5,7 @@ import { readInventory as readHardware } from '@metal/redfish/inventory.ts';
 import type { Bmc } from '@metal/redfish/bmc.ts';
 import { RedfishError, wasRefused } from '@metal/redfish/errors.ts';
 import { resetSystem, type ResetOptions } from '@metal/redfish/power.ts';
+import type { SystemState } from '@metal/redfish/systems.ts';
 import { StaleDecision } from '../../errors.ts';
 import { admitCleanup, clearOverride, prepareCleanupBoot } from './cleanup-actions.ts';
 import { certifyCleanup, dropWaiver, recordCleanup, recordWaiver } from './cleanup-records.ts';
@@ -68,8 +69,11 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
 
 async function readInventory(turn: ServerTurn): Promise<void> {
   const uri = await systemUriOf(turn);
-  const value = await talk(turn, (bmc) => readHardware(bmc, uri, onlyTo(turn)));
-  memoryOf(turn).inventory = { value, at: turn.context.clock.now() };
+  const { clock } = turn.context;
+  const memory = memoryOf(turn);
+  const onSystem = (state: SystemState) => memory.saw(state, clock.now());
+  const value = await talk(turn, (bmc) => readHardware(bmc, uri, { ...onlyTo(turn), onSystem }));
+  memory.inventory = { value, at: clock.now() };
 }
 
 async function shutDown(turn: ServerTurn, forced: boolean): Promise<void> {

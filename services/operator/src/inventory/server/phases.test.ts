@@ -24,7 +24,18 @@ const lines: Line[] = [
     'wait BMCNotReady',
   ],
   ['a server that was never looked at is looked at', 'Initial', { powerSeenMsAgo: undefined }, 'act observe'],
-  ['hardware is read from outside first', 'Initial', { inventoryRead: false }, 'act readInventory'],
+  [
+    'hardware is read from outside first, which is a look at the machine',
+    'Initial',
+    { inventoryRead: false, powerSeenMsAgo: undefined },
+    'act readInventory',
+  ],
+  [
+    'hardware is read when the BMC answers',
+    'Initial',
+    { inventoryRead: false, bmc: { answers: false, exists: true, reason: 'BMCNotReady', message: 'away' } },
+    'wait BMCNotReady',
+  ],
   ['hardware of a running server is read too', 'Initial', { inventoryRead: false, power: 'On' }, 'act readInventory'],
   ['a running server is left alone', 'Initial', { power: 'On' }, 'wait RunningServerLeftAlone'],
   [

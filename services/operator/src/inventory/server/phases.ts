@@ -18,8 +18,8 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
     if (server.discoveryAttempts >= server.maxDiscoveryAttempts && server.failure !== undefined)
       return go('Error', server.failure.reason, server.failure.message);
     return (
+      readHardware(server) ??
       obstacle(server) ??
-      (server.inventoryRead ? undefined : act('readInventory', 'HardwareNotYetRead')) ??
       leaveAlone(server) ??
       whenPowerIs(server, { target: 'Off', reason: 'DiscoveryStartsFromOff', evidence: 'young' }) ??
       prepareProbeBoot(server)
@@ -121,6 +121,11 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
 
 const lookForClaim = (name: string): Step =>
   act('verifyClaim', 'ClaimNotSeen', `claim ${name} is not in sight; looking for it before anything else`);
+
+/** A look at the machine, too: the system, with its power, is read before its parts. */
+function readHardware({ bmc, inventoryRead }: ServerFacts): Step | undefined {
+  return bmc.answers && !inventoryRead ? act('readInventory', 'HardwareNotYetRead') : undefined;
+}
 
 /** A machine that somebody may be using is not ours to interrupt; what can be read from outside is read all the same. */
 function leaveAlone(server: ServerFacts): Step | undefined {
