@@ -12,7 +12,7 @@ import { installKinds } from '@metal/kube/install-kinds.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import { runManager } from '@metal/kube/manager.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
 import * as z from 'zod';
 
@@ -47,10 +47,11 @@ const Lamp = defineKind({
 type Lamp = ObjectOf<typeof Lamp>;
 
 type Phase = 'Dark' | 'Bright';
-type Action = 'switchOn' | 'unplug';
+type Action = 'switchOn' | 'look' | 'unplug';
 interface Facts {
   readonly name: string;
   readonly isForLater: boolean;
+  readonly isUnseen: boolean;
   readonly wanted: boolean;
   readonly on: boolean;
   readonly plugged: boolean;
@@ -61,6 +62,8 @@ class House {
   /** Somebody bridged all fuses, which no object tells. */
   bridged = false;
   readonly on = new Set<string>();
+  /** Of those that are looked at from time to time. */
+  readonly seen = new Set<string>();
   readonly plugged = new Set<string>();
   readonly log: string[] = [];
   atOnce = 0;
@@ -73,7 +76,8 @@ class House {
 const finalizer = 'test.example/lamp';
 const row = rowsOf<Phase, Facts, Action>();
 const table: PhaseTable<Phase, Facts, Action> = {
-  Dark: row(['Bright'], ({ wanted, on, isForLater }) => {
+  Dark: row(['Bright'], ({ wanted, on, isForLater, isUnseen }) => {
+    if (isUnseen) return act('look', 'NotYetSeen');
     if (isForLater) return wait(30_000, 'OthersFirst', undefined, 120_000);
     if (!wanted) return wait(60_000, 'NotWanted');
     return on ? go('Bright', 'SwitchedOn') : act('switchOn', 'LightWanted');
@@ -88,6 +92,7 @@ const lampController = phaseController({
   facts: ({ metadata, spec }: Lamp, house: House): Facts => ({
     name: metadata.name,
     isForLater: spec.fuse === 'later',
+    isUnseen: spec.fuse === 'watched' && !house.seen.has(metadata.name),
     wanted: spec.lit,
     on: house.on.has(metadata.name),
     plugged: house.plugged.has(metadata.name),
@@ -109,11 +114,13 @@ const lampController = phaseController({
       house.plugged.add(facts.name);
       house.on.add(facts.name);
     },
+    look: async ({ facts, context: house }) => void house.seen.add(facts.name),
     unplug: async ({ facts, context: house }) => {
       house.log.push(`unplug ${facts.name}`);
       house.plugged.delete(facts.name);
     },
   },
+  looks: ['look'],
   report: (_, __, { phase, decision, error }) => ({
     fields: { phase },
     conditions: [
@@ -148,15 +155,20 @@ interface RoomWish {
   readonly before?: readonly string[];
   /** How long actions take. */
   readonly hold?: Promise<void>;
+  readonly log?: Logger;
 }
 
-async function openRoom({ speed = 1, before = [], hold }: RoomWish = {}): Promise<Room> {
+async function openRoom({
+  speed = 1,
+  before = [],
+  hold,
+  log = pino({ level: 'silent' }),
+}: RoomWish = {}): Promise<Room> {
   const { kubeconfigPath } = await cluster;
   const client = createKubeClient({ kubeconfigPath });
   await installKinds(client, [Lamp]);
   await Promise.all(before.map((name) => client.create(Lamp, { metadata: { name }, spec: { lit: true } })));
   const clock = createClock(speed);
-  const log = pino({ level: 'silent' });
   const caches = new CacheSet({ client, clock, log });
   const lamps = caches.watch(Lamp);
   const house = new House();
@@ -268,6 +280,22 @@ test('an object that waits says for what, and be it only what its reason means',
   await room.client.create(Lamp, { metadata: { name: 'porch' }, spec: { lit: false } });
   await until(room.lamps, 'porch', (lamp) => reasonOf(lamp) === 'NotWanted');
   assert.equal(room.lamps.get('porch')?.status?.conditions?.[0]?.message, 'Nobody wants light.');
+});
+
+test('a look decides nothing: what was decided before and is decided again is said once', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  await using room = await openRoom({ log });
+  await room.client.create(Lamp, { metadata: { name: 'gate' }, spec: { lit: false, fuse: 'watched' } });
+  await until(room.lamps, 'gate', (lamp) => reasonOf(lamp) === 'NotWanted');
+  for (const change of [{ metadata: { labels: { room: 'garden' } } }, { spec: { lit: true } }]) {
+    room.house.seen.delete('gate');
+    await room.client.mergePatch(Lamp, { name: 'gate' }, change);
+    await until(room.lamps, 'gate', () => room.house.seen.has('gate'));
+  }
+  await until(room.lamps, 'gate', (lamp) => lamp?.status?.phase === 'Bright');
+  const said = lines.map((line) => (JSON.parse(line) as { object?: string; reason?: string }).reason); // pino writes JSON
+  assert.deepEqual(said.filter(Boolean), ['NotWanted', 'LightWanted', 'SwitchedOn']);
 });
 
 test('a wait may ask to be told later, as long as nothing was said of the object', async () => {

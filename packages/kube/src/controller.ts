@@ -74,6 +74,8 @@ export interface PhaseControllerDefinition<
   readonly finalizer?: string;
   /** Idempotent, and only starting things: waiting is a decision. */
   readonly actions: { readonly [A in Action]: (turn: Turn<T, Facts, Context>) => Promise<void> };
+  /** Actions that only look. Looking decides nothing new, so the log tells it at level debug. */
+  readonly looks?: readonly NoInfer<Action>[];
   readonly report?: (object: T, facts: Facts, outcome: Outcome<Phase>) => StatusReport;
   /** Condition types this controller owns; one that a report leaves out stays as it is. */
   readonly conditionTypes?: readonly string[];

@@ -298,6 +298,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       : object;
     stand.dirty = false;
     const { clock, events } = this.#runtime;
+    const log = this.#log;
     const tell = (event: Omit<EventText, 'controller'>) =>
       events.record(written, { ...event, controller: this.#reporter });
     const turn = {
@@ -306,7 +307,9 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       context: this.#context,
       now: clock.now(),
       signal,
-      log: this.#log.child({ object: key }),
+      get log() {
+        return log.child({ object: key });
+      },
       tell,
       warn: (why: string, note: string) => tell({ type: 'Warning', reason: why, action: decision.action, note }),
     };
@@ -499,9 +502,13 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     return 'success';
   }
 
-  /** One line per changed decision, silence otherwise. */
+  /** One line per changed decision, silence otherwise. A look comes before the same decision or before another. */
   #say(key: string, object: T, stand: Stand<Phase>, decision: Decision<Phase, Action>): void {
     if (decision.kind === 'rest') return;
+    if (decision.kind === 'act' && this.#definition.looks?.includes(decision.action) === true) {
+      this.#log.debug({ object: key, phase: stand.phase, reason: decision.reason }, `${object.kind} ${key}: look`);
+      return;
+    }
     const what = decision.kind === 'go' ? decision.phase : decision.kind === 'act' ? decision.action : 'wait';
     const said = `${stand.phase} ${what} ${decision.reason}`;
     if (this.#lastSaid.get(key) === said) return;

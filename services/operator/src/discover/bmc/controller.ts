@@ -23,6 +23,7 @@ export const bmcController = phaseController({
   facts: readBmcFacts,
   table: bmcPhases,
   actions: bmcActions,
+  looks: ['observe'],
   report: reportBmc,
   reasons: bmcReasons,
   conditionTypes: ['Ready', 'Reset', 'SystemsAccepted'],

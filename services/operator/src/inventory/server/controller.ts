@@ -31,6 +31,7 @@ export const serverController = phaseController({
   finalizer: serverFinalizer,
   deletion: judgeDeletion,
   actions: serverActions,
+  looks: ['observe'],
   report: reportServer,
   progressFields: ['powerState', 'networkInterfaces'],
   paused: isPaused,
