@@ -2,8 +2,10 @@ import type { Clock } from './clock.ts';
 
 /** Connections are closed after this much silence. */
 export const longestSilenceMs = 10_000;
-/** A connection that waits costs 30 kB. A fleet at rest needs none; one at work, those of the servers that it is busy with. */
-const mostSilences = 128;
+/** Connections to one BMC that wait: one to go on with, and that of the last POST, which needs a new one. Each costs 30 kB. */
+export const mostInSilence = 2;
+/** A fleet at rest needs none; one at work, those of the servers that it is busy with. */
+const mostSilences = 256;
 
 interface Silence {
   readonly end: () => void;

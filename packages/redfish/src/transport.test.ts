@@ -27,6 +27,19 @@ test('a POST opens a connection of its own, which serves what follows', async ()
   assert.equal(desk.connections, opened + 1, 'both were kept');
 });
 
+test('after a burst two connections are kept', async () => {
+  await using desk = await DeskBmc.start({ sessions: false });
+  await using bmc = talkTo(desk);
+  const burst = (count: number) => Promise.all(Array.from({ length: count }, () => readSystem(bmc, system)));
+  await burst(4);
+  const opened = desk.connections;
+  assert.ok(opened >= 4, `${opened} connections`);
+  await burst(2);
+  assert.equal(desk.connections, opened);
+  await burst(4);
+  assert.equal(desk.connections, opened + 2);
+});
+
 test('connections are closed after ten seconds of silence, and opened again', async () => {
   await using desk = await DeskBmc.start({ sessions: false });
   const clock = new DeskClock();

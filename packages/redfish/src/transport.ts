@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 import { collect, type Collected } from './collect.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { closedError, handedOverError, RedfishError } from './errors.ts';
-import { longestSilenceMs, type Silences } from './silences.ts';
+import { longestSilenceMs, mostInSilence, type Silences } from './silences.ts';
 import { trustingConnector } from './trust.ts';
 
 export type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
@@ -45,7 +45,7 @@ export class Transport {
   readonly #options: TransportOptions;
   readonly #origin: string;
   readonly #clientOptions: Client.Options;
-  /** Connections that wait for the next request; no more of them than may be busy at once. */
+  /** Connections that wait for the next request, that which was used last at the end; no more than may be busy at once. */
   #idle: Client[] = [];
   #silence: Disposable | undefined;
   readonly #running = new Set<AbortController>();
@@ -84,8 +84,7 @@ export class Transport {
       throw end.signal.aborted ? this.#tooLate(exchange) : this.#explain(error, exchange);
     } finally {
       this.#running.delete(end);
-      if (this.#running.size === 0 && !this.#isClosed)
-        this.#silence = this.#options.silences.begin(() => void this.#hangUp());
+      if (this.#running.size === 0 && !this.#isClosed) this.#fallSilent();
       exchange.signal?.removeEventListener('abort', onAbort);
     }
   }
@@ -98,10 +97,15 @@ export class Transport {
     await this.#hangUp();
   }
 
-  async #hangUp(): Promise<void> {
-    const idle = this.#idle;
-    this.#idle = [];
-    await Promise.all(idle.map((client) => client.destroy()));
+  /** What was needed for a burst, such as the parts of an inventory, is rarely needed again. */
+  #fallSilent(): void {
+    void this.#hangUp(mostInSilence);
+    this.#silence = this.#options.silences.begin(() => void this.#hangUp());
+  }
+
+  async #hangUp(butSome = 0): Promise<void> {
+    const ended = this.#idle.splice(0, Math.max(0, this.#idle.length - butSome));
+    await Promise.all(ended.map((client) => client.destroy()));
   }
 
   async #send(exchange: Exchange, signal: AbortSignal): Promise<RawAnswer> {
