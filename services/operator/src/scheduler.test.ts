@@ -168,6 +168,7 @@ function openScheduler(options?: { most: number }) {
     servers,
     /** Forgets the claim altogether. */
     gone: (name: string) => claims.forget(`team/${name}`, name),
+    serverGone: (name: string) => servers.forget(name, name),
     started: scheduler.start(),
     server: (object: Server) => servers.absorb(at(object)),
     claim: (object: ServerClaim) => claims.absorb(at(object)),
@@ -570,6 +571,64 @@ test('what one claim found nothing for, another need not look for', async ({ moc
   await nextPass();
   assert.ok(claims.every((wish) => !scheduler.isInLine(wish)));
   assert.equal(looks.mock.callCount(), 50);
+});
+
+const losses: [what: string, lose: (line: Line) => void][] = [
+  ['is cordoned', (line) => line.server(server('s1', { unclaimable: true }))],
+  ['is seen running', (line) => line.server(server('s1', {}, {}, { state: 'Available', powerState: 'On' }))],
+  ['is deleted', ({ serverGone }) => serverGone('s1')],
+  ['is bound to another', (line) => line.server(server('s1', holding('z')))],
+];
+for (const [what, lose] of losses) {
+  test(`when the server that a claim was promised long ago ${what}, it gets another one`, async () => {
+    using line = await openLine([aged('a')]);
+    line.clock.advance(seconds(31));
+    await nextPass();
+    assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's1');
+    lose(line);
+    await nextPass();
+    assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's2');
+  });
+}
+
+test('a claim whose server is taken out of its hands while it says that it waits gets another one', async () => {
+  using line = await openLine([]);
+  line.server(server('s1', holding('a'), {}, reserved));
+  line.claim(aged('a'));
+  await nextPass();
+  assert.equal(line.scheduler.promiseOf(aged('a')), undefined);
+  line.serverGone('s1');
+  await nextPass();
+  assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's2');
+});
+
+test('what one claim found, another need not look for, and a claim that is looked at again finds it at once', async ({
+  mock,
+}) => {
+  const { scheduler, started, servers, ...tell } = openScheduler({ most: 1 });
+  using _started = started;
+  const late = { serverSelector: { matchLabels: { rack: 'b' } } };
+  for (let index = 0; index < 50; index += 1) tell.server(server(`s-${index}`, {}, { rack: index < 45 ? 'a' : 'b' }));
+  const claims = Array.from({ length: 20 }, (_, index) => claim(`c-${index}`, late));
+  claims.forEach(tell.claim);
+  await nextPass();
+  assert.equal(scheduler.promiseOf(claim('c-0', late))?.metadata.name, 's-45');
+  const looks = mock.method(servers, 'get');
+  assert.ok(claims.slice(1).every((wish) => scheduler.isInLine(wish)));
+  assert.ok(looks.mock.callCount() < 45, `${looks.mock.callCount()} looks at servers`);
+});
+
+test('a scheduler that ends and begins again knows nothing of before', async () => {
+  const { scheduler, promises, started, ...tell } = openScheduler();
+  tell.claim(claim('old'));
+  await nextPass();
+  started[Symbol.dispose]();
+  tell.gone('old');
+  tell.server(server('one'));
+  tell.claim(claim('new'));
+  using _again = scheduler.start();
+  await nextPass();
+  assert.deepEqual(promises, ['team/new']);
 });
 
 test('with its end the scheduler forgets all timers and makes no more promises', async () => {

@@ -54,8 +54,11 @@ export class ClaimScheduler {
   readonly #free = new SortedNames();
   /** Claims that by their own word wait for a server, oldest first. */
   readonly #waiting = new SortedList<ServerClaim>(byAge);
-  /** By what those claims choose for which there is no free server, until one is that was not. */
-  readonly #hopeless = new Set<string>();
+  /**
+   * By what claims choose: the first server that fits, or that none does. Until one may be had that could not before, there is
+   * none before that one.
+   */
+  readonly #firstFit = new Map<string, string | undefined>();
   /** Servers of promises that proved void, with the version they were judged by. */
   readonly #doubts = new Map<string, { readonly version: string | undefined; readonly timer: Disposable }>();
   /** What was said of the fleet, by what a claim chooses by, until it is not so any more. */
@@ -84,7 +87,6 @@ export class ClaimScheduler {
       this.#caches.claims.onChange(({ key, before, after }) => {
         this.#note(before, after);
         this.#review(key);
-        if (after !== undefined && saysItWaits(after)) this.#plan();
       }),
       this.#pace.left.on(() => this.#plan()),
     ];
@@ -99,6 +101,8 @@ export class ClaimScheduler {
         clearImmediate(this.#passDue);
         this.#passDue = undefined;
         this.#pace[Symbol.dispose]();
+        for (const known of [this.#serverOf, this.#claimOf, this.#free, this.#waiting, this.#firstFit, this.#told])
+          known.clear();
       },
     };
   }
@@ -140,6 +144,8 @@ export class ClaimScheduler {
     const promise = this.#serverOf.get(claimKey);
     if (promise !== undefined && !this.#stands(claim, promise)) this.#withdraw(claimKey, promise);
     if (this.#pace.has(claimKey) && !this.#isOnTheWay(claim)) this.#pace.leave(claimKey);
+    // Who had it, or was promised it, may have another one.
+    if (claim !== undefined && !this.#serverOf.has(claimKey) && this.#isWaiting(claim)) this.#plan();
   }
 
   #stands(claim: ServerClaim | undefined, serverName: string): boolean {
@@ -264,7 +270,7 @@ export class ClaimScheduler {
 
   /** A server may be had that could not before. */
   #offerAnew(): void {
-    this.#hopeless.clear();
+    this.#firstFit.clear();
     this.#plan();
   }
 
@@ -279,20 +285,26 @@ export class ClaimScheduler {
     }
   }
 
-  /** What one claim found nothing for, another need not look for. */
+  /** What one claim found, or found nothing for, another need not look for. */
   #offeredTo(claim: ServerClaim): Server | undefined {
     const wish = wishOf(claim);
-    if (this.#hopeless.has(wish)) return undefined;
+    const first = this.#firstFit.get(wish);
+    if (first === undefined && this.#firstFit.has(wish)) return undefined;
     const rules = this.#rules;
-    for (const server of this.#offered(claim.spec.serverRef?.name))
-      if (refusalOf(server, claim, rules) === undefined) return server;
-    this.#hopeless.add(wish);
+    for (const server of this.#offered(claim, first)) {
+      if (refusalOf(server, claim, rules) !== undefined) continue;
+      this.#firstFit.set(wish, server.metadata.name);
+      return server;
+    }
+    this.#firstFit.set(wish, undefined);
     return undefined;
   }
 
-  /** Servers that may be promised now: all, or the named one. */
-  *#offered(named: string | undefined): Iterable<Server> {
-    for (const name of named === undefined ? this.#free : [named].filter((only) => this.#free.has(only))) {
+  /** Servers that may be promised now, from that one on: all, or the named one. */
+  *#offered({ spec }: ServerClaim, first: string | undefined): Iterable<Server> {
+    const named = spec.serverRef?.name;
+    const all = first === undefined ? this.#free : this.#free.from(first);
+    for (const name of named === undefined ? all : [named].filter((only) => this.#free.has(only))) {
       const server = this.#caches.servers.get(name);
       if (server !== undefined && !this.#isDoubted(server)) yield server;
     }

@@ -42,6 +42,15 @@ export class SortedList<T> {
     return low;
   }
 
+  /** That one, if it is there, and all behind it. */
+  *from(item: T): Iterable<T> {
+    for (let index = this.#indexOf(item); index < this.#items.length; index += 1) yield this.#items[index] ?? item;
+  }
+
+  clear(): void {
+    this.#items.length = 0;
+  }
+
   *[Symbol.iterator](): Iterator<T> {
     yield* this.#items;
   }

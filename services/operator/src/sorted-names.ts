@@ -21,6 +21,15 @@ export class SortedNames implements Iterable<string> {
     else this.#names.remove(name);
   }
 
+  /** That one, if it is there, and all behind it. */
+  from(name: string): Iterable<string> {
+    return this.#names.from(name);
+  }
+
+  clear(): void {
+    this.#names.clear();
+  }
+
   [Symbol.iterator](): Iterator<string> {
     return this.#names[Symbol.iterator]();
   }

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { seconds } from '@metal/kube/decide.ts';
+import { openLab } from '@metal/lab/lab.ts';
+import { untilChanged } from '@metal/lab/subject.ts';
+
+/** So many are on their way at once, each for so long at most: services/operator/src/scheduler.ts. */
+const atOnce = 200;
+const countsForMs = seconds(30);
+const count = atOnce + 40;
+
+test('of claims that come together so many are let in, the oldest first, and the others have their turn without a word', async () => {
+  await using lab = await openLab({ operator: 'none', speed: 1, patienceMs: 240_000 });
+  const names = Array.from({ length: count }, (_, index) => `many-${String(index).padStart(3, '0')}`);
+  // Their BMC does not exist: they are bound, and then wait for it for as long as that counts.
+  for (const name of names) {
+    const spec = { systemUUID: randomUUID(), bmcRef: { name: 'missing' } };
+    await lab.client.create(Server, { metadata: { name }, spec });
+    const status = { state: 'Available', powerState: 'Off' };
+    await lab.client.mergePatch(Server, { name }, { status }, { subresource: 'status' });
+    const metadata = { name, namespace: 'default' };
+    await lab.client.create(ServerClaim, { metadata, spec: { power: 'On', image: 'registry.test/os:1' } });
+  }
+  const said = new Set<string>();
+  const held = new Map<string, number>();
+  using _servers = lab.servers.onChange(({ after }) => {
+    const claim = after?.spec.serverClaimRef?.name;
+    if (claim !== undefined && !held.has(claim)) held.set(claim, lab.clock.now());
+  });
+  using _claims = lab.claims.onChange(({ after }) => {
+    for (const { reason } of after?.status?.conditions ?? []) said.add(reason);
+  });
+
+  const startedAt = lab.clock.now();
+  await lab.startOperator();
+  const follow = (check: () => void) => lab.servers.onChange(check);
+  await untilChanged('the claims', 'all have a server', () => held.size === count, follow, lab.timeline);
+  const early = [...held].filter(([, at]) => at < startedAt + countsForMs).map(([name]) => name);
+  assert.deepEqual(early.toSorted(), early.filter((name) => names.indexOf(name) < atOnce).toSorted());
+  assert.ok(!said.has('OthersFirst') && !said.has('NoServerMatches'), [...said].join(', '));
+});
