@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextPass } from 'node:timers/promises';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { seconds } from '@metal/kube/decide.ts';
+import { handClock } from '@metal/kube/hand-clock.ts';
+import { keyOf, type KubeObject } from '@metal/kube/kind.ts';
+import { Store } from '@metal/kube/store.ts';
+import { refusalOf } from './claimability.ts';
+import { ClaimScheduler } from './scheduler.ts';
+
+const seedCount = Number(process.env.METAL_SEEDS ?? 20) * 5;
+const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
+const stepsPerSeed = 120;
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const serverNames = ['s1', 's2', 's3', 's4', 's5'];
+const claimNames = ['a', 'b', 'c', 'd', 'e', 'f'];
+const racks = ['one', 'two'];
+
+/** Mulberry32. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A few claims and servers to which everything happens that can, in any order. */
+class World implements Disposable {
+  readonly #random: () => number;
+  readonly #servers = new Store<Server>();
+  readonly #claims = new Store<ServerClaim>();
+  readonly #rules = new Store<ServerReadinessRule>();
+  readonly #clock = handClock();
+  readonly #scheduler: ClaimScheduler;
+  readonly #started: Disposable;
+  #version = 0;
+  /** What befell it last. */
+  readonly story: string[] = [];
+
+  constructor(seed: number, most: number) {
+    this.#random = randomFrom(seed);
+    this.#servers.addIndexes({ claim: ({ spec }) => (spec.serverClaimRef ? [keyOf(spec.serverClaimRef)] : []) });
+    const caches = { servers: this.#servers, claims: this.#claims, readinessRules: this.#rules };
+    this.#scheduler = new ClaimScheduler(caches, this.#clock, { most });
+    this.#started = this.#scheduler.start();
+  }
+
+  [Symbol.dispose](): void {
+    this.#started[Symbol.dispose]();
+  }
+
+  /** Without voids there is no doubt, and nothing to wait for where there is room for all: no claim is ever forgotten. */
+  async live(steps: number, { voids }: { voids: boolean }): Promise<void> {
+    const happenings = Object.entries(this.#happenings).filter(([name]) => voids || name !== 'a promise is void');
+    for (let step = 0; step < steps; step += 1) {
+      // What arrives together is answered by one pass.
+      for (let count = this.#chance(0.2) ? 3 : 1; count > 0; count -= 1) {
+        const [name, happen] = this.#pick(happenings);
+        this.story.push(name);
+        happen();
+      }
+      await nextPass();
+      this.#requireOnePromiseEach();
+      if (!voids) assert.deepEqual(this.forgotten, []);
+    }
+  }
+
+  /** Nobody is on the way any more, and no promise is in doubt. */
+  async rest(): Promise<void> {
+    for (let count = 0; count < claimNames.length; count += 1) {
+      this.#clock.advance(seconds(30));
+      await nextPass();
+    }
+  }
+
+  /** Claims that wait although a server is free that fits them. */
+  get forgotten(): string[] {
+    const promised = new Set([...this.#claims.all()].map((claim) => this.#scheduler.promiseOf(claim)?.metadata.name));
+    const rules = [...this.#rules.all()];
+    return [...this.#claims.all()]
+      .filter((claim) => this.#waits(claim) && this.#scheduler.promiseOf(claim) === undefined)
+      .filter((claim) =>
+        [...this.#servers.all()].some(
+          (server) => !promised.has(server.metadata.name) && refusalOf(server, claim, rules) === undefined,
+        ),
+      )
+      .map(keyOf);
+  }
+
+  #requireOnePromiseEach(): void {
+    const claimOf = new Map<string, string>();
+    for (const claim of this.#claims.all()) {
+      const server = this.#scheduler.promiseOf(claim);
+      if (server === undefined) continue;
+      const { name } = server.metadata;
+      assert.equal(claimOf.get(name), undefined, `${name} is promised twice`);
+      claimOf.set(name, keyOf(claim));
+      assert.ok(this.#waits(claim), `${keyOf(claim)} is promised ${name} and waits for nothing`);
+      assert.equal(refusalOf(server, claim, this.#rules.all()), undefined, `${name} was promised`);
+    }
+  }
+
+  #waits({ metadata, status }: ServerClaim): boolean {
+    if (metadata.deletionTimestamp !== undefined || metadata.annotations !== undefined) return false;
+    const holders = this.#servers.by('claim', keyOf({ metadata }));
+    return status?.phase === undefined && holders.every(({ spec }) => spec.serverClaimRef?.uid !== metadata.uid);
+  }
+
+  readonly #happenings: Readonly<Record<string, () => void>> = {
+    'a claim is made': () => this.#makeClaim(this.#pick(claimNames)),
+    'a claim is gone': () => this.#anyClaim((claim) => this.#claims.forget(keyOf(claim), claim.metadata.uid ?? '')),
+    'a claim is being deleted': () =>
+      this.#claim(({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })),
+    'a claim is paused or let go on': () =>
+      this.#claim(({ metadata: { annotations, ...metadata } }) => ({
+        metadata: annotations ? metadata : { ...metadata, annotations: { 'metal.ironcore.dev/operation': 'ignore' } },
+      })),
+    'a claim says how it is': () =>
+      this.#claim(({ status }) => (status ? { status: {} } : { status: { phase: this.#pick(['Bound', 'Lost']) } })),
+    'a claim tolerates more or less': () =>
+      this.#claim(({ spec: { tolerations, ...spec } }) => ({
+        spec: tolerations ? spec : { ...spec, tolerations: [{ key: 'k', operator: 'Exists' }] },
+      })),
+    'a promise is bound': () => this.#bind(),
+    'two promises are bound': () => (this.#bind(), this.#bind()),
+    'a promise is void': () =>
+      this.#anyClaim((claim) => {
+        const server = this.#scheduler.promiseOf(claim);
+        if (server !== undefined) this.#scheduler.foundVoid(keyOf(claim), server);
+      }),
+    'a server comes': () => this.#makeServer(this.#pick(serverNames)),
+    'a server is gone': () =>
+      this.#anyServer(({ metadata }) => this.#servers.forget(metadata.name, metadata.uid ?? '')),
+    'a server changes its rack': () =>
+      this.#server(({ metadata }) => ({ metadata: { ...metadata, labels: { rack: this.#pick(racks) } } })),
+    'a server is tainted or not': () =>
+      this.#server(({ spec: { taints, ...spec } }) => ({
+        spec: taints ? spec : { ...spec, taints: [{ key: 'k', effect: 'NoBind' }] },
+      })),
+    'a server is cordoned or not': () =>
+      this.#server(({ spec }) => ({ spec: { ...spec, unclaimable: !spec.unclaimable } })),
+    'a server enters another state': () =>
+      this.#server(({ status }) => ({
+        status: { ...status, state: this.#pick(['Available', 'Available', 'Reserved', 'Initial']) },
+      })),
+    'a server goes on or off': () =>
+      this.#server(({ status }) => ({ status: { ...status, powerState: this.#pick(['Off', 'Off', 'On']) } })),
+    'a server is given back': () => this.#server(({ spec: { serverClaimRef: _, ...spec } }) => ({ spec })),
+    'a server is bound by hand': () =>
+      this.#server(({ spec }) => ({
+        spec: { ...spec, serverClaimRef: { namespace: 'team', name: this.#pick(claimNames), uid: 'another' } },
+      })),
+    'a server is fit or not': () =>
+      this.#server(({ status }) => ({
+        status: {
+          ...status,
+          conditions: [
+            {
+              type: 'Fit',
+              status: this.#pick(['True', 'False']),
+              reason: 'Looked',
+              message: '',
+              lastTransitionTime: '2026-01-01T00:00:00Z',
+            },
+          ],
+        },
+      })),
+    'a rule comes': () => this.#makeRule(),
+    'a rule goes': () =>
+      [...this.#rules.all()].forEach(({ metadata }) => this.#rules.forget(metadata.name, metadata.uid ?? '')),
+    'time goes by': () => this.#clock.advance(seconds(this.#pick([1, 5, 10, 31]))),
+  };
+
+  #makeClaim(name: string): void {
+    const wish = this.#pick([
+      {},
+      { serverRef: { name: this.#pick(serverNames) } },
+      { serverSelector: { matchLabels: { rack: this.#pick(racks) } } },
+    ]);
+    const creationTimestamp = `2026-01-01T00:00:${10 + Math.floor(this.#random() * 50)}Z`;
+    this.#put(this.#claims, {
+      apiVersion,
+      kind: 'ServerClaim',
+      metadata: { name, namespace: 'team', uid: `${name}-${this.#version}`, creationTimestamp },
+      spec: { power: 'On', image: 'os', ...wish },
+    });
+  }
+
+  #makeServer(name: string): void {
+    if (this.#servers.get(name) !== undefined) return;
+    this.#put(this.#servers, {
+      apiVersion,
+      kind: 'Server',
+      metadata: { name, uid: `${name}-${this.#version}`, labels: { rack: this.#pick(racks) } },
+      spec: { systemUUID: name, reclaimPolicy: 'Recycle', unclaimable: false },
+      status: { state: 'Available', powerState: 'Off' },
+    });
+  }
+
+  #makeRule(): void {
+    this.#put(this.#rules, {
+      apiVersion,
+      kind: 'ServerReadinessRule',
+      metadata: { name: 'fit', uid: `fit-${this.#version}` },
+      spec: {
+        serverSelector: { matchLabels: { rack: this.#pick(racks) } },
+        taint: { key: 'k', effect: 'NoBind' },
+        conditions: [{ type: 'Fit', requiredStatus: 'True' }],
+        enforcementMode: 'Continuous',
+      },
+    });
+  }
+
+  #bind(): void {
+    this.#anyClaim((claim) => {
+      const server = this.#scheduler.promiseOf(claim);
+      const { name, uid } = claim.metadata;
+      if (server === undefined) return;
+      const serverClaimRef = { namespace: 'team', name, ...(uid === undefined ? {} : { uid }) };
+      this.#put(this.#servers, { ...server, spec: { ...server.spec, serverClaimRef } });
+    });
+  }
+
+  #claim(change: (claim: ServerClaim) => Partial<ServerClaim>): void {
+    this.#anyClaim((claim) => this.#put(this.#claims, { ...claim, ...change(claim) }));
+  }
+
+  #server(change: (server: Server) => Partial<Server>): void {
+    this.#anyServer((server) => this.#put(this.#servers, { ...server, ...change(server) }));
+  }
+
+  #anyClaim(act: (claim: ServerClaim) => void): void {
+    const claim = this.#claims.get(`team/${this.#pick(claimNames)}`);
+    if (claim !== undefined) act(claim);
+  }
+
+  #anyServer(act: (server: Server) => void): void {
+    const server = this.#servers.get(this.#pick(serverNames));
+    if (server !== undefined) act(server);
+  }
+
+  #put<T extends KubeObject>(store: Store<T>, object: T): void {
+    this.#version += 1;
+    store.absorb({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } });
+  }
+
+  #chance(part: number): boolean {
+    return this.#random() < part;
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    const one = from[Math.floor(this.#random() * from.length)];
+    assert.ok(one !== undefined);
+    return one;
+  }
+}
+
+for (const [voids, most, what] of [
+  [false, 1_000, 'with room for all'],
+  [true, 2, 'where two are let in at once and promises may prove void'],
+] as const) {
+  test(`whatever befalls claims and servers ${what}, no server is promised twice, and no claim is forgotten`, async () => {
+    for (let seed = firstSeed; seed < firstSeed + seedCount; seed += 1) {
+      using world = new World(seed, most);
+      const told = () => `seed ${seed}, after: ${world.story.slice(-4).join(', ')}`;
+      await world.live(stepsPerSeed, { voids }).catch((error: unknown) => assert.fail(`${told()}: ${String(error)}`));
+      await world.rest();
+      assert.deepEqual(world.forgotten, [], told());
+    }
+  });
+}
