@@ -298,6 +298,22 @@ test('a look decides nothing: what was decided before and is decided again is sa
   assert.deepEqual(said.filter(Boolean), ['NotWanted', 'LightWanted', 'SwitchedOn']);
 });
 
+test('what somebody else did meanwhile counts: after an action the phase is that of the object', async () => {
+  const release = Promise.withResolvers<void>();
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  await using room = await openRoom({ log, hold: release.promise });
+  const started = Promise.withResolvers<void>();
+  room.house.onAction = started.resolve;
+  await room.client.create(Lamp, { metadata: { name: 'shared' }, spec: { lit: true } });
+  await started.promise;
+  await room.client.mergePatch(Lamp, { name: 'shared' }, { status: { phase: 'Bright' } }, { subresource: 'status' });
+  await until(room.lamps, 'shared', (lamp) => lamp?.status?.phase === 'Bright');
+  release.resolve();
+  await until(room.lamps, 'shared', (lamp) => reasonOf(lamp) === 'Settled');
+  assert.ok(!lines.some((line) => line.includes('SwitchedOn')), 'the step that another took is not taken again');
+});
+
 test('a wait may ask to be told later, as long as nothing was said of the object', async () => {
   await using room = await openRoom({ speed: 60 });
   const { client, clock, lamps } = room;

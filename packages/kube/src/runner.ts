@@ -255,6 +255,9 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       if (ends.isCut()) throw new Error('another replica takes over');
       const object = this.#runtime.caches.of(this.#definition.kind).get(key);
       if (object === undefined) return this.#forget(key);
+      // Somebody else got further meanwhile, such as the replica that worked on it before.
+      if (!stand.dirty && this.#definition.phaseOf(object) !== stand.phase)
+        Object.assign(stand, this.#standOf(key, object));
       const facts = this.#factsOf(object, stand);
       const decision = this.#judge(object, facts, stand);
       this.#say(key, object, stand, decision);

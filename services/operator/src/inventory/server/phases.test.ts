@@ -93,6 +93,12 @@ const lines: Line[] = [
   ],
 
   [
+    'a discovery whose boot the server does not refer to starts over: nobody would prepare it',
+    'Discovery',
+    { probeBoot: { ...boot, referenced: false, state: 'Pending' } },
+    'go Initial',
+  ],
+  [
     'discovery waits for the boot service',
     'Discovery',
     { probeBoot: { ...boot, state: 'Pending' } },

@@ -30,6 +30,9 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
     if (server.report === 'fresh') return endDiscovery(server);
     if (server.probeBoot === undefined)
       return go('Initial', 'ProbeBootLost', 'the boot configuration of the discovery was deleted');
+    // Nobody prepares what the server does not refer to: whoever was to set the reference was interrupted.
+    if (!server.probeBoot.referenced)
+      return go('Initial', 'ProbeBootLost', 'the server does not refer to the boot configuration of the discovery');
     const restMs = server.discoveryTimeoutMs - server.inPhaseForMs;
     if (restMs <= 0)
       return go(

@@ -106,7 +106,8 @@ export const serverReasons = {
   },
   ProbeBootPrepared: { meaning: 'Discovery begins.', remedy: nothing },
   ProbeBootLost: {
-    meaning: 'The boot configuration of the discovery was deleted; discovery starts over.',
+    meaning:
+      'The boot configuration of the discovery was deleted, or the server does not refer to it; discovery starts over.',
     remedy: 'Do not delete ServerBootConfigurations of type Internal.',
   },
   ProbeMustRun: { meaning: 'The machine is started from the network, to run the probe.', remedy: nothing },
