@@ -151,7 +151,11 @@ class World implements Disposable {
       })),
     'a server goes on or off': () =>
       this.#server(({ status }) => ({ status: { ...status, powerState: this.#pick(['Off', 'Off', 'On']) } })),
-    'a server is given back': () => this.#server(({ spec: { serverClaimRef: _, ...spec } }) => ({ spec })),
+    'a server is given back': () =>
+      this.#server(({ spec }) => {
+        const { serverClaimRef, ...given } = spec;
+        return { spec: serverClaimRef === undefined ? spec : given };
+      }),
     'a server is bound by hand': () =>
       this.#server(({ spec }) => ({
         spec: { ...spec, serverClaimRef: { namespace: 'team', name: this.#pick(claimNames), uid: 'another' } },
