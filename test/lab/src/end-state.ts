@@ -79,10 +79,25 @@ function withoutChance(value: unknown, node: Node): unknown {
   const entries = Object.entries(value).filter(([name]) => !membersOfChance.has(name));
   return Object.fromEntries(
     entries
-      .map(([name, member]) => [name, name === 'conditions' ? conditionsOf(member) : withoutChance(member, node)])
+      .map(([name, member]) => [name, comparable(name, member, node)])
       .toSorted(([one], [other]) => String(one).localeCompare(String(other))),
   );
 }
+
+function comparable(name: string, member: unknown, node: Node): unknown {
+  if (name === 'conditions') return conditionsOf(member);
+  return withoutChance(name === 'steps' ? lastingSteps(member) : member, node);
+}
+
+/**
+ * Written down together with the step that follows them, or after 30 s (services/boot/src/evidence-log.ts): a boot service that is
+ * killed in between takes them along.
+ */
+const stepsOnTheWay = new Set(['script', 'kernel', 'initrd']);
+
+/** Boot configurations alone have steps, and of one shape. */
+const lastingSteps = (steps: unknown): unknown[] =>
+  (steps as { name: string }[]).filter(({ name }) => !stepsOnTheWay.has(name));
 
 /**
  * Said only by who was there: that a power change is over, by who saw it begin; that a boot was prepared, by who saw it
