@@ -102,6 +102,7 @@ test('a command that never ends is given up', async () => {
   await using shell = await DeskShell.start({ run: () => clock.advance(20_000) });
   await assert.rejects(reset(shell, { clock }), { message: /did not finish within 20 s/ });
   assert.equal(shell.commands.length, 1);
+  assert.equal(shell.logins.length, 1);
 });
 
 test('an error says where nothing listens, and never the password', async () => {

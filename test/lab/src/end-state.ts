@@ -79,14 +79,9 @@ function withoutChance(value: unknown, node: Node): unknown {
   const entries = Object.entries(value).filter(([name]) => !membersOfChance.has(name));
   return Object.fromEntries(
     entries
-      .map(([name, member]) => [name, comparable(name, member, node)])
+      .map(([name, member]) => [name, name === 'conditions' ? conditionsOf(member) : withoutChance(member, node)])
       .toSorted(([one], [other]) => String(one).localeCompare(String(other))),
   );
-}
-
-function comparable(name: string, member: unknown, node: Node): unknown {
-  if (name === 'conditions') return conditionsOf(member);
-  return withoutChance(name === 'steps' ? lastingSteps(member) : member, node);
 }
 
 /**
@@ -95,9 +90,28 @@ function comparable(name: string, member: unknown, node: Node): unknown {
  */
 const stepsOnTheWay = new Set(['script', 'kernel', 'initrd']);
 
+/** The goal without those steps on the way that a killed boot service has taken along; everything else has to be there. */
+export function asFarAsWritten(goal: EndState, state: EndState): EndState {
+  return { ...goal, objects: withoutLost(goal.objects, state.objects) as EndState['objects'] }; // members stay what they are
+}
+
+function withoutLost(goal: unknown, state: unknown): unknown {
+  if (typeof goal !== 'object' || goal === null || typeof state !== 'object' || state === null) return goal;
+  if (Array.isArray(goal)) return goal;
+  const seen: Readonly<Record<string, unknown>> = { ...state };
+  const members = Object.entries(goal).map(([name, member]) => [
+    name,
+    name === 'steps' ? stepsLeft(member, seen[name]) : withoutLost(member, seen[name]),
+  ]);
+  return Object.fromEntries(members);
+}
+
 /** Boot configurations alone have steps, and of one shape. */
-const lastingSteps = (steps: unknown): unknown[] =>
-  (steps as { name: string }[]).filter(({ name }) => !stepsOnTheWay.has(name));
+function stepsLeft(goal: unknown, state: unknown): unknown[] {
+  const [wanted, written] = [goal, state ?? []] as { name: string }[][];
+  const names = new Set(written?.map(({ name }) => name));
+  return (wanted ?? []).filter(({ name }) => names.has(name) || !stepsOnTheWay.has(name));
+}
 
 /**
  * Said only by who was there: that a power change is over, by who saw it begin; that a boot was prepared, by who saw it
