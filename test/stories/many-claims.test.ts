@@ -7,7 +7,7 @@ import { seconds } from '@metal/kube/decide.ts';
 import { openLab } from '@metal/lab/lab.ts';
 import { untilChanged } from '@metal/lab/subject.ts';
 
-/** So many are on their way at once, each for so long at most: services/operator/src/scheduler.ts. */
+/** So many are on their way at once, each for so long at most: services/operator/src/pace.ts. */
 const atOnce = 200;
 const countsForMs = seconds(30);
 const count = atOnce + 40;

@@ -5,7 +5,7 @@ import { seconds } from '@metal/kube/decide.ts';
 import { openLab } from '@metal/lab/lab.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 
-/** So many are on their way at once, each for so long at most: services/operator/src/discovery-pace.ts. */
+/** So many are on their way at once, each for so long at most: services/operator/src/pace.ts. */
 const atOnce = 200;
 const countsForMs = seconds(30);
 /** Enough that one behind them waits for longer than the two minutes after which it is told why. */

@@ -1,14 +1,8 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import { seconds } from '@metal/kube/decide.ts';
 import { Pace } from './pace.ts';
 import { Signal } from './signal.ts';
-
-/** Enough to keep the API server busy, wherever a server waits some seconds for its machine. */
-const mostAtOnce = 200;
-/** One that takes longer waits for its machine, which costs nobody anything: it keeps no other out. */
-const countsForMs = seconds(30);
 
 /**
  * Lets in Endpoints that became known together at the pace at which they are worked on, so that each is a server soon after
@@ -24,8 +18,8 @@ export class DiscoveryPace implements Disposable {
   readonly #waiting = new Set<string>();
   readonly #following: Disposable;
 
-  constructor({ clock, servers, most = mostAtOnce }: { clock: Clock; servers: Cache<Server>; most?: number }) {
-    this.#pace = new Pace({ clock, most, countsForMs });
+  constructor({ clock, servers, most }: { clock: Clock; servers: Cache<Server>; most?: number }) {
+    this.#pace = new Pace({ clock, most });
     this.#pace.left.on(() => this.#callNext());
     this.#following = servers.onChange(({ after }) => {
       // An Endpoint, its BMC and what that is called by its servers have one name.

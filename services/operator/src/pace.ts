@@ -1,12 +1,18 @@
 import type { Clock } from '@metal/kube/clock.ts';
+import { seconds } from '@metal/kube/decide.ts';
 import { Signal } from './signal.ts';
+
+/** Enough to keep the API server busy, wherever a server waits some seconds for its machine. */
+const usualMost = 200;
+/** One that takes longer waits for a machine, its BMC or a person, which costs nobody anything: it keeps no other out. */
+const usuallyCountsForMs = seconds(30);
 
 export interface PaceOptions {
   readonly clock: Clock;
   /** So many are on their way at once. */
-  readonly most: number;
-  /** One that takes longer waits for a machine or a person, which costs nobody anything: it keeps no other out. */
-  readonly countsForMs: number;
+  readonly most?: number | undefined;
+  /** Nobody counts for longer. */
+  readonly countsForMs?: number | undefined;
 }
 
 /** Who is on the way, so that others can wait until there is room. Whom to let in next is up to those who ask. */
@@ -22,7 +28,7 @@ export class Pace implements Disposable {
 
   /** How many more may enter. */
   get room(): number {
-    return Math.max(0, this.#options.most - this.#onTheWay.size);
+    return Math.max(0, (this.#options.most ?? usualMost) - this.#onTheWay.size);
   }
 
   has(name: string): boolean {
@@ -32,7 +38,7 @@ export class Pace implements Disposable {
   /** One that is on its way already does not begin anew. */
   enter(name: string): void {
     if (this.#onTheWay.has(name)) return;
-    const { clock, countsForMs } = this.#options;
+    const { clock, countsForMs = usuallyCountsForMs } = this.#options;
     this.#onTheWay.set(
       name,
       clock.setTimeout(countsForMs, () => this.leave(name)),

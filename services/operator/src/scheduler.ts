@@ -19,10 +19,6 @@ type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRul
 
 /** A server that the API tells otherwise than the cache is promised again after this long, should the cache never follow. */
 const doubtedForMs = seconds(10);
-/** Enough to keep the API server busy, wherever a server waits some seconds for its machine. */
-const mostAtOnce = 200;
-/** One that takes longer waits for its BMC or a person, which costs nobody anything: it keeps no other out. */
-const countsForMs = seconds(30);
 
 /**
  * The one place where a server is chosen for a claim. It looks at all waiting claims and all free servers together,
@@ -69,10 +65,10 @@ export class ClaimScheduler {
   /** The server promised to the named claim was somebody else's by the time it was to be bound. */
   readonly contested = new Signal();
 
-  constructor(caches: SchedulerCaches, clock: Clock, { most = mostAtOnce }: { most?: number } = {}) {
+  constructor(caches: SchedulerCaches, clock: Clock, { most }: { most?: number } = {}) {
     this.#caches = caches;
     this.#clock = clock;
-    this.#pace = new Pace({ clock, most, countsForMs });
+    this.#pace = new Pace({ clock, most });
   }
 
   /** Follows both caches until disposed. */
