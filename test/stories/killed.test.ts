@@ -2,9 +2,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Lab } from '@metal/lab/lab.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
+import { MachineService } from '@metal/lab/machine-service.ts';
+import { RestartingOperator } from '@metal/lab/restarting-operator.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const openLab = labsOfFile();
+
+interface Room extends AsyncDisposable {
+  readonly lab: Lab;
+  readonly node: Node;
+  readonly operator: RestartingOperator;
+}
+
+/** One machine and one operator. What the machine asks for while the operator is away waits for the next one, however long that takes to start. */
+async function openRoom(): Promise<Room> {
+  await using stack = new AsyncDisposableStack();
+  const service = new MachineService();
+  const lab = stack.use(await openLab(service.labFor(200, ['--power-polling-interval=1s'])));
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  const operator = stack.use(new RestartingOperator(lab, service));
+  await operator.started;
+  const owned = stack.move();
+  return { lab, node, operator, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
 
 /** Moments at which the operator is killed, each told by what can be seen of the server. */
 const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
@@ -20,20 +41,13 @@ const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
 
 for (const [moment, happens] of Object.entries(moments)) {
   test(`an operator killed when ${moment} goes on where it was`, async () => {
-    await using lab = await openLab({
-      operator: 'none',
-      speed: 1,
-      fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 300 },
-      flags: ['--power-polling-interval=1s'],
-    });
-    const [node] = await lab.rack({ generic: 1 });
-    assert.ok(node);
-    const first = await lab.startOperatorProcess();
+    await using room = await openRoom();
+    const { lab, node, operator } = room;
     await lab.plugIn(node);
     await happens(lab, node);
-    await first.kill();
+    operator.kill(moment);
+    await operator.started;
 
-    await using _second = await lab.startOperatorProcess();
     await lab.server(node).says('Available');
     assert.deepEqual(node.powerLog.slice(-2), ['On', 'Off']);
     assert.ok(node.powerLog.length <= 4, `at most one start more than undisturbed: ${node.powerLog.join(' ')}`);
@@ -50,22 +64,15 @@ const claimMoments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> =
 
 for (const [moment, happens] of Object.entries(claimMoments)) {
   test(`an operator killed when ${moment} keeps the claim and its machine`, async () => {
-    await using lab = await openLab({
-      operator: 'none',
-      speed: 1,
-      fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 300 },
-      flags: ['--power-polling-interval=1s'],
-    });
-    const [node] = await lab.rack({ generic: 1 });
-    assert.ok(node);
-    const first = await lab.startOperatorProcess();
+    await using room = await openRoom();
+    const { lab, node, operator } = room;
     await lab.plugIn(node);
     await lab.server(node).says('Available');
     const claim = await lab.claim({ image: 'registry.test/os:1' });
     await happens(lab, node);
-    await first.kill();
+    operator.kill(moment);
+    await operator.started;
 
-    await using _second = await lab.startOperatorProcess();
     await claim.reaches('Bound');
     await lab.server(node).says('ClaimServed');
     assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'no power action that the tenant would notice');
