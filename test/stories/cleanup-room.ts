@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import type { Lab, LabOptions } from '@metal/lab/lab.ts';
+import type { Lab } from '@metal/lab/lab.ts';
 import { simulated } from '@metal/lab/simulated.ts';
 import type { Subject } from '@metal/lab/subject.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
@@ -13,12 +13,6 @@ import type { Vendor } from '@metal/simulator/profiles.ts';
 export const purge = '--cleanup-disks=Purge';
 export const resetsBios = '--cleanup-bios=Reset';
 export const restoresBootOrder = '--cleanup-boot-order=Reset';
-/** Real time, for operators that are processes. */
-export const killable: LabOptions = {
-  operator: 'none',
-  speed: 1,
-  fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 300, eraseMs: 300 },
-};
 
 /** One machine that a claim has, with an image on its disk. */
 export async function claimed(

@@ -2,20 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { openRestartingLab } from '@metal/lab/restarting-operator.ts';
 import { simulated } from '@metal/lab/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBios, factoryBootOrder } from '@metal/simulator/machine.ts';
-import {
-  claimed,
-  follow,
-  killable,
-  purge,
-  reportsOf,
-  resetsBios,
-  restoresBootOrder,
-  tamper,
-  until,
-} from './cleanup-room.ts';
+import { claimed, follow, purge, reportsOf, resetsBios, restoresBootOrder, tamper, until } from './cleanup-room.ts';
 
 const openLab = labsOfFile();
 
@@ -200,17 +191,17 @@ const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
 };
 for (const [moment, happens] of Object.entries(moments)) {
   test(`an operator killed when ${moment} leaves no setting as it was`, async () => {
-    await using lab = await openLab({
-      ...killable,
+    await using opened = await openRestartingLab(openLab, {
+      stepMs: 300,
       flags: [resetsBios, restoresBootOrder, '--power-polling-interval=1s'],
     });
-    const first = await lab.startOperatorProcess();
+    const { lab, operator } = opened;
     const { node, claim, name, server } = await claimed(lab);
     tamper(node);
     await claim.delete();
     await happens(lab, node);
-    await first.kill();
-    await using _second = await lab.startOperatorProcess();
+    operator.kill(moment);
+    await operator.started;
     await server.says('Available');
     assert.deepEqual(node.machine.biosAttributes, factoryBios);
     assert.equal(node.machine.bootOrder[0], factoryOrder[0]);

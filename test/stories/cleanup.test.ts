@@ -5,9 +5,10 @@ import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { openRestartingLab } from '@metal/lab/restarting-operator.ts';
 import { simulated } from '@metal/lab/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { claimed, follow, killable, purge, reportsOf, until } from './cleanup-room.ts';
+import { claimed, follow, purge, reportsOf, until } from './cleanup-room.ts';
 
 const openLab = labsOfFile();
 
@@ -317,14 +318,17 @@ const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
 
 for (const [moment, happens] of Object.entries(moments)) {
   test(`an operator killed when ${moment} goes on, and offers nothing unclean`, async () => {
-    await using lab = await openLab({ ...killable, flags: [purge, '--power-polling-interval=1s'] });
-    const first = await lab.startOperatorProcess();
+    await using opened = await openRestartingLab(openLab, {
+      stepMs: 300,
+      flags: [purge, '--power-polling-interval=1s'],
+    });
+    const { lab, operator } = opened;
     const { node, claim, server } = await claimed(lab);
     using seen = follow(lab, node);
     await claim.delete();
     await happens(lab, node);
-    await first.kill();
-    await using _second = await lab.startOperatorProcess();
+    operator.kill(moment);
+    await operator.started;
     await server.says('Available');
     assert.deepEqual(seen.uncleanOffers, []);
     assert.equal(simulated(node).installed, undefined);
@@ -333,7 +337,12 @@ for (const [moment, happens] of Object.entries(moments)) {
 }
 
 test('an operator that ends right after it took the server from its claim left the mark that it is unclean', async () => {
-  await using lab = await openLab({ ...killable, flags: [purge, '--power-polling-interval=1s'] });
+  await using lab = await openLab({
+    operator: 'none',
+    speed: 1,
+    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 300, eraseMs: 300 },
+    flags: [purge, '--power-polling-interval=1s'],
+  });
   const first = await lab.startOperatorProcess();
   const { node, name, server } = await claimed(lab);
   await first.kill();

@@ -2,30 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Lab } from '@metal/lab/lab.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
-import { MachineService } from '@metal/lab/machine-service.ts';
-import { RestartingOperator } from '@metal/lab/restarting-operator.ts';
+import { openRestartingLab } from '@metal/lab/restarting-operator.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const openLab = labsOfFile();
 
-interface Room extends AsyncDisposable {
-  readonly lab: Lab;
-  readonly node: Node;
-  readonly operator: RestartingOperator;
-}
-
-/** One machine and one operator. What the machine asks for while the operator is away waits for the next one, however long that takes to start. */
-async function openRoom(): Promise<Room> {
-  await using stack = new AsyncDisposableStack();
-  const service = new MachineService();
-  const lab = stack.use(await openLab(service.labFor(200, ['--power-polling-interval=1s'])));
-  const [node] = await lab.rack({ generic: 1 });
-  assert.ok(node);
-  const operator = stack.use(new RestartingOperator(lab, service));
-  await operator.started;
-  const owned = stack.move();
-  return { lab, node, operator, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
+const pace = { stepMs: 200, flags: ['--power-polling-interval=1s'] };
 
 /** Moments at which the operator is killed, each told by what can be seen of the server. */
 const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
@@ -41,8 +23,10 @@ const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
 
 for (const [moment, happens] of Object.entries(moments)) {
   test(`an operator killed when ${moment} goes on where it was`, async () => {
-    await using room = await openRoom();
-    const { lab, node, operator } = room;
+    await using opened = await openRestartingLab(openLab, pace);
+    const { lab, operator } = opened;
+    const [node] = await lab.rack({ generic: 1 });
+    assert.ok(node);
     await lab.plugIn(node);
     await happens(lab, node);
     operator.kill(moment);
@@ -64,8 +48,10 @@ const claimMoments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> =
 
 for (const [moment, happens] of Object.entries(claimMoments)) {
   test(`an operator killed when ${moment} keeps the claim and its machine`, async () => {
-    await using room = await openRoom();
-    const { lab, node, operator } = room;
+    await using opened = await openRestartingLab(openLab, pace);
+    const { lab, operator } = opened;
+    const [node] = await lab.rack({ generic: 1 });
+    assert.ok(node);
     await lab.plugIn(node);
     await lab.server(node).says('Available');
     const claim = await lab.claim({ image: 'registry.test/os:1' });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labsOfFile } from '@metal/lab/lab.ts';
-import { MachineService } from '@metal/lab/machine-service.ts';
 import { type MomentKind, momentOf, MomentWatch } from '@metal/lab/moments.ts';
-import { RestartingOperator } from '@metal/lab/restarting-operator.ts';
+import { openRestartingLab } from '@metal/lab/restarting-operator.ts';
 import { simulated } from '@metal/lab/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBootOrder } from '@metal/simulator/machine.ts';
@@ -20,16 +19,12 @@ const momentsOnTheWay: Readonly<Record<MomentKind, number>> = { write: 18, phase
 for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
   const seeds = Array.from({ length: Math.min(rackSize, firstSeed + seedCount - seed) }, (_, index) => seed + index);
   test(`an operator killed on the way back at the moments of seeds ${seeds[0]} to ${seeds.at(-1)} offers nothing unclean`, async () => {
-    const service = new MachineService();
-    await using lab = await openLab({
-      operator: 'none',
-      speed: 1,
-      fleet: { powerOnMs: 100, powerOffMs: 100, bootMs: 100, eraseMs: 200, fetch: service.fetch },
+    await using opened = await openRestartingLab(openLab, {
+      stepMs: 100,
       flags: [purge, resetsBios, restoresBootOrder, '--power-polling-interval=1s', '--cleanup-at-once=2'],
     });
+    const { lab, operator } = opened;
     const nodes = await lab.rack({ generic: seeds.length });
-    await using operator = new RestartingOperator(lab, service);
-    await operator.started;
     await lab.plugIn(...nodes);
     const uncleanOffers: string[] = [];
     using _following = lab.servers.onChange(({ after }) => {

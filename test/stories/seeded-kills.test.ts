@@ -6,9 +6,8 @@ import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
 import { asFarAsWritten, type EndState, endStateOf, secretsOf } from '@metal/lab/end-state.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
-import { MachineService } from '@metal/lab/machine-service.ts';
 import { type MomentKind, momentOf, MomentWatch } from '@metal/lab/moments.ts';
-import { RestartingOperator } from '@metal/lab/restarting-operator.ts';
+import { openRestartingLab } from '@metal/lab/restarting-operator.ts';
 import { untilChanged } from '@metal/lab/subject.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
@@ -37,8 +36,9 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
 }
 
 async function goUndisturbed(): Promise<Undisturbed[]> {
-  await using run = await openRun(rackSize);
-  const { lab, nodes } = run;
+  await using opened = await openRestartingLab(openLab, pace);
+  const { lab } = opened;
+  const nodes = await lab.rack({ generic: rackSize });
   // Awaited here: the run ends with this function.
   return await Promise.all(
     nodes.map(async (node, index) => {
@@ -61,8 +61,9 @@ async function goUndisturbed(): Promise<Undisturbed[]> {
 
 /** Each machine has its own seed, and whatever moment comes: the one operator of all of them is killed. */
 async function goDisturbed(seeds: readonly number[], expected: readonly Undisturbed[]): Promise<void> {
-  await using run = await openRun(seeds.length);
-  const { lab, nodes, operator } = run;
+  await using opened = await openRestartingLab(openLab, pace);
+  const { lab, operator } = opened;
+  const nodes = await lab.rack({ generic: seeds.length });
   await Promise.all(
     nodes.map(async (node, index) => {
       const [seed, goal] = [seeds[index], expected[index]];
@@ -91,30 +92,10 @@ async function goDisturbed(seeds: readonly number[], expected: readonly Undistur
   await operator.started;
 }
 
-interface Run extends AsyncDisposable {
-  readonly lab: Lab;
-  readonly nodes: readonly Node[];
-  readonly operator: RestartingOperator;
-}
-
-async function openRun(count: number): Promise<Run> {
-  await using stack = new AsyncDisposableStack();
-  const service = new MachineService();
-  const lab = stack.use(
-    await openLab(
-      service.labFor(100, [
-        '--power-polling-interval=1s',
-        '--bmc-reset-waiting-interval=1s',
-        '--bmc-reset-resync-interval=1s',
-      ]),
-    ),
-  );
-  const nodes = await lab.rack({ generic: count });
-  const operator = stack.use(new RestartingOperator(lab, service));
-  await operator.started;
-  const owned = stack.move();
-  return { lab, nodes, operator, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
+const pace = {
+  stepMs: 100,
+  flags: ['--power-polling-interval=1s', '--bmc-reset-waiting-interval=1s', '--bmc-reset-resync-interval=1s'],
+};
 
 const serverName = ({ name }: Node): string => `${name}-system-0`;
 /** Every second server is kept for review after its claim. */

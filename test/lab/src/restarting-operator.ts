@@ -1,6 +1,28 @@
 import type { OperatorProcess } from '@metal/project/operator-process.ts';
-import type { Lab } from './lab.ts';
-import type { MachineService } from './machine-service.ts';
+import type { Lab, LabOptions } from './lab.ts';
+import { MachineService } from './machine-service.ts';
+
+export interface RestartingLab extends AsyncDisposable {
+  readonly lab: Lab;
+  readonly operator: RestartingOperator;
+}
+
+/**
+ * A lab in real time with one operator that can be killed. What machines ask for while it is away waits for the next
+ * one, however long that takes to start; firmware would give up after five seconds.
+ */
+export async function openRestartingLab(
+  openLab: (options: LabOptions) => Promise<Lab>,
+  { stepMs, flags }: { readonly stepMs: number; readonly flags: readonly string[] },
+): Promise<RestartingLab> {
+  await using stack = new AsyncDisposableStack();
+  const service = new MachineService();
+  const lab = stack.use(await openLab(service.labFor(stepMs, flags)));
+  const operator = stack.use(new RestartingOperator(lab, service));
+  await operator.started;
+  const owned = stack.move();
+  return { lab, operator, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
 
 /** One operator process that is killed at any moment and started again, as by the kubelet. */
 export class RestartingOperator implements AsyncDisposable {
