@@ -34,6 +34,8 @@ export const figures = {
   controllerManagerCpuSeconds: { title: 'processor time of kube-controller-manager', unit: 's' },
   fleetCpuSeconds: { title: 'processor time of the fleet', unit: 's' },
   benchCpuSeconds: { title: 'processor time of the bench', unit: 's' },
+  idlePercent: { title: 'processors of the machine, idle', unit: '%' },
+  stolenPercent: { title: 'processors of the machine, taken by its host', unit: '%' },
   peakMiB: { title: 'most memory', unit: 'MiB' },
   growthPercent: { title: 'most memory of the last quarter, beyond that of the third', unit: '%' },
   beyondClaimsPercent: { title: 'most memory, beyond that of the claim-storm before', unit: '%' },

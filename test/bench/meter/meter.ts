@@ -7,6 +7,7 @@ import { type AuditLog, isWrite } from './audit-log.ts';
 import { MemorySamples } from './memory.ts';
 import { type Buckets, boundOf, MetricsPage } from './metrics-page.ts';
 import type { Neighbour, Neighbourhood, NeighbourUsage } from './neighbours.ts';
+import { processorFigures, type ProcessorTimes, processorTimes } from './processors.ts';
 
 const mebibyte = 1_048_576;
 const watchLag = 'kube_cache_watch_lag_seconds';
@@ -17,6 +18,7 @@ interface Reading {
   /** By process. */
   readonly cpuSeconds: ReadonlyMap<number, number>;
   readonly neighbours: NeighbourUsage;
+  readonly processors: ProcessorTimes;
   readonly watchLag: Buckets;
   readonly eventLoopP99Seconds: number | undefined;
 }
@@ -81,6 +83,7 @@ export class Meter implements Disposable {
       cpuSeconds,
       cpuMsPerServer: (cpuSeconds * 1_000) / servers,
       ...neighbourFigures((name) => (now.neighbours.get(name) ?? 0) - (before.neighbours.get(name) ?? 0)),
+      ...processorFigures(before.processors, now.processors),
       peakMiB: peaks.length === 0 ? undefined : Math.max(...peaks) / mebibyte,
       growthPercent,
       eventLoopP99Ms: inMs(now.eventLoopP99Seconds),
@@ -102,6 +105,7 @@ export class Meter implements Disposable {
       redfishRequests: await fleet.requests(),
       cpuSeconds: new Map(cpu),
       neighbours: await neighbourhood.cpuSeconds(),
+      processors: await processorTimes(),
       watchLag: page?.buckets(watchLag) ?? new Map(),
       eventLoopP99Seconds: page?.value('nodejs_eventloop_lag_p99_seconds'),
     };
