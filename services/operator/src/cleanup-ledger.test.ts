@@ -56,6 +56,9 @@ for (let seed = 1; seed <= 20; seed += 1) {
       } else if (deed < 4 && known?.status?.state === 'Cleanup' && known.status.cleanup?.attempt === 0) {
         ledger.take(known);
         taken.add(known.metadata.uid ?? '');
+      } else if (deed === 4 && known !== undefined) {
+        ledger.giveBack(known);
+        taken.delete(known.metadata.uid ?? '');
       } else {
         const server = madeUp(name, known?.metadata.uid ?? `uid-${version}`, { roll, minute, version });
         servers.absorb(server);
@@ -101,13 +104,15 @@ function madeUp(
   };
 }
 
-test('those who wait are named in the order of the queue, and who is let in no more', () => {
+test('those who wait are named in the order of the queue, who is let in or taken no more, and who is given back again', () => {
   const servers = new Store<Server>();
   using ledger = new CleanupLedger(servers);
   const put = (name: string, neededSince: string, attempt: number, version: number) => {
     const status = { state: 'Cleanup' as const, cleanup: { neededSince, queuedSince: at(9), attempt } };
     const server = madeUp(name, name, { roll: () => 1, minute: 0, version });
-    servers.absorb({ ...server, metadata: { name, uid: name, resourceVersion: String(version) }, status });
+    const made = { ...server, metadata: { name, uid: name, resourceVersion: String(version) }, status };
+    servers.absorb(made);
+    return made;
   };
   put('b', at(2), 0, 1);
   put('c', at(1), 0, 2);
@@ -115,4 +120,9 @@ test('those who wait are named in the order of the queue, and who is let in no m
   assert.deepEqual(ledger.first(2), ['c', 'a']);
   put('c', at(1), 1, 4);
   assert.deepEqual(ledger.first(5), ['a', 'b']);
+  const last = put('d', at(3), 0, 5);
+  ledger.take(last);
+  assert.deepEqual(ledger.first(5), ['a', 'b']);
+  ledger.giveBack(last);
+  assert.deepEqual(ledger.first(5), ['a', 'b', 'd']);
 });

@@ -36,7 +36,7 @@ export interface Standing {
  */
 export class CleanupLedger implements Disposable {
   readonly #entries = new Map<string, Entry>();
-  /** Places of those who wait and are not let in. */
+  /** Places of those who wait, are not let in and not taken. */
   readonly #line = new SortedList<Entry>((one, other) => compare(one.place, other.place));
   readonly #starts = new SortedList<{ readonly at: number; readonly uid: string }>(
     (one, other) => one.at - other.at || compare(one.uid, other.uid),
@@ -47,6 +47,8 @@ export class CleanupLedger implements Disposable {
   readonly #unwritten = new Set<string>();
   /** Let in by this process, and not yet seen to be written down. */
   readonly #taken = new Set<string>();
+  /** Those of them who are in Cleanup and nobody is told yet that they are let in. */
+  readonly #untold = new Set<string>();
   readonly #following: Disposable;
 
   constructor(servers: Cache<Server>) {
@@ -62,13 +64,15 @@ export class CleanupLedger implements Disposable {
   }
 
   /** The next attempt on the server may begin: nobody else gets its place. */
-  take({ metadata }: Server): void {
-    this.#taken.add(metadata.uid ?? '');
+  take({ metadata: { uid = '' } }: Server): void {
+    this.#taken.add(uid);
+    this.#arrange(uid, this.#entries.get(uid));
   }
 
   /** It did not come to be written down. */
-  giveBack({ metadata }: Server): void {
-    this.#taken.delete(metadata.uid ?? '');
+  giveBack({ metadata: { uid = '' } }: Server): void {
+    this.#taken.delete(uid);
+    this.#arrange(uid, this.#entries.get(uid));
   }
 
   isTaken({ metadata }: Server): boolean {
@@ -78,15 +82,12 @@ export class CleanupLedger implements Disposable {
   standingOf(server: Server, now: number): Standing {
     const { uid = '' } = server.metadata;
     const place = placeOf(server);
-    const taken = [...this.#taken]
-      .flatMap((one) => (one === uid ? [] : (this.#entries.get(one) ?? [])))
-      .filter((entry) => !entry.isLetIn);
-    const before = this.#line.countBefore((entry) => compare(entry.place, place) < 0);
+    const untold = countWithout(this.#untold, uid);
     const { startedInHour, hourFreesInMs } = this.#hourOf(server, now);
     return {
-      ahead: before - taken.filter((entry) => isInLine(entry) && compare(entry.place, place) < 0).length,
-      running: countWithout(this.#letIn, uid) + taken.length,
-      startedInHour: startedInHour + countWithout(this.#unwritten, uid) + taken.length,
+      ahead: this.#line.countBefore((entry) => compare(entry.place, place) < 0),
+      running: countWithout(this.#letIn, uid) + untold,
+      startedInHour: startedInHour + countWithout(this.#unwritten, uid) + untold,
       hourFreesInMs,
     };
   }
@@ -110,30 +111,30 @@ export class CleanupLedger implements Disposable {
 
   #note(server: Server): void {
     const { uid = '' } = server.metadata;
-    this.#forgetEntry(uid);
     const entry = entryOf(server);
     if (entry === undefined || entry.attempt > 0) this.#taken.delete(uid);
-    if (entry !== undefined) {
-      this.#entries.set(uid, entry);
-      if (entry.isLetIn) this.#letIn.add(uid);
-      if (entry.isLetIn && entry.attempt === 0) this.#unwritten.add(uid);
-      if (isInLine(entry)) this.#line.add(entry);
-    }
+    this.#arrange(uid, entry);
     this.#noteStart(uid, Date.parse(server.status?.cleanup?.startedTime ?? ''));
   }
 
   #forget({ metadata: { uid = '' } }: Server): void {
-    this.#forgetEntry(uid);
     this.#taken.delete(uid);
+    this.#arrange(uid, undefined);
     this.#noteStart(uid, Number.NaN);
   }
 
-  #forgetEntry(uid: string): void {
-    const entry = this.#entries.get(uid);
-    if (entry !== undefined && isInLine(entry)) this.#line.remove(entry);
-    this.#entries.delete(uid);
-    this.#letIn.delete(uid);
-    this.#unwritten.delete(uid);
+  /** Puts the server where it belongs now; undefined belongs nowhere. */
+  #arrange(uid: string, entry: Entry | undefined): void {
+    const before = this.#entries.get(uid);
+    if (before !== undefined) this.#line.remove(before);
+    for (const uids of [this.#entries, this.#letIn, this.#unwritten, this.#untold]) uids.delete(uid);
+    if (entry === undefined) return;
+    this.#entries.set(uid, entry);
+    if (entry.isLetIn) {
+      this.#letIn.add(uid);
+      if (entry.attempt === 0) this.#unwritten.add(uid);
+    } else if (this.#taken.has(uid)) this.#untold.add(uid);
+    else if (entry.isWaiting) this.#line.add(entry);
   }
 
   #noteStart(uid: string, at: number): void {
@@ -182,8 +183,6 @@ function entryOf(server: Server): Entry | undefined {
     isWaiting: isWaiting(server),
   };
 }
-
-const isInLine = ({ isWaiting: waits, isLetIn: runs }: Entry): boolean => waits && !runs;
 
 /** RFC 3339 times in UTC compare like the moments they name. */
 const placeOf = ({ metadata, status }: Server): string => `${status?.cleanup?.neededSince ?? ''} ${metadata.name}`;
