@@ -7,6 +7,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import { type DhcpSeen, startDhcp } from '@metal/dhcp/dhcp.ts';
+import { machineIndexes } from '@metal/dhcp/machines.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
@@ -47,6 +48,10 @@ async function openDhcp(wishes: { unknown?: 'answer'; macPrefixes?: string } = {
       bootConfigurations: new Store<ServerBootConfiguration>(),
       bmcs: new Store<BMC>(),
     };
+    caches.servers.addIndexes(machineIndexes.servers);
+    caches.inventories.addIndexes(machineIndexes.inventories);
+    caches.endpoints.addIndexes(machineIndexes.endpoints);
+    caches.bmcs.addIndexes(machineIndexes.bmcs);
     const lines = new LogLines();
     const metrics = new Registry();
     const seen: DhcpSeen[] = [];

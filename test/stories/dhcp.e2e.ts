@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
+import { watchMachineKinds } from '@metal/dhcp/machines.ts';
 import { DhcpNetwork, obstacleToDhcpNetworks } from '@metal/lab/dhcp-network.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
 import { LogLines } from '@metal/lab/log-lines.ts';
@@ -103,13 +104,7 @@ test('of two replicas one answers, and the other as soon as the first one stops'
       how: 'dnsmasq',
       wishes: { ...wishes, directory: `${network.directory}/${identity}` },
       client,
-      caches: {
-        servers: lab.servers,
-        inventories: lab.inventories,
-        endpoints: lab.endpoints,
-        bootConfigurations: lab.boots,
-        bmcs: lab.bmcs,
-      },
+      caches: watchMachineKinds(lab.caches),
       bootTokenKey: () => Promise.resolve(new Uint8Array(32)),
       isManagementDevice: () => true,
       leaderElection: {

@@ -186,7 +186,7 @@ async function startOthers(
     startBootPart(shared, { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
   );
   const bootUrl = boot?.url;
-  await has(config, 'dhcp', () => startDhcpPart(shared, boot ?? { url: config.bootUrl }, stack));
+  await has(config, 'dhcp', () => startDhcpPart(shared, { url: config.bootUrl, ...boot, cacheSet }, stack));
   if (!config.components.has('controllers')) return { registryUrl, bootUrl, eventUrl: undefined, running: undefined };
   const bmcSpoke = new Signal();
   const eventUrl =

@@ -1,7 +1,5 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { type LeaderElectionOptions, Leadership, LeaseLost } from '@metal/kube/leader.ts';
@@ -13,7 +11,7 @@ import { DhcpError } from './errors.ts';
 import { LeaseEndpoints } from './lease-endpoints.ts';
 import { type LeaseEvent, LeaseEvents } from './lease-events.ts';
 import { countLeases } from './lease-metrics.ts';
-import { type MachineCaches, serversByMac } from './machines.ts';
+import { type MachineCaches, serversWith } from './machines.ts';
 import { RecordKeeper } from './record-keeper.ts';
 import { type DhcpSettings, type DhcpWishes, settingsOf } from './settings.ts';
 
@@ -29,7 +27,7 @@ export interface DhcpOptions {
   readonly how: 'dnsmasq' | 'files';
   readonly wishes: DhcpWishes;
   readonly client: KubeClient;
-  readonly caches: MachineCaches & { readonly bmcs: Cache<BMC> };
+  readonly caches: MachineCaches;
   readonly bootTokenKey: () => Promise<Uint8Array>;
   /** Does the MAC prefix database know it? */
   readonly isManagementDevice: (mac: string) => boolean;
@@ -112,8 +110,7 @@ async function answer(options: DhcpOptions, settings: DhcpSettings, count: Lease
     const endpoints = stack.use(
       new LeaseEndpoints({
         client,
-        endpoints: caches.endpoints,
-        bmcs: caches.bmcs,
+        caches,
         isManagementAddress: settings.isManagementAddress,
         isManagementDevice,
         clock,
@@ -146,8 +143,8 @@ async function answer(options: DhcpOptions, settings: DhcpSettings, count: Lease
 }
 
 function serverNameOf({ macAddress }: LeaseEvent, caches: MachineCaches): string | undefined {
-  const owners = serversByMac(caches).get(macAddress) ?? [];
-  return owners.length === 1 ? owners[0]?.metadata.name : undefined;
+  const [owner, another] = serversWith(macAddress, caches);
+  return another === undefined ? owner?.metadata.name : undefined;
 }
 
 /** The directories and what is read once. dnsmasq gives up the rights of root, so that it must be readable to others. */

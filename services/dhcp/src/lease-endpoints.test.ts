@@ -7,12 +7,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { Indexes } from '@metal/kube/cache.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
 import { LeaseEndpoints } from './lease-endpoints.ts';
 import type { LeaseEvent } from './lease-events.ts';
+import { machineIndexes } from './machines.ts';
 
 type Written = string;
 /** The status of the answer to what was written. */
@@ -57,8 +59,10 @@ async function writesOf(
     await using client = createKubeClient({ kubeconfigPath });
     using leases = new LeaseEndpoints({
       client,
-      endpoints: storeOf(endpoints),
-      bmcs: storeOf(bmcs),
+      caches: {
+        endpoints: storeOf(endpoints, machineIndexes.endpoints),
+        bmcs: storeOf(bmcs, machineIndexes.bmcs),
+      },
       isManagementAddress: (ip) => ip.startsWith('10.'),
       isManagementDevice: (mac) => mac.startsWith('02:'),
       clock: createClock(100),
@@ -81,8 +85,9 @@ const kubeconfigOf = (server: string): string =>
     'current-context': 'test',
   });
 
-function storeOf<T extends Endpoint | BMC>(objects: readonly T[]): Store<T> {
+function storeOf<T extends Endpoint | BMC>(objects: readonly T[], indexes: Indexes<T>): Store<T> {
   const store = new Store<T>();
+  store.addIndexes(indexes);
   for (const object of objects) store.absorb(object);
   return store;
 }

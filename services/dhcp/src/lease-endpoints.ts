@@ -1,16 +1,14 @@
-import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { Logger } from 'pino';
 import type { LeaseEvent } from './lease-events.ts';
-import { digitsOf, macOf } from './mac-address.ts';
+import { digitsOf } from './mac-address.ts';
+import type { MachineCaches } from './machines.ts';
 
 export interface LeaseEndpointsOptions {
   readonly client: KubeClient;
-  readonly endpoints: Cache<Endpoint>;
-  readonly bmcs: Cache<BMC>;
+  readonly caches: Pick<MachineCaches, 'endpoints' | 'bmcs'>;
   readonly isManagementAddress: (ip: string) => boolean;
   /** Does the MAC prefix database know it? */
   readonly isManagementDevice: (mac: string) => boolean;
@@ -94,13 +92,12 @@ export class LeaseEndpoints implements Disposable {
   }
 
   async #bring(mac: string, ip: string): Promise<void> {
-    const { client, endpoints, bmcs, log } = this.#options;
+    const { client, caches, log } = this.#options;
     const { signal } = this.#stop;
-    const known = [...endpoints.all()].filter(({ spec }) => macOf(spec?.macAddress) === mac);
-    const [endpoint] = known.toSorted((a, b) => ageOf(a).localeCompare(ageOf(b)));
+    const [endpoint] = caches.endpoints.by('macAddress', mac).toSorted((a, b) => ageOf(a).localeCompare(ageOf(b)));
     if (endpoint === undefined) {
       // It has an address of its own already; an Endpoint would make a second BMC of it.
-      if ([...bmcs.all()].some(({ spec }) => macOf(spec?.access?.macAddress) === mac)) return;
+      if (caches.bmcs.by('macAddress', mac).length > 0) return;
       const name = endpointNameOf(mac);
       await client.create(Endpoint, { metadata: { name }, spec: { macAddress: mac, ip } }, { signal, fieldManager });
       log.info({ endpoint: name, macAddress: mac, ip }, 'Endpoint made of a lease');

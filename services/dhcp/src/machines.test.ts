@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
+import { keyOf, type KubeObject } from '@metal/kube/kind.ts';
 import { Store } from '@metal/kube/store.ts';
-import { machinesOf } from './machines.ts';
+import { answerTo, macAddressesOf, type MachineCaches, machineIndexes, onAnswerChange } from './machines.ts';
 
 const mac = (last: number): string => `02:00:00:00:00:0${last}`;
 
@@ -22,7 +23,7 @@ function storeOf<T extends KubeObject>(objects: readonly { name: string; [field:
 }
 
 interface World {
-  servers?: { name: string; macs: string[]; boot?: string; maintenanceBoot?: string; state?: string }[];
+  servers?: { name: string; macs: string[]; boot?: string | undefined; maintenanceBoot?: string; state?: string }[];
   reports?: { name: string; macs: string[] }[];
   endpoints?: { name: string; mac: string }[];
   boots?: { name: string; server: string; state?: string; method?: string }[];
@@ -30,7 +31,7 @@ interface World {
 
 function cachesOf({ servers = [], reports = [], endpoints = [], boots = [] }: World) {
   const ref = (name: string | undefined) => (name === undefined ? undefined : { name, namespace: 'default' });
-  return {
+  const caches = {
     servers: storeOf<Server>(
       servers.map(({ name, macs, boot, maintenanceBoot, state }) => ({
         name,
@@ -53,12 +54,24 @@ function cachesOf({ servers = [], reports = [], endpoints = [], boots = [] }: Wo
         status: { state, boot: { method } },
       })),
     ),
+    bmcs: new Store<BMC>(),
   };
+  caches.servers.addIndexes(machineIndexes.servers);
+  caches.inventories.addIndexes(machineIndexes.inventories);
+  caches.endpoints.addIndexes(machineIndexes.endpoints);
+  caches.bmcs.addIndexes(machineIndexes.bmcs);
+  return caches;
 }
 
 /** Each machine with the name of the boot it is led to. */
-const seen = (world: World): Record<string, string | undefined> =>
-  Object.fromEntries([...machinesOf(cachesOf(world))].map(([key, boot]) => [key, boot?.metadata.name]));
+const seenIn = (caches: MachineCaches): Record<string, string | undefined> =>
+  Object.fromEntries(
+    [...macAddressesOf(caches)].flatMap((key) => {
+      const answer = answerTo(key, caches);
+      return answer === undefined ? [] : [[key, answer.boot?.metadata.name]];
+    }),
+  );
+const seen = (world: World): Record<string, string | undefined> => seenIn(cachesOf(world));
 
 const prepared = { boots: [{ name: 'boot', server: 'one' }] };
 
@@ -145,4 +158,56 @@ for (const [what, world, expected] of [
   ],
 ] as const satisfies readonly (readonly [string, World, Record<string, string | undefined>])[]) {
   test(what, () => assert.deepEqual(seen(world), expected));
+}
+
+/** Numbers from 0 to below `limit`, the same for the same seed. */
+function dice(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+}
+
+for (let seed = 1; seed <= 20; seed += 1) {
+  test(`whose answer changes is told of, whatever happens: seed ${seed}`, () => {
+    const roll = dice(seed);
+    const pick = <T>(things: readonly [T, ...T[]]): T => things[roll(things.length)] ?? things[0];
+    const caches = cachesOf({});
+    const kept = new Map<string, string | undefined>();
+    using _listening = onAnswerChange(caches, (key) => {
+      const answer = answerTo(key, caches);
+      if (answer === undefined) kept.delete(key);
+      else kept.set(key, answer.boot?.metadata.name);
+    });
+    const macs = () => Array.from({ length: roll(3) }, () => mac(roll(5)));
+    const server = () => pick(['one', 'two', 'three']);
+    for (let version = 1; version <= 300; version += 1) {
+      const world = pick<World>([
+        { servers: [{ name: server(), macs: macs(), boot: pick(['boot', 'other', undefined]) }] },
+        { reports: [{ name: server(), macs: macs() }] },
+        { endpoints: [{ name: pick(['a', 'b']), mac: mac(roll(5)) }] },
+        { boots: [{ name: pick(['boot', 'other']), server: server(), state: pick(['Ready', 'Pending']) }] },
+      ]);
+      const news = cachesOf(world);
+      const isGone = roll(4) === 0;
+      for (const kind of ['servers', 'inventories', 'endpoints', 'bootConfigurations'] as const)
+        for (const object of news[kind].all()) {
+          const { uid = '', ...metadata } = object.metadata;
+          const known = caches[kind].get(metadata);
+          if (isGone) {
+            if (known !== undefined) caches[kind].forget(keyOf(metadata), known.metadata.uid);
+            continue;
+          }
+          // What was deleted comes back as another one.
+          const made = {
+            ...metadata,
+            uid: known?.metadata.uid ?? `${uid}-${version}`,
+            resourceVersion: String(version),
+          };
+          (caches[kind] as Store<KubeObject>).absorb({ ...object, metadata: made });
+        }
+      assert.deepEqual(Object.fromEntries(kept), seenIn(caches), `step ${version}`);
+    }
+  });
 }

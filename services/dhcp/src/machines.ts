@@ -1,51 +1,113 @@
-import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
-import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
-import type { Cache } from '@metal/kube/cache.ts';
+import type { Cache, CacheSet } from '@metal/kube/cache.ts';
 import * as z from 'zod';
 import { macOf } from './mac-address.ts';
 
+/** All but the boot configurations are filed by `macAddress`, written as `macOf` does. */
 export interface MachineCaches {
   readonly servers: Cache<Server>;
   readonly inventories: Cache<ServerInventory>;
   readonly endpoints: Cache<Endpoint>;
+  readonly bmcs: Cache<BMC>;
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
 }
 
-/** Every machine that is answered, by MAC address, with the boot configuration of the UKI that it is to boot, if any. */
-export type Machines = ReadonlyMap<string, ServerBootConfiguration | undefined>;
+/** A machine asks by its MAC address, and a hall of them at once: nobody looks through the fleet for each. */
+export const machineIndexes = {
+  servers: {
+    macAddress: ({ status }: Server) => macsIn(status?.networkInterfaces?.map(({ macAddress }) => macAddress)),
+  },
+  inventories: {
+    macAddress: ({ spec: { report } }: ServerInventory) =>
+      macsIn([
+        ...(report.networkInterfaces ?? []).map(({ macAddress }) => macAddress),
+        ...(report.nics ?? []).map(({ mac }) => mac),
+      ]),
+  },
+  endpoints: { macAddress: ({ spec }: Endpoint) => macsIn([spec?.macAddress]) },
+  bmcs: { macAddress: ({ spec }: BMC) => macsIn([spec?.access?.macAddress]) },
+};
 
-export function machinesOf(caches: MachineCaches): Machines {
-  const machines = new Map<string, ServerBootConfiguration | undefined>();
-  for (const { spec } of caches.endpoints.all()) {
-    const mac = macOf(spec?.macAddress);
-    if (mac !== undefined) machines.set(mac, undefined);
-  }
-  for (const [mac, owners] of serversByMac(caches)) {
-    // Of two servers with one address nobody knows whose orders the machine would get.
-    const [server] = owners.length === 1 ? owners : [];
-    machines.set(mac, server && ordersOf(server, caches.bootConfigurations));
-  }
-  return machines;
+/** Declares what DHCP has to know. */
+export function watchMachineKinds(caches: CacheSet): MachineCaches {
+  return {
+    servers: caches.watch(Server, { indexes: machineIndexes.servers }),
+    inventories: caches.watch(ServerInventory, { indexes: machineIndexes.inventories }),
+    endpoints: caches.watch(Endpoint, { indexes: machineIndexes.endpoints }),
+    bmcs: caches.watch(BMC, { indexes: machineIndexes.bmcs }),
+    bootConfigurations: caches.watch(ServerBootConfiguration),
+  };
+}
+
+/** What is said to a machine that asks. */
+export interface Answer {
+  /** The boot configuration of the UKI that it is to boot, if any. */
+  readonly boot: ServerBootConfiguration | undefined;
+}
+
+/** Undefined for a machine that nobody knows: it is not answered, unless its prefix is. */
+export function answerTo(mac: string, caches: MachineCaches): Answer | undefined {
+  const owners = serversWith(mac, caches);
+  if (owners.length === 0 && caches.endpoints.by('macAddress', mac).length === 0) return undefined;
+  // Of two servers with one address nobody knows whose orders the machine would get.
+  const [server] = owners.length === 1 ? owners : [];
+  return { boot: server && ordersOf(server, caches.bootConfigurations) };
 }
 
 /** The servers whose network cards have the address: as their probes last saw them. */
-export function serversByMac({ servers, inventories }: Pick<MachineCaches, 'servers' | 'inventories'>) {
-  const found = new Map<string, Server[]>();
-  for (const server of servers.all()) {
-    const report = inventories.get({ name: server.metadata.name })?.spec.report;
-    const texts = [
-      ...(server.status?.networkInterfaces ?? []).map(({ macAddress }) => macAddress),
-      ...(report?.networkInterfaces ?? []).map(({ macAddress }) => macAddress),
-      ...(report?.nics ?? []).map(({ mac }) => mac),
-    ];
-    for (const mac of new Set(texts.map((text) => macOf(text))))
-      if (mac !== undefined) found.set(mac, [...(found.get(mac) ?? []), server]);
-  }
-  return found;
+export function serversWith(mac: string, { servers, inventories }: MachineCaches): Server[] {
+  const filed = [...servers.by('macAddress', mac), ...inventories.by('macAddress', mac)];
+  return [...new Set(filed.map(({ metadata }) => metadata.name))].flatMap((name) => servers.get({ name }) ?? []);
 }
+
+/** Every MAC address that may be answered. */
+export function macAddressesOf({ servers, inventories, endpoints }: MachineCaches): Set<string> {
+  return new Set([
+    ...filedUnder(machineIndexes.endpoints, endpoints.all()),
+    ...filedUnder(machineIndexes.servers, servers.all()),
+    ...filedUnder(machineIndexes.inventories, inventories.all()),
+  ]);
+}
+
+/** Calls back with each MAC address to which the answer may have changed. */
+export function onAnswerChange(caches: MachineCaches, listener: (mac: string) => void): Disposable {
+  const { servers, inventories, endpoints, bootConfigurations } = caches;
+  const tell = (macs: Iterable<string>) => [...macs].forEach((mac) => listener(mac));
+  const tellOfServer = (name: string) => {
+    tell(filedUnder(machineIndexes.servers, [servers.get({ name })]));
+    tell(filedUnder(machineIndexes.inventories, [inventories.get({ name })]));
+  };
+  const stack = new DisposableStack();
+  stack.use(endpoints.onChange(({ before, after }) => tell(filedUnder(machineIndexes.endpoints, [before, after]))));
+  stack.use(inventories.onChange(({ before, after }) => tell(filedUnder(machineIndexes.inventories, [before, after]))));
+  stack.use(
+    servers.onChange(({ before, after }) => {
+      tell(filedUnder(machineIndexes.servers, [before]));
+      for (const name of new Set([before?.metadata.name, after?.metadata.name]))
+        if (name !== undefined) tellOfServer(name);
+    }),
+  );
+  stack.use(
+    bootConfigurations.onChange(({ before, after }) => {
+      for (const name of new Set([before?.spec.serverRef.name, after?.spec.serverRef.name]))
+        if (name !== undefined) tellOfServer(name);
+    }),
+  );
+  return stack;
+}
+
+function* filedUnder<T>({ macAddress }: { macAddress: (object: T) => string[] }, objects: Iterable<T | undefined>) {
+  for (const object of objects) if (object !== undefined) yield* macAddress(object);
+}
+
+const macsIn = (texts: readonly (string | undefined)[] = []): string[] => [
+  ...new Set(texts.map((text) => macOf(text)).filter((mac) => mac !== undefined)),
+];
 
 /** What the boot service decided; the field is not part of the kind where no boot service decides. */
 const decidedBoot = z.object({ boot: z.object({ method: z.string() }) });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -17,35 +17,59 @@ async function inDirectory(run: (directory: string) => Promise<void>): Promise<v
 const contentOf = (directory: string) =>
   Object.fromEntries(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'utf8')]));
 
-test('a directory comes to hold just what is wanted, and says when something is to be forgotten', () =>
+test('files are added, replaced and removed, the others stay, and what is to be forgotten is told', () =>
   inDirectory(async (directory) => {
-    const files = new RecordFiles(directory);
+    let forgotten = 0;
+    const files = new RecordFiles(directory, () => (forgotten += 1));
     const steps = [
-      [{ a: '1', b: '1' }, false],
-      [{ a: '1', b: '1', c: '1' }, false],
-      [{ a: '2', b: '1', c: '1' }, true],
-      [{ a: '2' }, true],
-      [{ a: '2' }, false],
+      [{ a: '1', b: '1' }, { a: '1', b: '1' }, 0],
+      [{ c: '1', d: undefined }, { a: '1', b: '1', c: '1' }, 0],
+      [{ a: '2' }, { a: '2', b: '1', c: '1' }, 1],
+      [{ b: undefined, c: undefined }, { a: '2' }, 3],
+      [{ a: '2', b: undefined }, { a: '2' }, 3],
     ] as const;
-    for (const [wanted, forgets] of steps) {
-      assert.deepEqual(await files.write(new Map(Object.entries(wanted))), { forgets });
-      assert.deepEqual(contentOf(directory), wanted);
+    for (const [changes, content, times] of steps) {
+      await files.change(new Map(Object.entries(changes)));
+      assert.deepEqual(contentOf(directory), content);
+      assert.equal(forgotten, times);
     }
   }));
 
-test('what an earlier process left behind is removed', () =>
+test('what an earlier process left behind is known, and can be removed', () =>
   inDirectory(async (directory) => {
     writeFileSync(join(directory, 'old'), 'old');
     writeFileSync(join(directory, '.half'), 'half');
-    assert.deepEqual(await new RecordFiles(directory).write(new Map([['new', 'new']])), { forgets: true });
-    assert.deepEqual(contentOf(directory), { new: 'new' });
+    let forgotten = 0;
+    const files = new RecordFiles(directory, () => (forgotten += 1));
+    assert.deepEqual((await files.names()).toSorted(), ['.half', 'old']);
+    const leftovers: [string, undefined][] = (await files.names()).map((name) => [name, undefined]);
+    await files.change(new Map<string, string | undefined>([...leftovers, ['new', 'new']]));
+    assert.deepEqual([contentOf(directory), forgotten], [{ new: 'new' }, 2]);
+  }));
+
+test('what was forgotten before a file could not be written is told all the same', () =>
+  inDirectory(async (directory) => {
+    let forgotten = 0;
+    const files = new RecordFiles(directory, () => (forgotten += 1));
+    await files.change(new Map([['a', '1']]));
+    // A directory in the place of the file: it cannot be replaced.
+    mkdirSync(join(directory, 'b'));
+    await assert.rejects(
+      files.change(
+        new Map([
+          ['a', '2'],
+          ['b', '1'],
+        ]),
+      ),
+    );
+    assert.equal(forgotten, 1);
   }));
 
 test('a file that stays the same is not written again, or dnsmasq would read it again', () =>
   inDirectory(async (directory) => {
-    const files = new RecordFiles(directory);
-    await files.write(new Map([['a', '1']]));
+    const files = new RecordFiles(directory, () => undefined);
+    await files.change(new Map([['a', '1']]));
     const before = statSync(join(directory, 'a'), { bigint: true });
-    await files.write(new Map([['a', '1']]));
+    await files.change(new Map([['a', '1']]));
     assert.equal(statSync(join(directory, 'a'), { bigint: true }).ino, before.ino);
   }));

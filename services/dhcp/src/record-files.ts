@@ -1,38 +1,41 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The files of one directory by name. */
-export type Files = ReadonlyMap<string, string>;
-
 /**
  * A directory with one small file per machine, as dnsmasq watches it: a file that is new or replaced is read at once, and
  * what it says is added to what was known. What goes is forgotten only when dnsmasq is told to read everything anew.
  */
 export class RecordFiles {
   readonly #directory: string;
+  readonly #onForget: () => void;
   #written: Map<string, string> | undefined;
 
-  constructor(directory: string) {
+  /** `onForget` is called for what was replaced or removed, also when what comes after that fails. */
+  constructor(directory: string, onForget: () => void) {
     this.#directory = directory;
+    this.#onForget = onForget;
   }
 
-  /** Makes the directory hold just these files; tells whether something was removed or replaced. */
-  async write(files: Files): Promise<{ forgets: boolean }> {
-    this.#written ??= await this.#found();
-    const written = this.#written;
-    let forgets = false;
+  /** Names of the files that are there. */
+  async names(): Promise<string[]> {
+    return [...(await this.#known()).keys()];
+  }
+
+  /** Writes these files, and removes those that have no text any more; the others stay. */
+  async change(files: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const written = await this.#known();
     for (const [name, text] of files) {
-      if (written.get(name) === text) continue;
-      forgets ||= written.has(name);
-      await this.#replace(name, text);
-      written.set(name, text);
+      const before = written.get(name);
+      if (before === text) continue;
+      if (before !== undefined) this.#onForget();
+      if (text === undefined) {
+        await rm(join(this.#directory, name), { force: true });
+        written.delete(name);
+      } else {
+        await this.#replace(name, text);
+        written.set(name, text);
+      }
     }
-    for (const name of [...written.keys()].filter((known) => !files.has(known))) {
-      await rm(join(this.#directory, name), { force: true });
-      written.delete(name);
-      forgets = true;
-    }
-    return { forgets };
   }
 
   /** Whole or not at all: dnsmasq passes over names that begin with a dot. */
@@ -40,6 +43,11 @@ export class RecordFiles {
     const temporary = join(this.#directory, `.${name}`);
     await writeFile(temporary, text, { mode: 0o644 });
     await rename(temporary, join(this.#directory, name));
+  }
+
+  async #known(): Promise<Map<string, string>> {
+    this.#written ??= await this.#found();
+    return this.#written;
   }
 
   async #found(): Promise<Map<string, string>> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { fileNames, hostLine, ordersLine } from './dnsmasq-configuration.ts';
 import { digitsOf } from './mac-address.ts';
-import { type MachineCaches, machinesOf } from './machines.ts';
+import { answerTo, macAddressesOf, type MachineCaches, onAnswerChange } from './machines.ts';
 import { RecordFiles } from './record-files.ts';
 import type { DhcpSettings } from './settings.ts';
 
@@ -20,45 +20,41 @@ export interface RecordKeeperOptions {
 
 /** Changes come in flocks; a machine that was switched on takes longer to its first word. */
 const gatherMs = 200;
-/** The files of a large fleet are put together less often: that may take a tenth of the time. */
-const restPerWork = 10;
 const retryMs = 5_000;
 
-/** Keeps the files that dnsmasq watches as the API server has the machines. */
+/** Keeps the files that dnsmasq watches as the API server has the machines; only of those that changed. */
 export class RecordKeeper implements AsyncDisposable {
   readonly #options: RecordKeeperOptions;
   readonly #hosts: RecordFiles;
   readonly #orders: RecordFiles;
-  readonly #listening = new DisposableStack();
+  readonly #listening: Disposable;
+  /** MAC addresses whose records may be out of date. */
+  readonly #changed = new Set<string>();
   #timer: Disposable | undefined;
   #writing: Promise<void> = Promise.resolve();
   #stopped = false;
-  #writeTookMs = 0;
+  #mustForget = false;
 
   constructor(options: RecordKeeperOptions) {
     this.#options = options;
     const { caches, settings } = options;
-    this.#hosts = new RecordFiles(join(settings.directory, fileNames.hosts));
-    this.#orders = new RecordFiles(join(settings.directory, fileNames.options));
-    const later = () => this.#writeIn(Math.max(gatherMs, restPerWork * this.#writeTookMs));
-    for (const cache of [caches.servers, caches.inventories, caches.endpoints, caches.bootConfigurations])
-      this.#listening.use(cache.onChange(later));
+    const filesIn = (name: string) =>
+      new RecordFiles(join(settings.directory, name), () => {
+        this.#mustForget = true;
+      });
+    this.#hosts = filesIn(fileNames.hosts);
+    this.#orders = filesIn(fileNames.options);
+    this.#listening = onAnswerChange(caches, (mac) => {
+      this.#changed.add(mac);
+      this.#writeIn(gatherMs);
+    });
   }
 
-  /** Writes what is known now. */
+  /** Writes all that is known now, and removes what an earlier process left behind. */
   async write(): Promise<void> {
-    const { caches, onForget, clock } = this.#options;
-    const begunAt = clock.now();
-    const machines = machinesOf(caches);
-    const hosts = new Map([...machines.keys()].map((mac) => [digitsOf(mac), hostLine(mac)]));
-    const orders = new Map<string, string>();
-    for (const [mac, boot] of machines) {
-      const uid = boot?.metadata.uid;
-      if (uid !== undefined) orders.set(digitsOf(mac), ordersLine(mac, await this.#ukiUrl(uid)));
-    }
-    const wrote = [await this.#hosts.write(hosts), await this.#orders.write(orders)];
-    if (wrote.some(({ forgets }) => forgets)) onForget();
-    this.#writeTookMs = clock.now() - begunAt;
+    const written = this.#writing.then(() => this.#writeAll());
+    this.#writing = written.catch(() => undefined);
+    await written;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -68,25 +64,62 @@ export class RecordKeeper implements AsyncDisposable {
     await this.#writing;
   }
 
+  async #writeAll(): Promise<void> {
+    const macs = macAddressesOf(this.#options.caches);
+    const expected = new Set([...macs].map((mac) => digitsOf(mac)));
+    try {
+      for (const files of [this.#hosts, this.#orders]) {
+        const strays = (await files.names()).filter((name) => !expected.has(name));
+        await files.change(new Map(strays.map((name) => [name, undefined])));
+      }
+      await this.#record(macs);
+    } finally {
+      this.#forget();
+    }
+  }
+
+  async #record(macs: Iterable<string>): Promise<void> {
+    const hosts = new Map<string, string | undefined>();
+    const orders = new Map<string, string | undefined>();
+    for (const mac of macs) {
+      const answer = answerTo(mac, this.#options.caches);
+      const uid = answer?.boot?.metadata.uid;
+      hosts.set(digitsOf(mac), answer && hostLine(mac));
+      orders.set(digitsOf(mac), uid === undefined ? undefined : ordersLine(mac, await this.#ukiUrl(uid)));
+    }
+    await this.#hosts.change(hosts);
+    await this.#orders.change(orders);
+  }
+
   async #ukiUrl(bootUid: string): Promise<string> {
     const token = mintBootToken(await this.#options.bootTokenKey(), bootUid);
     return `${this.#options.settings.bootUrl}/boot/${token}/uki.efi`;
+  }
+
+  #forget(): void {
+    if (this.#mustForget) this.#options.onForget();
+    this.#mustForget = false;
   }
 
   #writeIn(delayMs: number): void {
     if (this.#stopped) return;
     this.#timer ??= this.#options.clock.setTimeout(delayMs, () => {
       this.#timer = undefined;
-      this.#writing = this.#writing.then(() => this.#tryToWrite());
+      this.#writing = this.#writing.then(() => this.#writeChanged());
     });
   }
 
-  async #tryToWrite(): Promise<void> {
+  async #writeChanged(): Promise<void> {
+    const macs = [...this.#changed];
+    this.#changed.clear();
     try {
-      await this.write();
+      await this.#record(macs);
     } catch (error) {
+      for (const mac of macs) this.#changed.add(mac);
       this.#options.log.error({ err: error }, 'machines could not be written for dnsmasq; trying again');
       this.#writeIn(retryMs);
+    } finally {
+      this.#forget();
     }
   }
 }
