@@ -3,6 +3,7 @@ import { ConfigError } from '@metal/operator/errors.ts';
 import { Readable } from 'node:stream';
 import { fastify, type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import { certificateFor } from './metrics/certificate.ts';
 import { exposition } from './metrics/exposition.ts';
 
 /** `:8080`, `127.0.0.1:8080` or `[::1]:8080`. @throws ConfigError for anything else. */
@@ -57,7 +58,6 @@ async function metricsServer(
   metrics: Registry,
   guard: MetricsGuard,
 ): Promise<FastifyInstance> {
-  const { certificateFor } = await import('./metrics/certificate.ts');
   const server = secure ? fastify({ https: await certificateFor(certificateFile, keyFile) }) : fastify();
   // Both servers have the same routes; fastify types them by their transport.
   const routes = server as unknown as FastifyInstance;

@@ -1,8 +1,5 @@
-// @peculiar/x509 finds its parts by decorators and wants this polyfill loaded before it.
-import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import * as x509 from '@peculiar/x509';
 
 /** Certificate and key from the files, or a self-signed pair for this process. */
 export async function certificateFor(
@@ -11,6 +8,13 @@ export async function certificateFor(
 ): Promise<{ cert: string; key: string }> {
   if (certificateFile !== undefined && keyFile !== undefined)
     return { cert: await readFile(certificateFile, 'utf8'), key: await readFile(keyFile, 'utf8') };
+  return selfSigned();
+}
+
+async function selfSigned(): Promise<{ cert: string; key: string }> {
+  // It finds its parts by decorators and wants this polyfill loaded before it. Only now: together they are 7 MiB.
+  await import('reflect-metadata');
+  const x509 = await import('@peculiar/x509');
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
