@@ -53,7 +53,7 @@ async function profile(flags: ProfileFlags): Promise<string> {
   const progress = new Progress(process.stderr);
   const operator = { ...operatorChoiceOf(flags), environment: { ...process.env, NODE_OPTIONS: inspectorOption } };
   await using shared = new SharedStage({ servers, seed, speed: speedOf(flags), operator, progress });
-  // It says so when it starts, and of a log that grows only the end is kept.
+  // The operator says where its inspector listens when it starts, and of a log that grows only the end is kept.
   const { operators } = await shared.reaching('unplugged');
   using inspector = await Inspector.connect(inspectorUrlIn(operators[0]?.log ?? []));
   const stage = await shared.reaching(scenario.begins);

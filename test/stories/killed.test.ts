@@ -39,6 +39,26 @@ for (const [moment, happens] of Object.entries(moments)) {
   });
 }
 
+test('a machine that gave up while no operator was there is discovered anew when its time is over', async () => {
+  await using lab = await openLab({
+    operator: 'none',
+    speed: 1,
+    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 300 },
+    flags: ['--power-polling-interval=1s', '--discovery-timeout=20s'],
+  });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  const first = await lab.startOperatorProcess();
+  await lab.plugIn(node);
+  await lab.machine(node).until('powers on', () => node.power !== 'Off');
+  await first.kill();
+  await lab.machine(node).until('gives up', () => node.boots.at(-1)?.outcome === 'no bootable device');
+
+  await using _second = await lab.startOperatorProcess();
+  await lab.server(node).says('Available');
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
+});
+
 const claimMoments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
   'the server is Reserved': (lab, node) => lab.server(node).reaches('Reserved'),
   'the machine powers on for its claim': (lab, node) =>

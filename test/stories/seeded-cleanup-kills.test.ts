@@ -21,6 +21,7 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += rackSize) {
   test(`an operator killed on the way back at the moments of seeds ${seeds[0]} to ${seeds.at(-1)} offers nothing unclean`, async () => {
     await using opened = await openRestartingLab(openLab, {
       stepMs: 100,
+      eraseMs: 200,
       flags: [purge, resetsBios, restoresBootOrder, '--power-polling-interval=1s', '--cleanup-at-once=2'],
     });
     const { lab, operator } = opened;

@@ -22,6 +22,7 @@ import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
 import { runManager, type Sharing } from '@metal/kube/manager.ts';
 import type { Membership } from '@metal/kube/shards/membership.ts';
+import { watchMachineKinds } from '@metal/dhcp/machines.ts';
 import { watchMetadataKinds } from '@metal/metadata/metadata.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
 import {
@@ -120,6 +121,7 @@ async function start({ metrics, client, cacheSet, ...options }: Prepared): Promi
     const metadataCaches = config.components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;
     const caches = servesMetadataOnly(config) ? undefined : watchOperatorKinds(cacheSet);
     if (config.components.has('boot')) watchIpxeBootConfigs(cacheSet);
+    if (config.components.has('dhcp')) watchMachineKinds(cacheSet);
     const stop = new AbortController();
     stack.defer(() => cacheSet.stop());
     await cacheSet.start(stop.signal);

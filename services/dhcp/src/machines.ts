@@ -33,7 +33,7 @@ export const machineIndexes = {
   bmcs: { macAddress: ({ spec }: BMC) => macsIn([spec?.access?.macAddress]) },
 };
 
-/** Declares what DHCP has to know. */
+/** Declares what DHCP has to know; to be called before the caches start, and again by whoever wants them. */
 export function watchMachineKinds(caches: CacheSet): MachineCaches {
   return {
     servers: caches.watch(Server, { indexes: machineIndexes.servers }),

@@ -21,21 +21,30 @@ export class RecordFiles {
     return [...(await this.#known()).keys()];
   }
 
-  /** Writes these files, and removes those that have no text any more; the others stay. */
+  /**
+   * Writes these files, and removes those that have no text any more; the others stay. One that cannot be written holds up
+   * no other. @throws the first error, when all were tried
+   */
   async change(files: ReadonlyMap<string, string | undefined>): Promise<void> {
     const written = await this.#known();
+    const errors: unknown[] = [];
     for (const [name, text] of files) {
-      const before = written.get(name);
-      if (before === text) continue;
-      if (before !== undefined) this.#onForget();
-      if (text === undefined) {
-        await rm(join(this.#directory, name), { force: true });
-        written.delete(name);
-      } else {
-        await this.#replace(name, text);
-        written.set(name, text);
+      if (written.get(name) === text) continue;
+      if (written.has(name)) this.#onForget();
+      try {
+        await this.#put(name, text);
+        if (text === undefined) written.delete(name);
+        else written.set(name, text);
+      } catch (error) {
+        errors.push(error);
       }
     }
+    if (errors.length > 0) throw errors[0];
+  }
+
+  async #put(name: string, text: string | undefined): Promise<void> {
+    if (text === undefined) await rm(join(this.#directory, name), { force: true });
+    else await this.#replace(name, text);
   }
 
   /** Whole or not at all: dnsmasq passes over names that begin with a dot. */

@@ -87,8 +87,11 @@ export class RecordKeeper implements AsyncDisposable {
       hosts.set(digitsOf(mac), answer && hostLine(mac));
       orders.set(digitsOf(mac), uid === undefined ? undefined : ordersLine(mac, await this.#ukiUrl(uid)));
     }
-    await this.#hosts.change(hosts);
-    await this.#orders.change(orders);
+    try {
+      await this.#hosts.change(hosts);
+    } finally {
+      await this.#orders.change(orders);
+    }
   }
 
   async #ukiUrl(bootUid: string): Promise<string> {

@@ -45,6 +45,8 @@ export class Inspector implements Disposable {
   }
 
   ask(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+    if (this.#socket.readyState !== WebSocket.OPEN)
+      return Promise.reject(new Error('the inspector hung up: its process has ended'));
     this.#lastId += 1;
     const answer = Promise.withResolvers<unknown>();
     this.#waiting.set(this.#lastId, answer);

@@ -26,7 +26,7 @@ export class MachineService {
 
   /** A lab for operators that are processes: in real time, with machines behind this service that take so long for each step. */
   labFor(stepMs: number, flags: readonly string[] = []) {
-    const fleet = { powerOnMs: stepMs, powerOffMs: stepMs, bootMs: stepMs, eraseMs: stepMs, fetch: this.fetch };
+    const fleet = { powerOnMs: stepMs, powerOffMs: stepMs, bootMs: stepMs, fetch: this.fetch };
     return { operator: 'none', speed: 1, flags, fleet } as const;
   }
 

@@ -7,17 +7,26 @@ export interface RestartingLab extends AsyncDisposable {
   readonly operator: RestartingOperator;
 }
 
+export interface RestartingLabWish {
+  /** Machines take so long for each step. */
+  readonly stepMs: number;
+  /** And so long to erase their disks; as for any other step, if left out. */
+  readonly eraseMs?: number;
+  readonly flags: readonly string[];
+}
+
 /**
  * A lab in real time with one operator that can be killed. What machines ask for while it is away waits for the next
- * one, however long that takes to start; firmware would give up after five seconds.
+ * one; where it is refused, firmware gives up after five tries, a second apart, and an operator may take longer to start.
  */
 export async function openRestartingLab(
   openLab: (options: LabOptions) => Promise<Lab>,
-  { stepMs, flags }: { readonly stepMs: number; readonly flags: readonly string[] },
+  { stepMs, eraseMs = stepMs, flags }: RestartingLabWish,
 ): Promise<RestartingLab> {
   await using stack = new AsyncDisposableStack();
   const service = new MachineService();
-  const lab = stack.use(await openLab(service.labFor(stepMs, flags)));
+  const { fleet, ...others } = service.labFor(stepMs, flags);
+  const lab = stack.use(await openLab({ ...others, fleet: { ...fleet, eraseMs } }));
   const operator = stack.use(new RestartingOperator(lab, service));
   await operator.started;
   const owned = stack.move();
@@ -69,7 +78,7 @@ export class RestartingOperator implements AsyncDisposable {
     this.#isOver = true;
     await this.#starting.catch(() => undefined);
     this.#served?.[Symbol.dispose]();
-    await this.#process?.kill();
+    await this.#process?.[Symbol.asyncDispose]();
   }
 
   async #start(): Promise<void> {

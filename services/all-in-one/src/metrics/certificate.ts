@@ -12,7 +12,7 @@ export async function certificateFor(
 }
 
 async function selfSigned(): Promise<{ cert: string; key: string }> {
-  // It finds its parts by decorators and wants this polyfill loaded before it. Only now: together they are 7 MiB.
+  // @peculiar/x509 finds its parts by decorators and wants this polyfill before it. Loaded only now: they are 7 MiB.
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
