@@ -1,5 +1,6 @@
 import type { Clock } from '@metal/kube/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
+import { randomFrom } from '@metal/kube/seeded-random.ts';
 import type { Sighting } from '@metal/kube/shards/assignment.ts';
 import { type MemberLeases, Membership } from '@metal/kube/shards/membership.ts';
 import { View } from '@metal/kube/shards/rendezvous.ts';
@@ -312,14 +313,3 @@ export class World {
 }
 
 const silent = { info: () => undefined, debug: () => undefined, warn: () => undefined } as unknown as Logger; // all that a membership says
-
-/** Mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

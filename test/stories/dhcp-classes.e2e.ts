@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
-import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import { type DhcpSeen, startDhcp } from '@metal/dhcp/dhcp.ts';
-import { machineIndexes } from '@metal/dhcp/machines.ts';
+import { machineStores } from '@metal/dhcp/machine-stores.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
-import { Store } from '@metal/kube/store.ts';
+import type { Store } from '@metal/kube/store.ts';
 import { DhcpNetwork, obstacleToDhcpNetworks } from '@metal/lab/dhcp-network.ts';
 import { LogLines } from '@metal/lab/log-lines.ts';
 import { Registry } from 'prom-client';
@@ -41,17 +36,7 @@ async function openDhcp(wishes: { unknown?: 'answer'; macPrefixes?: string } = {
   const stack = new AsyncDisposableStack();
   try {
     const network = stack.use(await DhcpNetwork.open());
-    const caches = {
-      servers: new Store<Server>(),
-      inventories: new Store<ServerInventory>(),
-      endpoints: new Store<Endpoint>(),
-      bootConfigurations: new Store<ServerBootConfiguration>(),
-      bmcs: new Store<BMC>(),
-    };
-    caches.servers.addIndexes(machineIndexes.servers);
-    caches.inventories.addIndexes(machineIndexes.inventories);
-    caches.endpoints.addIndexes(machineIndexes.endpoints);
-    caches.bmcs.addIndexes(machineIndexes.bmcs);
+    const caches = machineStores();
     const lines = new LogLines();
     const metrics = new Registry();
     const seen: DhcpSeen[] = [];

@@ -5,7 +5,7 @@ import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
 import type { Signal } from '@metal/operator/signal.ts';
 import { startBoot, watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
-import { watchMachineKinds } from '@metal/dhcp/machines.ts';
+import type { MachineCaches } from '@metal/dhcp/machines.ts';
 import {
   type Certificate,
   type CertificateFiles,
@@ -165,8 +165,8 @@ export async function startEventsPart(
 
 /** One replica answers: DHCP has a lease of its own, so that it need not run where the controllers do. */
 export async function startDhcpPart(
-  { config, client, clock, log, metrics, bootTokenKey, identity }: Shared,
-  { url: bootUrl, sawDhcp, cacheSet }: { url: string; sawDhcp?: BootPart['sawDhcp']; cacheSet: CacheSet },
+  { config, caches, client, clock, log, metrics, bootTokenKey, identity }: Shared & { readonly caches: MachineCaches },
+  { url: bootUrl, sawDhcp }: { url: string; sawDhcp?: BootPart['sawDhcp'] },
   stack: AsyncDisposableStack,
 ): Promise<void> {
   const { how, ...wishes } = config.dhcp;
@@ -178,7 +178,7 @@ export async function startDhcpPart(
       how,
       wishes: { ...wishes, bootUrl },
       client,
-      caches: watchMachineKinds(cacheSet),
+      caches,
       bootTokenKey,
       onSeen: ({ serverName }) => serverName !== undefined && sawDhcp?.(serverName),
       isManagementDevice: (mac) => macPrefixes.find(mac) !== undefined,

@@ -22,7 +22,7 @@ import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
 import { runManager, type Sharing } from '@metal/kube/manager.ts';
 import type { Membership } from '@metal/kube/shards/membership.ts';
-import { watchMachineKinds } from '@metal/dhcp/machines.ts';
+import { type MachineCaches, watchMachineKinds } from '@metal/dhcp/machines.ts';
 import { watchMetadataKinds } from '@metal/metadata/metadata.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
 import {
@@ -121,7 +121,7 @@ async function start({ metrics, client, cacheSet, ...options }: Prepared): Promi
     const metadataCaches = config.components.has('metadata') ? watchMetadataKinds(cacheSet) : undefined;
     const caches = servesMetadataOnly(config) ? undefined : watchOperatorKinds(cacheSet);
     if (config.components.has('boot')) watchIpxeBootConfigs(cacheSet);
-    if (config.components.has('dhcp')) watchMachineKinds(cacheSet);
+    const machineCaches = config.components.has('dhcp') ? watchMachineKinds(cacheSet) : undefined;
     const stop = new AbortController();
     stack.defer(() => cacheSet.stop());
     await cacheSet.start(stop.signal);
@@ -135,7 +135,7 @@ async function start({ metrics, client, cacheSet, ...options }: Prepared): Promi
     };
     const metadataUrl = metadataCaches && (await startMetadataPart(inLane('machine', shared), metadataCaches, stack));
     const { registryUrl, bootUrl, eventUrl, running } =
-      caches === undefined ? nothingElse : await startOthers({ ...shared, caches }, cacheSet, stack);
+      caches === undefined ? nothingElse : await startOthers({ ...shared, caches }, { cacheSet, machineCaches }, stack);
     const stopped =
       running ?? new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
     // A failure is reported through `stopped`; disposing must not throw it a second time.
@@ -179,7 +179,7 @@ const inLane = <S extends Shared>(lane: 'machine' | 'report', shared: S): S => (
 
 async function startOthers(
   shared: SharedWithCaches,
-  cacheSet: CacheSet,
+  { cacheSet, machineCaches }: { cacheSet: CacheSet; machineCaches: MachineCaches | undefined },
   stack: AsyncDisposableStack,
 ): Promise<OtherParts> {
   const { config } = shared;
@@ -188,7 +188,8 @@ async function startOthers(
     startBootPart(shared, { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
   );
   const bootUrl = boot?.url;
-  await has(config, 'dhcp', () => startDhcpPart(shared, { url: config.bootUrl, ...boot, cacheSet }, stack));
+  if (machineCaches !== undefined)
+    await startDhcpPart({ ...shared, caches: machineCaches }, boot ?? { url: config.bootUrl }, stack);
   if (!config.components.has('controllers')) return { registryUrl, bootUrl, eventUrl: undefined, running: undefined };
   const bmcSpoke = new Signal();
   const eventUrl =

@@ -10,10 +10,11 @@ import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Indexes } from '@metal/kube/cache.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
-import { Store } from '@metal/kube/store.ts';
+import type { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
 import { LeaseEndpoints } from './lease-endpoints.ts';
 import type { LeaseEvent } from './lease-events.ts';
+import { filed } from './machine-stores.ts';
 import { machineIndexes } from './machines.ts';
 
 type Written = string;
@@ -86,8 +87,7 @@ const kubeconfigOf = (server: string): string =>
   });
 
 function storeOf<T extends Endpoint | BMC>(objects: readonly T[], indexes: Indexes<T>): Store<T> {
-  const store = new Store<T>();
-  store.addIndexes(indexes);
+  const store = filed(indexes);
   for (const object of objects) store.absorb(object);
   return store;
 }

@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
-import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { dice } from '@metal/kube/seeded-random.ts';
 import { keyOf, type KubeObject } from '@metal/kube/kind.ts';
-import { Store } from '@metal/kube/store.ts';
-import { answerTo, macAddressesOf, type MachineCaches, machineIndexes, onAnswerChange } from './machines.ts';
+import type { Store } from '@metal/kube/store.ts';
+import { machineStores } from './machine-stores.ts';
+import { answerTo, macAddressesOf, type MachineCaches, onAnswerChange } from './machines.ts';
 
 const mac = (last: number): string => `02:00:00:00:00:0${last}`;
 
-function storeOf<T extends KubeObject>(objects: readonly { name: string; [field: string]: unknown }[]): Store<T> {
-  const store = new Store<T>();
+function fill<T extends KubeObject>(store: Store<T>, objects: readonly { name: string; [field: string]: unknown }[]) {
   for (const { name, ...fields } of objects) {
     const { namespace, ...rest } = fields;
     const metadata = { name, uid: `uid-${name}`, resourceVersion: '1', ...(namespace === 'default' && { namespace }) };
     // Only the fields that are looked at.
     store.absorb({ apiVersion: 'v1', kind: 'Any', metadata, ...rest } as unknown as T);
   }
-  return store;
 }
 
 interface World {
@@ -37,41 +32,41 @@ interface World {
 
 function cachesOf({ servers = [], reports = [], endpoints = [], boots = [] }: World) {
   const ref = (name: string | undefined) => (name === undefined ? undefined : { name, namespace: 'default' });
-  const caches = {
-    servers: storeOf<Server>(
-      servers.map(({ name, macs, boot, maintenanceBoot, state }) => ({
-        name,
-        spec: { bootConfigurationRef: ref(boot), maintenanceBootConfigurationRef: ref(maintenanceBoot) },
-        status: { state, networkInterfaces: macs.map((macAddress) => ({ macAddress })) },
-      })),
-    ),
-    inventories: storeOf<ServerInventory>(
-      reports.map(({ name, macs }) => ({
-        name,
-        spec: { report: { networkInterfaces: [], nics: macs.map((text) => ({ mac: text })) } },
-      })),
-    ),
-    endpoints: storeOf<Endpoint>(endpoints.map(({ name, mac: text }) => ({ name, spec: { macAddress: text } }))),
-    bootConfigurations: storeOf<ServerBootConfiguration>(
-      boots.map(({ name, server, state = 'Ready', method = 'UefiHttp' }) => ({
-        name,
-        namespace: 'default',
-        spec: { serverRef: { name: server } },
-        status: { state, boot: { method } },
-      })),
-    ),
-    bmcs: new Store<BMC>(),
-  };
-  caches.servers.addIndexes(machineIndexes.servers);
-  caches.inventories.addIndexes(machineIndexes.inventories);
-  caches.endpoints.addIndexes(machineIndexes.endpoints);
-  caches.bmcs.addIndexes(machineIndexes.bmcs);
+  const caches = machineStores();
+  fill(
+    caches.servers,
+    servers.map(({ name, macs, boot, maintenanceBoot, state }) => ({
+      name,
+      spec: { bootConfigurationRef: ref(boot), maintenanceBootConfigurationRef: ref(maintenanceBoot) },
+      status: { state, networkInterfaces: macs.map((macAddress) => ({ macAddress })) },
+    })),
+  );
+  fill(
+    caches.inventories,
+    reports.map(({ name, macs }) => ({
+      name,
+      spec: { report: { networkInterfaces: [], nics: macs.map((text) => ({ mac: text })) } },
+    })),
+  );
+  fill(
+    caches.endpoints,
+    endpoints.map(({ name, mac: text }) => ({ name, spec: { macAddress: text } })),
+  );
+  fill(
+    caches.bootConfigurations,
+    boots.map(({ name, server, state = 'Ready', method = 'UefiHttp' }) => ({
+      name,
+      namespace: 'default',
+      spec: { serverRef: { name: server } },
+      status: { state, boot: { method } },
+    })),
+  );
   return caches;
 }
 
 /** The same objects in caches that are filed anew. */
-function copyOf(caches: ReturnType<typeof cachesOf>): MachineCaches {
-  const copy = cachesOf({});
+function copyOf(caches: ReturnType<typeof machineStores>): MachineCaches {
+  const copy = machineStores();
   for (const kind of ['servers', 'inventories', 'endpoints', 'bootConfigurations'] as const)
     for (const object of caches[kind].all()) (copy[kind] as Store<KubeObject>).absorb(object);
   return copy;
@@ -174,20 +169,11 @@ for (const [what, world, expected] of [
   test(what, () => assert.deepEqual(seen(world), expected));
 }
 
-/** Numbers from 0 to below `limit`, the same for the same seed. */
-function dice(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
-}
-
 for (let seed = 1; seed <= 20; seed += 1) {
   test(`whose answer changes is told of, whatever happens: seed ${seed}`, () => {
     const roll = dice(seed);
     const pick = <T>(things: readonly [T, ...T[]]): T => things[roll(things.length)] ?? things[0];
-    const caches = cachesOf({});
+    const caches = machineStores();
     const kept = new Map<string, string | undefined>();
     using _listening = onAnswerChange(caches, (key) => {
       const answer = answerTo(key, caches);

@@ -33,7 +33,7 @@ export const machineIndexes = {
   bmcs: { macAddress: ({ spec }: BMC) => macsIn([spec?.access?.macAddress]) },
 };
 
-/** Declares what DHCP has to know; to be called before the caches start, and again by whoever wants them. */
+/** Declares what DHCP has to know; to be called before the caches start. */
 export function watchMachineKinds(caches: CacheSet): MachineCaches {
   return {
     servers: caches.watch(Server, { indexes: machineIndexes.servers }),
@@ -77,31 +77,36 @@ export function macAddressesOf({ servers, inventories, endpoints }: MachineCache
 /** Calls back with each MAC address to which the answer may have changed. */
 export function onAnswerChange(caches: MachineCaches, listener: (mac: string) => void): Disposable {
   const { servers, inventories, endpoints, bootConfigurations } = caches;
-  const tell = (macs: Iterable<string>) => [...macs].forEach((mac) => listener(mac));
-  const tellOfServer = (name: string) => {
-    tell(filedUnder(machineIndexes.servers, [servers.get({ name })]));
-    tell(filedUnder(machineIndexes.inventories, [inventories.get({ name })]));
+  const tell = <T>(index: MacAddressIndex<T>, ...objects: (T | undefined)[]) => {
+    for (const mac of filedUnder(index, objects)) listener(mac);
   };
   const stack = new DisposableStack();
-  stack.use(endpoints.onChange(({ before, after }) => tell(filedUnder(machineIndexes.endpoints, [before, after]))));
-  stack.use(inventories.onChange(({ before, after }) => tell(filedUnder(machineIndexes.inventories, [before, after]))));
+  stack.use(endpoints.onChange(({ before, after }) => tell(machineIndexes.endpoints, before, after)));
+  stack.use(inventories.onChange(({ before, after }) => tell(machineIndexes.inventories, before, after)));
   stack.use(
-    servers.onChange(({ before, after }) => {
-      tell(filedUnder(machineIndexes.servers, [before]));
-      for (const name of new Set([before?.metadata.name, after?.metadata.name]))
-        if (name !== undefined) tellOfServer(name);
+    servers.onChange(({ key, before, after }) => {
+      tell(machineIndexes.servers, before, after);
+      // A report has the name of its server.
+      tell(machineIndexes.inventories, inventories.get(key));
     }),
   );
   stack.use(
     bootConfigurations.onChange(({ before, after }) => {
-      for (const name of new Set([before?.spec.serverRef.name, after?.spec.serverRef.name]))
-        if (name !== undefined) tellOfServer(name);
+      for (const boot of [before, after]) {
+        if (boot === undefined) continue;
+        tell(machineIndexes.servers, servers.get(boot.spec.serverRef));
+        tell(machineIndexes.inventories, inventories.get(boot.spec.serverRef));
+      }
     }),
   );
   return stack;
 }
 
-function* filedUnder<T>({ macAddress }: { macAddress: (object: T) => string[] }, objects: Iterable<T | undefined>) {
+interface MacAddressIndex<T> {
+  readonly macAddress: (object: T) => readonly string[];
+}
+
+function* filedUnder<T>({ macAddress }: MacAddressIndex<T>, objects: Iterable<T | undefined>) {
   for (const object of objects) if (object !== undefined) yield* macAddress(object);
 }
 

@@ -3,16 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import type { Server } from '@metal/api/v1alpha1/server.ts';
-import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { handClock } from '@metal/kube/hand-clock.ts';
 import type { KubeObject, ObjectMeta } from '@metal/kube/kind.ts';
-import { Store } from '@metal/kube/store.ts';
+import type { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
-import { machineIndexes } from './machines.ts';
+import { machineStores } from './machine-stores.ts';
 import { RecordKeeper } from './record-keeper.ts';
 
 const machineCount = 100;
@@ -22,22 +17,13 @@ const fileOf = (number: number): string => mac(number).replaceAll(':', '');
 class Room implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'metal-record-keeper-'));
   readonly clock = handClock();
-  readonly caches = {
-    servers: new Store<Server>(),
-    inventories: new Store<ServerInventory>(),
-    endpoints: new Store<Endpoint>(),
-    bmcs: new Store<BMC>(),
-    bootConfigurations: new Store<ServerBootConfiguration>(),
-  };
+  readonly caches = machineStores();
   /** How many orders were put into words, and how often dnsmasq was told to forget. */
   readonly counts = { orders: 0, forgets: 0 };
   readonly keeper: RecordKeeper;
   #version = 0;
 
   constructor() {
-    this.caches.servers.addIndexes(machineIndexes.servers);
-    this.caches.inventories.addIndexes(machineIndexes.inventories);
-    this.caches.endpoints.addIndexes(machineIndexes.endpoints);
     for (let number = 0; number < machineCount; number += 1) this.setMachine(number, 'Ready');
     this.keeper = new RecordKeeper({
       caches: this.caches,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { cleanupAdmittedAnnotation } from '@metal/api/wire/contract.ts';
 import { minutes } from '@metal/kube/decide.ts';
+import { dice } from '@metal/kube/seeded-random.ts';
 import { Store } from '@metal/kube/store.ts';
 import { admissionOf, CleanupLedger, isLetIn, isWaiting, type Standing } from './cleanup-ledger.ts';
 
@@ -27,15 +28,6 @@ function countedByHand(server: Server, servers: Store<Server>, taken: ReadonlySe
     running: others.filter(runs).length,
     startedInHour: starts.length + others.filter((one) => runs(one) && attemptOf(one) === 0).length,
     hourFreesInMs: starts.length === 0 ? hourMs : Math.max(0, Math.min(...starts) + hourMs - now),
-  };
-}
-
-/** Numbers from 0 to below `limit`, the same for the same seed. */
-function dice(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
   };
 }
 

@@ -7,6 +7,7 @@ import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-r
 import { seconds } from '@metal/kube/decide.ts';
 import { handClock } from '@metal/kube/hand-clock.ts';
 import { keyOf, type KubeObject } from '@metal/kube/kind.ts';
+import { randomFrom } from '@metal/kube/seeded-random.ts';
 import { Store } from '@metal/kube/store.ts';
 import { refusalOf } from './claimability.ts';
 import { ClaimScheduler } from './scheduler.ts';
@@ -18,17 +19,6 @@ const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const serverNames = ['s1', 's2', 's3', 's4', 's5'];
 const claimNames = ['a', 'b', 'c', 'd', 'e', 'f'];
 const racks = ['one', 'two'];
-
-/** Mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** A few claims and servers to which everything happens that can, in any order. */
 class World implements Disposable {

@@ -1,0 +1,16 @@
+/** For tests: numbers from 0 to below 1, the same for the same seed (Mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** For tests: whole numbers from 0 to below `limit`, the same for the same seed. */
+export function dice(seed: number): (limit: number) => number {
+  const random = randomFrom(seed);
+  return (limit) => Math.floor(random() * limit);
+}

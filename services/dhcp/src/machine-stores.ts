@@ -1,0 +1,24 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import type { Indexes } from '@metal/kube/cache.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
+import { Store } from '@metal/kube/store.ts';
+import { machineIndexes } from './machines.ts';
+
+/** For tests: caches that the test fills, filed as `watchMachineKinds` has them. */
+export const machineStores = () => ({
+  servers: filed<Server>(machineIndexes.servers),
+  inventories: filed<ServerInventory>(machineIndexes.inventories),
+  endpoints: filed<Endpoint>(machineIndexes.endpoints),
+  bmcs: filed<BMC>(machineIndexes.bmcs),
+  bootConfigurations: new Store<ServerBootConfiguration>(),
+});
+
+export function filed<T extends KubeObject>(indexes: Indexes<T>): Store<T> {
+  const store = new Store<T>();
+  store.addIndexes(indexes);
+  return store;
+}
