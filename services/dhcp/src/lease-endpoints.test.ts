@@ -18,25 +18,27 @@ import { filed } from './machine-stores.ts';
 import { machineIndexes } from './machines.ts';
 
 type Written = string;
-/** The status of the answer to what was written. */
-type Judge = (written: Written) => number;
+/** The status of the answer to what was written for the nth time. */
+type Judge = (written: Written, nth: number) => number | Promise<number>;
 
 interface Surroundings {
   endpoints?: Endpoint[];
   bmcs?: BMC[];
   judge?: Judge;
-  /** How often the last one comes. */
-  times?: number;
 }
 
-/** The writes that reach an API server until `last` is among them. */
+/** The writes that reach an API server until there is enough of them, and those that were given up before their answer. */
 async function writesOf(
   events: readonly LeaseEvent[],
-  last: Written,
-  { endpoints = [], bmcs = [], judge = () => 200, times = 1 }: Surroundings = {},
+  isEnough: (writes: readonly Written[]) => boolean,
+  { endpoints = [], bmcs = [], judge = () => 200 }: Surroundings = {},
 ): Promise<Written[]> {
   const writes: Written[] = [];
   const done = Promise.withResolvers<void>();
+  const note = (written: Written): void => {
+    writes.push(written);
+    if (isEnough(writes)) done.resolve();
+  };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -46,9 +48,11 @@ async function writesOf(
       const name = body.metadata.name ?? new URL(request.url ?? '', 'http://x').pathname.split('/').at(-1);
       const { macAddress = '', ip = '' } = body.spec ?? {};
       const written = `${request.method} ${name} ${macAddress} ${ip}`.replaceAll('  ', ' ');
-      writes.push(written);
-      response.writeHead(judge(written), { 'content-type': 'application/json' }).end(JSON.stringify(body));
-      if (writes.filter((other) => other === last).length === times) done.resolve();
+      response.on('close', () => response.writableEnded || note(`given up: ${written}`));
+      void Promise.resolve(judge(written, timesOf(written, writes) + 1)).then((status) =>
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+      );
+      note(written);
     });
   });
   const directory = mkdtempSync(join(tmpdir(), 'metal-endpoints-'));
@@ -71,12 +75,25 @@ async function writesOf(
     });
     for (const event of events) leases.hear(event);
     await done.promise;
-    return writes;
+    return writes.slice();
   } finally {
     server.close();
     rmSync(directory, { recursive: true });
   }
 }
+
+/** As many as are wanted came, whichever of them came first: several devices are brought at once. */
+async function assertWrites(
+  events: readonly LeaseEvent[],
+  wanted: readonly Written[],
+  surroundings?: Surroundings,
+): Promise<void> {
+  const writes = await writesOf(events, ({ length }) => length === wanted.length, surroundings);
+  assert.deepEqual(writes.toSorted(), wanted.toSorted());
+}
+
+const timesOf = (written: Written, writes: readonly Written[]): number =>
+  writes.filter((other) => other === written).length;
 
 const kubeconfigOf = (server: string): string =>
   JSON.stringify({
@@ -121,7 +138,9 @@ for (const [what, event] of [
   test(what, async () => {
     const inline = { access: { macAddress: '02-00-00-00-00-0C', ip: '10.0.0.1' } };
     const leaving = endpoint('leaving', '02:00:00:00:00:0b', '10.0.0.1');
-    const writes = await writesOf([event, last], lastWritten, {
+    // Refused once, it comes again when anything else would have come.
+    await assertWrites([event, last], [lastWritten, lastWritten], {
+      judge: (_, nth) => (nth === 1 ? 500 : 200),
       endpoints: [
         endpoint('there', '0200.0000.000A', '10.0.0.10'),
         { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
@@ -129,37 +148,47 @@ for (const [what, event] of [
       // Only the fields that are looked at.
       bmcs: [{ apiVersion, kind: 'BMC', metadata: metadataOf('inline', '00'), spec: inline } as unknown as BMC],
     });
-    assert.deepEqual(writes, [lastWritten]);
   });
 }
 
-test('a device without an Endpoint gets one that is named after its MAC address', async () => {
-  const writes = await writesOf([add(one, '10.0.0.1'), last], lastWritten);
-  assert.deepEqual(writes, [`POST mac-020000000001 ${one} 10.0.0.1`, lastWritten]);
-});
+test('a device without an Endpoint gets one that is named after its MAC address', () =>
+  assertWrites([add(one, '10.0.0.1'), last], [`POST mac-020000000001 ${one} 10.0.0.1`, lastWritten]));
 
-test('of two Endpoints with one MAC address the older one follows the lease', async () => {
-  const writes = await writesOf([add(one, '10.0.0.7'), last], lastWritten, {
+test('of two Endpoints with one MAC address the older one follows the lease', () =>
+  assertWrites([add(one, '10.0.0.7'), last], ['PATCH older 10.0.0.7', lastWritten], {
     endpoints: [endpoint('younger', one, '10.0.0.1', '09'), endpoint('older', '02-00-00-00-00-01', '10.0.0.1', '01')],
-  });
-  assert.deepEqual(writes, ['PATCH older 10.0.0.7', lastWritten]);
-});
+  }));
 
-test('of several addresses of a device the last one counts', async () => {
-  const events = [last, add(one, '10.0.0.1'), add(one, '10.0.0.2')];
-  const wanted = `POST mac-020000000001 ${one} 10.0.0.2`;
-  assert.deepEqual(await writesOf(events, wanted), [lastWritten, wanted]);
-});
+const crowd = Array.from({ length: 20 }, (_, index) => add(`02:00:00:00:01:${index + 10}`, '10.0.1.1'));
+const crowdWritten = crowd.map(({ macAddress: mac, ip }) => `POST mac-${mac.replaceAll(':', '')} ${mac} ${ip}`);
+
+test('of several addresses of a device the last one counts', () =>
+  assertWrites(
+    [...crowd, add(one, '10.0.0.1'), add(one, '10.0.0.2')],
+    [...crowdWritten, `POST mac-020000000001 ${one} 10.0.0.2`],
+  ));
 
 test('an API server that is away is asked again, and one device that is refused holds up no other', async () => {
   const refused = `POST mac-020000000001 ${one} 10.0.0.1`;
   const wanted = `POST mac-020000000002 ${two} 10.0.0.2`;
-  const asked: Written[] = [];
-  const judge = (written: Written) => {
-    asked.push(written);
+  const judge = (written: Written, nth: number) => {
     if (written === refused) return 422;
-    return asked.filter((other) => other === written).length === 1 ? 500 : 200;
+    return nth === 1 ? 500 : 200;
   };
-  const writes = await writesOf([add(one, '10.0.0.1'), add(two, '10.0.0.2'), last], lastWritten, { judge, times: 2 });
-  assert.deepEqual(writes, [refused, wanted, lastWritten, refused, wanted, lastWritten]);
+  const isEnough = (writes: readonly Written[]) =>
+    timesOf(refused, writes) >= 4 && timesOf(wanted, writes) >= 2 && timesOf(lastWritten, writes) >= 2;
+  const writes = await writesOf([add(one, '10.0.0.1'), add(two, '10.0.0.2'), last], isEnough, { judge });
+  assert.deepEqual([timesOf(wanted, writes), timesOf(lastWritten, writes)], [2, 2]);
+});
+
+test('a write that is answered late holds up no other device', async () => {
+  const [late = '', ...others] = crowdWritten;
+  const allCame = Promise.withResolvers<number>();
+  const missing = new Set(others);
+  const judge = (written: Written) => {
+    missing.delete(written);
+    if (missing.size === 0) allCame.resolve(200);
+    return written === late ? allCame.promise : 200;
+  };
+  await assertWrites(crowd, [late, ...others], { judge });
 });

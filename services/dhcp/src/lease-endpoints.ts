@@ -1,6 +1,7 @@
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
+import { WorkQueue } from '@metal/kube/queue.ts';
 import type { Logger } from 'pino';
 import type { LeaseEvent } from './lease-events.ts';
 import { digitsOf } from './mac-address.ts';
@@ -16,78 +17,66 @@ export interface LeaseEndpointsOptions {
   readonly log: Logger;
 }
 
-const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
+/** A hall whose power comes back brings thousands of devices at once, to an API server that has other work by then. */
+const atOnce = 8;
+const shortestRetryMs = 1_000;
 
 /**
- * Makes Endpoints of leases on the management network, and follows their addresses. One device at a time, the last
+ * Makes Endpoints of leases on the management network, and follows their addresses. A few devices at a time, the last
  * address of each; an API server that is away is asked again. Nothing is ever deleted: a lease that ends says nothing of
  * the device.
  */
 export class LeaseEndpoints implements Disposable {
   readonly #options: LeaseEndpointsOptions;
-  readonly #waiting = new Map<string, string>();
+  readonly #queue: WorkQueue;
+  /** What was heard and not brought yet, by MAC address. */
+  readonly #addresses = new Map<string, string>();
   readonly #stop = new AbortController();
-  #working = false;
-  #endPause: () => void = () => undefined;
+  #working = 0;
 
   constructor(options: LeaseEndpointsOptions) {
     this.#options = options;
+    this.#queue = new WorkQueue({ clock: options.clock });
+    this.#queue.onReady = () => this.#work();
   }
 
   hear({ event, macAddress, ip }: LeaseEvent): void {
     const { isManagementAddress, isManagementDevice } = this.#options;
     if (event === 'del' || !isManagementAddress(ip) || !isManagementDevice(macAddress)) return;
-    this.#waiting.set(macAddress, ip);
-    this.#endPause();
-    if (!this.#working) void this.#work();
+    this.#addresses.set(macAddress, ip);
+    this.#queue.add(macAddress);
   }
 
   [Symbol.dispose](): void {
+    this.#queue.close();
     this.#stop.abort(new Error('stopping'));
-    this.#endPause();
   }
 
-  /** In rounds, so that a device that is refused holds up no other. */
-  async #work(): Promise<void> {
-    const { signal } = this.#stop;
-    this.#working = true;
-    let pauseMs = firstRetryMs;
-    while (this.#waiting.size > 0 && !signal.aborted) {
-      const before = this.#waiting.size;
-      for (const [mac, ip] of this.#waiting) {
-        const isDone = await this.#tryToBring(mac, ip);
-        // A newer address may have come in between.
-        if (isDone && this.#waiting.get(mac) === ip) this.#waiting.delete(mac);
-      }
-      if (this.#waiting.size < before) pauseMs = firstRetryMs;
-      if (this.#waiting.size === 0 || signal.aborted) break;
-      await this.#pause(pauseMs);
-      pauseMs = Math.min(2 * pauseMs, longestRetryMs);
+  #work(): void {
+    while (this.#working < atOnce) {
+      const mac = this.#queue.take();
+      if (mac === undefined) return;
+      this.#working += 1;
+      void this.#tryToBring(mac).finally(() => {
+        this.#working -= 1;
+        this.#queue.done(mac);
+        this.#work();
+      });
     }
-    this.#working = false;
   }
 
-  /** Shorter when there is news. */
-  async #pause(pauseMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    using _timer = this.#options.clock.setTimeout(pauseMs, resolve);
-    this.#endPause = resolve;
-    await promise;
-  }
-
-  async #tryToBring(mac: string, ip: string): Promise<boolean> {
-    const { signal } = this.#stop;
+  async #tryToBring(mac: string): Promise<void> {
+    const ip = this.#addresses.get(mac);
+    if (ip === undefined) return;
     try {
-      if (!signal.aborted) await this.#bring(mac, ip);
-      return true;
+      await this.#bring(mac, ip);
+      this.#queue.forget(mac);
+      // A newer address may have come in between.
+      if (this.#addresses.get(mac) === ip) this.#addresses.delete(mac);
     } catch (error) {
-      if (!signal.aborted)
-        this.#options.log.warn(
-          { err: error, macAddress: mac, ip },
-          'no Endpoint could be made of a lease; trying again',
-        );
-      return false;
+      if (this.#stop.signal.aborted) return;
+      this.#queue.addAfterFailure(mac, shortestRetryMs);
+      this.#options.log.warn({ err: error, macAddress: mac, ip }, 'no Endpoint could be made of a lease; trying again');
     }
   }
 
