@@ -249,7 +249,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     accounts,
     notices,
     scheduler,
-    cleanups: stack.use(new CleanupLedger(caches.servers)),
+    cleanups: stack.use(new CleanupLedger(caches.servers, clock)),
     discoveries,
     macPrefixes: readMacPrefixes(config.macPrefixesFile),
     discoveryIgnition: discoveryIgnitionOf({

@@ -2,17 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { cleanupAdmittedAnnotation } from '@metal/api/wire/contract.ts';
-import { minutes } from '@metal/kube/decide.ts';
+import { minutes, seconds } from '@metal/kube/decide.ts';
+import { handClock } from '@metal/kube/hand-clock.ts';
 import { dice } from '@metal/kube/seeded-random.ts';
 import { Store } from '@metal/kube/store.ts';
-import { admissionOf, CleanupLedger, isLetIn, isWaiting, type Standing } from './cleanup-ledger.ts';
+import { admissionOf, CleanupLedger, type CleanupLimits, isLetIn, isWaiting, type Standing } from './cleanup-ledger.ts';
 
 const hourMs = minutes(60);
 const epoch = Date.UTC(2026, 0, 1);
 const at = (minute: number): string => new Date(epoch + minutes(minute)).toISOString();
 
 /** Counts through the fleet, as one would by hand. */
-function countedByHand(server: Server, servers: Store<Server>, taken: ReadonlySet<string>, now: number): Standing {
+function countedByHand(
+  server: Server,
+  servers: Store<Server>,
+  { taken, begun, now }: { taken: ReadonlySet<string>; begun: Begun; now: number },
+): Standing {
   const { uid } = server.metadata;
   const others = [...servers.all()].filter((one) => one.status?.state === 'Cleanup' && one.metadata.uid !== uid);
   const attemptOf = ({ status }: Server) => status?.cleanup?.attempt ?? 0;
@@ -28,15 +33,43 @@ function countedByHand(server: Server, servers: Store<Server>, taken: ReadonlySe
     running: others.filter(runs).length,
     startedInHour: starts.length + others.filter((one) => runs(one) && attemptOf(one) === 0).length,
     hourFreesInMs: starts.length === 0 ? hourMs : Math.max(0, Math.min(...starts) + hourMs - now),
+    room: begun.roomFor(uid ?? ''),
   };
+}
+
+const most = 3;
+
+/** Servers whose machines are about to be started, by UID, and until when that counts. */
+class Begun {
+  readonly #until = new Map<string, number>();
+  #nowMs = 0;
+
+  add(uid: string): void {
+    if (!this.#until.has(uid)) this.#until.set(uid, this.#nowMs + seconds(30));
+  }
+
+  drop(uid: string): void {
+    this.#until.delete(uid);
+  }
+
+  pass(ms: number): void {
+    this.#nowMs += ms;
+    for (const [uid, until] of this.#until) if (until <= this.#nowMs) this.#until.delete(uid);
+  }
+
+  roomFor(uid: string): number {
+    return this.#until.has(uid) ? Number.POSITIVE_INFINITY : Math.max(0, most - this.#until.size);
+  }
 }
 
 for (let seed = 1; seed <= 20; seed += 1) {
   test(`the ledger says what counting through the fleet says, whatever happens to it: seed ${seed}`, () => {
     const roll = dice(seed);
     const servers = new Store<Server>();
-    using ledger = new CleanupLedger(servers);
+    const clock = handClock();
+    using ledger = new CleanupLedger(servers, clock, { most });
     const taken = new Set<string>();
+    const begun = new Begun();
     for (let step = 0, version = 1; step < 300; step += 1, version += 1) {
       const minute = Math.floor(step / 2);
       const name = `server-${roll(12)}`;
@@ -45,9 +78,11 @@ for (let seed = 1; seed <= 20; seed += 1) {
       if (deed === 0 && known !== undefined) {
         servers.remove(known);
         taken.delete(known.metadata.uid ?? '');
+        begun.drop(known.metadata.uid ?? '');
       } else if (deed < 4 && known?.status?.state === 'Cleanup' && known.status.cleanup?.attempt === 0) {
         ledger.take(known);
         taken.add(known.metadata.uid ?? '');
+        begun.add(known.metadata.uid ?? '');
       } else if (deed === 4 && known !== undefined) {
         ledger.giveBack(known);
         taken.delete(known.metadata.uid ?? '');
@@ -56,13 +91,18 @@ for (let seed = 1; seed <= 20; seed += 1) {
         servers.absorb(server);
         const isOver = server.status?.state !== 'Cleanup' || (server.status.cleanup?.attempt ?? 0) > 0;
         if (isOver) taken.delete(server.metadata.uid ?? '');
+        if (server.status?.state !== 'Cleanup' || server.status.powerState === 'On')
+          begun.drop(server.metadata.uid ?? '');
       }
+      const passesMs = roll(3) === 0 ? seconds(10) : 0;
+      clock.advance(passesMs);
+      begun.pass(passesMs);
       const now = epoch + minutes(minute);
       for (const server of servers.all())
         if (server.status?.state === 'Cleanup')
           assert.deepEqual(
             ledger.standingOf(server, now),
-            countedByHand(server, servers, taken, now),
+            countedByHand(server, servers, { taken, begun, now }),
             `step ${step}, ${server.metadata.name}`,
           );
     }
@@ -81,7 +121,8 @@ function madeUp(
     ...(roll(2) === 0 ? { queuedSince: at(minute) } : {}),
     ...(roll(3) === 0 ? { startedTime: at(Math.max(0, minute - roll(80))) } : {}),
   };
-  const status = { state: roll(4) === 0 ? ('Available' as const) : ('Cleanup' as const), cleanup };
+  const state = roll(4) === 0 ? ('Available' as const) : ('Cleanup' as const);
+  const status = { state, powerState: roll(3) === 0 ? ('On' as const) : ('Off' as const), cleanup };
   const server: Server = {
     apiVersion: 'metal.ironcore.dev/v1alpha1',
     kind: 'Server',
@@ -96,25 +137,78 @@ function madeUp(
   };
 }
 
-test('those who wait are named in the order of the queue, who is let in or taken no more, and who is given back again', () => {
+const plenty: CleanupLimits = { atOnce: 100, perHour: 100 };
+
+/** A server in Cleanup that said that it waits, or whose attempt runs. */
+function inCleanup(name: string, neededSince: string, more: Partial<Server['status'] & object> = {}): Server {
+  const server = madeUp(name, name, { roll: () => 1, minute: 0, version: 1 });
+  const cleanup = { neededSince, queuedSince: at(9), attempt: 0 };
+  return {
+    ...server,
+    metadata: { name, uid: name },
+    status: { state: 'Cleanup', powerState: 'Off', cleanup, ...more },
+  };
+}
+
+/** Each later than the one before. */
+function filing(): { servers: Store<Server>; put: (server: Server) => Server } {
   const servers = new Store<Server>();
-  using ledger = new CleanupLedger(servers);
-  const put = (name: string, neededSince: string, attempt: number, version: number) => {
-    const status = { state: 'Cleanup' as const, cleanup: { neededSince, queuedSince: at(9), attempt } };
-    const server = madeUp(name, name, { roll: () => 1, minute: 0, version });
-    const made = { ...server, metadata: { name, uid: name, resourceVersion: String(version) }, status };
+  let version = 0;
+  const put = (server: Server): Server => {
+    const made = { ...server, metadata: { ...server.metadata, resourceVersion: String((version += 1)) } };
     servers.absorb(made);
     return made;
   };
-  put('b', at(2), 0, 1);
-  put('c', at(1), 0, 2);
-  put('a', at(2), 0, 3);
-  assert.deepEqual(ledger.first(2), ['c', 'a']);
-  put('c', at(1), 1, 4);
-  assert.deepEqual(ledger.first(5), ['a', 'b']);
-  const last = put('d', at(3), 0, 5);
+  return { servers, put };
+}
+
+test('those who wait are named in the order of the queue, who is let in or taken no more, and who is given back again', () => {
+  const { servers, put } = filing();
+  using ledger = new CleanupLedger(servers, handClock());
+  put(inCleanup('b', at(2)));
+  put(inCleanup('c', at(1)));
+  put(inCleanup('a', at(2)));
+  assert.deepEqual(ledger.next({ ...plenty, atOnce: 2 }, epoch), ['c', 'a']);
+  put(inCleanup('c', at(1), { cleanup: { neededSince: at(1), attempt: 1 } }));
+  assert.deepEqual(ledger.next(plenty, epoch), ['a', 'b']);
+  const last = put(inCleanup('d', at(3)));
   ledger.take(last);
-  assert.deepEqual(ledger.first(5), ['a', 'b']);
+  assert.deepEqual(ledger.next(plenty, epoch), ['a', 'b']);
   ledger.giveBack(last);
-  assert.deepEqual(ledger.first(5), ['a', 'b', 'd']);
+  assert.deepEqual(ledger.next(plenty, epoch), ['a', 'b', 'd']);
+});
+
+test('as many are named as the limits leave places for, and one at least', () => {
+  const { servers, put } = filing();
+  using ledger = new CleanupLedger(servers, handClock());
+  for (const name of ['a', 'b', 'c', 'd', 'e']) put(inCleanup(name, at(1)));
+  const runs = { cleanup: { neededSince: at(0), attempt: 1, startedTime: at(0) } };
+  put(inCleanup('runs', at(0), runs));
+  const named = (limits: Partial<CleanupLimits>, now = at(59)) =>
+    ledger.next({ ...plenty, ...limits }, Date.parse(now)).join('');
+  assert.deepEqual([named({}), named({ atOnce: 4 }), named({ atOnce: 1 })], ['abcde', 'abc', 'a']);
+  assert.deepEqual([named({ perHour: 3 }), named({ perHour: 1 }), named({ perHour: 3 }, at(61))], ['ab', 'a', 'abc']);
+});
+
+test('they begin at the pace at which machines are started, and hear when there is room for one more', () => {
+  const { servers, put } = filing();
+  const clock = handClock();
+  using ledger = new CleanupLedger(servers, clock, { most: 2 });
+  const [a, b] = ['a', 'b', 'c', 'd', 'e'].map((name) => put(inCleanup(name, at(1))));
+  assert.ok(a && b);
+  let left = 0;
+  using _listening = ledger.left.on(() => void (left += 1));
+  ledger.take(a);
+  ledger.take(b);
+  assert.deepEqual([ledger.next(plenty, epoch), left], [['c'], 0]);
+  const attempt = { neededSince: at(1), attempt: 1 };
+  put(inCleanup('a', at(1), { cleanup: attempt }));
+  assert.equal(left, 0);
+  put(inCleanup('a', at(1), { cleanup: attempt, powerState: 'On' }));
+  assert.equal(left, 1);
+  // Its machine does not start: it keeps nobody waiting for longer.
+  clock.advance(seconds(29));
+  assert.equal(left, 1);
+  clock.advance(seconds(1));
+  assert.deepEqual([ledger.next(plenty, epoch), left], [['c', 'd'], 2]);
 });

@@ -1,7 +1,10 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { cleanupAdmittedAnnotation } from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
+import type { Clock } from '@metal/kube/clock.ts';
 import { minutes } from '@metal/kube/decide.ts';
+import { Pace } from './pace.ts';
+import type { Signal } from './signal.ts';
 import { SortedList } from './sorted-list.ts';
 
 const hourMs = minutes(60);
@@ -26,6 +29,14 @@ export interface Standing {
   readonly startedInHour: number;
   /** Until the oldest of those counts no more. */
   readonly hourFreesInMs: number;
+  /** How many more may begin until machines that were let in have started. */
+  readonly room: number;
+}
+
+/** How many are cleaned up, by the wish of who runs the fleet. */
+export interface CleanupLimits {
+  readonly atOnce: number;
+  readonly perHour: number;
 }
 
 /**
@@ -33,6 +44,10 @@ export interface Standing {
  * that comes back at once is not counted through by each of its servers.
  *
  * Only those wait that said so: one that cannot be erased, because its BMC is away for example, is in nobody's way.
+ *
+ * However many the limits allow, they begin at the pace at which machines are started, so that the first are clean soon:
+ *
+ *   thousands that wait ──► 200 let in, their machines not started yet ──► machines that erase, for as long as it takes
  */
 export class CleanupLedger implements Disposable {
   readonly #entries = new Map<string, Entry>();
@@ -49,9 +64,11 @@ export class CleanupLedger implements Disposable {
   readonly #taken = new Set<string>();
   /** Those of them who are in Cleanup and nobody is told yet that they are let in. */
   readonly #untold = new Set<string>();
+  readonly #pace: Pace;
   readonly #following: Disposable;
 
-  constructor(servers: Cache<Server>) {
+  constructor(servers: Cache<Server>, clock: Clock, { most }: { most?: number } = {}) {
+    this.#pace = new Pace({ clock, most });
     this.#following = servers.onChange(({ before, after }) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#forget(before);
       if (after !== undefined) this.#note(after);
@@ -61,11 +78,18 @@ export class CleanupLedger implements Disposable {
 
   [Symbol.dispose](): void {
     this.#following[Symbol.dispose]();
+    this.#pace[Symbol.dispose]();
+  }
+
+  /** There is room for one more to begin. */
+  get left(): Signal {
+    return this.#pace.left;
   }
 
   /** The next attempt on the server may begin: nobody else gets its place. */
   take({ metadata: { uid = '' } }: Server): void {
     this.#taken.add(uid);
+    this.#pace.enter(uid);
     this.#arrange(uid, this.#entries.get(uid));
   }
 
@@ -89,12 +113,20 @@ export class CleanupLedger implements Disposable {
       running: countWithout(this.#letIn, uid) + untold,
       startedInHour: startedInHour + countWithout(this.#unwritten, uid) + untold,
       hourFreesInMs,
+      room: this.#pace.has(uid) ? Number.POSITIVE_INFINITY : this.#pace.room,
     };
   }
 
-  /** Names of the first who wait. */
-  first(count: number): string[] {
-    return this.#line.first(count).map(({ name }) => name);
+  /**
+   * Names of those whose turn it may be now. One at least: whoever comes first may have begun within the hour already, and
+   * does not count twice.
+   */
+  next({ atOnce, perHour }: CleanupLimits, now: number): string[] {
+    this.#dropStartsUntil(now - hourMs);
+    const running = this.#letIn.size + this.#untold.size;
+    const startedInHour = this.#starts.size + this.#unwritten.size + this.#untold.size;
+    const places = Math.min(atOnce - running, perHour - startedInHour, this.#pace.room);
+    return this.#line.first(Math.max(1, places)).map(({ name }) => name);
   }
 
   #hourOf(server: Server, now: number): Pick<Standing, 'startedInHour' | 'hourFreesInMs'> {
@@ -113,12 +145,14 @@ export class CleanupLedger implements Disposable {
     const { uid = '' } = server.metadata;
     const entry = entryOf(server);
     if (entry === undefined || entry.attempt > 0) this.#taken.delete(uid);
+    if (isThrough(server)) this.#pace.leave(uid);
     this.#arrange(uid, entry);
     this.#noteStart(uid, Date.parse(server.status?.cleanup?.startedTime ?? ''));
   }
 
   #forget({ metadata: { uid = '' } }: Server): void {
     this.#taken.delete(uid);
+    this.#pace.leave(uid);
     this.#arrange(uid, undefined);
     this.#noteStart(uid, Number.NaN);
   }
@@ -171,6 +205,9 @@ export const isLetIn = (server: Server): boolean =>
 
 export const isWaiting = ({ status }: Server): boolean =>
   status?.state === 'Cleanup' && status.cleanup?.queuedSince !== undefined;
+
+/** What is left is the machine's, which may erase for days; or it is over. It is off when it is let in. */
+const isThrough = ({ status }: Server): boolean => status?.state !== 'Cleanup' || status.powerState === 'On';
 
 function entryOf(server: Server): Entry | undefined {
   if (server.status?.state !== 'Cleanup') return undefined;

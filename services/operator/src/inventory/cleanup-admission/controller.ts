@@ -2,7 +2,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isPaused } from '../../paused.ts';
-import { isAboutQueue, nextInQueue } from '../server/cleanup-queue.ts';
+import { isAboutQueue, nextInQueue, wakesInQueue } from '../server/cleanup-queue.ts';
 import { admissionActions } from './actions.ts';
 import { readAdmissionFacts } from './facts.ts';
 import { admissionPhases } from './phases.ts';
@@ -21,5 +21,6 @@ export const cleanupAdmissionController = phaseController({
   wokenBy: [
     { kind: Server, find: (_server: Server, context: OperatorContext) => nextInQueue(context), when: isAboutQueue },
   ],
+  wakes: wakesInQueue,
   writes: ['patch:servers'],
 });

@@ -11,6 +11,7 @@ const empty: QueueFacts = {
   startedInHour: 0,
   perHour: 5,
   hourFreesInMs: minutes(60),
+  room: 200,
 };
 
 for (const [what, queue, decision] of [
@@ -22,6 +23,11 @@ for (const [what, queue, decision] of [
     'comes when the hour is full waits until that is over',
     { ...empty, startedInHour: 5, hourFreesInMs: 90_000 },
     wait(90_000, 'CleanupMustWait'),
+  ],
+  [
+    'has to let others start first waits for that, not for the hour',
+    { ...empty, room: 0, hourFreesInMs: 90_000 },
+    wait(minutes(5), 'CleanupMustWait'),
   ],
 ] as const)
   test(`a server that ${what}`, () => {

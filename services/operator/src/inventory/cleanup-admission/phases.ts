@@ -1,5 +1,5 @@
-import { act, minutes, type PhaseTable, rest, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
-import { isItsTurn } from '../server/cleanup-queue.ts';
+import { act, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/decide.ts';
+import { isItsTurn, queueLookMs } from '../server/cleanup-queue.ts';
 import type { AdmissionAction, AdmissionFacts, AdmissionPhase } from './facts.ts';
 import type { admissionReasons } from './reasons.ts';
 
@@ -10,8 +10,6 @@ export const admissionPhases: PhaseTable<AdmissionPhase, AdmissionFacts, Admissi
   Watched: row([], ({ queue }) => {
     if (queue === undefined) return rest;
     if (isItsTurn(queue)) return act('letIn', 'CleanupMayStart');
-    // Whoever ends or stops waiting wakes the next; only the hour passes without a word.
-    const isHourFull = queue.running + queue.ahead < queue.atOnce;
-    return wait(isHourFull ? Math.max(queue.hourFreesInMs, seconds(1)) : minutes(5), 'CleanupMustWait');
+    return wait(queueLookMs(queue), 'CleanupMustWait');
   }),
 };

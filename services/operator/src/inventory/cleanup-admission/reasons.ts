@@ -6,7 +6,7 @@ export const admissionReasons = {
     remedy: 'Nothing.',
   },
   CleanupMustWait: {
-    meaning: 'As many servers are being cleaned up as the limits allow.',
+    meaning: 'As many servers are being cleaned up, or started for it, as the limits allow.',
     remedy: 'Nothing; the condition Ready of the server tells its place in the queue.',
   },
 } as const satisfies ReasonCatalogue;

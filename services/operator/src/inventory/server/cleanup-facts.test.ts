@@ -5,6 +5,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
+import { handClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { readConfig } from '../../config.ts';
 import type { OperatorContext } from '../../context.ts';
@@ -47,13 +48,14 @@ function world(...more: string[]) {
   };
   const config = readConfig([...flags, '--cleanup-disks=Purge', ...more], {});
   // What is judged here looks at nothing else of the context.
-  const cleanups = new CleanupLedger(servers);
+  const clock = handClock();
+  const cleanups = new CleanupLedger(servers, clock);
   const context = {
     caches,
     config,
     cleanups,
     access: { system },
-    clock: { now: () => now },
+    clock: { ...clock, now: () => now },
   } as unknown as OperatorContext;
   const put = (name: string, status: Status, spec: Partial<Server['spec']> = {}): Server => {
     const server: Server = {

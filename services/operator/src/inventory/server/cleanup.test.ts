@@ -70,6 +70,8 @@ const lines: Line[] = [
     { cleanup: unclean({ isAdmittedByLeader: true }) },
     'wait CleanupQueued',
   ],
+  ['no room to start one more', 'Cleanup', queued({ room: 2, ahead: 2 }), 'wait CleanupQueued'],
+  ['room for those before and itself', 'Cleanup', queued({ room: 3, ahead: 2 }), 'act admitCleanup'],
   ['a full hour', 'Cleanup', queued({ startedInHour: 60 }), 'wait CleanupQueued'],
   ['a place that is not written down', 'Cleanup', { cleanup: unclean({ admitted: true }) }, 'wait CleanupStarts'],
   ['a place', 'Cleanup', { cleanup: unclean(admitted) }, 'act prepareCleanupBoot'],
@@ -155,6 +157,32 @@ const lines: Line[] = [
 for (const [title, phase, facts, decided] of lines) {
   test(`${phase}: ${title} → ${decided}`, () => assert.equal(decide(phase, { ...calm, ...facts }), decided));
 }
+
+const full = { atOnce: 2, running: 2 };
+for (const [queue, message] of [
+  [{ ...full, ahead: 9 }, 'number 10 in the queue; as many are being cleaned up as --cleanup-at-once allows (2)'],
+  [
+    { ...full, ahead: 10 },
+    'at least 10 before it in the queue; as many are being cleaned up as --cleanup-at-once allows (2)',
+  ],
+  [
+    { ...full, ahead: 19 },
+    'at least 10 before it in the queue; as many are being cleaned up as --cleanup-at-once allows (2)',
+  ],
+  [
+    { ...full, ahead: 4_321 },
+    'at least 4000 before it in the queue; as many are being cleaned up as --cleanup-at-once allows (2)',
+  ],
+  [
+    { startedInHour: 60 },
+    'number 1 in the queue; as many were let in within an hour as --cleanup-per-hour allows (60)',
+  ],
+  [{ room: 1, ahead: 1 }, 'number 2 in the queue; those before it are started first'],
+] as const)
+  test(`what a server in the queue says: ${message}`, () => {
+    const decision = serverPhases.Cleanup.judge({ ...calm, ...queued(queue) });
+    assert.equal(decision.kind === 'wait' && decision.message, message);
+  });
 
 function queued(queue: Partial<QueueFacts>): Partial<ServerFacts> {
   return { cleanup: unclean({ queue: { ...emptyQueue, ...queue } }) };

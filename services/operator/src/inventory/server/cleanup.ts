@@ -1,7 +1,7 @@
 import { act, type Decision, type Go, go, inWords, minutes, seconds, wait } from '@metal/kube/decide.ts';
 import type { CleanupFacts } from './cleanup-facts.ts';
 import { asksForNothing, needsBoot, policyText } from './cleanup-policy.ts';
-import { isItsTurn, type QueueFacts } from './cleanup-queue.ts';
+import { heldUpBy, isItsTurn, type QueueFacts, queueLookMs } from './cleanup-queue.ts';
 import type { Failure, ServerAction, ServerFacts, ServerPhase } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
 import type { Step } from './prelude.ts';
@@ -193,19 +193,21 @@ function settle(server: ServerFacts): Step | undefined {
 
 const asksLeader = 'its turn has come; the leading replica, which counts for all, lets it in';
 
-function queued({ ahead, running, atOnce, startedInHour, perHour, hourFreesInMs }: QueueFacts): Step {
-  const position = `number ${ahead + 1} in the queue`;
-  if (running + ahead < atOnce)
-    return wait(
-      Math.max(hourFreesInMs, seconds(1)),
-      'CleanupQueued',
-      `${position}; ${startedInHour} servers were let in within an hour, --cleanup-per-hour is ${perHour}`,
-    );
-  return wait(
-    minutes(5),
-    'CleanupQueued',
-    `${position}; ${running} are being cleaned up, --cleanup-at-once is ${atOnce}`,
-  );
+function queued(queue: QueueFacts): Step {
+  const { ahead, atOnce, perHour } = queue;
+  const because = {
+    atOnce: `as many are being cleaned up as --cleanup-at-once allows (${atOnce})`,
+    perHour: `as many were let in within an hour as --cleanup-per-hour allows (${perHour})`,
+    pace: 'those before it are started first',
+  }[heldUpBy(queue) ?? 'pace'];
+  return wait(queueLookMs(queue), 'CleanupQueued', `${positionOf(ahead)}; ${because}`);
+}
+
+/** In steps that grow with the queue, or thousands who wait would each be written anew with every one that begins. */
+function positionOf(ahead: number): string {
+  if (ahead < 10) return `number ${ahead + 1} in the queue`;
+  const step = 10 ** Math.floor(Math.log10(ahead));
+  return `at least ${Math.floor(ahead / step) * step} before it in the queue`;
 }
 
 /** Nobody's machine: an operating system that does not go is forced. */

@@ -14,7 +14,7 @@ import { keyOfServer } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isPaused } from '../../paused.ts';
 import { serverActions } from './actions.ts';
-import { isAboutQueue, nextInQueue } from './cleanup-queue.ts';
+import { isAboutQueue, nextInQueue, wakesInQueue } from './cleanup-queue.ts';
 import { readServerFacts, type ServerAction, type ServerFacts, type ServerPhase } from './facts.ts';
 import { serverPhases } from './phases.ts';
 import { type ServerReason, serverReasons } from './reasons.ts';
@@ -71,7 +71,12 @@ export const serverController = phaseController({
       },
     },
   ],
-  wakes: ({ access }: OperatorContext, wake) => access.stale.on(wake),
+  wakes: (context: OperatorContext, wake) => {
+    const subscriptions = new DisposableStack();
+    subscriptions.use(context.access.stale.on(wake));
+    subscriptions.use(wakesInQueue(context, wake));
+    return subscriptions;
+  },
   writes: [
     'servers',
     'servers/status',

@@ -37,6 +37,7 @@ export const emptyQueue = {
   startedInHour: 0,
   perHour: 60,
   hourFreesInMs: minutes(60),
+  room: 200,
 } as const;
 
 /** A fresh, switched-off server that everything is known of and nothing is wanted from. */

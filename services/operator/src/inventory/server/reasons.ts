@@ -225,7 +225,8 @@ export const serverReasons = {
     remedy: nothing,
   },
   CleanupQueued: {
-    meaning: 'As many servers are being cleaned up as the limits allow; the message tells the place in the queue.',
+    meaning:
+      'As many servers are being cleaned up, or started for it, as the limits allow; the message tells the place in the queue.',
     remedy: 'Nothing; or raise --cleanup-at-once or --cleanup-per-hour.',
   },
   CleanupStarts: { meaning: 'The limits let the server in; it is cleaned up next.', remedy: nothing },
