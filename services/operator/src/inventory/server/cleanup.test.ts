@@ -184,6 +184,14 @@ for (const [queue, message] of [
     assert.equal(decision.kind === 'wait' && decision.message, message);
   });
 
+test('on its way from the ten-thousandth place a server says some forty things', () => {
+  const said = Array.from({ length: 10_000 }, (_, ahead) => {
+    const decision = serverPhases.Cleanup.judge({ ...calm, ...queued({ ...full, ahead, running: ahead % 3 }) });
+    return decision.kind === 'wait' ? decision.message : undefined;
+  });
+  assert.equal(new Set(said.slice(2)).size, 35);
+});
+
 function queued(queue: Partial<QueueFacts>): Partial<ServerFacts> {
   return { cleanup: unclean({ queue: { ...emptyQueue, ...queue } }) };
 }
