@@ -166,6 +166,7 @@ function openScheduler(options?: { most: number }) {
     promises,
     clock,
     servers,
+    claims,
     /** Forgets the claim altogether. */
     gone: (name: string) => claims.forget(`team/${name}`, name),
     serverGone: (name: string) => servers.forget(name, name),
@@ -307,6 +308,24 @@ test('a promise that was void is made again after a pause, if the cache never fo
   clock.advance(seconds(10));
   await nextPass();
   assert.deepEqual(promises, ['team/first', 'team/first']);
+});
+
+test('a server that is free again by the time it is found void is promised to nobody for a while', async () => {
+  const { scheduler, started, promises, clock, ...tell } = openScheduler();
+  using _started = started;
+  tell.claim(claim('first'));
+  tell.server(server('one'));
+  await nextPass();
+  const one = scheduler.promiseOf(claim('first'));
+  assert.ok(one);
+  tell.gone('first');
+  scheduler.foundVoid('team/first', one);
+  tell.claim(claim('second'));
+  await nextPass();
+  assert.deepEqual(promises, ['team/first']);
+  clock.advance(seconds(10));
+  await nextPass();
+  assert.deepEqual(promises, ['team/first', 'team/second']);
 });
 
 test('a promise that was void by a version the cache is past already is made again at once', async () => {
@@ -570,6 +589,58 @@ test('what one claim found nothing for, another need not look for', async ({ moc
   const looks = mock.method(servers, 'get');
   await nextPass();
   assert.ok(claims.every((wish) => !scheduler.isInLine(wish)));
+  assert.equal(looks.mock.callCount(), 50);
+});
+
+test('a server that becomes free costs one look by each wish that nothing fits, however many wait and are free', async ({
+  mock,
+}) => {
+  const { started, servers, claims, promises, ...tell } = openScheduler();
+  using _started = started;
+  for (let index = 0; index < 500; index += 1) {
+    tell.server(server(`s-${index}`, {}, { rack: 'a' }));
+    tell.claim(claim(`c-${index}`, { serverSelector: { matchLabels: { gpu: `g-${index % 5}` } } }));
+    tell.claim(claim(`n-${index}`, { serverRef: { name: `missing-${index}` } }));
+  }
+  await nextPass();
+  assert.deepEqual(promises, []);
+  const looks = [mock.method(servers, 'get'), mock.method(servers, 'by'), mock.method(claims, 'get')];
+  tell.server(server('s-250', { unclaimable: true }, { rack: 'a' }));
+  tell.server(server('s-250', {}, { rack: 'a' }));
+  await nextPass();
+  assert.ok(looks.every((look) => look.mock.callCount() < 20));
+  assert.deepEqual(promises, []);
+  tell.server(server('s-250', {}, { rack: 'a', gpu: 'g-3' }));
+  await nextPass();
+  assert.deepEqual(promises, ['team/c-103'], 'the first by name of those of one age');
+});
+
+test('a rule whose status changes, or that holds back none of the free servers, costs no wish a look', async ({
+  mock,
+}) => {
+  const { started, servers, ...tell } = openScheduler();
+  using _started = started;
+  const rule: ServerReadinessRule = {
+    apiVersion,
+    kind: 'ServerReadinessRule',
+    metadata: { name: 'burned-in' },
+    spec: {
+      conditions: [{ type: 'BurnIn', requiredStatus: 'True' }],
+      enforcementMode: 'Continuous',
+      taint: { key: 'k', effect: 'NoBind' },
+      serverSelector: { matchLabels: { rack: 'b' } },
+    },
+  };
+  for (let index = 0; index < 50; index += 1) tell.server(server(`s-${index}`, {}, { rack: 'a' }));
+  for (let index = 0; index < 50; index += 1)
+    tell.claim(claim(`c-${index}`, { serverSelector: { matchLabels: { gpu: `g-${index}` } } }));
+  await nextPass();
+  const looks = mock.method(servers, 'get');
+  tell.rule(rule);
+  await nextPass();
+  assert.equal(looks.mock.callCount(), 50, 'whether the rule is about it');
+  tell.rule({ ...rule, status: { conditions: [] } });
+  await nextPass();
   assert.equal(looks.mock.callCount(), 50);
 });
 

@@ -10,10 +10,11 @@ import type { OperatorCaches } from './context.ts';
 import { selectorFault } from './label-selector.ts';
 import { Pace } from './pace.ts';
 import { isPaused } from './paused.ts';
+import { isHeldBack } from './readiness.ts';
 import type { Refusal } from './refusals.ts';
 import { Signal } from './signal.ts';
-import { SortedList } from './sorted-list.ts';
 import { SortedNames } from './sorted-names.ts';
+import { WaitingLine, wishOf } from './waiting-line.ts';
 
 type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRules'>;
 
@@ -24,7 +25,8 @@ const doubtedForMs = seconds(10);
  * The one place where a server is chosen for a claim. It looks at all waiting claims and all free servers together,
  * oldest claim first, lowest server name first, and promises no server twice:
  *
- *   claim or server changes ─► pass over both ─► promises ─► the promised claims are woken ─► each binds its server
+ *   claim or server changes ─► line ─► promises, as far as there is room ─► the promised claims are woken
+ *                                                                           └─► each binds its server
  *
  * Thousands of claims that are created together are let in at the pace at which they are served, so that the first have
  * their machines soon, instead of all machines booting at once:
@@ -46,17 +48,12 @@ export class ClaimScheduler {
   readonly #claimOf = new Map<string, string>();
   /** Claims that were promised a server here whose machine was not started for them yet. */
   readonly #pace: Pace;
-  /** Servers that nothing stands in the way of, and that are promised to nobody. */
+  /** Servers that nothing stands in the way of, that are in no doubt, and promised to nobody. */
   readonly #free = new SortedNames();
-  /** Claims that by their own word wait for a server, oldest first. */
-  readonly #waiting = new SortedList<ServerClaim>(byAge);
-  /**
-   * By what claims choose: the first server that fits, or that none does. Until one may be had that could not before, there is
-   * none before that one.
-   */
-  readonly #firstFit = new Map<string, string | undefined>();
-  /** Servers of promises that proved void, with the version they were judged by. */
-  readonly #doubts = new Map<string, { readonly version: string | undefined; readonly timer: Disposable }>();
+  /** Claims that wait for a server, and were promised none. */
+  readonly #line: WaitingLine;
+  /** Servers of promises that proved void, while the cache knows nothing newer of them. */
+  readonly #doubts = new Map<string, Disposable>();
   /** What was said of the fleet, by what a claim chooses by, until it is not so any more. */
   readonly #told = new Map<string, string>();
   #passDue: NodeJS.Immediate | undefined;
@@ -69,58 +66,67 @@ export class ClaimScheduler {
     this.#caches = caches;
     this.#clock = clock;
     this.#pace = new Pace({ clock, most });
+    this.#line = new WaitingLine({ free: this.#free, fits: (name, claim) => this.#fits(name, claim) });
   }
 
   /** Follows both caches until disposed. */
   start(): Disposable {
     const subscriptions = [
       this.#caches.servers.onChange((change) => this.#followServer(change)),
-      this.#caches.readinessRules.onChange(() => {
-        this.#told.clear();
-        for (const claimKey of this.#serverOf.keys()) this.#review(claimKey);
-        this.#offerAnew();
-      }),
-      this.#caches.claims.onChange(({ key, before, after }) => {
-        this.#note(before, after);
-        this.#review(key);
-      }),
+      this.#caches.readinessRules.onChange((change) => this.#followRule(change)),
+      this.#caches.claims.onChange(({ key }) => this.#review(key)),
       this.#pace.left.on(() => this.#plan()),
     ];
     for (const server of this.#caches.servers.all()) this.#file(server.metadata.name);
-    for (const claim of this.#caches.claims.all()) this.#note(undefined, claim);
-    this.#offerAnew();
+    for (const claim of this.#caches.claims.all()) this.#review(keyOf(claim));
     return {
       [Symbol.dispose]: () => {
         subscriptions.forEach((subscription) => subscription[Symbol.dispose]());
-        for (const { timer } of this.#doubts.values()) timer[Symbol.dispose]();
-        this.#doubts.clear();
+        for (const timer of this.#doubts.values()) timer[Symbol.dispose]();
         clearImmediate(this.#passDue);
         this.#passDue = undefined;
         this.#pace[Symbol.dispose]();
-        for (const known of [this.#serverOf, this.#claimOf, this.#free, this.#waiting, this.#firstFit, this.#told])
+        for (const known of [this.#serverOf, this.#claimOf, this.#free, this.#line, this.#doubts, this.#told])
           known.clear();
       },
     };
   }
 
   #followServer({ key, before, after }: Change<Server>): void {
-    this.#file(key);
-    if (this.#told.size > 0 && this.#standingOf(before) !== this.#standingOf(after)) this.#told.clear();
+    const isOtherwise = this.#standingOf(before) !== this.#standingOf(after);
+    if (isOtherwise) this.#told.clear();
     this.#trust(key);
-    const offer = this.#offer(after);
-    if (offer !== undefined && this.#offer(before) !== offer) this.#offerAnew();
+    this.#file(key, { isOtherwise });
     const concerned = new Set([this.#claimOf.get(key), claimKeyOf(before), claimKeyOf(after)]);
     for (const claimKey of concerned) if (claimKey !== undefined) this.#review(claimKey);
   }
 
-  #file(name: string): void {
-    const server = this.#caches.servers.get(name);
-    this.#free.put(name, server !== undefined && notFree(server) === undefined && !this.#claimOf.has(name));
+  /** Servers that the rule holds back neither as it was nor as it is may be had as before. */
+  #followRule({ before, after }: Change<ServerReadinessRule>): void {
+    if (wordsOf(before) === wordsOf(after)) return;
+    this.#told.clear();
+    for (const claimKey of this.#serverOf.keys()) this.#review(claimKey);
+    for (const name of this.#free) {
+      const server = this.#caches.servers.get(name);
+      const isConcerned = [before, after].some((rule) => server && rule && isHeldBack(server, rule));
+      if (isConcerned) this.#offer(name);
+    }
   }
 
-  #note(before: ServerClaim | undefined, after: ServerClaim | undefined): void {
-    if (before !== undefined) this.#waiting.remove(before);
-    if (after !== undefined && saysItWaits(after)) this.#waiting.add(after);
+  /** Notes whether the server may be had. */
+  #file(name: string, { isOtherwise = false } = {}): void {
+    const server = this.#caches.servers.get(name);
+    const wasFree = this.#free.has(name);
+    const isFree =
+      server !== undefined && notFree(server) === undefined && !this.#claimOf.has(name) && !this.#doubts.has(name);
+    this.#free.put(name, isFree);
+    if (wasFree && !isFree) this.#line.withdraw(name);
+    if (isFree && (!wasFree || isOtherwise)) this.#offer(name);
+  }
+
+  #offer(name: string): void {
+    this.#line.offer(name);
+    this.#plan();
   }
 
   /** Server promised to the claim, if any. */
@@ -131,23 +137,28 @@ export class ClaimScheduler {
 
   /** Whether a server is there for the claim: then others are served first, and it has its turn by itself. */
   isInLine(claim: ServerClaim): boolean {
-    return this.#offeredTo(claim) !== undefined;
+    return this.#line.offeredTo(claim) !== undefined;
   }
 
-  /** The claim, or a server that has to do with it, changed: what it needs no more goes to others. */
+  /**
+   * The claim, or a server that has to do with it, changed: it takes its place in the line or leaves it, and what it
+   * needs no more goes to others.
+   */
   #review(claimKey: string): void {
     const claim = this.#caches.claims.get(claimKey);
     const promise = this.#serverOf.get(claimKey);
     if (promise !== undefined && !this.#stands(claim, promise)) this.#withdraw(claimKey, promise);
     if (this.#pace.has(claimKey) && !this.#isOnTheWay(claim)) this.#pace.leave(claimKey);
-    // Who had it, or was promised it, may have another one.
-    if (claim !== undefined && !this.#serverOf.has(claimKey) && this.#isWaiting(claim)) this.#plan();
+    if (claim === undefined || this.#serverOf.has(claimKey) || !this.#isWaiting(claim)) {
+      this.#line.remove(claimKey);
+    } else {
+      this.#line.add(claim);
+      this.#plan();
+    }
   }
 
   #stands(claim: ServerClaim | undefined, serverName: string): boolean {
-    const server = this.#caches.servers.get(serverName);
-    if (claim === undefined || server === undefined || !this.#isWaiting(claim)) return false;
-    return refusalOf(server, claim, this.#rules) === undefined;
+    return claim !== undefined && this.#isWaiting(claim) && this.#fits(serverName, claim);
   }
 
   /** Promised or bound, and something is left to do for us. */
@@ -161,6 +172,7 @@ export class ClaimScheduler {
   #promise(claimKey: string, serverName: string): void {
     this.#serverOf.set(claimKey, serverName);
     this.#claimOf.set(serverName, claimKey);
+    this.#line.remove(claimKey);
     this.#file(serverName);
     this.#pace.enter(claimKey);
     this.promised.emit(claimKey);
@@ -170,7 +182,6 @@ export class ClaimScheduler {
     this.#serverOf.delete(claimKey);
     this.#claimOf.delete(serverName);
     this.#file(serverName);
-    if (this.#free.has(serverName)) this.#offerAnew();
   }
 
   /**
@@ -180,24 +191,24 @@ export class ClaimScheduler {
   foundVoid(claimKey: string, { metadata }: Server): void {
     const { name, resourceVersion } = metadata;
     this.#trust(name);
-    const timer = this.#clock.setTimeout(doubtedForMs, () => this.#trust(name));
-    this.#doubts.set(name, { version: resourceVersion, timer });
-    this.#told.clear();
+    if (this.#caches.servers.get(name)?.metadata.resourceVersion === resourceVersion) this.#doubt(name);
     if (this.#serverOf.get(claimKey) !== name) return;
     this.#withdraw(claimKey, name);
     this.#review(claimKey);
   }
 
-  #trust(serverName: string): void {
-    this.#doubts.get(serverName)?.timer[Symbol.dispose]();
-    if (!this.#doubts.delete(serverName)) return;
+  #doubt(serverName: string): void {
+    const timer = this.#clock.setTimeout(doubtedForMs, () => this.#trust(serverName));
+    this.#doubts.set(serverName, timer);
     this.#told.clear();
-    this.#offerAnew();
+    this.#file(serverName);
   }
 
-  #isDoubted({ metadata }: Server): boolean {
-    const doubt = this.#doubts.get(metadata.name);
-    return doubt !== undefined && doubt.version === metadata.resourceVersion;
+  #trust(serverName: string): void {
+    this.#doubts.get(serverName)?.[Symbol.dispose]();
+    if (!this.#doubts.delete(serverName)) return;
+    this.#told.clear();
+    this.#file(serverName);
   }
 
   /**
@@ -237,12 +248,13 @@ export class ClaimScheduler {
 
   /** Why the claim has not been promised this server. */
   #refusalNow(server: Server, claim: ServerClaim, rules: readonly ServerReadinessRule[]): Refusal {
-    return refusalOf(server, claim, rules) ?? (this.#isDoubted(server) ? 'OutOfDate' : 'PromisedToAnOlderClaim');
+    const isDoubted = this.#doubts.has(server.metadata.name);
+    return refusalOf(server, claim, rules) ?? (isDoubted ? 'OutOfDate' : 'PromisedToAnOlderClaim');
   }
 
-  /** What of a server matters for being chosen; changes elsewhere do not start a pass. */
-  #offer(server: Server | undefined): string | undefined {
-    return server === undefined || notFree(server) !== undefined ? undefined : this.#standingOf(server);
+  #fits(serverName: string, claim: ServerClaim): boolean {
+    const server = this.#caches.servers.get(serverName);
+    return server !== undefined && refusalOf(server, claim, this.#caches.readinessRules.all()) === undefined;
   }
 
   /** All that a server may be refused for. */
@@ -264,45 +276,12 @@ export class ClaimScheduler {
     });
   }
 
-  /** A server may be had that could not before. */
-  #offerAnew(): void {
-    this.#firstFit.clear();
-    this.#plan();
-  }
-
   /** As far as there is room. A claim that there is no server for takes none. */
   #pass(): void {
-    for (const claim of this.#waiting) {
-      if (this.#pace.room === 0 || this.#free.size === 0) return;
-      const claimKey = keyOf(claim);
-      if (this.#serverOf.has(claimKey)) continue;
-      const server = this.#offeredTo(claim);
-      if (server !== undefined && this.#isWaiting(claim)) this.#promise(claimKey, server.metadata.name);
-    }
-  }
-
-  /** What one claim found, or found nothing for, another need not look for. */
-  #offeredTo(claim: ServerClaim): Server | undefined {
-    const wish = wishOf(claim);
-    const first = this.#firstFit.get(wish);
-    if (first === undefined && this.#firstFit.has(wish)) return undefined;
-    const rules = this.#rules;
-    for (const server of this.#offered(claim, first)) {
-      if (refusalOf(server, claim, rules) !== undefined) continue;
-      this.#firstFit.set(wish, server.metadata.name);
-      return server;
-    }
-    this.#firstFit.set(wish, undefined);
-    return undefined;
-  }
-
-  /** Servers that may be promised now, from that one on: all, or the named one. */
-  *#offered({ spec }: ServerClaim, first: string | undefined): Iterable<Server> {
-    const named = spec.serverRef?.name;
-    const all = first === undefined ? this.#free : this.#free.from(first);
-    for (const name of named === undefined ? all : [named].filter((only) => this.#free.has(only))) {
-      const server = this.#caches.servers.get(name);
-      if (server !== undefined && !this.#isDoubted(server)) yield server;
+    while (this.#pace.room > 0) {
+      const next = this.#line.next();
+      if (next === undefined) return;
+      this.#promise(keyOf(next.claim), next.serverName);
     }
   }
 
@@ -339,19 +318,9 @@ function claimKeyOf(server: Server | undefined): string | undefined {
   return ref && keyOf(ref);
 }
 
-const wishes = new WeakMap<ServerClaim, string>();
-
-/** All that a claim chooses by. Claims in caches are frozen. */
-function wishOf(claim: ServerClaim): string {
-  const { serverRef, serverSelector, tolerations } = claim.spec;
-  const wish = wishes.get(claim) ?? JSON.stringify([serverRef?.name, serverSelector, tolerations]);
-  wishes.set(claim, wish);
-  return wish;
-}
-
-function byAge(a: ServerClaim, b: ServerClaim): number {
-  const created = (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');
-  return created === 0 ? keyOf(a).localeCompare(keyOf(b)) : created;
+/** All that a rule says of servers; its status says nothing new of them. */
+function wordsOf(rule: ServerReadinessRule | undefined): string {
+  return JSON.stringify([rule?.metadata.uid, rule?.metadata.deletionTimestamp, rule?.spec]);
 }
 
 /** What of the claim itself explains the outcome. */

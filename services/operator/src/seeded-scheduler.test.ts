@@ -16,12 +16,22 @@ const seedCount = Number(process.env.METAL_SEEDS ?? 20) * 5;
 const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
 const stepsPerSeed = 120;
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
-const serverNames = ['s1', 's2', 's3', 's4', 's5'];
-const claimNames = ['a', 'b', 'c', 'd', 'e', 'f'];
-const racks = ['one', 'two'];
+const namesOf = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
 
-/** A few claims and servers to which everything happens that can, in any order. */
+/** What there is of everything, in one walk. */
+interface Size {
+  readonly claims: readonly string[];
+  readonly servers: readonly string[];
+  readonly racks: readonly string[];
+}
+const few: Size = { claims: namesOf('c', 6), servers: namesOf('s', 5), racks: ['one', 'two'] };
+/** More claims than servers, and many that nothing fits. */
+const crowd: Size = { claims: namesOf('c', 30), servers: namesOf('s', 11), racks: namesOf('rack-', 6) };
+const nowhere = 'nowhere';
+
+/** Claims and servers to which everything happens that can, in any order. */
 class World implements Disposable {
+  readonly #size: Size;
   readonly #random: () => number;
   readonly #servers = new Store<Server>();
   readonly #claims = new Store<ServerClaim>();
@@ -32,9 +42,12 @@ class World implements Disposable {
   #version = 0;
   /** What befell it last. */
   readonly story: string[] = [];
+  /** By claim: the server that it would be promised by whoever compares every claim with every server, each time. */
+  readonly #plainly = new Map<string, string>();
 
-  constructor(seed: number, most: number) {
+  constructor(seed: number, { most, size }: { most: number; size: Size }) {
     this.#random = randomFrom(seed);
+    this.#size = size;
     this.#servers.addIndexes({ claim: ({ spec }) => (spec.serverClaimRef ? [keyOf(spec.serverClaimRef)] : []) });
     const caches = { servers: this.#servers, claims: this.#claims, readinessRules: this.#rules };
     this.#scheduler = new ClaimScheduler(caches, this.#clock, { most });
@@ -54,16 +67,20 @@ class World implements Disposable {
         const [name, happen] = this.#pick(happenings);
         this.story.push(name);
         happen();
+        this.#withdrawPlainly();
       }
       await nextPass();
       this.#requireOnePromiseEach();
-      if (!voids) assert.deepEqual(this.forgotten, []);
+      if (voids) continue;
+      assert.deepEqual(this.forgotten, []);
+      this.#promisePlainly();
+      assert.deepEqual(this.#promises, Object.fromEntries(this.#plainly));
     }
   }
 
   /** Nobody is on the way any more, and no promise is in doubt. */
   async rest(): Promise<void> {
-    for (let count = 0; count < claimNames.length; count += 1) {
+    for (let count = 0; count < this.#size.claims.length; count += 1) {
       this.#clock.advance(seconds(30));
       await nextPass();
     }
@@ -81,6 +98,39 @@ class World implements Disposable {
         ),
       )
       .map(keyOf);
+  }
+
+  get #promises(): Record<string, string> {
+    const promised = [...this.#claims.all()].map((claim) => [claim, this.#scheduler.promiseOf(claim)] as const);
+    return Object.fromEntries(
+      promised.flatMap(([claim, server]) => (server ? [[keyOf(claim), server.metadata.name]] : [])),
+    );
+  }
+
+  /** Promises that stand no more. */
+  #withdrawPlainly(): void {
+    for (const [claimKey, serverName] of this.#plainly) {
+      const [claim, server] = [this.#claims.get(claimKey), this.#servers.get(serverName)];
+      const stands = claim && server && this.#waits(claim) && refusalOf(server, claim, this.#rules.all()) === undefined;
+      if (stands !== true) this.#plainly.delete(claimKey);
+    }
+  }
+
+  /** Oldest claim first, lowest server name first, where there is room for all and no doubt. */
+  #promisePlainly(): void {
+    const byAge = [...this.#claims.all()].toSorted(
+      (a, b) =>
+        (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '') ||
+        keyOf(a).localeCompare(keyOf(b)),
+    );
+    for (const claim of byAge.filter((one) => this.#waits(one) && !this.#plainly.has(keyOf(one)))) {
+      const promised = new Set(this.#plainly.values());
+      const server = this.#size.servers.find((name) => {
+        const candidate = promised.has(name) ? undefined : this.#servers.get(name);
+        return candidate !== undefined && refusalOf(candidate, claim, this.#rules.all()) === undefined;
+      });
+      if (server !== undefined) this.#plainly.set(keyOf(claim), server);
+    }
   }
 
   #requireOnePromiseEach(): void {
@@ -103,7 +153,7 @@ class World implements Disposable {
   }
 
   readonly #happenings: Readonly<Record<string, () => void>> = {
-    'a claim is made': () => this.#makeClaim(this.#pick(claimNames)),
+    'a claim is made': () => this.#makeClaim(this.#pick(this.#size.claims)),
     'a claim is gone': () => this.#anyClaim((claim) => this.#claims.forget(keyOf(claim), claim.metadata.uid ?? '')),
     'a claim is being deleted': () =>
       this.#claim(({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })),
@@ -124,11 +174,11 @@ class World implements Disposable {
         const server = this.#scheduler.promiseOf(claim);
         if (server !== undefined) this.#scheduler.foundVoid(keyOf(claim), server);
       }),
-    'a server comes': () => this.#makeServer(this.#pick(serverNames)),
+    'a server comes': () => this.#makeServer(this.#pick(this.#size.servers)),
     'a server is gone': () =>
       this.#anyServer(({ metadata }) => this.#servers.forget(metadata.name, metadata.uid ?? '')),
     'a server changes its rack': () =>
-      this.#server(({ metadata }) => ({ metadata: { ...metadata, labels: { rack: this.#pick(racks) } } })),
+      this.#server(({ metadata }) => ({ metadata: { ...metadata, labels: { rack: this.#pick(this.#size.racks) } } })),
     'a server is tainted or not': () =>
       this.#server(({ spec: { taints, ...spec } }) => ({
         spec: taints ? spec : { ...spec, taints: [{ key: 'k', effect: 'NoBind' }] },
@@ -148,7 +198,7 @@ class World implements Disposable {
       }),
     'a server is bound by hand': () =>
       this.#server(({ spec }) => ({
-        spec: { ...spec, serverClaimRef: { namespace: 'team', name: this.#pick(claimNames), uid: 'another' } },
+        spec: { ...spec, serverClaimRef: { namespace: 'team', name: this.#pick(this.#size.claims), uid: 'another' } },
       })),
     'a server is fit or not': () =>
       this.#server(({ status }) => ({
@@ -172,10 +222,15 @@ class World implements Disposable {
   };
 
   #makeClaim(name: string): void {
+    const [rack, other] = [this.#pick(this.#size.racks), this.#pick(this.#size.racks)];
     const wish = this.#pick([
       {},
-      { serverRef: { name: this.#pick(serverNames) } },
-      { serverSelector: { matchLabels: { rack: this.#pick(racks) } } },
+      { serverRef: { name: this.#pick(this.#size.servers) } },
+      { serverSelector: { matchLabels: { rack } } },
+      { serverSelector: { matchLabels: { rack } }, tolerations: [{ key: 'k', operator: 'Exists' as const }] },
+      { serverSelector: { matchExpressions: [{ key: 'rack', operator: 'In', values: [rack, other] }] } },
+      { serverSelector: { matchExpressions: [{ key: 'rack', operator: 'NotIn', values: [rack] }] } },
+      { serverSelector: { matchLabels: { rack: this.#pick([nowhere, `${nowhere}-else`]) } } },
     ]);
     const creationTimestamp = `2026-01-01T00:00:${10 + Math.floor(this.#random() * 50)}Z`;
     this.#put(this.#claims, {
@@ -191,7 +246,7 @@ class World implements Disposable {
     this.#put(this.#servers, {
       apiVersion,
       kind: 'Server',
-      metadata: { name, uid: `${name}-${this.#version}`, labels: { rack: this.#pick(racks) } },
+      metadata: { name, uid: `${name}-${this.#version}`, labels: { rack: this.#pick(this.#size.racks) } },
       spec: { systemUUID: name, reclaimPolicy: 'Recycle', unclaimable: false },
       status: { state: 'Available', powerState: 'Off' },
     });
@@ -203,7 +258,7 @@ class World implements Disposable {
       kind: 'ServerReadinessRule',
       metadata: { name: 'fit', uid: `fit-${this.#version}` },
       spec: {
-        serverSelector: { matchLabels: { rack: this.#pick(racks) } },
+        serverSelector: { matchLabels: { rack: this.#pick(this.#size.racks) } },
         taint: { key: 'k', effect: 'NoBind' },
         conditions: [{ type: 'Fit', requiredStatus: 'True' }],
         enforcementMode: 'Continuous',
@@ -230,12 +285,12 @@ class World implements Disposable {
   }
 
   #anyClaim(act: (claim: ServerClaim) => void): void {
-    const claim = this.#claims.get(`team/${this.#pick(claimNames)}`);
+    const claim = this.#claims.get(`team/${this.#pick(this.#size.claims)}`);
     if (claim !== undefined) act(claim);
   }
 
   #anyServer(act: (server: Server) => void): void {
-    const server = this.#servers.get(this.#pick(serverNames));
+    const server = this.#servers.get(this.#pick(this.#size.servers));
     if (server !== undefined) act(server);
   }
 
@@ -255,13 +310,15 @@ class World implements Disposable {
   }
 }
 
-for (const [voids, most, what] of [
-  [false, 1_000, 'with room for all'],
-  [true, 2, 'where two are let in at once and promises may prove void'],
+for (const [voids, most, size, what] of [
+  [false, 1_000, few, 'with room for all'],
+  [false, 1_000, crowd, 'where many wait that nothing fits'],
+  [true, 2, few, 'where two are let in at once and promises may prove void'],
+  [true, 4, crowd, 'where many wait, four are let in at once and promises may prove void'],
 ] as const) {
   test(`whatever befalls claims and servers ${what}, no server is promised twice, and no claim is forgotten`, async () => {
     for (let seed = firstSeed; seed < firstSeed + seedCount; seed += 1) {
-      using world = new World(seed, most);
+      using world = new World(seed, { most, size });
       const told = () => `seed ${seed}, after: ${world.story.slice(-4).join(', ')}`;
       await world.live(stepsPerSeed, { voids }).catch((error: unknown) => assert.fail(`${told()}: ${String(error)}`));
       await world.rest();
