@@ -220,6 +220,74 @@ test('what was counted for one claim is told to others that choose alike, until 
   assert.deepEqual(told(), Array(2).fill('looked at 2 servers: 1 ClaimedByAnother, 1 Cordoned'));
 });
 
+test('claims that nothing fits are explained anew so many per second in all, and none after more than an hour', () => {
+  const { scheduler, started, ...tell } = openScheduler();
+  using _started = started;
+  const none = { serverSelector: { matchLabels: { gpu: 'yes' } } };
+  const pauses = (count: number) => {
+    for (let index = 0; index < count; index += 1) tell.claim(claim(`c-${index}`, none));
+    return Array.from({ length: count }, (_, index) => scheduler.explainedForMs(claim(`c-${index}`, none)));
+  };
+  const perSecond = (all: readonly number[]) => all.reduce((sum, pauseMs) => sum + 1_000 / pauseMs, 0);
+  const [alone = 0] = pauses(1);
+  assert.ok(alone >= seconds(30) && alone <= seconds(60), `${alone} ms`);
+  for (const count of [100, 1_000, 5_000]) {
+    const all = pauses(count);
+    assert.ok(perSecond(all) < 3, `${perSecond(all)} per second`);
+    assert.ok(Math.max(...all) <= seconds(3_600));
+    assert.ok(Math.max(...all) - Math.min(...all) > Math.max(...all) / 3, 'not all at once');
+  }
+});
+
+test('what kind of reason there is is told to all that choose alike as soon as one of them hears it', async () => {
+  const { scheduler, started, clock, ...tell } = openScheduler();
+  using _started = started;
+  const [gpu, other] = ['gpu', 'disk'].map((label) => ({ serverSelector: { matchLabels: { [label]: 'yes' } } }));
+  for (const name of ['a', 'b', 'c']) tell.claim(claim(name, gpu));
+  tell.claim(claim('other', other));
+  const told: string[] = [];
+  using _told = scheduler.reconsidered.on((claimKey) => told.push(claimKey));
+  const tellsWhen = (name: string, change: () => void): string[] => {
+    change();
+    scheduler.explain(claim(name, gpu));
+    return told.splice(0);
+  };
+  assert.deepEqual(
+    tellsWhen('a', () => undefined),
+    [],
+    'there are no servers',
+  );
+  assert.deepEqual(
+    tellsWhen('b', () => tell.server(server('one'))),
+    ['team/a', 'team/c'],
+    'now there is one, with other labels',
+  );
+  assert.deepEqual(
+    tellsWhen('a', () => tell.server(server('two'))),
+    [],
+    'two are no other reason than one',
+  );
+  const claimed = { serverClaimRef: { namespace: 'x', name: 'y' } };
+  assert.deepEqual(
+    tellsWhen('a', () => tell.server(server('two', claimed, { gpu: 'yes' }))),
+    [],
+    'what comes and goes all the time is no news',
+  );
+  assert.deepEqual(
+    tellsWhen('a', () => clock.advance(seconds(300))),
+    ['team/b', 'team/c'],
+    'one fits, and is claimed',
+  );
+  clock.advance(seconds(300));
+  assert.deepEqual(
+    tellsWhen('c', () =>
+      tell.server(server('two', { ...claimed, taints: [{ key: 'k', effect: 'NoBind' }] }, { gpu: 'yes' })),
+    ),
+    ['team/a', 'team/b'],
+    'one fits but for a taint',
+  );
+});
+
 test('a rule that comes or goes, and a condition that changes, start a new pass', async () => {
   const { scheduler, started, ...tell } = openScheduler();
   using _started = started;

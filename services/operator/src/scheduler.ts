@@ -3,23 +3,32 @@ import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import type { Change } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import { seconds } from '@metal/kube/decide.ts';
+import { minutes, seconds } from '@metal/kube/decide.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import { notFree, refusalOf, rulesAgainst } from './claimability.ts';
 import type { OperatorCaches } from './context.ts';
-import { selectorFault } from './label-selector.ts';
+import { Explanations, type Nearness } from './explanations.ts';
 import { Pace } from './pace.ts';
 import { isPaused } from './paused.ts';
 import { isHeldBack } from './readiness.ts';
-import type { Refusal } from './refusals.ts';
 import { Signal } from './signal.ts';
 import { SortedNames } from './sorted-names.ts';
-import { WaitingLine, wishOf } from './waiting-line.ts';
+import { spread } from './spread.ts';
+import { WaitingLine } from './waiting-line.ts';
 
 type SchedulerCaches = Pick<OperatorCaches, 'servers' | 'claims' | 'readinessRules'>;
 
 /** A server that the API tells otherwise than the cache is promised again after this long, should the cache never follow. */
 const doubtedForMs = seconds(10);
+/**
+ * Claims that nothing fits are explained anew two times per second in all, however many there are, since a fleet in motion is
+ * counted otherwise each time; none more often than after half a minute, none less often than after an hour.
+ */
+const explainedPerClaimMs = 700;
+const leastExplainedMs = minutes(1);
+const mostExplainedMs = minutes(60);
+/** A server that comes and goes is no news for thousands of claims each time. */
+const quietMs = minutes(5);
 
 /**
  * The one place where a server is chosen for a claim. It looks at all waiting claims and all free servers together,
@@ -54,11 +63,14 @@ export class ClaimScheduler {
   readonly #line: WaitingLine;
   /** Servers of promises that proved void, while the cache knows nothing newer of them. */
   readonly #doubts = new Map<string, Disposable>();
-  /** What was said of the fleet, by what a claim chooses by, until it is not so any more. */
-  readonly #told = new Map<string, string>();
+  readonly #explanations: Explanations;
+  /** How near a server was when claims that choose alike were last told so, and until when they hear no more of that. */
+  readonly #told = new WeakMap<Iterable<ServerClaim>, { readonly nearness: Nearness; readonly quietUntil: number }>();
   #passDue: NodeJS.Immediate | undefined;
   /** The named claim got a promise. */
   readonly promised = new Signal();
+  /** The named claim waits for something else than it was told. */
+  readonly reconsidered = new Signal();
   /** The server promised to the named claim was somebody else's by the time it was to be bound. */
   readonly contested = new Signal();
 
@@ -66,6 +78,8 @@ export class ClaimScheduler {
     this.#caches = caches;
     this.#clock = clock;
     this.#pace = new Pace({ clock, most });
+    const isDoubted = (serverName: string) => this.#doubts.has(serverName);
+    this.#explanations = new Explanations({ ...caches, isDoubted });
     this.#line = new WaitingLine({ free: this.#free, fits: (name, claim) => this.#fits(name, claim) });
   }
 
@@ -86,15 +100,15 @@ export class ClaimScheduler {
         clearImmediate(this.#passDue);
         this.#passDue = undefined;
         this.#pace[Symbol.dispose]();
-        for (const known of [this.#serverOf, this.#claimOf, this.#free, this.#line, this.#doubts, this.#told])
-          known.clear();
+        this.#explanations.forget();
+        for (const known of [this.#serverOf, this.#claimOf, this.#free, this.#line, this.#doubts]) known.clear();
       },
     };
   }
 
   #followServer({ key, before, after }: Change<Server>): void {
     const isOtherwise = this.#standingOf(before) !== this.#standingOf(after);
-    if (isOtherwise) this.#told.clear();
+    if (isOtherwise) this.#explanations.forget();
     this.#trust(key);
     this.#file(key, { isOtherwise });
     const concerned = new Set([this.#claimOf.get(key), claimKeyOf(before), claimKeyOf(after)]);
@@ -104,7 +118,7 @@ export class ClaimScheduler {
   /** Servers that the rule holds back neither as it was nor as it is may be had as before. */
   #followRule({ before, after }: Change<ServerReadinessRule>): void {
     if (wordsOf(before) === wordsOf(after)) return;
-    this.#told.clear();
+    this.#explanations.forget();
     for (const claimKey of this.#serverOf.keys()) this.#review(claimKey);
     for (const name of this.#free) {
       const server = this.#caches.servers.get(name);
@@ -200,56 +214,41 @@ export class ClaimScheduler {
   #doubt(serverName: string): void {
     const timer = this.#clock.setTimeout(doubtedForMs, () => this.#trust(serverName));
     this.#doubts.set(serverName, timer);
-    this.#told.clear();
+    this.#explanations.forget();
     this.#file(serverName);
   }
 
   #trust(serverName: string): void {
     this.#doubts.get(serverName)?.[Symbol.dispose]();
     if (!this.#doubts.delete(serverName)) return;
-    this.#told.clear();
+    this.#explanations.forget();
     this.#file(serverName);
   }
 
   /**
-   * Counts why the fleet is no match for the claim: `3 ClaimedByAnother, 2 LabelsDoNotMatch`. It is counted once for all
-   * claims that choose alike, until a server changes in what it may be refused for.
+   * Why no server is given to the claim: `looked at 5 servers: 3 ClaimedByAnother, 2 LabelsDoNotMatch`. Whoever hears
+   * first that servers came nearer, or went away, has the others told that choose alike.
    */
   explain(claim: ServerClaim): string {
-    const named = claim.spec.serverRef?.name ?? '';
-    if (named !== '') return this.#explainNamed(named, claim);
-    const wish = wishOf(claim);
-    const told = this.#told.get(wish) ?? this.#countRefusals(claim);
-    this.#told.set(wish, told);
-    return `${preface(claim)}${told}`;
+    const { text, nearness } = this.#explanations.of(claim);
+    this.#spreadNews(claim, nearness);
+    return text;
   }
 
-  #countRefusals(claim: ServerClaim): string {
-    const rules = this.#rules;
-    const counts = new Map<string, number>();
-    for (const server of this.#caches.servers.all()) {
-      const refusal = this.#refusalNow(server, claim, rules);
-      counts.set(refusal, (counts.get(refusal) ?? 0) + 1);
-    }
-    if (counts.size === 0) return 'there are no servers';
-    const parts = [...counts]
-      .toSorted(([a], [b]) => a.localeCompare(b))
-      .map(([refusal, count]) => `${count} ${refusal}`);
-    return `looked at ${this.#caches.servers.size} servers: ${parts.join(', ')}`;
+  /** After so long a claim that nothing fits is to be explained anew, if nobody wakes it sooner. */
+  explainedForMs(claim: ServerClaim): number {
+    const longest = Math.min(Math.max(this.#line.size * explainedPerClaimMs, leastExplainedMs), mostExplainedMs);
+    return spread(longest, keyOf(claim), 1 / 2);
   }
 
-  /** A claim for one server is told about that server, not about the fleet. */
-  #explainNamed(name: string, claim: ServerClaim): string {
-    const server = this.#caches.servers.get(name);
-    if (server === undefined) return `${preface(claim)}server "${name}" of spec.serverRef does not exist`;
-    const refusal = this.#refusalNow(server, claim, this.#rules);
-    return `${preface(claim)}server "${name}" of spec.serverRef: ${refusal}`;
-  }
-
-  /** Why the claim has not been promised this server. */
-  #refusalNow(server: Server, claim: ServerClaim, rules: readonly ServerReadinessRule[]): Refusal {
-    const isDoubted = this.#doubts.has(server.metadata.name);
-    return refusalOf(server, claim, rules) ?? (isDoubted ? 'OutOfDate' : 'PromisedToAnOlderClaim');
+  #spreadNews(claim: ServerClaim, nearness: Nearness): void {
+    const alike = this.#line.alike(claim);
+    const before = this.#told.get(alike);
+    const now = this.#clock.now();
+    if (before?.nearness === nearness || (before !== undefined && now < before.quietUntil)) return;
+    this.#told.set(alike, { nearness, quietUntil: before === undefined ? now : now + quietMs });
+    if (before === undefined) return;
+    for (const other of alike) if (keyOf(other) !== keyOf(claim)) this.reconsidered.emit(keyOf(other));
   }
 
   #fits(serverName: string, claim: ServerClaim): boolean {
@@ -321,12 +320,4 @@ function claimKeyOf(server: Server | undefined): string | undefined {
 /** All that a rule says of servers; its status says nothing new of them. */
 function wordsOf(rule: ServerReadinessRule | undefined): string {
   return JSON.stringify([rule?.metadata.uid, rule?.metadata.deletionTimestamp, rule?.spec]);
-}
-
-/** What of the claim itself explains the outcome. */
-function preface({ spec: { serverRef, serverSelector } }: ServerClaim): string {
-  if (serverSelector === undefined)
-    return serverRef === undefined ? 'neither serverRef nor serverSelector is set, so any server will do; ' : '';
-  const fault = selectorFault(serverSelector);
-  return fault === undefined ? '' : `spec.serverSelector selects nothing (${fault}); create the claim anew; `;
 }

@@ -16,4 +16,12 @@ test('a rack that started together is spread evenly over the last tenth of the i
   );
 });
 
+test('an interval may be shortened by more, by the same names', () => {
+  const shortened = (name: string) => 100_000 - spread(100_000, name, 1 / 2);
+  for (const name of ['server-0001', 'server-0002']) {
+    assert.ok(shortened(name) <= 50_000);
+    assert.equal(Math.round(shortened(name) / 50), Math.round((100_000 - spread(100_000, name)) / 10));
+  }
+});
+
 test('a name has the same interval each time', () => assert.equal(spread(120_000, 'a'), spread(120_000, 'a')));

@@ -1,10 +1,10 @@
 /**
- * The interval, shortened by up to a tenth, always by the same amount for the same name: a fleet that started together
- * does not look at its BMCs in step.
+ * The interval, shortened by up to a tenth or that part of it, always by the same amount for the same name: a fleet that
+ * started together does not look at its BMCs in step.
  */
-export function spread(intervalMs: number, name: string): number {
+export function spread(intervalMs: number, name: string, part = 1 / 10): number {
   const fraction = (hashOf(name) & 0xffff) / 0xffff;
-  return Math.round(intervalMs * (1 - fraction / 10));
+  return Math.round(intervalMs * (1 - fraction * part));
 }
 
 /** FNV-1a with a last stir, so that names which differ in their last digit lie far apart. It is asked for in every turn. */

@@ -87,6 +87,11 @@ export class WaitingLine {
     return this.#wishes.get(wishOf(claim))?.first(this.#offers);
   }
 
+  /** Those in the line that choose as it does, oldest first. As long as there are some they are the same object. */
+  alike(claim: ServerClaim): Iterable<ServerClaim> {
+    return this.#wishes.get(wishOf(claim))?.claims ?? [];
+  }
+
   clear(): void {
     for (const known of [this.#claims, this.#wishes, this.#files, this.#hopeful]) known.clear();
   }

@@ -11,6 +11,7 @@ import { readClaimFacts } from './facts.ts';
 import { claimPhases, judgeDeletion } from './phases.ts';
 import { claimReasons } from './reasons.ts';
 import { reportClaim } from './report.ts';
+import { wakeWithScheduler } from './wakes.ts';
 
 export const claimController = phaseController({
   name: 'serverclaim',
@@ -31,7 +32,7 @@ export const claimController = phaseController({
     { kind: Server, find: claimsOfServer },
     { kind: ServerBootConfiguration, find: claimsOfBoot },
   ],
-  wakes: ({ scheduler }: OperatorContext, wake) => scheduler.promised.on(wake),
+  wakes: wakeWithScheduler,
   writes: ['patch:serverclaims', 'serverclaims/status', 'patch:servers', 'serverbootconfigurations'],
   concurrency: ({ config }: OperatorContext) => config.claimConcurrency,
 });

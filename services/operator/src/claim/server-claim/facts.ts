@@ -35,6 +35,8 @@ export interface ClaimFacts {
   readonly serverSays: string;
   /** Why no server was chosen; computed only while there is none, and none to come. */
   readonly explanation: string;
+  /** For so long that is explained well enough. */
+  readonly explainedForMs: number;
 }
 
 export function readClaimFacts(claim: ServerClaim, context: OperatorContext): ClaimFacts {
@@ -54,6 +56,7 @@ export function readClaimFacts(claim: ServerClaim, context: OperatorContext): Cl
     evictedAt: since === undefined ? undefined : new Date(Date.parse(since) + config.evictionGraceMs).toISOString(),
     serverSays: held?.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
     explanation: isWithout && !inLine ? scheduler.explain(claim) : '',
+    explainedForMs: scheduler.explainedForMs(claim),
   };
 }
 

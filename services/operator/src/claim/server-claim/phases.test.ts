@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { minutes } from '@metal/kube/decide.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ClaimFacts, ClaimPhase } from './facts.ts';
 import { claimPhases, judgeDeletion } from './phases.ts';
@@ -23,6 +24,7 @@ const waiting: ClaimFacts = {
   evictedAt: undefined,
   serverSays: '',
   explanation: 'there are no servers',
+  explainedForMs: minutes(3),
 };
 const bound: Partial<ClaimFacts> = { held: server('Reserved'), recorded: true, boot: 'present' };
 
@@ -78,3 +80,8 @@ for (const [title, phase, facts, decided] of lines) {
     assert.equal(`${decision.kind} ${String(Reflect.get(decision, word))}`, decided);
   });
 }
+
+test('a claim that nothing fits is looked at again when its explanation is old, which is longer where many wait', () => {
+  const decision = claimPhases.Unbound.judge({ ...waiting, explainedForMs: minutes(40) });
+  assert.equal(decision.kind === 'wait' && decision.delayMs, minutes(40));
+});

@@ -17,7 +17,7 @@ export const claimPhases: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimR
     if (claim.held !== undefined) return settle(claim, claim.held);
     if (claim.promised !== undefined) return act('bind', 'ServerChosen', `server ${claim.promised.metadata.name} fits`);
     if (claim.inLine) return wait(seconds(30), 'OthersFirst', othersFirst, minutes(2));
-    return wait(seconds(30), 'NoServerMatches', claim.explanation);
+    return wait(claim.explainedForMs, 'NoServerMatches', claim.explanation);
   }),
   Bound: row(['Lost'], (claim) => {
     if (claim.held === undefined)
