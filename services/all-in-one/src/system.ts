@@ -14,6 +14,7 @@ import { forgetTheMoved, letGo } from '@metal/operator/hand-over.ts';
 import { Notices } from '@metal/operator/notices.ts';
 import { DiscoveryPace } from '@metal/operator/discovery-pace.ts';
 import { PromptLooks } from '@metal/operator/prompt-looks.ts';
+import { ReadinessStandings } from '@metal/operator/readiness-standings.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
 import { Signal } from '@metal/operator/signal.ts';
 import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
@@ -218,6 +219,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   // BMCs are told the port that became of 0.
   const config = { ...shared.config, eventUrl };
   const scheduler = new ClaimScheduler(caches, clock);
+  const readiness = new ReadinessStandings(caches);
   const { observerOf } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
   const membership = config.shards === 'auto' ? membershipOf(shared) : undefined;
   exportShare(metrics, { membership, caches });
@@ -249,6 +251,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     accounts,
     notices,
     scheduler,
+    readiness,
     cleanups: stack.use(new CleanupLedger(caches.servers, clock)),
     discoveries,
     macPrefixes: readMacPrefixes(config.macPrefixesFile),
@@ -274,15 +277,14 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     gracePeriodMs,
     ...(config.leaderElect ? { leaderElection: leaderElectionOf(config, shared.identity) } : {}),
     sharers: leasesOfReplicas(shared),
-    whileLeading: () => leadersWork(scheduler, new MacAddressIndexKeeper({ client, caches, clock, log })),
+    whileLeading: () => leadersWork(scheduler, readiness, new MacAddressIndexKeeper({ client, caches, clock, log })),
     ...(membership === undefined ? {} : { sharing: sharingOf(membership, context) }),
   });
 }
 
-function leadersWork(scheduler: ClaimScheduler, macAddresses: MacAddressIndexKeeper): Disposable {
+function leadersWork(...parts: readonly { start(): Disposable }[]): Disposable {
   const stack = new DisposableStack();
-  stack.use(scheduler.start());
-  stack.use(macAddresses.start());
+  for (const part of parts) stack.use(part.start());
   return stack;
 }
 

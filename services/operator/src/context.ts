@@ -22,6 +22,7 @@ import type { DnsRecords } from './dns-records.ts';
 import type { MacPrefixes } from './mac-prefixes.ts';
 import type { Notices } from './notices.ts';
 import type { CleanupLedger } from './cleanup-ledger.ts';
+import type { ReadinessStandings } from './readiness-standings.ts';
 import type { ClaimScheduler } from './scheduler.ts';
 
 /** What the controllers read from. Each cache is one watch, shared by everybody in the process. */
@@ -51,6 +52,7 @@ export interface OperatorContext {
   readonly accounts: AccountMemories;
   readonly notices: Notices;
   readonly scheduler: ClaimScheduler;
+  readonly readiness: ReadinessStandings;
   readonly cleanups: CleanupLedger;
   readonly discoveries: DiscoveryPace;
   readonly discoveryIgnition: DiscoveryIgnition;

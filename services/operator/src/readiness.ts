@@ -22,6 +22,13 @@ export const selects = ({ spec }: ServerReadinessRule, labels: Readonly<Record<s
 export const isHeldBack = (server: Server, rule: ServerReadinessRule): boolean =>
   isSubject(server, rule) && !hasCompletedBootstrap(server, rule) && unmetCondition(server, rule) !== undefined;
 
+/** Whether both say the same of every server. What changes with the fleet is its status, which says nothing. */
+export function isSameRule(one: ServerReadinessRule | undefined, other: ServerReadinessRule | undefined): boolean {
+  const wordsOf = (rule: ServerReadinessRule | undefined) =>
+    JSON.stringify([rule?.metadata.uid, rule?.metadata.deletionTimestamp, rule?.spec]);
+  return wordsOf(one) === wordsOf(other);
+}
+
 /** The first condition that is not as the rule requires, as `Type=Status (is …)`. */
 export function unmetCondition({ status }: Server, { spec }: ServerReadinessRule): string | undefined {
   for (const { type, requiredStatus } of spec.conditions) {

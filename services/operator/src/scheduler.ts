@@ -10,7 +10,7 @@ import type { OperatorCaches } from './context.ts';
 import { Explanations, type Nearness } from './explanations.ts';
 import { Pace } from './pace.ts';
 import { isPaused } from './paused.ts';
-import { isHeldBack } from './readiness.ts';
+import { isHeldBack, isSameRule } from './readiness.ts';
 import { Signal } from './signal.ts';
 import { SortedNames } from './sorted-names.ts';
 import { spread } from './spread.ts';
@@ -117,7 +117,7 @@ export class ClaimScheduler {
 
   /** Servers that the rule holds back neither as it was nor as it is may be had as before. */
   #followRule({ before, after }: Change<ServerReadinessRule>): void {
-    if (wordsOf(before) === wordsOf(after)) return;
+    if (isSameRule(before, after)) return;
     this.#explanations.forget();
     for (const claimKey of this.#serverOf.keys()) this.#review(claimKey);
     for (const name of this.#free) {
@@ -315,9 +315,4 @@ const isThrough = ({ status }: Server): boolean =>
 function claimKeyOf(server: Server | undefined): string | undefined {
   const ref = server?.spec.serverClaimRef;
   return ref && keyOf(ref);
-}
-
-/** All that a rule says of servers; its status says nothing new of them. */
-function wordsOf(rule: ServerReadinessRule | undefined): string {
-  return JSON.stringify([rule?.metadata.uid, rule?.metadata.deletionTimestamp, rule?.spec]);
 }

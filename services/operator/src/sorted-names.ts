@@ -21,6 +21,10 @@ export class SortedNames implements Iterable<string> {
     else this.#names.remove(name);
   }
 
+  first(count: number): string[] {
+    return this.#names.first(count);
+  }
+
   /** That one, if it is there, and all behind it. */
   from(name: string): Iterable<string> {
     return this.#names.from(name);

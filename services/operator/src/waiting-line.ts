@@ -167,8 +167,7 @@ class Wish {
 
   first(offers: Offers): string | undefined {
     if (this.#found.size === 0 && !this.#isThrough) this.#lookOn(offers);
-    const [first] = this.#found;
-    return first;
+    return this.#found.first(1)[0];
   }
 
   #lookOn({ free, fits }: Offers): void {

@@ -1,10 +1,12 @@
-import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import type { OperatorContext } from '../../context.ts';
 import { selectorFault } from '../../label-selector.ts';
-import { isHeldBack, isSubject, unmetCondition } from '../../readiness.ts';
+import { unmetCondition } from '../../readiness.ts';
 import { byName } from '../../sorted-names.ts';
 import { taintPlanOf } from '../readiness-taints/taint-plan.ts';
+
+/** A message names so many servers. */
+export const mostNamed = 5;
 
 export type RulePhase = 'InForce';
 
@@ -12,29 +14,32 @@ export interface RuleFacts {
   /** What is wrong with the selector; such a rule speaks about no server. */
   readonly selectorFault: string | undefined;
   readonly selected: number;
-  /** Servers that are held back, by name, with the condition that is missing. */
-  readonly heldBack: readonly { readonly server: string; readonly unmet: string }[];
+  readonly heldBack: number;
+  /** The first of those by name, with the condition that is missing. */
+  readonly firstHeldBack: readonly { readonly server: string; readonly unmet: string }[];
   /** While the rule is being deleted: servers that still carry something of it. */
   readonly uncleaned: readonly string[];
 }
 
-export function readRuleFacts(rule: ServerReadinessRule, { caches }: OperatorContext): RuleFacts {
-  const servers = [...caches.servers.all()].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+export function readRuleFacts(rule: ServerReadinessRule, { caches, readiness }: OperatorContext): RuleFacts {
+  const { selected, heldBack } = readiness.of(rule);
   const leaving = rule.metadata.deletionTimestamp !== undefined;
   return {
     selectorFault: selectorFault(rule.spec.serverSelector),
-    selected: servers.filter((server) => isSubject(server, rule)).length,
-    heldBack: servers
-      .filter((server) => isHeldBack(server, rule))
-      .map((server) => ({ server: server.metadata.name, unmet: unmetCondition(server, rule) ?? '' }))
-      .toSorted((one, other) => byName(one.server, other.server)),
-    uncleaned: leaving ? unsettled(servers, [...caches.readinessRules.all()]) : [],
+    selected,
+    heldBack: heldBack.size,
+    firstHeldBack: heldBack.first(mostNamed).map((name) => {
+      const server = caches.servers.get(name);
+      return { server: name, unmet: (server && unmetCondition(server, rule)) ?? '' };
+    }),
+    uncleaned: leaving ? unsettled(caches) : [],
   };
 }
 
-function unsettled(servers: readonly Server[], rules: readonly ServerReadinessRule[]): string[] {
-  return servers
-    .filter((server) => taintPlanOf(server, rules) !== undefined)
+function unsettled({ servers, readinessRules }: OperatorContext['caches']): string[] {
+  const rules = [...readinessRules.all()];
+  return [...servers.all()]
+    .filter((server) => server.metadata.deletionTimestamp === undefined && taintPlanOf(server, rules) !== undefined)
     .map(({ metadata }) => metadata.name)
     .toSorted(byName);
 }

@@ -6,7 +6,7 @@ import type { RuleFacts } from './facts.ts';
 import { judgeDeletion, rulePhases } from './phases.ts';
 import { reportRule } from './report.ts';
 
-const calm: RuleFacts = { selectorFault: undefined, selected: 3, heldBack: [], uncleaned: [] };
+const calm: RuleFacts = { selectorFault: undefined, selected: 3, heldBack: 0, firstHeldBack: [], uncleaned: [] };
 const rule: ServerReadinessRule = {
   apiVersion: 'metal.ironcore.dev/v1alpha1',
   kind: 'ServerReadinessRule',
@@ -18,14 +18,17 @@ const rule: ServerReadinessRule = {
     serverSelector: {},
   },
 };
-const heldBack = Array.from({ length: 7 }, (_, index) => ({ server: `s-${index}`, unmet: 'BurnIn=True (is False)' }));
+const firstHeldBack = Array.from({ length: 5 }, (_, index) => ({
+  server: `s-${index}`,
+  unmet: 'BurnIn=True (is False)',
+}));
 
 const rows: [what: string, facts: Partial<RuleFacts>, says: [status: string, reason: string, message: RegExp]][] = [
   ['a rule whose servers are ready', {}, ['True', 'AllServersReady', /^3 servers selected, all of them ready$/]],
   ['a rule about no server', { selected: 0 }, ['True', 'NoServerSelected', /no server matches/]],
   [
     'a rule that holds servers back',
-    { selected: 9, heldBack },
+    { selected: 9, heldBack: 7, firstHeldBack },
     [
       'True',
       'ServersNotReady',

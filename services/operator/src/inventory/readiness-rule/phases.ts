@@ -1,5 +1,5 @@
 import { type Decision, minutes, type PhaseTable, rest, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
-import type { RuleFacts, RulePhase } from './facts.ts';
+import { mostNamed, type RuleFacts, type RulePhase } from './facts.ts';
 import type { ruleReasons } from './reasons.ts';
 
 type RuleReason = keyof typeof ruleReasons;
@@ -27,8 +27,6 @@ export function judgeDeletion({ uncleaned }: RuleFacts): Decision<RulePhase, nev
   return wait(seconds(30), 'RemovingTaints', `from ${uncleaned.length} servers: ${firstOf(uncleaned)}`);
 }
 
-const shown = 5;
-
-/** The first names of a list that may be long. */
-export const firstOf = (names: readonly string[]): string =>
-  names.length <= shown ? names.join(', ') : `${names.slice(0, shown).join(', ')}, …`;
+/** The first names of a list that may be long; of those of which there are so many. */
+export const firstOf = (names: readonly string[], count = names.length): string =>
+  count <= mostNamed ? names.join(', ') : `${names.slice(0, mostNamed).join(', ')}, …`;

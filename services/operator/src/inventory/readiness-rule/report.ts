@@ -11,13 +11,16 @@ export function reportRule(rule: ServerReadinessRule, facts: RuleFacts, outcome:
   return { fields: {}, conditions: [readyCondition(rule, outcome, inForce)] };
 }
 
-function standingOf({ selected, heldBack }: RuleFacts): Explanation & { reason: keyof typeof ruleReasons } {
+function standingOf({
+  selected,
+  heldBack,
+  firstHeldBack,
+}: RuleFacts): Explanation & { reason: keyof typeof ruleReasons } {
   if (selected === 0) return { reason: 'NoServerSelected', message: 'no server matches spec.serverSelector' };
-  if (heldBack.length === 0)
-    return { reason: 'AllServersReady', message: `${selected} servers selected, all of them ready` };
-  const names = heldBack.map(({ server, unmet }) => `${server} wants ${unmet}`);
+  if (heldBack === 0) return { reason: 'AllServersReady', message: `${selected} servers selected, all of them ready` };
+  const names = firstHeldBack.map(({ server, unmet }) => `${server} wants ${unmet}`);
   return {
     reason: 'ServersNotReady',
-    message: `${selected} servers selected, ${heldBack.length} not ready: ${firstOf(names)}`,
+    message: `${selected} servers selected, ${heldBack} not ready: ${firstOf(names, heldBack)}`,
   };
 }

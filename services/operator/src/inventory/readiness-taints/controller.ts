@@ -28,8 +28,13 @@ function saysOtherwise(before: KubeObject | undefined, after: KubeObject | undef
   return before === undefined || after === undefined || wordsOf(before) !== wordsOf(after);
 }
 
-/** The servers that a changed set of rules leaves with the wrong taints. */
-function serversToChange(_rule: ServerReadinessRule, { caches }: OperatorContext): string[] {
+/** The servers that a changed set of rules leaves with the wrong taints. One look answers for the rule as it was, too. */
+export function serversToChange(
+  rule: ServerReadinessRule,
+  { caches }: { readonly caches: Pick<OperatorContext['caches'], 'servers' | 'readinessRules'> },
+): string[] {
+  const current = caches.readinessRules.get(rule.metadata.name);
+  if (current !== undefined && current !== rule) return [];
   const rules = [...caches.readinessRules.all()];
   return [...caches.servers.all()]
     .filter((server) => taintPlanOf(server, rules) !== undefined)

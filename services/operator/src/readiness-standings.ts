@@ -1,0 +1,79 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import type { Change } from '@metal/kube/cache.ts';
+import type { OperatorCaches } from './context.ts';
+import { isHeldBack, isSameRule, isSubject, unmetCondition } from './readiness.ts';
+import { Signal } from './signal.ts';
+import { SortedNames } from './sorted-names.ts';
+
+/** What a rule says of the fleet; servers that are being deleted do not count. */
+export interface RuleStanding {
+  /** Servers that it speaks about. */
+  readonly selected: number;
+  /** Those of them that it holds back. */
+  readonly heldBack: Pick<SortedNames, 'size' | 'first'>;
+}
+
+/** How all readiness rules stand, kept up to date with each change: nobody goes through the fleet to report it. */
+export class ReadinessStandings {
+  readonly #caches: Pick<OperatorCaches, 'servers' | 'readinessRules'>;
+  readonly #standings = new Map<string, { selected: number; readonly heldBack: SortedNames }>();
+  /** What the named rule says of a server has changed; of one that is being deleted, anything about a server. */
+  readonly changed = new Signal();
+
+  constructor(caches: Pick<OperatorCaches, 'servers' | 'readinessRules'>) {
+    this.#caches = caches;
+  }
+
+  /** Follows both caches until disposed. */
+  start(): Disposable {
+    const subscriptions = [
+      this.#caches.servers.onChange((change) => this.#followServer(change)),
+      this.#caches.readinessRules.onChange(({ key, before, after }) => {
+        if (after === undefined) this.#standings.delete(key);
+        else if (!isSameRule(before, after)) this.#count(after);
+      }),
+    ];
+    for (const rule of this.#caches.readinessRules.all()) this.#count(rule);
+    return {
+      [Symbol.dispose]: () => {
+        subscriptions.forEach((subscription) => subscription[Symbol.dispose]());
+        this.#standings.clear();
+      },
+    };
+  }
+
+  of(rule: ServerReadinessRule): RuleStanding {
+    return this.#standings.get(rule.metadata.name) ?? { selected: 0, heldBack: new SortedNames() };
+  }
+
+  #count(rule: ServerReadinessRule): void {
+    const standing = { selected: 0, heldBack: new SortedNames() };
+    this.#standings.set(rule.metadata.name, standing);
+    for (const server of this.#caches.servers.all()) {
+      const verdict = verdictOn(server, rule);
+      if (verdict !== '') standing.selected += 1;
+      standing.heldBack.put(server.metadata.name, isAgainst(verdict));
+    }
+  }
+
+  #followServer({ key, before, after }: Change<Server>): void {
+    for (const rule of this.#caches.readinessRules.all()) {
+      const [was, is] = [verdictOn(before, rule), verdictOn(after, rule)];
+      const standing = this.#standings.get(rule.metadata.name);
+      if (standing !== undefined && was !== is) {
+        standing.selected += Number(is !== '') - Number(was !== '');
+        standing.heldBack.put(key, isAgainst(is));
+      }
+      if (was !== is || rule.metadata.deletionTimestamp !== undefined) this.changed.emit(rule.metadata.name);
+    }
+  }
+}
+
+/** `ready`, what the server lacks, or nothing where the rule does not speak about it. */
+function verdictOn(server: Server | undefined, rule: ServerReadinessRule): string {
+  if (server === undefined || server.metadata.deletionTimestamp !== undefined || !isSubject(server, rule)) return '';
+  return isHeldBack(server, rule) ? `wants ${unmetCondition(server, rule) ?? ''}` : 'ready';
+}
+
+const isAgainst = (verdict: string): boolean => verdict.startsWith('wants ');
