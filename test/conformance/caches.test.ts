@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConfigMap } from '@metal/kube/builtin.ts';
+import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
+import { ConfigMap, Secret } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { installKinds } from '@metal/kube/install-kinds.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
 import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
+import { type Asked, ApiServerRelay } from '@metal/lab/api-server-relay.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -13,14 +18,14 @@ const namespace = 'default';
 const count = 40;
 
 /** A cluster that holds some objects, and what a process is that follows them. */
-async function follow(cluster: ControlPlane, metrics = new Registry()) {
+async function follow({ kubeconfigPath }: Pick<ControlPlane, 'kubeconfigPath'>, metrics = new Registry()) {
   const stack = new AsyncDisposableStack();
-  const client = stack.use(createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, metrics }));
+  const client = stack.use(createKubeClient({ kubeconfigPath, metrics }));
   const caches = new CacheSet({ client, clock: createClock(), log: pino({ level: 'silent' }), metrics });
   const maps = caches.watch(ConfigMap, { namespace, labelSelector: 'group=followed' });
   stack.defer(() => caches.stop());
   await caches.start();
-  return { client, maps, metrics, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { client, caches, maps, metrics, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 const requests = async (metrics: Registry): Promise<Record<string, number>> => {
@@ -99,4 +104,100 @@ test('it is measured how long a watch takes to tell what this process has writte
   const measured = lags.find(({ labels }) => labels.le === '+Inf')?.value ?? 0;
   const unmeasured = count - measured;
   assert.ok(measured <= count && unmeasured < count, `of ${count} writes ${measured} were measured`);
+});
+
+const resumesWatch = ({ path }: Asked): boolean => path.includes('watch=true') && path.includes('resourceVersion=');
+
+/** A cache whose watch is lost and tells nothing any more, whatever is written: only a list does. */
+async function followDeaf(cluster: ControlPlane, relay: ApiServerRelay, metrics: Registry) {
+  const followed = await follow(relay, metrics);
+  relay.hold(resumesWatch);
+  const { promise: isDeaf, resolve } = Promise.withResolvers<void>();
+  using _held = relay.onChange(() => relay.held > 0 && resolve());
+  await cluster.stopApiServer();
+  await cluster.startApiServer();
+  await isDeaf;
+  return followed;
+}
+
+const rounds = 10;
+
+/** What catching up asked the API server for. */
+async function catchesUp(cluster: ControlPlane): Promise<Record<string, number>> {
+  await using other = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'other' });
+  await write(other, 'deleted');
+  await using relay = await ApiServerRelay.to(cluster.kubeconfigPath);
+  const metrics = new Registry();
+  await using followed = await followDeaf(cluster, relay, metrics);
+  const before = await requests(metrics);
+  const { caches, maps } = followed;
+  await other.delete(ConfigMap, { name: 'deleted', namespace });
+  for (let written = 1; written <= rounds; written += 1) {
+    await write(other, `map-${written}`);
+    await caches.catchUp();
+    const names = [...maps.all()].map(({ metadata }) => metadata.name);
+    assert.deepEqual(
+      names,
+      Array.from({ length: written }, (_, index) => `map-${index + 1}`),
+    );
+  }
+  const after = await requests(metrics);
+  return Object.fromEntries(Object.entries(after).map(([verb, sum]) => [verb, sum - (before[verb] ?? 0)]));
+}
+
+test('who catches up knows what was written before, although the watch is dead, by a streamed list', async () => {
+  await using cluster = await openCluster({ crds: false });
+  assert.deepEqual(await catchesUp(cluster), { watch: rounds });
+});
+
+test('where lists are not streamed, catching up reads pages', async () => {
+  await using cluster = await openCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
+  assert.deepEqual(await catchesUp(cluster), { watch: 0, list: rounds });
+});
+
+test('a kind that was missing, and is there when somebody catches up, is read in pages where lists are not streamed', async () => {
+  await using cluster = await openCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
+  await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
+  const caches = new CacheSet({ client, clock: createClock(), log: pino({ level: 'silent' }) });
+  await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
+  const configs = caches.watch(IPXEBootConfig, { isOptional: true });
+  await caches.start();
+  await caches.catchUp();
+  assert.equal(configs.size, 0);
+  await using other = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'other' });
+  await installKinds(other, [IPXEBootConfig]);
+  await other.create(IPXEBootConfig, {
+    metadata: { name: 'late', namespace },
+    spec: { kernelURL: 'k', initrdURL: 'i' },
+  });
+  await caches.catchUp();
+  assert.equal(configs.size, 1);
+});
+
+test('when one list fails, catching up fails at once, and the other lists are given up', async () => {
+  await using cluster = await openCluster({ crds: false });
+  await using relay = await ApiServerRelay.to(cluster.kubeconfigPath);
+  await using real = createKubeClient({ kubeconfigPath: relay.kubeconfigPath });
+  const othersWait = Promise.withResolvers<void>();
+  const othersAreGivenUp = Promise.withResolvers<void>();
+  let isFailing = false;
+  const watch: KubeClient['watch'] = async function* (kind, options) {
+    if (isFailing && kind.kind === 'Secret') {
+      await othersWait.promise;
+      throw new KubeError({ code: 'Unreachable', message: 'it is away' });
+    }
+    yield* real.watch(kind, options);
+  };
+  const absorbInto: KubeClient['absorbInto'] = (absorber) => real.absorbInto(absorber);
+  const client: KubeClient = Object.create(real, { watch: { value: watch }, absorbInto: { value: absorbInto } });
+  const caches = new CacheSet({ client, clock: createClock(), log: pino({ level: 'silent' }) });
+  await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
+  for (const kind of [ConfigMap, Secret]) caches.watch<KubeObject>(kind);
+  await caches.start();
+
+  isFailing = true;
+  relay.hold(({ path }) => path.includes('/configmaps') && path.includes('sendInitialEvents'));
+  using _listening = relay.onChange(() => (relay.held > 0 ? othersWait : othersAreGivenUp).resolve());
+  await assert.rejects(caches.catchUp(), /it is away/);
+  await othersAreGivenUp.promise;
 });

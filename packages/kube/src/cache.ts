@@ -114,10 +114,16 @@ export class CacheSet {
 
   /**
    * Afterwards every cache shows at least what was written, by whomever, before the call. A watch alone tells late, and
-   * not how late.
+   * not how late. Rejects with the KubeError of the first list that fails; the others are given up then.
    */
   async catchUp(): Promise<void> {
-    for (const { reflector } of this.#entries.values()) await reflector.catchUp(this.#stop.signal);
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, over.signal]);
+    try {
+      await Promise.all([...this.#entries.values()].map(({ reflector }) => reflector.catchUp(signal)));
+    } finally {
+      over.abort(new Error('another list failed'));
+    }
   }
 
   /** Resources whose first list is still coming in, and why it did not come when it was last asked for. */

@@ -78,11 +78,14 @@ export class Reflector {
     }
   }
 
-  /** Reads what there is now, beside the watch: afterwards the store shows all that was written before the call. */
+  /**
+   * Lists what there is now, beside the watch: afterwards the store shows all that was written before the call. Streamed or
+   * in pages, a list that is asked for without a version is no older than its request.
+   */
   async catchUp(signal: AbortSignal): Promise<void> {
     const census = this.#begin();
     try {
-      census.complete(await this.#takePages(census, signal));
+      census.complete(await this.#takeAll(census, signal));
     } catch (error) {
       if (!this.#options.isOptional || !isNotFound(error)) throw error;
     }
@@ -95,14 +98,14 @@ export class Reflector {
   async #listAndWatch(signal: AbortSignal): Promise<void> {
     const census = this.#begin();
     for await (const event of this.#events(undefined, signal)) {
-      if (this.#version !== undefined) this.#follow(event);
-      else this.#count(census, this.#sound(event));
+      if (this.#version !== undefined) {
+        this.#follow(event);
+        continue;
+      }
+      const version = this.#count(census, event);
+      if (version !== undefined) this.#complete(census, version);
     }
-    if (this.#version === undefined)
-      throw new KubeError({
-        code: 'Timeout',
-        message: `list of ${this.#options.kind.plural} ended before it was complete; it is asked for again`,
-      });
+    if (this.#version === undefined) throw this.#endedEarly();
   }
 
   async #listInPages(signal: AbortSignal): Promise<void> {
@@ -111,6 +114,26 @@ export class Reflector {
   }
 
   /** Resolves with the version of the whole list. */
+  async #takeAll(census: Census<KubeObject>, signal: AbortSignal): Promise<string> {
+    if (this.#listsAreStreamed) {
+      try {
+        return await this.#takeStream(census, signal);
+      } catch (error) {
+        if (!isInvalid(error)) throw error;
+        this.#turnToPages(error);
+      }
+    }
+    return this.#takePages(census, signal);
+  }
+
+  async #takeStream(census: Census<KubeObject>, signal: AbortSignal): Promise<string> {
+    for await (const event of this.#events(undefined, signal)) {
+      const version = this.#count(census, event);
+      if (version !== undefined) return version;
+    }
+    throw this.#endedEarly();
+  }
+
   async #takePages(census: Census<KubeObject>, signal: AbortSignal): Promise<string> {
     const { client, kind, scope } = this.#options;
     let version = '';
@@ -133,8 +156,8 @@ export class Reflector {
     return this.#options.store.census();
   }
 
-  #complete(census: Census<KubeObject>, resourceVersion: string | undefined): void {
-    census.complete(resourceVersion ?? '');
+  #complete(census: Census<KubeObject>, resourceVersion: string): void {
+    census.complete(resourceVersion);
     this.#options.lag?.forget();
     this.#version = resourceVersion;
     this.#pauseMs = firstPauseMs;
@@ -142,12 +165,14 @@ export class Reflector {
     this.#synced.resolve();
   }
 
-  /** Deletions are told while a list comes in, too: of what it has told before. */
-  #count(census: Census<KubeObject>, event: ObjectEvent<KubeObject>): void {
-    const { type, object } = event;
-    if (endsList(event)) this.#complete(census, object.metadata.resourceVersion);
-    else if (type === 'DELETED') census.lose(object);
+  /** The version of the whole list, once it is told. Deletions are told while it comes in, too: of what it has told before. */
+  #count(census: Census<KubeObject>, event: WatchEvent<KubeObject>): string | undefined {
+    const told = this.#sound(event);
+    const { type, object } = told;
+    if (endsList(told)) return object.metadata.resourceVersion;
+    if (type === 'DELETED') census.lose(object);
     else if (type !== 'BOOKMARK') census.take(object);
+    return undefined;
   }
 
   #follow(event: WatchEvent<KubeObject>): void {
@@ -174,16 +199,24 @@ export class Reflector {
 
   /** A version that is too old means that deletions were missed: list again. Anything else resumes after a pause. */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
-    const { kind, log, isOptional } = this.#options;
     const code = error instanceof KubeError ? error.code : undefined;
     if (code === 'Expired') this.#version = undefined;
-    if (code === 'Invalid' && this.#version === undefined && this.#listsAreStreamed) {
-      this.#listsAreStreamed = false;
-      log.debug({ resource: kind.plural, error: wordsOf(error) }, 'lists are not streamed here, reading pages');
-      return;
-    }
-    if (isOptional && code === 'NotFound') return this.#waitForKind(signal);
+    if (isInvalid(error) && this.#version === undefined && this.#listsAreStreamed) return this.#turnToPages(error);
+    if (this.#options.isOptional && code === 'NotFound') return this.#waitForKind(signal);
     await this.#pause(error, signal);
+  }
+
+  #turnToPages(refusal: KubeError): void {
+    const { kind, log } = this.#options;
+    this.#listsAreStreamed = false;
+    log.debug({ resource: kind.plural, error: refusal.message }, 'lists are not streamed here, reading pages');
+  }
+
+  #endedEarly(): KubeError {
+    return new KubeError({
+      code: 'Timeout',
+      message: `list of ${this.#options.kind.plural} ended before it was complete; it is asked for again`,
+    });
   }
 
   async #waitForKind(signal: AbortSignal): Promise<void> {
@@ -202,5 +235,7 @@ export class Reflector {
     await clock.sleep(pauseMs, signal).catch(() => undefined);
   }
 }
+
+const isInvalid = (error: unknown): error is KubeError => error instanceof KubeError && error.code === 'Invalid';
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
