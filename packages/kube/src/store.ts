@@ -2,15 +2,11 @@ import type { Cache, Change, Indexes } from './cache.ts';
 import { InternedStrings } from './interned-strings.ts';
 import { keyOf, type KubeObject, type ObjectRef } from './kind.ts';
 import { settled } from './settled.ts';
+import { StoreIndex } from './store-index.ts';
 import { isNewerVersion } from './versions.ts';
 
 /** How many deleted UIDs are remembered, so that a late answer to a write cannot bring an object back. */
 const graveyardSize = 4_096;
-
-interface Index<T> {
-  readonly keysOf: (object: T) => readonly string[];
-  readonly files: Map<string, Set<string>>;
-}
 
 /** A complete list that comes in object by object. What it lacks when it is complete is gone. */
 export interface Census<T> {
@@ -25,7 +21,7 @@ export interface Census<T> {
 /** The memory behind a cache: objects by key, filed in indexes, newest version wins. */
 export class Store<T extends KubeObject> implements Cache<T> {
   readonly #objects = new Map<string, T>();
-  readonly #indexes = new Map<string, Index<T>>();
+  readonly #indexes = new Map<string, StoreIndex<T>>();
   readonly #listeners = new Set<(change: Change<T>) => void>();
   readonly #deleted = new Set<string>();
   readonly #strings: InternedStrings;
@@ -53,8 +49,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
       throw new TypeError(
         `there is no index "${index}"; declared are ${[...this.#indexes.keys()].join(', ') || 'none'}`,
       );
-    const keys = filed.files.get(value) ?? [];
-    return [...keys].map((key) => this.#objects.get(key)).filter((object) => object !== undefined);
+    return [...filed.keysUnder(value)].map((key) => this.#objects.get(key)).filter((object) => object !== undefined);
   }
 
   onChange(listener: (change: Change<T>) => void): Disposable {
@@ -63,10 +58,10 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 
   addIndexes(indexes: Indexes<T>): void {
-    for (const [name, keysOf] of Object.entries(indexes)) {
-      const index: Index<T> = { keysOf, files: new Map() };
+    for (const [name, valuesOf] of Object.entries(indexes)) {
+      const index = new StoreIndex(valuesOf);
       this.#indexes.set(name, index);
-      for (const [key, object] of this.#objects) refile(index, key, undefined, object);
+      for (const [key, object] of this.#objects) index.refile(key, undefined, object);
     }
   }
 
@@ -120,12 +115,12 @@ export class Store<T extends KubeObject> implements Cache<T> {
   #put(key: string, before: T | undefined, object: T): void {
     const after = settled(object, this.#strings);
     this.#objects.set(key, after);
-    for (const index of this.#indexes.values()) refile(index, key, before, after);
+    for (const index of this.#indexes.values()) index.refile(key, before, after);
     this.#tell({ key, before, after });
   }
 
   #drop(key: string, before: T): void {
-    for (const index of this.#indexes.values()) refile(index, key, before, undefined);
+    for (const index of this.#indexes.values()) index.refile(key, before, undefined);
     this.#objects.delete(key);
     this.#tell({ key, before });
   }
@@ -140,24 +135,6 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const [oldest] = this.#deleted;
     if (this.#deleted.size > graveyardSize && oldest !== undefined) this.#deleted.delete(oldest);
   }
-}
-
-/** Most changes leave an object filed where it was. */
-function refile<T>({ keysOf, files }: Index<T>, key: string, before: T | undefined, after: T | undefined): void {
-  const values = after === undefined ? [] : keysOf(after);
-  for (const value of before === undefined ? [] : keysOf(before))
-    if (!values.includes(value)) unfile(files, value, key);
-  for (const value of values) {
-    const file = files.get(value);
-    if (file === undefined) files.set(value, new Set([key]));
-    else file.add(key);
-  }
-}
-
-function unfile(files: Map<string, Set<string>>, value: string, key: string): void {
-  const file = files.get(value);
-  file?.delete(key);
-  if (file?.size === 0) files.delete(value);
 }
 
 const isNewer = (candidate: KubeObject, known: KubeObject): boolean =>

@@ -1,0 +1,37 @@
+/**
+ * Keys of objects, filed under values that the objects have. Under most values there is one key, and it is kept as it is: a
+ * set around it would take four times the memory of the whole file.
+ */
+export class StoreIndex<T> {
+  readonly #valuesOf: (object: T) => readonly string[];
+  readonly #files = new Map<string, string | Set<string>>();
+
+  constructor(valuesOf: (object: T) => readonly string[]) {
+    this.#valuesOf = valuesOf;
+  }
+
+  keysUnder(value: string): Iterable<string> {
+    const file = this.#files.get(value) ?? [];
+    return typeof file === 'string' ? [file] : file;
+  }
+
+  /** Most changes leave an object filed where it was. */
+  refile(key: string, before: T | undefined, after: T | undefined): void {
+    const values = after === undefined ? [] : this.#valuesOf(after);
+    for (const value of before === undefined ? [] : this.#valuesOf(before))
+      if (!values.includes(value)) this.#remove(value, key);
+    for (const value of values) this.#add(value, key);
+  }
+
+  #add(value: string, key: string): void {
+    const file = this.#files.get(value) ?? key;
+    if (typeof file !== 'string') file.add(key);
+    else this.#files.set(value, file === key ? key : new Set([file, key]));
+  }
+
+  #remove(value: string, key: string): void {
+    const file = this.#files.get(value);
+    if (file instanceof Set) file.delete(key);
+    if (file === key || (file instanceof Set && file.size === 0)) this.#files.delete(value);
+  }
+}
