@@ -79,7 +79,7 @@ export class Preparation implements AsyncDisposable {
         if (after !== undefined && (before === undefined || isNews(before, after))) this.#lookAgain(key);
       }),
     );
-    for (const boot of bootConfigurations.all()) this.#queue.add(keyOf(boot));
+    this.#queue.addBacklog([...bootConfigurations.all()].map(keyOf));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
