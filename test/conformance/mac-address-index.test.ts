@@ -141,6 +141,31 @@ test('endpoints that appear together cost two writes, one that goes costs one at
   assert.equal(replica.writes, 4, 'of the start there was nothing to write');
 });
 
+test('of endpoints that go one after the other the first few are corrected at once, the others once a second', async () => {
+  await using people = await openPeople();
+  const { clock, pass } = handClock();
+  await using replica = await openReplica(clock);
+  const { endpoints } = replica;
+  const names = Array.from({ length: 40 }, (_, number) => `node-${number}`);
+  await Promise.all(names.map((name, number) => people.plugIn(name, macOf(number))));
+  await until(endpoints, () => endpoints.size === names.length);
+  using _keeping = replica.keep();
+  await replica.says(Object.fromEntries(names.map((name, number) => [macOf(number), name])));
+  const { writes } = replica;
+  const goes = async (number: number) => {
+    await people.remove(`node-${number}`);
+    await until(endpoints, () => endpoints.size === names.length - 1 - number);
+  };
+  await goes(0);
+  await replica.says(Object.fromEntries(names.map((name, number) => [macOf(number), name] as const).slice(1)));
+  assert.equal(replica.writes - writes, 1, 'no time has passed');
+  for (let number = 1; number < names.length; number += 1) await goes(number);
+  const atOnce = replica.writes - writes;
+  pass(1_000);
+  await replica.says({});
+  assert.ok(atOnce <= 4 && replica.writes - writes <= 5, `${atOnce} at once, and ${replica.writes - writes - atOnce}`);
+});
+
 test('of twins that slipped in the index names the one that is acted on, and then the next', async () => {
   await using people = await openPeople();
   await using replica = await openReplica(handClock().clock); // nothing waits for time to pass

@@ -21,6 +21,9 @@ interface MacAddressIndexOptions {
 /** New addresses are written at most this often, however many Endpoints appear at once. */
 const gatheringMs = seconds(1);
 
+/** Corrections in a row that wait for nothing. Who deletes a fleet has it corrected once in the time above. */
+const correctionsAtOnce = 4;
+
 /** There is one thing to do, for all indexes together. */
 const everything = 'everything';
 
@@ -30,13 +33,16 @@ const everything = 'everything';
  *   Endpoints, BMCs ─► which Endpoint has which MAC address ─► compared with the indexes ─► what differs is written
  *
  * Nothing is remembered between two comparisons, so a new leader goes on where the one before ended. The first new
- * address is written at once, those that follow within the second together. What refuses wrongly is corrected at once.
+ * address is written at once, those that follow within the second together. What refuses wrongly is corrected at once, a
+ * few times in a row, and then what comes within a second together.
  * Nothing depends on it but the refusal: twins that get past it are told by the Endpoint controller.
  */
 export class MacAddressIndexKeeper {
   readonly #options: MacAddressIndexOptions;
   readonly #hasBmc: (endpoint: Endpoint) => boolean;
   #wroteAt = -Infinity;
+  /** Until when corrections have used up what they may write. */
+  #correctionsSpentUntil = -Infinity;
 
   constructor(options: MacAddressIndexOptions) {
     this.#options = options;
@@ -78,9 +84,11 @@ export class MacAddressIndexKeeper {
     if (macAddress === undefined) return;
     const holder = holderOf(endpoints.by('mac', macAddress), this.#hasBmc)?.metadata.name;
     const written = [...macAddressIndexes.all()].flatMap(({ spec }) => spec.endpoints[macAddress] ?? []);
-    if (written.some((name) => name !== holder)) queue.add(everything);
+    const now = this.#options.clock.now();
+    if (written.some((name) => name !== holder))
+      queue.addAfter(everything, this.#correctionsSpentUntil - (correctionsAtOnce - 1) * gatheringMs - now);
     else if (written.length === 0 && holder !== undefined)
-      queue.addAfter(everything, this.#wroteAt + gatheringMs - this.#options.clock.now());
+      queue.addAfter(everything, this.#wroteAt + gatheringMs - now);
   }
 
   /** Not told as an event or condition: no object is concerned, and the log says why twins were not refused. */
@@ -88,7 +96,9 @@ export class MacAddressIndexKeeper {
     const key = queue.take();
     if (key === undefined) return;
     try {
-      for (const change of this.#plan()) {
+      const changes = this.#plan();
+      if (changes.some(isCorrection)) this.#spendOnCorrection();
+      for (const change of changes) {
         this.#wroteAt = this.#options.clock.now();
         await this.#write(change, signal);
       }
@@ -97,6 +107,10 @@ export class MacAddressIndexKeeper {
       if (!signal.aborted) this.#failed(error, queue.addAfterFailure(key));
     }
     queue.done(key);
+  }
+
+  #spendOnCorrection(): void {
+    this.#correctionsSpentUntil = Math.max(this.#correctionsSpentUntil, this.#options.clock.now()) + gatheringMs;
   }
 
   #failed(err: unknown, nextInMs: number): void {
@@ -130,3 +144,7 @@ export class MacAddressIndexKeeper {
 }
 
 const endpointOf = (bmc: BMC | undefined): string => bmc?.spec?.endpointRef?.name ?? '';
+
+/** Of what is written, not only something new. */
+const isCorrection = ({ index, entries }: IndexChange): boolean =>
+  Object.keys(entries).some((macAddress) => index?.spec.endpoints[macAddress] !== undefined);
