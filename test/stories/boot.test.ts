@@ -350,10 +350,10 @@ test('a token of ours that nobody knows is asked about until it is known to be g
   await room.client.delete(ServerBootConfiguration, server.boot.metadata);
   let lists = 0;
   const client: typeof room.client = Object.create(room.client, {
-    list: {
-      value: (...request: Parameters<typeof room.client.list>) => {
+    pages: {
+      value: (...request: Parameters<typeof room.client.pages>) => {
         lists += 1;
-        return room.client.list(...request);
+        return room.client.pages(...request);
       },
     },
   });
@@ -371,8 +371,9 @@ test('a token of ours that nobody knows is asked about until it is known to be g
 
 test('a token of ours that nobody knows waits while the API server is away', async () => {
   const server = await preparedBoot('known-elsewhere');
-  const list = () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
-  const client: typeof room.client = Object.create(room.client, { list: { value: list } });
+  const next = () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
+  const pages = () => ({ [Symbol.asyncIterator]: () => ({ next }) });
+  const client: typeof room.client = Object.create(room.client, { pages: { value: pages } });
   const bootConfigurations = new Store<ServerBootConfiguration>();
   await using cutOff = await startBoot(optionsFor({ client, bootConfigurations }));
   const answer = await fetch(`${cutOff.url}/boot/${server.token}/kernel`);

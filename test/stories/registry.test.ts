@@ -536,7 +536,8 @@ test('a registry whose watches died before a boot was prepared takes its report,
   await using lagging = await startRegistry(optionsFor(dead));
   const server = await room.discovering('prepared-elsewhere');
   const away = () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
-  const client: typeof room.client = Object.create(room.client, { list: { value: away }, find: { value: away } });
+  const pages = () => ({ [Symbol.asyncIterator]: () => ({ next: away }) });
+  const client: typeof room.client = Object.create(room.client, { pages: { value: pages }, find: { value: away } });
   for (const caches of [dead, { ...dead, bootConfigurations: room.bootConfigurations }]) {
     await using cutOff = await startRegistry(optionsFor({ ...caches, client }));
     const answer = await report(server, { at: cutOff });

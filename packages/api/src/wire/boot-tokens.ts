@@ -8,7 +8,7 @@ import { uidOfBootToken } from './boot-token.ts';
 export interface BootTokensOptions {
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
   readonly bootTokenKey: () => Promise<Uint8Array>;
-  readonly client: Pick<KubeClient, 'list'>;
+  readonly client: Pick<KubeClient, 'pages'>;
   readonly clock: Clock;
 }
 
@@ -28,7 +28,7 @@ export class BootTokens implements Disposable {
   readonly #options: BootTokensOptions;
   readonly #keyByUid = new Map<string, string>();
   readonly #gone = new Set<string>();
-  readonly #lists: SharedQuestions<readonly ServerBootConfiguration[]>;
+  readonly #lists: SharedQuestions<ReadonlyMap<string, ServerBootConfiguration>>;
   readonly #listening: Disposable;
 
   constructor(options: BootTokensOptions) {
@@ -48,27 +48,38 @@ export class BootTokens implements Disposable {
   async find(token: string): Promise<ServerBootConfiguration | undefined> {
     const uid = uidOfBootToken(await this.#options.bootTokenKey(), token);
     if (uid === undefined) return undefined;
-    const known = this.#options.bootConfigurations.get(this.#keyByUid.get(uid) ?? '');
-    return known?.metadata.uid === uid ? known : this.#asked(uid);
+    return this.#known(uid) ?? this.#asked(uid);
   }
 
   [Symbol.dispose](): void {
     this.#listening[Symbol.dispose]();
   }
 
+  #known(uid: string): ServerBootConfiguration | undefined {
+    const known = this.#options.bootConfigurations.get(this.#keyByUid.get(uid) ?? '');
+    return known?.metadata.uid === uid ? known : undefined;
+  }
+
   async #asked(uid: string): Promise<ServerBootConfiguration | undefined> {
     if (this.#gone.has(uid)) return undefined;
-    const boots = await this.#lists.ask('all', () => this.#list());
-    const boot = boots.find(({ metadata }) => metadata.uid === uid);
+    const unknown = await this.#lists.ask('all', () => this.#listUnknown());
+    // Our watch may have told of it while the API server was asked.
+    const boot = unknown.get(uid) ?? this.#known(uid);
     if (boot === undefined) this.#bury(uid);
     return boot;
   }
 
-  async #list(): Promise<readonly ServerBootConfiguration[]> {
-    const { items } = await this.#options.client.list(ServerBootConfiguration, {
-      signal: AbortSignal.timeout(deadlineMs),
-    });
-    return items;
+  /** By UID: what of a fleet we know already is not kept twice. */
+  async #listUnknown(): Promise<ReadonlyMap<string, ServerBootConfiguration>> {
+    const { client } = this.#options;
+    const unknown = new Map<string, ServerBootConfiguration>();
+    for await (const { items } of client.pages(ServerBootConfiguration, { signal: AbortSignal.timeout(deadlineMs) })) {
+      for (const boot of items) {
+        const { uid = '' } = boot.metadata;
+        if (this.#known(uid) === undefined) unknown.set(uid, boot);
+      }
+    }
+    return unknown;
   }
 
   #add({ metadata }: ServerBootConfiguration): void {
