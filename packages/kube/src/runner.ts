@@ -12,6 +12,7 @@ import { keyOf, type KubeObject } from './kind.ts';
 import { WorkQueue } from './queue.ts';
 import { Slots } from './slots.ts';
 import { type StatusNews, statusNews } from './status.ts';
+import { SharedTurnEnds, type TurnEnds, unsharedTurnEnds } from './turn-ends.ts';
 import { UntoldWaits } from './untold-waits.ts';
 
 /** What is pointless until something changes is looked at again after this long, and then less and less often. */
@@ -68,19 +69,11 @@ interface Stand<Phase extends string> {
   dirty: boolean;
 }
 
-/** What ends a turn before its time. */
-interface Ends {
-  /** Its object is another replica's, or about to be: nothing more is done, reported or tried again here. */
-  readonly isCut: () => boolean;
-  /** Aborted then, or when everything ends. */
-  readonly signal: AbortSignal;
-}
-
 /** A turn that is under way. */
 interface Running {
   /** By which key its object is shared. */
   readonly sharedBy: string | undefined;
-  readonly cut: AbortController;
+  readonly ends: TurnEnds;
   readonly finished: Promise<void>;
 }
 
@@ -130,7 +123,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     const turns = [...this.#turns.values()].filter(({ sharedBy }) => sharedBy !== undefined && isConcerned(sharedBy));
     return {
       finished: Promise.all(turns.map(({ finished }) => finished)).then(() => undefined),
-      cutShort: () => turns.forEach(({ cut }) => cut.abort(new Error('another replica takes over'))),
+      cutShort: () => turns.forEach(({ ends }) => ends.cutShort()),
     };
   }
 
@@ -205,19 +198,19 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   }
 
   #begin(key: string): void {
-    const cut = new AbortController();
     const sharedBy = this.#sharedKeyOf(key);
-    const { signal, share } = this.#runtime;
-    const isCut = () => cut.signal.aborted || share?.mayAct(sharedBy ?? '') === false;
-    const ends: Ends =
-      sharedBy === undefined
-        ? { isCut: () => false, signal }
-        : { isCut, signal: AbortSignal.any([signal, cut.signal]) };
+    const ends = this.#endsOf(sharedBy);
     const finished = this.#work(key, ends);
-    this.#turns.set(key, { sharedBy, cut, finished });
+    this.#turns.set(key, { sharedBy, ends, finished });
   }
 
-  async #work(key: string, ends: Ends): Promise<void> {
+  #endsOf(sharedBy: string | undefined): TurnEnds {
+    const { signal, share } = this.#runtime;
+    if (sharedBy === undefined || share === undefined) return unsharedTurnEnds(signal);
+    return new SharedTurnEnds(signal, () => share.mayAct(sharedBy));
+  }
+
+  async #work(key: string, ends: TurnEnds): Promise<void> {
     const { metrics } = this.#runtime;
     const stop = metrics.turnStarted(this.#definition.name);
     let result: 'success' | 'error' | 'requeue' | 'requeue_after' = 'success';
@@ -234,7 +227,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     }
   }
 
-  async #turn(key: string, ends: Ends): Promise<'success' | 'requeue' | 'requeue_after'> {
+  async #turn(key: string, ends: TurnEnds): Promise<'success' | 'requeue' | 'requeue_after'> {
     const first = this.#runtime.caches.of(this.#definition.kind).get(key);
     if (first === undefined) return this.#forget(key);
     const deleting = first.metadata.deletionTimestamp !== undefined;
@@ -250,7 +243,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     }
   }
 
-  async #steps(key: string, stand: Stand<Phase>, ends: Ends): Promise<'success' | 'requeue' | 'requeue_after'> {
+  async #steps(key: string, stand: Stand<Phase>, ends: TurnEnds): Promise<'success' | 'requeue' | 'requeue_after'> {
     for (let step = 0; step < stepsPerTurn; step += 1) {
       if (ends.isCut()) throw new Error('another replica takes over');
       const object = this.#runtime.caches.of(this.#definition.kind).get(key);
@@ -262,7 +255,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       const decision = this.#judge(object, facts, stand);
       this.#say(key, object, stand, decision);
       if (decision.kind === 'go') this.#enter(key, object, stand, decision);
-      else if (decision.kind === 'act') await this.#do(key, { object, facts, decision, stand, signal: ends.signal });
+      else if (decision.kind === 'act') await this.#do(key, { object, facts, decision, stand, ends });
       else return this.#rest(key, object, facts, decision, stand);
     }
     throw new OperatorError({
@@ -292,9 +285,9 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
 
   async #do(
     key: string,
-    deed: { object: T; facts: Facts; decision: Act<Action>; stand: Stand<Phase>; signal: AbortSignal },
+    deed: { object: T; facts: Facts; decision: Act<Action>; stand: Stand<Phase>; ends: TurnEnds },
   ): Promise<void> {
-    const { object, facts, decision, stand, signal } = deed;
+    const { object, facts, decision, stand, ends } = deed;
     const { kind: word, reason, message } = decision;
     const written = stand.dirty
       ? await this.#applyStatus(object, facts, this.#outcome(stand, { kind: word, reason, message }))
@@ -309,7 +302,9 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
       facts,
       context: this.#context,
       now: clock.now(),
-      signal,
+      get signal() {
+        return ends.signal;
+      },
       get log() {
         return log.child({ object: key });
       },
