@@ -11,6 +11,7 @@ import { pauseBeforeRetry } from './retries.ts';
 import { hiddenRoot, type ServiceRoot, serviceRoot, sessionsPath } from './service-root.ts';
 import { Authentication, type Credentials } from './session.ts';
 import { Silences } from './silences.ts';
+import { TlsContexts } from './tls-contexts.ts';
 import { type Traits, traitsOf } from './traits.ts';
 import type { Method, RawAnswer } from './transport.ts';
 
@@ -35,6 +36,8 @@ export interface BmcOptions {
   readonly clock: Clock;
   /** Where many BMCs share a limit for connections that wait. */
   readonly silences?: Silences | undefined;
+  /** Where many BMCs are trusted for the same reasons. */
+  readonly tlsContexts?: TlsContexts | undefined;
   /** 0 ≤ x < 1, for jitter. */
   readonly random?: () => number;
   readonly limits?: Partial<BmcLimits>;
@@ -120,6 +123,7 @@ export class Bmc implements AsyncDisposable {
       endpoint,
       clock,
       silences: options.silences ?? new Silences({ clock }),
+      tlsContexts: options.tlsContexts ?? new TlsContexts(),
       random,
       limits: this.#limits,
       observer,

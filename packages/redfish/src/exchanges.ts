@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { handedOverError, RedfishError, type RedfishErrorCode } from './errors.ts';
 import type { Silences } from './silences.ts';
+import type { TlsContexts } from './tls-contexts.ts';
 import { type Exchange, type RawAnswer, Transport } from './transport.ts';
 
 /** One exchange that is over. */
@@ -30,6 +31,7 @@ export interface ExchangesOptions {
   readonly endpoint: BmcEndpoint;
   readonly clock: Clock;
   readonly silences: Silences;
+  readonly tlsContexts: TlsContexts;
   readonly random: () => number;
   readonly limits: {
     readonly inFlight: number;
@@ -53,13 +55,13 @@ export class Exchanges {
   readonly #origin: string;
 
   constructor(options: ExchangesOptions) {
-    const { endpoint, clock, silences, random, limits, observer, onBreaker, mayTalk = () => true } = options;
-    const { callDeadlineMs, inFlight, maxBodyBytes } = limits;
+    const { endpoint, clock, random, limits, observer, onBreaker, mayTalk = () => true } = options;
     this.#clock = clock;
     this.#observer = observer;
     this.#mayTalk = mayTalk;
     this.#origin = originOf(endpoint);
-    this.#transport = new Transport({ endpoint, clock, silences, maxBodyBytes, inFlight, callDeadlineMs, mayTalk });
+    const { silences, tlsContexts } = options;
+    this.#transport = new Transport({ endpoint, clock, silences, tlsContexts, ...limits, mayTalk });
     this.#breaker = new Breaker({
       clock,
       random,

@@ -6,7 +6,8 @@ import { collect, type Collected } from './collect.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { closedError, handedOverError, RedfishError } from './errors.ts';
 import { longestSilenceMs, mostInSilence, type Silences } from './silences.ts';
-import { trustingConnector } from './trust.ts';
+import type { TlsContexts } from './tls-contexts.ts';
+import { trustingConnector, type TrustingConnector } from './trust.ts';
 
 export type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
 
@@ -29,8 +30,9 @@ export interface RawAnswer {
 export interface TransportOptions {
   readonly endpoint: BmcEndpoint;
   readonly clock: Clock;
-  /** Of all BMCs together. */
+  /** Of all BMCs together, like the next. */
   readonly silences: Silences;
+  readonly tlsContexts: TlsContexts;
   readonly maxBodyBytes: number;
   /** Exchanges at the same time. */
   readonly inFlight: number;
@@ -44,6 +46,7 @@ export interface TransportOptions {
 export class Transport {
   readonly #options: TransportOptions;
   readonly #origin: string;
+  readonly #connector: TrustingConnector;
   readonly #clientOptions: Client.Options;
   /** Connections that wait for the next request, that which was used last at the end; no more than may be busy at once. */
   #idle: Client[] = [];
@@ -52,11 +55,12 @@ export class Transport {
   #isClosed = false;
 
   constructor(options: TransportOptions) {
-    const { endpoint, callDeadlineMs, mayTalk } = options;
+    const { endpoint, callDeadlineMs, tlsContexts, mayTalk } = options;
     this.#options = options;
     this.#origin = originOf(endpoint);
+    this.#connector = trustingConnector(endpoint, callDeadlineMs, tlsContexts);
     this.#clientOptions = {
-      connect: allowed(trustingConnector(endpoint, callDeadlineMs), originOf(endpoint), mayTalk),
+      connect: allowed(this.#connector.connect, this.#origin, mayTalk),
       // The deadline of the exchange is the only one.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -94,6 +98,7 @@ export class Transport {
     this.#isClosed = true;
     for (const end of this.#running) end.abort();
     this.#silence?.[Symbol.dispose]();
+    this.#connector[Symbol.dispose]();
     await this.#hangUp();
   }
 

@@ -1,23 +1,34 @@
-import { createSecureContext, type PeerCertificate, type SecureContext, TLSSocket } from 'node:tls';
+import { type PeerCertificate, TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
+import type { TakenContext, TlsContexts } from './tls-contexts.ts';
+
+/** Opens connections until it is disposed. */
+export interface TrustingConnector extends Disposable {
+  readonly connect: buildConnector.connector;
+}
 
 /**
  * Opens connections to one BMC and hands them out only when its certificate is trusted: nothing, and least of all a
  * password, is written before. Sessions are not resumed, because a resumed one does not show the certificate again.
  */
-export function trustingConnector(endpoint: BmcEndpoint, timeoutMs: number): buildConnector.connector {
-  const context = contextOf(endpoint);
+export function trustingConnector(endpoint: BmcEndpoint, timeoutMs: number, contexts: TlsContexts): TrustingConnector {
+  const taken = contextOf(endpoint, contexts);
   // Said at the first call, where somebody waits for the answer.
-  if (context instanceof RedfishError) return (_options, callback) => callback(context, null);
+  if (taken instanceof RedfishError)
+    return { connect: (_options, callback) => callback(taken, null), [Symbol.dispose]: () => undefined };
   const connect = buildConnector({
     timeout: timeoutMs,
     allowH2: false,
     maxCachedSessions: 0,
     rejectUnauthorized: false,
-    ...(context === undefined ? {} : { secureContext: context }),
+    ...(taken === undefined ? {} : { secureContext: taken.context }),
   });
+  return { connect: onlyTrusted(connect, endpoint), [Symbol.dispose]: () => taken?.[Symbol.dispose]() };
+}
+
+function onlyTrusted(connect: buildConnector.connector, endpoint: BmcEndpoint): buildConnector.connector {
   if (endpoint.scheme === 'http' || endpoint.tls?.insecureSkipVerify === true) return connect;
   return (options, callback) => {
     connect(options, (error, socket) => {
@@ -30,12 +41,10 @@ export function trustingConnector(endpoint: BmcEndpoint, timeoutMs: number): bui
   };
 }
 
-/** Made once per conversation: reading a bundle costs more than a handshake. */
-function contextOf(endpoint: BmcEndpoint): SecureContext | RedfishError | undefined {
-  const { caPem = '' } = endpoint.tls ?? {};
-  if (caPem === '' || endpoint.scheme === 'http') return undefined;
+function contextOf(endpoint: BmcEndpoint, contexts: TlsContexts): TakenContext | RedfishError | undefined {
+  if (endpoint.scheme === 'http') return undefined;
   try {
-    return createSecureContext({ ca: caPem });
+    return contexts.take(endpoint.tls?.caPem ?? '');
   } catch (cause) {
     return new RedfishError({
       code: 'TlsUntrusted',

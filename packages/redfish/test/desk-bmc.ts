@@ -5,13 +5,15 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { Bmc, type BmcLimits, type BmcObserver } from '../src/bmc.ts';
 import type { Clock } from '../src/clock.ts';
 import { type BmcEndpoint } from '../src/endpoint.ts';
 import { Password } from '../src/password.ts';
 import type { Silences } from '../src/silences.ts';
+import type { TlsContexts } from '../src/tls-contexts.ts';
 
 export interface Seen {
   readonly method: string;
@@ -31,7 +33,7 @@ export interface DeskBmcOptions {
   readonly sessions?: boolean;
   /** ExpandQuery as advertised; members then come along when they are asked for. */
   readonly expand?: object;
-  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly tls?: ServerOptions;
 }
 
 /** A real HTTP server that behaves like a small BMC, with everything it is asked written down. */
@@ -42,6 +44,8 @@ export class DeskBmc implements AsyncDisposable {
   intercept: Intercept = () => false;
   password: string;
   connections = 0;
+  /** Of these, how many resumed a TLS session of an earlier one. */
+  resumed = 0;
   inFlight = 0;
   mostInFlight = 0;
   readonly #options: DeskBmcOptions;
@@ -53,8 +57,9 @@ export class DeskBmc implements AsyncDisposable {
     this.password = options.password ?? 'calvin';
     const listener = (request: IncomingMessage, response: ServerResponse) => void this.#hear(request, response);
     this.#server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
-    this.#server.on(options.tls === undefined ? 'connection' : 'secureConnection', () => {
+    this.#server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       this.connections += 1;
+      if (socket instanceof TLSSocket && socket.isSessionReused()) this.resumed += 1;
     });
     this.#furnish();
   }
@@ -236,6 +241,7 @@ export interface CallOut {
   readonly observer?: BmcObserver;
   readonly mayTalk?: () => boolean;
   readonly silences?: Silences;
+  readonly tlsContexts?: TlsContexts;
 }
 
 /** A conversation with the BMC on the desk. */

@@ -5,6 +5,7 @@ import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
 import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
 import { Silences } from '@metal/redfish/silences.ts';
+import { TlsContexts } from '@metal/redfish/tls-contexts.ts';
 import { keyOfLine } from './bmc-key.ts';
 import { type Connection, isSameConnection } from './connection.ts';
 import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
@@ -55,6 +56,7 @@ export class BmcAccess implements AsyncDisposable {
   readonly #systems = new Map<string, SystemMemory>();
   readonly #logins = new Map<string, LoginAttempts>();
   readonly #silences: Silences;
+  readonly #tlsContexts = new TlsContexts();
   /** Something was learned about the named BMC. */
   readonly learned = new Signal();
   /** The named BMC was looked at and answered. */
@@ -158,8 +160,10 @@ export class BmcAccess implements AsyncDisposable {
       throw new RedfishError({ code: 'CircuitOpen', message: `BMC ${name} keeps failing and is left alone for now` });
     const { clock, random, callDeadlineMs } = this.#options;
     const { endpoint } = connection;
+    const tlsContexts = this.#tlsContexts;
     const mayTalk = () => this.mayTalk(name);
-    return tryLogin({ endpoint, credentials, clock, random, limits: { callDeadlineMs }, mayTalk }, { signal });
+    const limits = { callDeadlineMs };
+    return tryLogin({ endpoint, credentials, clock, tlsContexts, random, limits, mayTalk }, { signal });
   }
 
   /** Whether something may be sent on the line of this name right now, by whatever protocol. */
@@ -210,6 +214,7 @@ export class BmcAccess implements AsyncDisposable {
       credentials: { username, password },
       clock,
       silences: this.#silences,
+      tlsContexts: this.#tlsContexts,
       random,
       limits: { callDeadlineMs },
       mayTalk: () => this.mayTalk(name),
