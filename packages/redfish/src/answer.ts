@@ -16,7 +16,9 @@ export function jsonOf(answer: RawAnswer, asked: Asked): unknown {
   if (body === '') return undefined;
   try {
     return JSON.parse(body);
-  } catch (cause) {
+  } catch (error) {
+    // The parser's own error holds the whole text.
+    const cause = new SyntaxError(error instanceof Error ? error.message : String(error));
     throw badAnswer(asked, answer, `expected JSON, found "${excerpt(body)}"`, cause);
   }
 }
@@ -100,7 +102,8 @@ function badAnswer(asked: Asked, { status }: RawAnswer, why: string, cause: unkn
   });
 }
 
+/** Errors are kept for long. A copy, as V8 holds the whole of a text for the sake of a part that is cut out of it. */
 const excerpt = (body: string): string => {
   const line = body.replaceAll(/\s+/g, ' ').trim();
-  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+  return line.length > 300 ? `${Buffer.from(line.slice(0, 300)).toString()}…` : line;
 };

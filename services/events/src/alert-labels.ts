@@ -1,3 +1,4 @@
+import { copied } from './copied.ts';
 import type { Alert } from './payload.ts';
 
 export interface AlertLabels {
@@ -37,9 +38,18 @@ export class AlertLabelSets {
   }
 }
 
-function remember(known: Map<string, AlertLabels>, labels: AlertLabels): AlertLabels {
-  known.set(keyOf(labels), labels);
-  return labels;
+function remember(
+  known: Map<string, AlertLabels>,
+  { hostname, severity, message_id, component }: AlertLabels,
+): AlertLabels {
+  const kept = {
+    hostname,
+    severity: copied(severity),
+    message_id: copied(message_id),
+    component: copied(component),
+  };
+  known.set(keyOf(kept), kept);
+  return kept;
 }
 
 /** How bad it is stays visible. */

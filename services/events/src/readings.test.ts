@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Reading } from './payload.ts';
+import { heldBytes } from '../test/held-memory.ts';
+import { type Reading, readingsIn } from './payload.ts';
 import { mostReadingsPerBmc, Readings } from './readings.ts';
 
 const minute = 60_000;
@@ -92,4 +93,15 @@ test('labels of any length are cut', () => {
   using readings = new Readings(handClock());
   readings.take('a', [reading('x'.repeat(10_000))]);
   assert.equal(readings.current()[0]?.reading.metricId.length, 256);
+});
+
+test('of a reading of 200 kB a tenth is kept at most', () => {
+  using readings = new Readings(handClock());
+  const long = 'lorem ipsum '.repeat(4_000);
+  const bytes = heldBytes((index) => {
+    const words = `${index}${long}`;
+    const value = { MetricId: words, MetricProperty: words, MetricValue: 1, MetricValueKind: words, Units: words };
+    return readings.take(`bmc-${index}`, readingsIn(Buffer.from(JSON.stringify({ MetricValues: [value] }))));
+  });
+  assert.ok(bytes < 20_000, `${bytes} bytes`);
 });

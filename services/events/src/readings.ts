@@ -1,4 +1,5 @@
 import type { Clock } from '@metal/kube/clock.ts';
+import { copied } from './copied.ts';
 import type { Reading } from './payload.ts';
 
 /** Older readings say nothing about now. */
@@ -79,9 +80,11 @@ function forgetOld(kept: Map<string, Kept>, now: number): void {
 }
 
 const cut = ({ metricId, property, type, unit, value }: Reading): Reading => ({
-  metricId: metricId.slice(0, longestText),
-  property: property.slice(0, longestText),
-  type: type.slice(0, longestText),
-  unit: unit.slice(0, longestText),
+  metricId: beginningOf(metricId),
+  property: beginningOf(property),
+  type: beginningOf(type),
+  unit: beginningOf(unit),
   value,
 });
+
+const beginningOf = (text: string): string => (text.length > longestText ? copied(text.slice(0, longestText)) : text);
