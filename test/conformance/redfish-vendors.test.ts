@@ -17,7 +17,7 @@ import { profiles, type Vendor, vendors } from '@metal/simulator/profiles.ts';
 const patience = () => AbortSignal.timeout(10_000);
 
 /** Requests from nothing to everything a Server's status tells; the budget of the room. */
-const bringUpBudget = 12;
+const bringUpBudget = 11;
 
 /** One machine of the vendor, its BMC spoken to, and the URI of its system. */
 async function meet(vendor: Vendor, { https = false, password }: { https?: boolean; password?: string } = {}) {

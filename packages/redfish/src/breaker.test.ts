@@ -107,7 +107,7 @@ test('timeouts count as failures', async () => {
 
 test('parts of the inventory that answer 500 do not make the BMC a failing one', async () => {
   await using desk = await DeskBmc.start();
-  const parts = ['Processors', 'Memory', 'Storage', 'EthernetInterfaces'];
+  const parts = ['Processors', 'Storage', 'SimpleStorage', 'EthernetInterfaces'];
   desk.set(system, {
     ...desk.resources.get(system),
     ...Object.fromEntries(parts.map((part) => [part, { '@odata.id': `/bad/${part}` }])),

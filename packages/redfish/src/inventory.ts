@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Bmc, CallOptions } from './bmc.ts';
 import { readMembers } from './collections.ts';
 import { RedfishError } from './errors.ts';
-import { ethernetInterface, memoryModule, processor } from './schemas.ts';
+import { ethernetInterface, processor } from './schemas.ts';
 import { readStorages, type StorageUnit } from './storages.ts';
 import { readSystemResource, stateOf, type SystemCallOptions, type SystemState } from './systems.ts';
 
@@ -20,15 +20,6 @@ export interface Processor {
   readonly totalThreads: number | undefined;
 }
 
-export interface MemoryModule {
-  readonly id: string | undefined;
-  readonly capacityMiB: number | undefined;
-  readonly type: string | undefined;
-  readonly manufacturer: string | undefined;
-  readonly partNumber: string | undefined;
-  readonly serialNumber: string | undefined;
-}
-
 export interface NetworkInterface {
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -42,11 +33,10 @@ export interface MissingPart {
   readonly reason: string;
 }
 
-/** The hardware of a system, as far as the BMC could tell it. */
+/** The hardware of a system, as far as the BMC could tell it. How much memory it has, the system itself says. */
 export interface Inventory {
   readonly system: SystemState;
   readonly processors: readonly Processor[];
-  readonly memory: readonly MemoryModule[];
   readonly storages: readonly StorageUnit[];
   readonly networkInterfaces: readonly NetworkInterface[];
   /** Parts that could not be read, and why. An empty BMC page is no reason to call the BMC dead. */
@@ -62,7 +52,7 @@ export interface InventoryOptions extends SystemCallOptions {
 }
 
 /**
- * Reads everything the BMC tells of a system. Fails only when the system itself cannot be read, or when the
+ * Reads what the BMC tells of a system, its memory modules aside. Fails only when the system itself cannot be read, or when the
  * conversation breaks: a BMC that stops answering must not look like a machine without disks.
  */
 export async function readInventory(bmc: Bmc, uri: string, options: InventoryOptions = {}): Promise<Inventory> {
@@ -74,16 +64,14 @@ export async function readInventory(bmc: Bmc, uri: string, options: InventoryOpt
   const part = partReader(missing);
   const collection = <S extends z.ZodType>(name: string, path: string | undefined, schema: S) =>
     part(name, async () => (path === undefined ? [] : readMembers(bmc, path, schema, side)));
-  const [processors, memory, storages, networkInterfaces] = await Promise.all([
+  const [processors, storages, networkInterfaces] = await Promise.all([
     collection('processors', value.Processors, processor),
-    collection('memory', value.Memory, memoryModule),
     readStorages(bmc, value, part, side),
     collection('network interfaces', value.EthernetInterfaces, ethernetInterface),
   ]);
   return {
     system,
     processors: processors.map(processorOf),
-    memory: memory.map(memoryModuleOf),
     storages,
     networkInterfaces: networkInterfaces.map(networkInterfaceOf),
     missing,
@@ -116,15 +104,6 @@ const processorOf = (item: z.output<typeof processor>, index: number): Processor
   maxSpeedMHz: item.MaxSpeedMHz,
   totalCores: item.TotalCores,
   totalThreads: item.TotalThreads,
-});
-
-const memoryModuleOf = (item: z.output<typeof memoryModule>): MemoryModule => ({
-  id: item.Id,
-  capacityMiB: item.CapacityMiB,
-  type: item.MemoryDeviceType,
-  manufacturer: item.Manufacturer,
-  partNumber: item.PartNumber,
-  serialNumber: item.SerialNumber,
 });
 
 const networkInterfaceOf = (item: z.output<typeof ethernetInterface>): NetworkInterface => ({

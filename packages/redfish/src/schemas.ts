@@ -55,7 +55,6 @@ export const system = z.object({
   MemorySummary: part({ TotalSystemMemoryGiB: amount }),
   Boot: boot,
   Processors: link,
-  Memory: link,
   Storage: link,
   SimpleStorage: link,
   EthernetInterfaces: link,
@@ -99,17 +98,6 @@ export const processor = z.object({
   MaxSpeedMHz: wholeNumber,
   TotalCores: wholeNumber,
   TotalThreads: wholeNumber,
-  Status: status,
-});
-
-export const memoryModule = z.object({
-  Id: text,
-  CapacityMiB: wholeNumber,
-  MemoryDeviceType: text,
-  Manufacturer: text,
-  PartNumber: text,
-  SerialNumber: text,
-  OperatingSpeedMhz: wholeNumber,
   Status: status,
 });
 

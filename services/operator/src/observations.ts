@@ -142,7 +142,8 @@ export class SystemMemory {
   state: { readonly value: SystemState; readonly at: number } | undefined;
   /** When the machine was first seen in its present power state, and what had brought it there. */
   power: { readonly since: number; readonly cause: PowerCause } | undefined;
-  inventory: { readonly value: Inventory; readonly at: number } | undefined;
+  /** When the hardware was read, and what it is while the status does not say so. */
+  inventory: { readonly value?: Inventory | undefined; readonly at: number } | undefined;
   transition: PowerTransition | undefined;
   /** UID of the boot configuration that was adopted here, and whether its first start has been asked for. */
   firstBoot: { readonly uid: string; readonly asked: boolean } | undefined;

@@ -18,6 +18,7 @@ import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
 import { type ClaimFacts, claimFacts } from './claim-facts.ts';
 import { cleanupFailure } from './cleanup.ts';
 import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
+import { hardwareToTell } from './hardware.ts';
 import { type BmcFacts, bmcFacts, type PowerFacts, powerFacts } from './machine-facts.ts';
 import type { ServerReason } from './reasons.ts';
 import {
@@ -88,7 +89,7 @@ export interface Failure {
 }
 
 export interface ServerFacts extends BmcFacts, PowerFacts {
-  /** What the BMC tells of the hardware, as far as this process has read it. */
+  /** What this process has read of the hardware and the status does not say yet. */
   readonly hardware: Inventory | undefined;
   readonly hardwareSeenMsAgo: number | undefined;
   readonly led: string | undefined;
@@ -161,10 +162,11 @@ export function readServerFacts(
   const operation = operationFacts(server, memory);
   const discovery = discoveryFacts(server, operation, context, now);
   const cleanup = cleanupFacts(server, { memory, context, now });
+  const hardware = hardwareToTell(server, memory);
   return {
     ...machine,
     ...power,
-    hardware: memory.inventory?.value,
+    hardware,
     hardwareSeenMsAgo: memory.inventory === undefined ? undefined : now - memory.inventory.at,
     led: memory.state?.value.indicatorLED,
     bootTargets: memory.state?.value.override.targets,
@@ -174,9 +176,7 @@ export function readServerFacts(
     seenBootOrder: memory.state?.value.bootOrder,
     overrideSeen: isInForce(memory.state?.value.override),
     inventoryRead:
-      memory.inventory !== undefined ||
-      server.status?.processors !== undefined ||
-      server.status?.manufacturer !== undefined,
+      hardware !== undefined || server.status?.processors !== undefined || server.status?.manufacturer !== undefined,
     inPhaseForMs,
     ...discovery,
     operation,
