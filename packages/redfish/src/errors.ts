@@ -80,7 +80,7 @@ export const redfishErrorCatalogue = {
   },
   Closed: {
     retry: 'later',
-    meaning: 'The conversation was ended on our side while a call was running.',
+    meaning: 'The conversation was ended on our side while a call was running, or the object it was for is gone.',
     remedy: 'Nothing; the next conversation follows by itself.',
   },
 } as const satisfies Record<string, { retry: RetryClass; meaning: string; remedy: string }>;

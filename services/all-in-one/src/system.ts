@@ -1,15 +1,17 @@
 import { AccountMemories } from '@metal/operator/account-memories.ts';
 import { BmcAccess } from '@metal/operator/bmc-access.ts';
+import { isOwnedIn } from '@metal/operator/bmc-key.ts';
 import { bootTokenKeyFrom } from '@metal/operator/boot-token-key.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
 import { CleanupLedger } from '@metal/operator/cleanup-ledger.ts';
 import type { Component, OperatorConfig } from '@metal/operator/config.ts';
-import type { OperatorCaches, OperatorContext } from '@metal/operator/context.ts';
+import type { OperatorContext } from '@metal/operator/context.ts';
 import { controllersFor } from '@metal/operator/controllers.ts';
 import { discoveryIgnitionOf } from '@metal/operator/discovery-ignition.ts';
 import { dnsRecordsOf } from '@metal/operator/dns-records.ts';
 import { MacAddressIndexKeeper } from '@metal/operator/mac-address-index.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
+import { forgetTheDeleted } from '@metal/operator/forget-the-deleted.ts';
 import { forgetTheMoved, letGo } from '@metal/operator/hand-over.ts';
 import { Notices } from '@metal/operator/notices.ts';
 import { DiscoveryPace } from '@metal/operator/discovery-pace.ts';
@@ -20,7 +22,6 @@ import { Signal } from '@metal/operator/signal.ts';
 import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
 import { runManager, type Sharing } from '@metal/kube/manager.ts';
 import type { Membership } from '@metal/kube/shards/membership.ts';
 import { type MachineCaches, watchMachineKinds } from '@metal/dhcp/machines.ts';
@@ -220,14 +221,15 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   const config = { ...shared.config, eventUrl };
   const scheduler = new ClaimScheduler(caches, clock);
   const readiness = new ReadinessStandings(caches);
-  const { observerOf } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
+  const { traffic } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
   const membership = config.shards === 'auto' ? membershipOf(shared) : undefined;
   exportShare(metrics, { membership, caches });
   const access = new BmcAccess({
     clock,
     random: shared.random,
     callDeadlineMs: config.bmcCallTimeoutMs,
-    observerOf,
+    traffic,
+    isOwned: isOwnedIn(caches),
     ...(membership === undefined ? {} : { mayTalk: (key: string) => membership.mayAct(key) }),
   });
   stack.use(access);
@@ -285,22 +287,6 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
 function leadersWork(...parts: readonly { start(): Disposable }[]): Disposable {
   const stack = new DisposableStack();
   for (const part of parts) stack.use(part.start());
-  return stack;
-}
-
-/** What is gone takes its session and what is remembered of it along. */
-function forgetTheDeleted(
-  { bmcs, servers, endpoints, bmcUsers, bmcSecrets }: OperatorCaches,
-  { access, accounts, notices, discoveries }: Pick<OperatorContext, 'access' | 'accounts' | 'notices' | 'discoveries'>,
-): Disposable {
-  const stack = new DisposableStack();
-  const uidOf = (object: KubeObject | undefined) => object?.metadata.uid ?? '';
-  stack.use(bmcUsers.onChange(({ before, after }) => after === undefined && accounts.forget(uidOf(before))));
-  stack.use(bmcSecrets.onChange(({ before, after }) => after === undefined && notices.forget(uidOf(before))));
-  stack.use(bmcs.onChange(({ key, after }) => after === undefined && access.forgetBmc(key)));
-  stack.use(servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(uidOf(before))));
-  stack.use(endpoints.onChange(({ before, after }) => after === undefined && access.forgetLogins(uidOf(before))));
-  stack.use(endpoints.onChange(({ key, after }) => after === undefined && discoveries.forget(key)));
   return stack;
 }
 

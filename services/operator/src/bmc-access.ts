@@ -2,7 +2,7 @@ import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { type LoginAnswer, tryLogin } from '@metal/redfish/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
-import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
+import { closedError, RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
 import { Silences } from '@metal/redfish/silences.ts';
 import { TlsContexts } from '@metal/redfish/tls-contexts.ts';
@@ -17,10 +17,19 @@ export interface BmcAccessOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly callDeadlineMs: number;
-  /** Metrics of one BMC's traffic. */
-  readonly observerOf?: (bmcName: string) => BmcObserver;
+  readonly traffic?: TrafficObserver;
+  /** Whether the object is still there that this line belongs to. Without it nothing is dialled, and nothing remembered. */
+  readonly isOwned?: (name: string) => boolean;
   /** Where replicas share the BMCs: whether this one may send something to the BMC with this key right now. */
   readonly mayTalk?: (bmcKey: string) => boolean;
+}
+
+/** Hears what is said on all lines. */
+export interface TrafficObserver {
+  /** For one conversation on the line of this name. */
+  observerOf(name: string): BmcObserver;
+  /** The line is gone for good. */
+  forget(name: string): void;
 }
 
 interface Line {
@@ -69,8 +78,12 @@ export class BmcAccess implements AsyncDisposable {
     this.#silences = new Silences({ clock: options.clock });
   }
 
-  /** Actor for the connection. The same connection gives the same actor; another one closes the old actor first. */
+  /**
+   * Actor for the connection. The same connection gives the same actor; another one closes the old actor first. Throws Closed
+   * when the object is gone: who still has it in hand would open a session that nobody ends.
+   */
   line(name: string, connection: Connection): Bmc {
+    if (!this.#isOwned(name)) throw closedError();
     const line = this.#lines.get(name);
     if (line !== undefined && isSameConnection(line.connection, connection)) return line.bmc;
     if (line !== undefined) this.#hangUp(name, line);
@@ -86,13 +99,15 @@ export class BmcAccess implements AsyncDisposable {
       return known;
     this.#reporters.forget(name);
     const memory = new BmcMemory(connection);
-    this.#bmcs.set(name, memory);
+    if (this.#isOwned(name)) this.#bmcs.set(name, memory);
     return memory;
   }
 
-  /** Remembers what a look at the BMC found. */
+  /** Remembers what a look at the BMC found, unless it is not talked to over this connection any more. */
   saw(name: string, connection: Connection, observation: BmcObservation): void {
-    this.memory(name, connection).saw(observation);
+    const memory = this.#memoryOver(name, connection);
+    if (memory === undefined) return;
+    memory.saw(observation);
     this.#reporters.note(name, observation);
     this.seen.emit(name);
   }
@@ -141,9 +156,9 @@ export class BmcAccess implements AsyncDisposable {
     }
   }
 
-  /** Remembers that the BMC failed, and when it is worth trying again. */
+  /** Remembers that the BMC failed, and when it is worth trying again; unless it is not talked to over this connection any more. */
   failed(name: string, connection: Connection, error: RedfishError): void {
-    this.memory(name, connection).failed(error, this.#options.clock.now(), this.#options.random());
+    this.#memoryOver(name, connection)?.failed(error, this.#options.clock.now(), this.#options.random());
   }
 
   /**
@@ -181,6 +196,7 @@ export class BmcAccess implements AsyncDisposable {
     if (line !== undefined) this.#hangUp(name, line);
     this.#bmcs.delete(name);
     this.#reporters.forget(name);
+    this.#options.traffic?.forget(name);
     this.learned.emit(name);
   }
 
@@ -206,9 +222,19 @@ export class BmcAccess implements AsyncDisposable {
     await Promise.allSettled(lines.map(({ bmc }) => bmc[Symbol.asyncDispose]()));
   }
 
+  /** Who began to talk earlier may be told by a line that was hung up since, of a BMC that is gone or has another password now. */
+  #memoryOver(name: string, connection: Connection): BmcMemory | undefined {
+    const latest = this.#bmcs.get(name)?.connection ?? this.#lines.get(name)?.connection;
+    return isSameConnection(latest, connection) ? this.memory(name, connection) : undefined;
+  }
+
+  #isOwned(name: string): boolean {
+    return this.#options.isOwned?.(name) ?? true;
+  }
+
   #dial(name: string, { endpoint, username, password }: Connection): Bmc {
-    const { clock, random, callDeadlineMs, observerOf } = this.#options;
-    const observer = observerOf?.(name);
+    const { clock, random, callDeadlineMs, traffic } = this.#options;
+    const observer = traffic?.observerOf(name);
     return new Bmc({
       endpoint,
       credentials: { username, password },

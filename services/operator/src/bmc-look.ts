@@ -23,9 +23,9 @@ export async function lookAtBmc(
   { managerUuid, signal }: LookOptions = {},
 ): Promise<BmcObservation | undefined> {
   access.memory(name, connection).triedAt = clock.now();
-  const bmc = access.line(name, connection);
   const at = clock.now();
   try {
+    const bmc = access.line(name, connection);
     const [manager, systems] = await Promise.all([
       findManager(bmc, managerUuid, { signal }),
       readSystems(bmc, { signal }),
@@ -35,7 +35,8 @@ export async function lookAtBmc(
     return observation;
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
-    access.failed(name, connection, error);
+    // What we ended ourselves says nothing of the BMC, which may have come back under its name.
+    if (error.code !== 'Closed') access.failed(name, connection, error);
     return undefined;
   }
 }

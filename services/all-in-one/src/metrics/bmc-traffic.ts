@@ -1,3 +1,4 @@
+import type { TrafficObserver } from '@metal/operator/bmc-access.ts';
 import type { BmcObserver, RequestEvent } from '@metal/redfish/exchanges.ts';
 import { Histogram, type Registry } from 'prom-client';
 import { type Sample, samplesOfEach, ScrapedMetric } from './scraped-metric.ts';
@@ -18,16 +19,14 @@ interface Line {
 }
 
 /**
- * Counts what every BMC is asked, how it answers, and what is open there. A BMC that no longer exists is forgotten at the
- * next scrape.
+ * Counts what every BMC is asked, how it answers, and what is open there. One that does not exist is not told: an Endpoint that
+ * is being tried, or a BMC that is talked to just before it is created, which is told with all of that once it exists.
  */
-export class BmcTraffic {
+export class BmcTraffic implements TrafficObserver {
   readonly #traffic = new Map<string, Traffic>();
-  readonly #exists: (bmcName: string) => boolean;
   readonly #durations: Histogram;
 
   constructor(registry: Registry, exists: (bmcName: string) => boolean) {
-    this.#exists = exists;
     this.#durations = new Histogram({
       name: 'metal_bmc_request_duration_seconds',
       help: 'Time BMCs take to answer',
@@ -35,7 +34,7 @@ export class BmcTraffic {
       registers: [registry],
     });
     for (const { name, help, type, samplesOf } of metrics) {
-      const read = () => samplesOfEach(this.#existing(), ([bmc, traffic]) => samplesOf(bmc, traffic));
+      const read = () => samplesOfEach(this.#traffic, ([bmc, traffic]) => (exists(bmc) ? samplesOf(bmc, traffic) : []));
       void new ScrapedMetric({ registry, name, help, type, read });
     }
   }
@@ -57,15 +56,14 @@ export class BmcTraffic {
     };
   }
 
+  forget(bmcName: string): void {
+    this.#traffic.delete(bmcName);
+  }
+
   #count({ requests, errors }: Traffic, { method, status, error, ms }: RequestEvent): void {
     add(requests, `${method} ${status ?? 0}`);
     if (error !== undefined) add(errors, error);
     this.#durations.observe(ms / 1_000);
-  }
-
-  #existing(): Iterable<[string, Traffic]> {
-    for (const name of this.#traffic.keys()) if (!this.#exists(name)) this.#traffic.delete(name);
-    return this.#traffic;
   }
 }
 

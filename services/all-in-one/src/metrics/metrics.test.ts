@@ -111,7 +111,7 @@ test('what is deleted leaves nothing behind in the metrics', async () => {
   claims.absorb(claim());
   bmcs.absorb(bmc('gone'));
   for (const name of ['gone', 'server/gone']) {
-    const observer = metrics.observerOf(name);
+    const observer = metrics.traffic.observerOf(name);
     observer.requestStarted?.();
     observer.sessions(1);
   }
@@ -119,6 +119,24 @@ test('what is deleted leaves nothing behind in the metrics', async () => {
 
   for (const store of [servers, claims, bmcs]) store.census().complete(String(version + 1));
   assert.equal(await registry.metrics(), before);
+});
+
+test('a BMC that is talked to before it is created is told of once it is there, with all that was counted', async () => {
+  const { bmcs, registry, metrics, samples } = fleet();
+  const empty = await registry.metrics();
+  const [observer] = ['b', 'endpoint/b'].map((name) => {
+    const heard = metrics.traffic.observerOf(name);
+    heard.sessions(1);
+    return heard;
+  });
+  assert.equal(await registry.metrics(), empty, 'nobody knows a BMC of this name yet');
+  bmcs.absorb(bmc('b'));
+  observer?.sessions(2);
+  assert.deepEqual(await samples('metal_bmc_open_sessions'), ['bmc=b 2']);
+  metrics.traffic.forget('b');
+  assert.deepEqual(await samples('metal_bmc_open_sessions'), []);
+  metrics.traffic.observerOf('b');
+  assert.deepEqual(await samples('metal_bmc_open_sessions'), ['bmc=b 0'], 'it begins anew when it comes back');
 });
 
 test('turns of the server controller are counted by result', async () => {
@@ -217,11 +235,11 @@ test('requests, errors, sessions and the breaker are told per BMC, and counts ou
   const { bmcs, metrics, samples, scheduler } = fleet();
   bmcs.absorb(bmc('b', { state: 'Error' }));
   const asked = { method: 'GET', path: '/redfish/v1', ms: 20 };
-  const first = metrics.observerOf('b');
+  const first = metrics.traffic.observerOf('b');
   first.requestStarted?.();
   first.request({ ...asked, status: 401, error: 'AuthenticationFailed' });
   first.sessions(1);
-  const second = metrics.observerOf('b');
+  const second = metrics.traffic.observerOf('b');
   second.requestStarted?.();
   second.requestStarted?.();
   second.request({ ...asked, status: undefined, error: 'TimedOut' });
@@ -250,7 +268,7 @@ test('told piece by piece, metrics read as the library would tell them', async (
   const { servers, bmcs, registry, metrics } = fleet();
   for (let number = 0; number < 300; number += 1) servers.absorb(server(`server-${number}`, { state: 'Available' }));
   bmcs.absorb(bmc('a "b" \\ c', { state: 'Enabled' }));
-  metrics.observerOf('a "b" \\ c').requestStarted?.();
+  metrics.traffic.observerOf('a "b" \\ c').requestStarted?.();
   const pieces: string[] = [];
   for await (const piece of exposition(registry)) pieces.push(piece);
   assert.ok(pieces.length > registry.getMetricsAsArray().length, 'many samples come in more than one piece');

@@ -1,7 +1,7 @@
 import type { Clock } from '@metal/kube/clock.ts';
+import type { TrafficObserver } from '@metal/operator/bmc-access.ts';
 import type { OperatorCaches } from '@metal/operator/context.ts';
 import type { ClaimScheduler } from '@metal/operator/scheduler.ts';
-import type { BmcObserver } from '@metal/redfish/bmc.ts';
 import { Counter, type Registry } from 'prom-client';
 import { exportBmcs } from './bmc-states.ts';
 import { BmcTraffic } from './bmc-traffic.ts';
@@ -18,8 +18,7 @@ export interface MetricsSources {
 }
 
 export interface FleetMetrics extends Disposable {
-  /** Hears one BMC's traffic. */
-  readonly observerOf: (bmcName: string) => BmcObserver;
+  readonly traffic: TrafficObserver;
 }
 
 /**
@@ -41,10 +40,7 @@ export function exportFleet(registry: Registry, { caches, scheduler, clock }: Me
     registers: [registry],
   });
   stack.use(scheduler.contested.on(() => conflicts.inc()));
-  return {
-    observerOf: (name) => traffic.observerOf(name),
-    [Symbol.dispose]: () => stack.dispose(),
-  };
+  return { traffic, [Symbol.dispose]: () => stack.dispose() };
 }
 
 /** BMC actors go by the name of the BMC object, or `server/<name>` where a Server carries its BMC inline. */

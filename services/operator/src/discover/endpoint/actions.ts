@@ -12,7 +12,7 @@ import { lookAtBmc } from '../../bmc-look.ts';
 import { connectionOf, endpointOf } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
-import { afterFailure, afterSuccess } from '../../login-attempts.ts';
+import { afterFailure, afterSuccess, type LoginAttempts } from '../../login-attempts.ts';
 import type { MacPrefix } from '../../mac-prefixes.ts';
 import type { EndpointAction, EndpointFacts } from './facts.ts';
 
@@ -36,7 +36,8 @@ function onTheWay(action: (turn: EndpointTurn) => Promise<void>): (turn: Endpoin
 }
 
 /** One login with the next credential. A device that rejects it, or does not answer, is an expected outcome. */
-async function tryCredential({ object, facts, context, now }: EndpointTurn): Promise<void> {
+async function tryCredential(turn: EndpointTurn): Promise<void> {
+  const { object, facts, context, now } = turn;
   const { access, config } = context;
   const device = deviceOf(facts);
   const { username, password } = credentialOf(facts, facts.logins.rejected);
@@ -45,13 +46,19 @@ async function tryCredential({ object, facts, context, now }: EndpointTurn): Pro
   const connection = { endpoint: endpointOf(facts.ip, protocol, config), username, password: new Password(password) };
   try {
     await readManagers(access.line(line, connection));
-    access.rememberLogins(object, afterSuccess(facts.logins, now));
+    rememberLogins(turn, afterSuccess(facts.logins, now));
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
-    access.rememberLogins(object, afterFailure(facts.logins, error, now));
+    rememberLogins(turn, afterFailure(facts.logins, error, now));
   } finally {
     access.forgetBmc(line);
   }
+}
+
+/** Of one that was deleted meanwhile nothing is remembered any more. */
+function rememberLogins({ object, context: { access, caches } }: EndpointTurn, attempts: LoginAttempts): void {
+  const { name, uid } = object.metadata;
+  if (caches.endpoints.get(name)?.metadata.uid === uid) access.rememberLogins(object, attempts);
 }
 
 /** Created once and never overwritten: the password may have been rotated or corrected since. */

@@ -2,6 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { PowerState } from '@metal/redfish/systems.ts';
 import { connectionOf, type Connection, inlineConnectionOf } from '../../connection.ts';
 import type { BmcAccess } from '../../bmc-access.ts';
+import { inlineLineOf } from '../../bmc-key.ts';
 import type { OperatorConfig } from '../../config.ts';
 import type { OperatorCaches, OperatorContext } from '../../context.ts';
 import type { PowerCause, SystemMemory } from '../../observations.ts';
@@ -66,7 +67,7 @@ function wayToMachine(server: Server, { caches, config }: Surroundings): BmcFact
       obstacle === undefined
         ? answering
         : { answers: false, exists: false, reason: 'BMCNotUsable' as const, message: obstacle.message };
-    return { bmcName: `server/${server.metadata.name}`, connection, bmc };
+    return { bmcName: inlineLineOf(server), connection, bmc };
   }
   const bmc = caches.bmcs.get(bmcName);
   if (bmc === undefined) {

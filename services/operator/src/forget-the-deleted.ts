@@ -1,0 +1,39 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { Change } from '@metal/kube/cache.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
+import { hasInlineBmc, inlineLineOf } from './bmc-key.ts';
+import type { OperatorCaches, OperatorContext } from './context.ts';
+
+type Caches = Pick<OperatorCaches, 'bmcs' | 'servers' | 'endpoints' | 'bmcUsers' | 'bmcSecrets'>;
+type Remembering = Pick<OperatorContext, 'access' | 'accounts' | 'notices' | 'discoveries'>;
+
+/** What is gone takes its session and what is remembered of it along. */
+export function forgetTheDeleted(
+  { bmcs, servers, endpoints, bmcUsers, bmcSecrets }: Caches,
+  { access, accounts, notices, discoveries }: Remembering,
+): Disposable {
+  const stack = new DisposableStack();
+  const uidOf = (object: KubeObject | undefined) => object?.metadata.uid ?? '';
+  stack.use(bmcUsers.onChange(({ before, after }) => after === undefined && accounts.forget(uidOf(before))));
+  stack.use(bmcSecrets.onChange(({ before, after }) => after === undefined && notices.forget(uidOf(before))));
+  stack.use(bmcs.onChange(({ key, after }) => after === undefined && access.forgetBmc(key)));
+  stack.use(servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(uidOf(before))));
+  stack.use(
+    servers.onChange((change) => {
+      if (change.before !== undefined && losesInlineBmc(change)) access.forgetBmc(inlineLineOf(change.before));
+    }),
+  );
+  stack.use(
+    endpoints.onChange(({ key, before, after }) => {
+      if (after !== undefined) return;
+      access.forgetLogins(uidOf(before));
+      discoveries.forget(key);
+      // It was talked to for a BMC that did not come to be.
+      if (bmcs.get(key) === undefined) access.forgetBmc(key);
+    }),
+  );
+  return stack;
+}
+
+/** It is deleted, or refers to a BMC object now. */
+const losesInlineBmc = ({ before, after }: Change<Server>): boolean => hasInlineBmc(before) && !hasInlineBmc(after);
