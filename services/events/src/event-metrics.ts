@@ -1,5 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
-import { AlertLabelSets } from './alert-labels.ts';
+import { type Sample, samplesOfEach, ScrapedMetric } from '@metal/kube/scraped-metric.ts';
+import { Counter, type Registry } from 'prom-client';
+import { type AlertLabels, AlertLabelSets } from './alert-labels.ts';
 import type { Alert, Reading } from './payload.ts';
 import type { Readings } from './readings.ts';
 
@@ -7,30 +8,40 @@ import type { Readings } from './readings.ts';
 export class EventMetrics {
   readonly #readings: Readings;
   readonly #labels = new AlertLabelSets();
-  readonly #alerts: Counter | undefined;
+  readonly #alerts = new Map<string, Map<AlertLabels, number>>();
   readonly #surplus: Counter | undefined;
 
-  constructor(readings: Readings, metrics: Registry | undefined) {
+  constructor(readings: Readings, registry: Registry | undefined) {
     this.#readings = readings;
-    if (metrics === undefined) return;
-    const registers = [metrics];
-    this.#alerts = new Counter({
+    if (registry === undefined) return;
+    void new ScrapedMetric({
+      registry,
       name: 'redfish_event_alert_total',
       help: 'Events received from BMCs',
-      labelNames: ['hostname', 'severity', 'message_id', 'component'],
-      registers,
+      type: 'counter',
+      read: () => samplesOfEach(this.#alerts.values(), alertSamples),
     });
     this.#surplus = new Counter({
       name: 'metal_event_readings_dropped_total',
       help: 'Readings of BMCs that report more sensors than are kept',
       labelNames: ['hostname'],
-      registers,
+      registers: [registry],
     });
-    showReadings(readings, registers);
+    void new ScrapedMetric({
+      registry,
+      name: 'redfish_monitor_reading',
+      help: 'Last value that a BMC pushed, for ten minutes',
+      read: () => readingSamples(readings),
+    });
   }
 
   count(hostname: string, alerts: readonly Alert[]): void {
-    for (const alert of alerts) this.#alerts?.inc({ ...this.#labels.of(hostname, alert) });
+    const counts = this.#alerts.get(hostname) ?? new Map<AlertLabels, number>();
+    this.#alerts.set(hostname, counts);
+    for (const alert of alerts) {
+      const labels = this.#labels.of(hostname, alert);
+      counts.set(labels, (counts.get(labels) ?? 0) + 1);
+    }
   }
 
   /** Returns how many found no room. */
@@ -44,23 +55,17 @@ export class EventMetrics {
   forget(hostname: string): void {
     this.#readings.forget(hostname);
     this.#surplus?.remove({ hostname });
-    for (const labels of this.#labels.forget(hostname)) this.#alerts?.remove({ ...labels });
+    this.#labels.forget(hostname);
+    this.#alerts.delete(hostname);
   }
 }
 
-/** Computed when it is scraped, so that a reading that has grown old is not shown. */
-function showReadings(readings: Readings, registers: Registry[]): void {
-  const gauge: Gauge = new Gauge({
-    name: 'redfish_monitor_reading',
-    help: 'Last value that a BMC pushed, for ten minutes',
-    labelNames: ['hostname', 'metric_id', 'type', 'unit', 'origin_context'],
-    registers,
-    collect: () => {
-      gauge.reset();
-      for (const { bmc, reading } of readings.current()) {
-        const { metricId, type, unit, property, value } = reading;
-        gauge.set({ hostname: bmc, metric_id: metricId, type, unit, origin_context: property }, value);
-      }
-    },
-  });
+const alertSamples = (counts: ReadonlyMap<AlertLabels, number>): Sample[] =>
+  [...counts].map(([labels, value]) => ({ labels: { ...labels }, value }));
+
+function* readingSamples(readings: Readings): Generator<Sample> {
+  for (const { bmc, reading } of readings.current()) {
+    const { metricId, type, unit, property, value } = reading;
+    yield { labels: { hostname: bmc, metric_id: metricId, type, unit, origin_context: property }, value };
+  }
 }

@@ -36,7 +36,7 @@ function handClock() {
 }
 
 const valuesOf = (readings: Readings) =>
-  readings.current().map(({ bmc, reading: { metricId, value } }) => [bmc, metricId, value]);
+  [...readings.current()].map(({ bmc, reading: { metricId, value } }) => [bmc, metricId, value]);
 
 test('two BMCs with the same sensors keep their readings apart', () => {
   using readings = new Readings(handClock());
@@ -63,7 +63,7 @@ test('a reading is shown for ten minutes and then leaves memory, asked for or no
   readings.take('a', [reading('new')]);
   readings.take('b', [reading('new')]);
   clock.pass(4 * minute);
-  assert.equal(readings.current().length, 3, 'ten minutes old is not too old');
+  assert.equal([...readings.current()].length, 3, 'ten minutes old is not too old');
   clock.pass(1);
   assert.deepEqual(
     valuesOf(readings).map(([bmc, metric]) => `${bmc}/${metric}`),
@@ -82,6 +82,22 @@ test('a BMC that invents sensors fills its own room only', () => {
   assert.equal(readings.size, mostReadingsPerBmc + 1);
 });
 
+test('what goes and comes again while readings are told is told once', () => {
+  const clock = handClock();
+  using readings = new Readings(clock);
+  readings.take('a', [reading('m0'), reading('m1')]);
+  readings.take('b', [reading('m0')]);
+  clock.pass(10 * minute);
+  const told = readings.current();
+  const names = [told.next().value, told.next().value].map((one) => `${one?.bmc}/${one?.reading.metricId}`);
+  clock.pass(1);
+  readings.take('a', [reading('m0'), reading('m1')]);
+  readings.forget('b');
+  readings.take('b', [reading('m0')]);
+  names.push(...[...told].map(({ bmc, reading: { metricId } }) => `${bmc}/${metricId}`));
+  assert.deepEqual(names, ['a/m0', 'a/m1'], 'what grew old before its turn is not told');
+});
+
 test('a BMC that is gone takes its readings along', () => {
   using readings = new Readings(handClock());
   readings.take('a', [reading('Inlet')]);
@@ -92,7 +108,7 @@ test('a BMC that is gone takes its readings along', () => {
 test('labels of any length are cut', () => {
   using readings = new Readings(handClock());
   readings.take('a', [reading('x'.repeat(10_000))]);
-  assert.equal(readings.current()[0]?.reading.metricId.length, 256);
+  assert.equal([...readings.current()][0]?.reading.metricId.length, 256);
 });
 
 test('of a reading of 200 kB a tenth is kept at most', () => {

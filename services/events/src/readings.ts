@@ -42,10 +42,14 @@ export class Readings implements Disposable {
     this.#byBmc.delete(bmc);
   }
 
-  /** Everything that is not too old. */
-  current(): { bmc: string; reading: Reading }[] {
-    this.#forgetAllOld();
-    return [...this.#byBmc].flatMap(([bmc, kept]) => [...kept.values()].map((reading) => ({ bmc, reading })));
+  /** Of every BMC there is when the first is asked for: what is not too old when that BMC has its turn. */
+  *current(): Generator<{ bmc: string; reading: Reading }> {
+    // What goes and comes again while this is told would be told twice, which Prometheus refuses.
+    const present = [...this.#byBmc];
+    for (const [bmc, kept] of present) {
+      forgetOld(kept, this.#clock.now());
+      yield* Array.from(kept.values(), (reading) => ({ bmc, reading }));
+    }
   }
 
   /** How many are held in memory, old ones that nobody has asked for since included. */

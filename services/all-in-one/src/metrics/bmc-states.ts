@@ -2,7 +2,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import { bmcController } from '@metal/operator/discover/bmc/controller.ts';
 import type { Registry } from 'prom-client';
-import { oneOf, samplesOfEach, ScrapedMetric } from './scraped-metric.ts';
+import { oneOf, samplesOfEach, ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 
 const states = Object.keys(bmcController.transitions);
 

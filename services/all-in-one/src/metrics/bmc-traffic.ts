@@ -1,7 +1,7 @@
 import type { TrafficObserver } from '@metal/operator/bmc-access.ts';
 import type { BmcObserver, RequestEvent } from '@metal/redfish/exchanges.ts';
 import { Histogram, type Registry } from 'prom-client';
-import { type Sample, samplesOfEach, ScrapedMetric } from './scraped-metric.ts';
+import { type Sample, samplesOfEach, ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 
 /** What was counted for one BMC. Counts go on when it is dialled anew; the gauges are those of the newest line. */
 interface Traffic {

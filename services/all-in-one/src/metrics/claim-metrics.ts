@@ -2,7 +2,7 @@ import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import { claimController } from '@metal/operator/claim/server-claim/controller.ts';
 import type { Registry } from 'prom-client';
-import { type Sample, samplesOfEach, ScrapedMetric } from './scraped-metric.ts';
+import { type Sample, samplesOfEach, ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 
 const phases = Object.keys(claimController.transitions);
 const phaseOf = ({ status }: ServerClaim): string => status?.phase || 'Unbound';

@@ -4,7 +4,7 @@ import type { Cache, Change } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { fromSecondsToDays } from './durations.ts';
-import { samplesOfEach, ScrapedMetric } from './scraped-metric.ts';
+import { samplesOfEach, ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 
 export interface CleanupSources {
   readonly servers: Cache<Server>;

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import { type Sample, ScrapedMetric } from './scraped-metric.ts';
+import { type Sample, ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 
 /** Some milliseconds of work. */
 const samplesAtOnce = 2_000;

@@ -4,6 +4,8 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { EventMetrics } from '@metal/events/event-metrics.ts';
+import { Readings } from '@metal/events/readings.ts';
 import { createClock, type Clock } from '@metal/kube/clock.ts';
 import { ControllerMetrics } from '@metal/kube/controller-metrics.ts';
 import { Store } from '@metal/kube/store.ts';
@@ -264,13 +266,59 @@ test('requests, errors, sessions and the breaker are told per BMC, and counts ou
   assert.deepEqual(await samples('metal_claim_conflicts_total'), [' 1']);
 });
 
+async function textOf(registry: Registry): Promise<string[]> {
+  const pieces: string[] = [];
+  for await (const piece of exposition(registry)) pieces.push(piece);
+  return pieces;
+}
+
 test('told piece by piece, metrics read as the library would tell them', async () => {
   const { servers, bmcs, registry, metrics } = fleet();
   for (let number = 0; number < 300; number += 1) servers.absorb(server(`server-${number}`, { state: 'Available' }));
   bmcs.absorb(bmc('a "b" \\ c', { state: 'Enabled' }));
   metrics.traffic.observerOf('a "b" \\ c').requestStarted?.();
-  const pieces: string[] = [];
-  for await (const piece of exposition(registry)) pieces.push(piece);
+  const pieces = await textOf(registry);
   assert.ok(pieces.length > registry.getMetricsAsArray().length, 'many samples come in more than one piece');
   assert.equal(pieces.join('').trimEnd(), (await registry.metrics()).trimEnd());
+});
+
+test('what BMCs push is told piece by piece, under the names of v0.7.0', async () => {
+  const registry = new Registry();
+  using readings = new Readings(clock);
+  const events = new EventMetrics(readings, registry);
+  const reading = (metricId: string) => ({ metricId, property: '/a "b"', type: 'Gauge', unit: '', value: 1.5 });
+  const alert = (messageId: string) => ({ severity: 'OK', messageId, component: 'system', aboutState: false });
+  events.take('one', [reading('x')]);
+  events.count('one', [alert('X'), alert('X'), alert('Y')]);
+  events.take('gone', [reading('x')]);
+  events.count('gone', [alert('X')]);
+  events.forget('gone');
+  assert.equal(
+    (await textOf(registry)).join(''),
+    `# HELP redfish_event_alert_total Events received from BMCs
+# TYPE redfish_event_alert_total counter
+redfish_event_alert_total{hostname="one",severity="OK",message_id="X",component="system"} 2
+redfish_event_alert_total{hostname="one",severity="OK",message_id="Y",component="system"} 1
+
+# HELP metal_event_readings_dropped_total Readings of BMCs that report more sensors than are kept
+# TYPE metal_event_readings_dropped_total counter
+
+# HELP redfish_monitor_reading Last value that a BMC pushed, for ten minutes
+# TYPE redfish_monitor_reading gauge
+redfish_monitor_reading{hostname="one",metric_id="x",type="Gauge",unit="",origin_context="/a \\"b\\""} 1.5
+
+`,
+  );
+  for (let bmc = 0; bmc < 25; bmc += 1) {
+    events.take(
+      `bmc-${bmc}`,
+      Array.from({ length: 200 }, (_, index) => reading(`m${index}`)),
+    );
+    events.count(
+      `bmc-${bmc}`,
+      Array.from({ length: 200 }, (_, index) => alert(`X${index}`)),
+    );
+  }
+  const lines = (await textOf(registry)).map((piece) => piece.split('\n').length);
+  assert.ok(Math.max(...lines) < 2_010, `5 000 samples of a metric come in pieces, found ${lines.join(', ')} lines`);
 });

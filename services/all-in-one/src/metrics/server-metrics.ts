@@ -2,7 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import { serverController } from '@metal/operator/inventory/server/controller.ts';
 import type { Registry } from 'prom-client';
-import { oneOf, type Sample, samplesOfEach, ScrapedMetric } from './scraped-metric.ts';
+import { oneOf, type Sample, samplesOfEach, ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 
 const states = Object.keys(serverController.transitions);
 const powerStates = ['On', 'Off', 'Paused', 'PoweringOn', 'PoweringOff', 'Unknown'];

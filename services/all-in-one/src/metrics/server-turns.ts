@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { type Sample, ScrapedMetric } from './scraped-metric.ts';
+import { type Sample, ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 
 /** Turns of every controller by result; there only while this process leads. */
 const source = 'controller_runtime_reconcile_total';

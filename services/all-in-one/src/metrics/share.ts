@@ -2,7 +2,7 @@ import type { Membership } from '@metal/kube/shards/membership.ts';
 import type { OperatorCaches } from '@metal/operator/context.ts';
 import { keyOfBmc } from '@metal/operator/bmc-key.ts';
 import type { Registry } from 'prom-client';
-import { ScrapedMetric } from './scraped-metric.ts';
+import { ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 
 /** What of the fleet is this replica's. Where replicas do not share there is nothing to tell. */
 export function exportShare(
