@@ -18,6 +18,7 @@ import { DiscoveryPace } from '@metal/operator/discovery-pace.ts';
 import { PromptLooks } from '@metal/operator/prompt-looks.ts';
 import { ReadinessStandings } from '@metal/operator/readiness-standings.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
+import { SecretsInUse } from '@metal/operator/secrets-in-use.ts';
 import { Signal } from '@metal/operator/signal.ts';
 import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
@@ -251,6 +252,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     config,
     access,
     accounts,
+    secretsInUse: new SecretsInUse({ client, clock }),
     notices,
     scheduler,
     readiness,

@@ -24,6 +24,7 @@ import type { Notices } from './notices.ts';
 import type { CleanupLedger } from './cleanup-ledger.ts';
 import type { ReadinessStandings } from './readiness-standings.ts';
 import type { ClaimScheduler } from './scheduler.ts';
+import type { SecretsInUse } from './secrets-in-use.ts';
 
 /** What the controllers read from. Each cache is one watch, shared by everybody in the process. */
 export interface OperatorCaches {
@@ -50,6 +51,7 @@ export interface OperatorContext {
   readonly macPrefixes: MacPrefixes;
   readonly access: BmcAccess;
   readonly accounts: AccountMemories;
+  readonly secretsInUse: SecretsInUse;
   readonly notices: Notices;
   readonly scheduler: ClaimScheduler;
   readonly readiness: ReadinessStandings;

@@ -120,12 +120,13 @@ async function handOver({ facts, context }: UserTurn): Promise<void> {
 
 /** A password must not get lost on the word of a cache: the references are read anew. */
 async function dropSuperseded({ object, facts, context }: UserTurn): Promise<void> {
-  const { client } = context;
-  const [user, { items: bmcs }] = await Promise.all([client.find(BMCUser, object.metadata), client.list(BMC)]);
-  const names = [user?.spec.bmcSecretRef?.name, ...bmcs.map(({ spec }) => spec.bmcSecretRef.name)];
+  const { client, secretsInUse } = context;
+  const namedByBmcs = await secretsInUse.names();
+  const user = await client.find(BMCUser, object.metadata);
   for (const { metadata } of facts.superseded) {
     const { name, uid, resourceVersion } = metadata;
-    if (names.includes(name)) throw new StaleDecision(`BMCSecret "${name}" is in use after all`);
+    if (namedByBmcs.has(name) || name === user?.spec.bmcSecretRef?.name)
+      throw new StaleDecision(`BMCSecret "${name}" is in use after all`);
     await client.delete(BMCSecret, { name }, { uid, resourceVersion });
   }
 }
