@@ -2,10 +2,13 @@ import { KubeError } from '@metal/kube/errors.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { RateLimit } from '@metal/http/rate-limit.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, type RefusalCode } from './refusal.ts';
 
 /** What a refused request costs more than a good one: guessing runs a client dry sooner. */
 const refusalCost = 9;
+
+/** Counted in metrics, not in lines; and it is no guess that is wrong. */
+const floods: ReadonlySet<RefusalCode> = new Set(['TooManyRequests', 'Busy']);
 
 /** Turns floods away, and everything that goes wrong into a short answer. */
 export function answerRefusals(
@@ -24,7 +27,7 @@ export function answerRefusals(
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const answer = answerTo(error);
-    if (answer.code !== 'TooManyRequests') {
+    if (!floods.has(answer.code)) {
       limit.take(request.ip, refusalCost);
       note(error, answer, request);
     }
@@ -37,7 +40,6 @@ export function answerRefusals(
     return reply.code(status).send({ code, message });
   }
 
-  /** Floods are counted in metrics, not in lines. */
   function note(error: unknown, { code, status, message }: Refusal, request: FastifyRequest): void {
     const fields = { code, route: request.routeOptions.url, client: request.ip, reason: message };
     if (status >= 500 || code === 'ReportInvalid') log.error({ ...fields, err: error }, 'request failed');

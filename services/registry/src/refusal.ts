@@ -18,6 +18,7 @@ export const refusals = {
   BodyTooBig: 413,
   TooManyRequests: 429,
   Internal: 500,
+  Busy: 503,
   NotReady: 503,
 } as const satisfies Record<string, number>;
 

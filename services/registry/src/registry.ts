@@ -15,6 +15,7 @@ import { Admission } from './admission.ts';
 import { answerRefusals } from './answers.ts';
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ErasureStore } from './erasure-store.ts';
+import { ReportLine } from './report-line.ts';
 import { ReportStore } from './report-store.ts';
 import { takeReports } from './routes.ts';
 
@@ -71,7 +72,17 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     help: 'Requests to the registry by route and status',
   });
   answerRefusals(http, { auth, limit, log });
-  takeReports(http, { auth, client, admission, store, erasureStore, inventories, clock, log });
+  takeReports(http, {
+    auth,
+    client,
+    admission,
+    line: new ReportLine(clock),
+    store,
+    erasureStore,
+    inventories,
+    clock,
+    log,
+  });
   try {
     const listening = stack.use(await listenOn(http, { ...options, farewellMs }));
     const { port } = listening;

@@ -5,19 +5,21 @@ import { bootState, registration } from '@metal/api/wire/probe-report.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type Admission, requireDiscoveryBoot } from './admission.ts';
 import { parseBody } from './body.ts';
 import { type ErasureStore, requireCleanupBoot, requireOrdered } from './erasure-store.ts';
 import { recordBootState } from './boot-state.ts';
 import { Refusal } from './refusal.ts';
+import type { ReportLine } from './report-line.ts';
 import type { ReportStore } from './report-store.ts';
 
 export interface RoutesOptions {
   auth: 'token' | 'none';
   client: KubeClient;
   admission: Admission;
+  line: ReportLine;
   store: ReportStore;
   erasureStore: ErasureStore;
   inventories: Cache<ServerInventory>;
@@ -54,13 +56,12 @@ export function takeReports(http: Application, options: RoutesOptions): void {
   }
 }
 
-function takePosts(http: Application, { auth, client, admission, store, clock, log }: RoutesOptions): void {
+function takePosts(http: Application, { auth, client, admission, line, store, clock, log }: RoutesOptions): void {
   const bootOf = ({ headers }: FastifyRequest): Promise<ServerBootConfiguration | undefined> =>
     admission.bootOf(headers.authorization);
-  // Judged before the body is read, and again when it is there: the token may have died meanwhile.
-  const onRequest = async (request: FastifyRequest) => void (await bootOf(request));
+  const post = takerOf(http, line, bootOf);
 
-  http.post('/register', { onRequest }, async (request, reply) => {
+  post('/register', async (request, reply) => {
     const boot = await bootOf(request);
     requireDiscoveryBoot(boot);
     const bytes = bytesOf(request);
@@ -71,7 +72,7 @@ function takePosts(http: Application, { auth, client, admission, store, clock, l
     return reply.code(outcome === 'stored' || auth === 'none' ? 201 : 200).send();
   });
 
-  http.post('/bootstate', { onRequest }, async (request, reply) => {
+  post('/bootstate', async (request, reply) => {
     const claimed = await bootOf(request);
     const { systemUUID, booted } = parseBody(bytesOf(request), bootState);
     if (!booted && auth === 'none') return reply.code(200).send();
@@ -84,16 +85,29 @@ function takePosts(http: Application, { auth, client, admission, store, clock, l
   });
 }
 
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** Who sends is judged before the body is read, and again in its turn: the token may have died meanwhile. */
+const takerOf =
+  (http: Application, line: ReportLine, judge: (request: FastifyRequest) => Promise<unknown>) =>
+  (url: string, handler: Handler): void => {
+    const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      await judge(request);
+      line.comeIn(request.raw.socket, reply.raw);
+    };
+    http.post(url, { onRequest }, (request, reply) => line.inTurn(() => handler(request, reply)));
+  };
+
 /** What decides over the next owner of a machine is taken from nobody without a token, whatever --registry-auth says. */
-function takeErasures(http: Application, { admission, erasureStore, log }: RoutesOptions): void {
+function takeErasures(http: Application, { admission, line, erasureStore, log }: RoutesOptions): void {
   const bootOf = async ({ headers }: FastifyRequest): Promise<ServerBootConfiguration> => {
     const boot = await admission.provenBootOf(headers.authorization);
     requireCleanupBoot(boot);
     return boot;
   };
-  const onRequest = async (request: FastifyRequest) => void (await bootOf(request));
+  const post = takerOf(http, line, bootOf);
 
-  http.post('/erasures', { onRequest }, async (request, reply) => {
+  post('/erasures', async (request, reply) => {
     const boot = await bootOf(request);
     const report = parseBody(bytesOf(request), erasureReport);
     const server = await admission.provenServerOf(report.systemUUID, boot);
