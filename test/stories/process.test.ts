@@ -47,6 +47,7 @@ test('the process tells its health, guards its metrics, and leaves nothing behin
     'rest_client_requests_total',
     'metal_bmc_requests_total',
     'process_cpu_seconds_total',
+    'metal_log_lines_dropped_total',
   ]) {
     assert.match(text, new RegExp(`^${name}[{ ]`, 'm'), `${name} is exported`);
   }

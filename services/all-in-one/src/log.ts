@@ -1,21 +1,52 @@
 import { destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import { ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 import type { OperatorConfig } from '@metal/operator/config.ts';
+import type { Registry } from 'prom-client';
+
+export interface ProcessLog {
+  readonly log: Logger;
+  /** How many found no room since the process began. */
+  readonly lostLines: () => number;
+}
+
+/** Tens of thousands of lines. */
+const mostWaitingBytes = 16 * 1_048_576;
 
 /**
  * Logs to stderr, as JSON or as one readable line each. Nobody waits for a line to be written: those that come meanwhile go
  * together. What is not written yet is, when the process ends; one that is killed takes its last milliseconds along.
+ *
+ * While nobody reads them lines wait, up to 16 MiB. Those beyond that are lost; how many is said when the others are written.
  */
-export function createLog({ format, level }: OperatorConfig['log']): Logger {
+export function createLog({ format, level }: OperatorConfig['log']): ProcessLog {
   const options = {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const out = destination({ fd: 2, sync: false });
-  return format === 'json'
-    ? pino(options, out)
-    : pino(options, { write: (line: string) => void out.write(readable(line)) });
+  const out = destination({ fd: 2, sync: false, maxLength: mostWaitingBytes });
+  const log =
+    format === 'json' ? pino(options, out) : pino(options, { write: (line: string) => void out.write(readable(line)) });
+  let [lost, told] = [0, 0];
+  out.on('drop', () => (lost += 1));
+  out.on('drain', () => {
+    const lines = lost - told;
+    told = lost;
+    if (lines > 0) log.warn({ lines }, 'lines of this log were lost here: nobody had read it for too long');
+  });
+  return { log, lostLines: () => lost };
+}
+
+/** Also where nobody reads the log there is somebody who reads metrics. */
+export function exportLostLines(registry: Registry, { lostLines }: ProcessLog): void {
+  void new ScrapedMetric({
+    registry,
+    name: 'metal_log_lines_dropped_total',
+    help: 'Lines of the log that were lost because nobody read it',
+    type: 'counter',
+    read: () => [{ labels: {}, value: lostLines() }],
+  });
 }
 
 /** `2026-01-01T00:00:00.000Z info  message key=value …` */

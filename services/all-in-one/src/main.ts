@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { readConfig } from '@metal/operator/config.ts';
 import { collectDefaultMetrics } from 'prom-client';
-import { createLog } from './log.ts';
+import { createLog, exportLostLines } from './log.ts';
 import { apiServerObstacle } from './api-server-obstacle.ts';
 import { startEndpoints } from './endpoints.ts';
 import { metricsGuardOf } from './metrics/guard.ts';
@@ -13,7 +13,8 @@ import { OperatorError } from '@metal/kube/errors.ts';
 /** Exit codes: 0 stopped as asked, 1 bad configuration or a failure that a restart may cure. */
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2), process.env);
-  const log = createLog(config.log);
+  const processLog = createLog(config.log);
+  const { log } = processLog;
   for (const name of config.withoutEffect)
     log.warn({ option: `--${name}` }, 'accepted, but without effect in this version');
   const stopAsked = new Promise<string>((resolve) => {
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
   const prepared = prepareSystem({ config, clock: systemClock, random: Math.random, log, identity });
   const { metrics, client } = prepared;
   collectDefaultMetrics({ register: metrics });
+  exportLostLines(metrics, processLog);
   let isStopping = false;
   // A fleet of thousands takes seconds to be known: who waits for it, or watches over it, need not wait with it.
   await using _endpoints = await startEndpoints(config, metrics, {

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+
+const [lines, lineBytes] = [20_000, 1_000];
+
+/** A process that logs 20 MB, then tells its metrics, and goes on when its stdin ends. */
+const talkative = (format: string): string => `
+import { createLog, exportLostLines } from '${import.meta.resolve('./log.ts')}';
+import { Registry } from '${import.meta.resolve('prom-client')}';
+const processLog = createLog({ format: '${format}', level: 'info' });
+const registry = new Registry();
+exportLostLines(registry, processLog);
+for (let line = 0; line < ${lines}; line += 1) processLog.log.info({ text: 'x'.repeat(${lineBytes}) }, 'said');
+console.log(await registry.metrics());
+process.stdin.resume().on('end', () => {
+  processLog.log.info('said later');
+  process.exit(0);
+});
+console.log('silent');`;
+
+for (const format of ['json', 'text']) {
+  test(`a log in ${format} that nobody reads keeps its first lines, and says how many were lost when it is read again`, async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', talkative(format)]);
+    const ended = once(child, 'exit');
+    let lost = 0;
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (line.startsWith('metal_log_lines_dropped_total ')) lost = Number(line.split(' ')[1]);
+      if (line === 'silent') break;
+    }
+    assert.ok(lost > 1_000 && lost < 5_000, `16 of 20 MB are kept; ${lost} lines were lost`);
+
+    const said = { before: 0, after: 0, lost: [] as string[] };
+    for await (const line of createInterface({ input: child.stderr })) {
+      if (line.includes('said later')) said.after += 1;
+      else if (line.includes('said')) said.before += 1;
+      else if (said.lost.push(line) === 1) child.stdin.end();
+    }
+    assert.equal(said.before + lost, lines);
+    assert.equal(said.lost.length, 1, said.lost.join('\n'));
+    assert.match(said.lost[0] ?? '', new RegExp(`warn.*\\blines"?[:=]${lost}\\b`));
+    assert.equal(said.after, 1, 'it goes on');
+    assert.deepEqual(await ended, [0, null]);
+  });
+}
