@@ -152,6 +152,25 @@ test('a machine with orders is led to its UKI by HTTP and by its system, until t
   assert.equal((await network.systemAsks(known)).bootfile, undefined);
 });
 
+test('orders that take the place of others are sent at once, those of before again too', options, async () => {
+  await using dhcp = await openDhcp();
+  const { caches, network, lines } = dhcp;
+  for (const name of ['boot', 'other']) {
+    const status = { state: 'Ready', boot: { method: 'UefiHttp' } };
+    put(caches.bootConfigurations, name, { spec: { serverRef: { name: 'one' } }, status }, 'default');
+  }
+  for (const name of ['boot', 'other', 'boot']) {
+    const read = lines.next(/read .*\/options\/020000000001/);
+    put(caches.servers, 'one', {
+      spec: { systemUUID: 'u', bootConfigurationRef: { name, namespace: 'default' } },
+      status: { networkInterfaces: [{ macAddress: known }] },
+    });
+    await read;
+    const [answer] = await network.ask({ mac: known, ...firmware.http });
+    assert.equal(answer?.bootFile, `${bootUrl}/boot/${mintBootToken(key, uidOf(name))}/uki.efi`);
+  }
+});
+
 test('a machine that becomes known is answered, and told of; one that goes is answered no more', options, async () => {
   await using dhcp = await openDhcp();
   const { caches, network, lines, seen, metrics } = dhcp;

@@ -132,7 +132,7 @@ async function answer(options: DhcpOptions, settings: DhcpSettings, count: Lease
     const configurationFile = join(settings.directory, fileNames.configuration);
     if (how === 'dnsmasq') {
       const command = options.command ?? ['dnsmasq'];
-      dnsmasq = stack.use(await Dnsmasq.start({ command, configurationFile, clock, log }));
+      dnsmasq = stack.use(await Dnsmasq.start({ command, configurationFile, leases: () => events.leases, clock, log }));
     }
     log.info({ how, configurationFile }, 'DHCP answers known machines');
     return stack.move();

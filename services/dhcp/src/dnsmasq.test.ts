@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClock } from '@metal/kube/clock.ts';
+import { handClock } from '@metal/kube/hand-clock.ts';
 import { type Logger, pino } from 'pino';
 import { Dnsmasq } from './dnsmasq.ts';
 
@@ -50,7 +51,7 @@ class Stage implements AsyncDisposable {
 }
 
 const start = (command: readonly string[], to: Logger = log) =>
-  Dnsmasq.start({ command, configurationFile: '/dev/null', clock: createClock(100), log: to });
+  Dnsmasq.start({ command, configurationFile: '/dev/null', leases: () => 0, clock: createClock(100), log: to });
 
 test('dnsmasq ends when it is told to', async () => {
   await using stage = new Stage();
@@ -68,7 +69,7 @@ test('dnsmasq ends with the process that started it, even if that is killed', as
     import { pino } from 'pino';
     import { Dnsmasq } from ${JSON.stringify(new URL('dnsmasq.ts', import.meta.url).pathname)};
     const command = ${JSON.stringify(stage.command)};
-    await Dnsmasq.start({ command, configurationFile: '/dev/null', clock: createClock(), log: pino({ level: 'silent' }) });
+    await Dnsmasq.start({ command, configurationFile: '/dev/null', leases: () => 0, clock: createClock(), log: pino({ level: 'silent' }) });
     setInterval(() => undefined, 60_000);`;
   const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: import.meta.dirname,
@@ -100,6 +101,35 @@ test('requests to read anew are gathered into one signal', async () => {
   dnsmasq.reread();
   const [second] = await once(socket, 'data');
   assert.deepEqual([String(first), String(second)], ['HUP', 'HUP']);
+  await dnsmasq[Symbol.asyncDispose]();
+});
+
+test('the more leases there are, the longer dnsmasq rests before it tells of all of them again', async () => {
+  await using stage = new Stage();
+  const clock = handClock();
+  const options = { command: stage.command, configurationFile: '/dev/null', leases: () => 5_000, clock, log };
+  const [dnsmasq, socket] = await Promise.all([Dnsmasq.start(options), stage.next()]);
+  let signals = 0;
+  const signalled = async () => {
+    await once(socket, 'data');
+    signals += 1;
+  };
+  dnsmasq.reread();
+  const first = signalled();
+  clock.advance(10_000);
+  await first;
+  dnsmasq.reread();
+  const second = signalled();
+  clock.advance(49_999);
+  assert.equal(clock.pending, 1, 'it is not sent yet');
+  assert.equal(signals, 1);
+  clock.advance(1);
+  await second;
+  clock.advance(60_000);
+  dnsmasq.reread();
+  const third = signalled();
+  clock.advance(10_000);
+  await third;
   await dnsmasq[Symbol.asyncDispose]();
 });
 

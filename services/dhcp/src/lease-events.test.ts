@@ -49,3 +49,17 @@ test('what lies there at the start is told as known, and what is told again is n
     rmSync(directory, { recursive: true });
   }
 });
+
+test('what has ended is no lease any more', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'metal-leases-'));
+  try {
+    writeFileSync(join(directory, '192.0.2.7'), 'add 02:00:00:00:00:01 192.0.2.7 100\n');
+    writeFileSync(join(directory, '192.0.2.8'), 'old 02:00:00:00:00:02 192.0.2.8 100\n');
+    writeFileSync(join(directory, '192.0.2.9'), 'del 02:00:00:00:00:03 192.0.2.9 0\n');
+    using events = new LeaseEvents({ directory, onEvent: () => undefined, log: pino({ level: 'silent' }) });
+    assert.equal((await events.readKnown()).length, 3);
+    assert.equal(events.leases, 2);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

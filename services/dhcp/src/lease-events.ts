@@ -22,6 +22,8 @@ export function leaseEventOf(text: string): LeaseEvent | undefined {
   return event === 'add' || event === 'old' || event === 'del' ? { event, macAddress, ip, expiresAtMs } : undefined;
 }
 
+const ended = 'ended';
+
 /**
  * Hears the events that the script of dnsmasq leaves in a directory. dnsmasq tells of all its leases whenever it starts or
  * reads its files anew; only a lease that is new, renewed or ended is an event here.
@@ -58,6 +60,11 @@ export class LeaseEvents implements Disposable {
     });
   }
 
+  /** How many have not ended, as far as was heard. */
+  get leases(): number {
+    return [...this.#known.values()].filter((content) => content !== ended).length;
+  }
+
   [Symbol.dispose](): void {
     this.#watcher.close();
   }
@@ -79,7 +86,7 @@ export class LeaseEvents implements Disposable {
     // One that is empty or gone is written right now: another change follows.
     const event = leaseEventOf(await readFile(join(this.#directory, name), 'utf8').catch(() => ''));
     if (event === undefined) return undefined;
-    const content = event.event === 'del' ? 'del' : `${event.macAddress} ${event.expiresAtMs}`;
+    const content = event.event === 'del' ? ended : `${event.macAddress} ${event.expiresAtMs}`;
     if (this.#known.get(name) === content) return undefined;
     this.#known.set(name, content);
     return event;

@@ -17,16 +17,16 @@ async function inDirectory(run: (directory: string) => Promise<void>): Promise<v
 const contentOf = (directory: string) =>
   Object.fromEntries(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'utf8')]));
 
-test('files are added, replaced and removed, the others stay, and what is to be forgotten is told', () =>
+test('files are added, replaced and removed, the others stay, and what was removed is told to be forgotten', () =>
   inDirectory(async (directory) => {
     let forgotten = 0;
     const files = new RecordFiles(directory, () => (forgotten += 1));
     const steps = [
       [{ a: '1', b: '1' }, { a: '1', b: '1' }, 0],
       [{ c: '1', d: undefined }, { a: '1', b: '1', c: '1' }, 0],
-      [{ a: '2' }, { a: '2', b: '1', c: '1' }, 1],
-      [{ b: undefined, c: undefined }, { a: '2' }, 3],
-      [{ a: '2', b: undefined }, { a: '2' }, 3],
+      [{ a: '2' }, { a: '2', b: '1', c: '1' }, 0],
+      [{ b: undefined, c: undefined }, { a: '2' }, 2],
+      [{ a: '2', b: undefined }, { a: '2' }, 2],
     ] as const;
     for (const [changes, content, times] of steps) {
       await files.change(new Map(Object.entries(changes)));
@@ -52,12 +52,12 @@ test('what was forgotten before a file could not be written is told all the same
     let forgotten = 0;
     const files = new RecordFiles(directory, () => (forgotten += 1));
     await files.change(new Map([['a', '1']]));
-    // A directory in the place of the file: it cannot be replaced.
+    // A directory in the place of the file: it cannot be written.
     mkdirSync(join(directory, 'b'));
     await assert.rejects(
       files.change(
         new Map([
-          ['a', '2'],
+          ['a', undefined],
           ['b', '1'],
         ]),
       ),

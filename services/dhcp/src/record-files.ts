@@ -3,14 +3,15 @@ import { join } from 'node:path';
 
 /**
  * A directory with one small file per machine, as dnsmasq watches it: a file that is new or replaced is read at once, and
- * what it says is added to what was known. What goes is forgotten only when dnsmasq is told to read everything anew.
+ * what it says is added to what was known; what was read last is what counts. What goes is forgotten only when dnsmasq is
+ * told to read everything anew.
  */
 export class RecordFiles {
   readonly #directory: string;
   readonly #onForget: () => void;
   #written: Map<string, string> | undefined;
 
-  /** `onForget` is called for what was replaced or removed, also when what comes after that fails. */
+  /** `onForget` is called for what was removed, also when what comes after that fails. */
   constructor(directory: string, onForget: () => void) {
     this.#directory = directory;
     this.#onForget = onForget;
@@ -30,7 +31,7 @@ export class RecordFiles {
     const errors: unknown[] = [];
     for (const [name, text] of files) {
       if (written.get(name) === text) continue;
-      if (written.has(name)) this.#onForget();
+      if (text === undefined) this.#onForget();
       try {
         await this.#put(name, text);
         if (text === undefined) written.delete(name);
