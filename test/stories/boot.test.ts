@@ -34,7 +34,8 @@ before(async () => {
   files = await directoryWith({
     vmlinuz: kernel,
     initrd,
-    images: 'probe-os: {kernel: vmlinuz, initrd: initrd, cmdline: quiet}',
+    'os.efi': initrd,
+    images: 'probe-os: {kernel: vmlinuz, initrd: initrd, cmdline: quiet}\nuki-os: {uki: os.efi}',
   });
   boot = await startBoot(optionsFor());
 });
@@ -128,6 +129,58 @@ test('a machine boots kernel, initrd and ignition, and the boot leaves a trace w
     'a system that is up gets no ignition again',
   );
   assert.match(await scriptOf(server), /installed already\nexit 1/);
+});
+
+/** What has to happen for firmware to go to the disk instead of the UKI that DHCP names, and what it is told then. */
+const overForFirmware: [string, (server: BootingServer) => Promise<unknown>, RegExp][] = [
+  [
+    'has called home',
+    ({ token }) => fetch(`${boot.url}/boot/${token}/booted`, { method: 'POST' }),
+    /installed already/,
+  ],
+  [
+    'was installed for its claim',
+    async ({ name }) => {
+      const serverClaimRef = { namespace, name, uid: 'claim' };
+      await room.client.mergePatch(Server, { name }, { spec: { serverClaimRef } });
+      await room.enters(name, { state: 'Reserved', provisionedClaimUID: 'claim' });
+      await room.until(room.servers, name, ({ status }) => status?.provisionedClaimUID === 'claim');
+    },
+    /installed already/,
+  ],
+  [
+    'is held by nobody any more',
+    async ({ name }) => {
+      await room.enters(name, { state: 'Available' });
+      await room.until(room.servers, name, ({ status }) => status?.state === 'Available');
+    },
+    /boots nothing from the network/,
+  ],
+];
+for (const [index, [title, happen, said]] of overForFirmware.entries()) {
+  test(`firmware loads its UKI by itself, and is turned away once its system ${title}`, async () => {
+    const server = await preparedBoot(`firmware-${index}`, { image: 'uki-os' });
+    const load = () => fetch(`${boot.url}/boot/${server.token}/uki.efi`);
+    assert.deepEqual(Buffer.from(await (await load()).arrayBuffer()), initrd);
+    await happen(server);
+    const refused = await load();
+    assert.equal(refused.status, 403);
+    assert.match(await refused.text(), said);
+  });
+}
+
+test('firmware whose machine is to be installed anew gets its UKI, also from a replica that does not know it yet', async () => {
+  const server = await preparedBoot('firmware-anew', { image: 'uki-os' });
+  const { name } = server;
+  const serverClaimRef = { namespace, name, uid: 'claim' };
+  await room.client.mergePatch(Server, { name }, { spec: { serverClaimRef } });
+  await room.enters(name, { state: 'Reserved', provisionedClaimUID: 'claim' });
+  await room.until(room.servers, name, ({ status }) => status?.provisionedClaimUID === 'claim');
+  await using lagging = await startBoot(optionsFor(room.withDeadWatches()));
+  const statusFrom = async ({ url }: RunningBoot) => (await fetch(`${url}/boot/${server.token}/uki.efi`)).status;
+  assert.equal(await statusFrom(lagging), 403);
+  await room.enters(name, { provisionedClaimUID: null } as unknown as NonNullable<Server['status']>);
+  assert.equal(await statusFrom(lagging), 200);
 });
 
 test('firmware that boots over HTTP without orders loads iPXE, and nothing else of its directory', async () => {

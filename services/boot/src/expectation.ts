@@ -41,6 +41,10 @@ export function expectationOf(server: Server, boot: ServerBootConfiguration | un
   return isInstalled(server, boot, now) ? { reason: 'it has been installed already' } : { boot };
 }
 
+/** Why its machine is not to boot this now; that it is prepared is not enough. */
+export const reasonAgainst: typeof obstacleTo = (boot, server, now) =>
+  server === undefined ? obstacleTo(boot, server, now) : expectationOf(server, boot, now).reason;
+
 export const refersTo = (ref: Partial<ObjectRef> | undefined, { metadata }: ServerBootConfiguration): boolean =>
   ref?.name === metadata.name && ref.namespace === metadata.namespace;
 

@@ -9,7 +9,7 @@ import { keyOf, type ObjectRef } from '@metal/kube/kind.ts';
 import { SharedQuestions } from '@metal/kube/shared-questions.ts';
 import { Slots } from '@metal/kube/slots.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
-import { type Expectation, expectationOf, obstacleTo } from './expectation.ts';
+import { type Expectation, expectationOf, obstacleTo, reasonAgainst } from './expectation.ts';
 import { Flood, Refusal } from './refusal.ts';
 import type { Strangers } from './strangers.ts';
 
@@ -105,7 +105,15 @@ export class Machines {
   }
 
   /**
-   * The same, as the API server has it: for what must not reach another tenant. What a discovery is given is no tenant's: a
+   * The same for what firmware loads without having been told anything before: one whose machine has been installed, or boots
+   * nothing, goes to its next boot device instead. @throws Refusal as `byToken`
+   */
+  async firstByToken(token: string): Promise<ServerBootConfiguration> {
+    return this.#asKnown(await this.#knownBy(token), reasonAgainst);
+  }
+
+  /**
+   * As `byToken`, as the API server has it: for what must not reach another tenant. What a discovery is given is no tenant's: a
    * machine that comes with the token of one that is over is told so when it reports. @throws Refusal as `byToken`
    */
   async confirmedByToken(token: string): Promise<ServerBootConfiguration> {
@@ -113,10 +121,13 @@ export class Machines {
     return isDiscoveryBoot(known) ? this.#asKnown(known) : this.#admitted(known);
   }
 
-  #asKnown(known: ServerBootConfiguration): Promise<ServerBootConfiguration> | ServerBootConfiguration {
+  #asKnown(
+    known: ServerBootConfiguration,
+    against = obstacleTo,
+  ): Promise<ServerBootConfiguration> | ServerBootConfiguration {
     const { servers, clock } = this.#options;
     const server = servers.get(known.spec.serverRef.name);
-    return obstacleTo(known, server, clock.now()) === undefined ? known : this.#admitted(known);
+    return against(known, server, clock.now()) === undefined ? known : this.#admitted(known, against);
   }
 
   async #confirmed(known: Server, patience: { patiently: boolean }): Promise<Expectation> {
@@ -143,13 +154,13 @@ export class Machines {
     return known;
   }
 
-  async #admitted({ metadata, spec }: ServerBootConfiguration): Promise<ServerBootConfiguration> {
+  async #admitted({ metadata, spec }: ServerBootConfiguration, against = obstacleTo): Promise<ServerBootConfiguration> {
     const ref = { name: metadata.name, namespace: metadata.namespace };
     const { server, boot } = await this.#read(spec.serverRef.name, ref, { patiently: true });
     const obstacle =
       boot === undefined || boot.metadata.uid !== metadata.uid
         ? 'its boot configuration is gone'
-        : obstacleTo(boot, server, this.#options.clock.now());
+        : against(boot, server, this.#options.clock.now());
     if (boot === undefined || obstacle !== undefined) throw new Refusal(403, `the token is not valid now: ${obstacle}`);
     return boot;
   }

@@ -120,7 +120,8 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
       method: getOrHead,
       url: fileRoute(file),
       handler: async (request, reply) => {
-        const boot = await machines.byToken(request.params.token);
+        const { token } = request.params;
+        const boot = await (file === 'uki.efi' ? machines.firstByToken(token) : machines.byToken(token));
         const artefact = (await imageOf(boot, images))[layer];
         if (artefact === undefined) throw new Refusal(404, `the image of this boot has no ${layer}`);
         onceDelivered(request, reply, () => void evidence.record(boot, layer, `by ${request.ip}`));
