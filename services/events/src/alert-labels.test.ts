@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { heldBytes } from '../test/held-memory.ts';
 import { AlertLabelSets, mostKindsPerBmc } from './alert-labels.ts';
-import { alertsIn } from './payload.ts';
 
 const alert = (messageId: string, severity = 'OK', component = 'system') => ({
   messageId,
@@ -45,18 +43,4 @@ test('a BMC that is gone gives back its labels, and begins anew when it returns'
 test('labels of any length are cut', () => {
   const { message_id } = new AlertLabelSets().of('a', alert('x'.repeat(5_000)));
   assert.equal(message_id.length, 128);
-});
-
-test('of an event of 150 kB a tenth is kept at most, however long its words are and wherever they are cut', () => {
-  const sets = new AlertLabelSets();
-  const long = 'lorem ipsum '.repeat(4_000);
-  const bytes = heldBytes((index) => {
-    const event = {
-      MessageId: `${index}${long}`,
-      Severity: `${index}${long}`,
-      OriginOfCondition: `/${index}${long}/component-of-that-path`,
-    };
-    return alertsIn(Buffer.from(JSON.stringify({ Events: [event] }))).map((one) => sets.of(`bmc-${index}`, one));
-  });
-  assert.ok(bytes < 15_000, `${bytes} bytes`);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { heldBytes } from '../test/held-memory.ts';
-import { type Reading, readingsIn } from './payload.ts';
+import { handClock } from '@metal/kube/hand-clock.ts';
+import type { Reading } from './payload.ts';
 import { mostReadingsPerBmc, Readings } from './readings.ts';
 
 const minute = 60_000;
@@ -12,28 +12,6 @@ const reading = (metricId: string, value = 1, property = ''): Reading => ({
   unit: '',
   value,
 });
-
-/** Time that is moved by hand; timers run when it passes them. */
-function handClock() {
-  let now = 0;
-  const timers = new Set<{ at: number; callback: () => void }>();
-  return {
-    now: () => now,
-    setTimeout: (delayMs: number, callback: () => void) => {
-      const timer = { at: now + delayMs, callback };
-      timers.add(timer);
-      return { [Symbol.dispose]: () => void timers.delete(timer) };
-    },
-    sleep: () => Promise.resolve(),
-    pass: (ms: number) => {
-      now += ms;
-      for (const timer of [...timers].filter(({ at }) => at <= now)) {
-        timers.delete(timer);
-        timer.callback();
-      }
-    },
-  };
-}
 
 const valuesOf = (readings: Readings) =>
   [...readings.current()].map(({ bmc, reading: { metricId, value } }) => [bmc, metricId, value]);
@@ -59,17 +37,17 @@ test('a reading is shown for ten minutes and then leaves memory, asked for or no
   const clock = handClock();
   using readings = new Readings(clock);
   readings.take('a', [reading('old')]);
-  clock.pass(6 * minute);
+  clock.advance(6 * minute);
   readings.take('a', [reading('new')]);
   readings.take('b', [reading('new')]);
-  clock.pass(4 * minute);
+  clock.advance(4 * minute);
   assert.equal([...readings.current()].length, 3, 'ten minutes old is not too old');
-  clock.pass(1);
+  clock.advance(1);
   assert.deepEqual(
     valuesOf(readings).map(([bmc, metric]) => `${bmc}/${metric}`),
     ['a/new', 'b/new'],
   );
-  clock.pass(20 * minute);
+  clock.advance(20 * minute);
   assert.equal(readings.size, 0, 'nobody asked');
 });
 
@@ -87,10 +65,10 @@ test('what goes and comes again while readings are told is told once', () => {
   using readings = new Readings(clock);
   readings.take('a', [reading('m0'), reading('m1')]);
   readings.take('b', [reading('m0')]);
-  clock.pass(10 * minute);
+  clock.advance(10 * minute);
   const told = readings.current();
   const names = [told.next().value, told.next().value].map((one) => `${one?.bmc}/${one?.reading.metricId}`);
-  clock.pass(1);
+  clock.advance(1);
   readings.take('a', [reading('m0'), reading('m1')]);
   readings.forget('b');
   readings.take('b', [reading('m0')]);
@@ -109,15 +87,4 @@ test('labels of any length are cut', () => {
   using readings = new Readings(handClock());
   readings.take('a', [reading('x'.repeat(10_000))]);
   assert.equal([...readings.current()][0]?.reading.metricId.length, 256);
-});
-
-test('of a reading of 200 kB a tenth is kept at most', () => {
-  using readings = new Readings(handClock());
-  const long = 'lorem ipsum '.repeat(4_000);
-  const bytes = heldBytes((index) => {
-    const words = `${index}${long}`;
-    const value = { MetricId: words, MetricProperty: words, MetricValue: 1, MetricValueKind: words, Units: words };
-    return readings.take(`bmc-${index}`, readingsIn(Buffer.from(JSON.stringify({ MetricValues: [value] }))));
-  });
-  assert.ok(bytes < 20_000, `${bytes} bytes`);
 });

@@ -288,20 +288,22 @@ test('what kind of reason there is is told to all that choose alike as soon as o
   );
 });
 
+const burnedIn = (serverSelector: ServerReadinessRule['spec']['serverSelector']): ServerReadinessRule => ({
+  apiVersion,
+  kind: 'ServerReadinessRule',
+  metadata: { name: 'burned-in' },
+  spec: {
+    conditions: [{ type: 'BurnIn', requiredStatus: 'True' }],
+    enforcementMode: 'Continuous',
+    taint: { key: 'k', effect: 'NoBind' },
+    serverSelector,
+  },
+});
+
 test('a rule that comes or goes, and a condition that changes, start a new pass', async () => {
   const { scheduler, started, ...tell } = openScheduler();
   using _started = started;
-  const rule: ServerReadinessRule = {
-    apiVersion,
-    kind: 'ServerReadinessRule',
-    metadata: { name: 'burned-in' },
-    spec: {
-      conditions: [{ type: 'BurnIn', requiredStatus: 'True' }],
-      enforcementMode: 'Continuous',
-      taint: { key: 'k', effect: 'NoBind' },
-      serverSelector: {},
-    },
-  };
+  const rule = burnedIn({});
   tell.rule(rule);
   tell.server(server('one'));
   tell.claim(claim('first'));
@@ -688,17 +690,7 @@ test('a rule whose status changes, or that holds back none of the free servers, 
 }) => {
   const { started, servers, ...tell } = openScheduler();
   using _started = started;
-  const rule: ServerReadinessRule = {
-    apiVersion,
-    kind: 'ServerReadinessRule',
-    metadata: { name: 'burned-in' },
-    spec: {
-      conditions: [{ type: 'BurnIn', requiredStatus: 'True' }],
-      enforcementMode: 'Continuous',
-      taint: { key: 'k', effect: 'NoBind' },
-      serverSelector: { matchLabels: { rack: 'b' } },
-    },
-  };
+  const rule = burnedIn({ matchLabels: { rack: 'b' } });
   for (let index = 0; index < 50; index += 1) tell.server(server(`s-${index}`, {}, { rack: 'a' }));
   for (let index = 0; index < 50; index += 1)
     tell.claim(claim(`c-${index}`, { serverSelector: { matchLabels: { gpu: `g-${index}` } } }));

@@ -18,8 +18,11 @@ export const queueFacts = (server: Server, context: QueueContext, now: number): 
   ...limitsOf(context),
 });
 
-/** What there is no room left for, with this server and all that come before it; undefined when it is its turn. */
-export function heldUpBy(queue: QueueFacts): 'atOnce' | 'perHour' | 'pace' | undefined {
+/** What leaves no room for a server and all that come before it. */
+export type HeldUp = 'atOnce' | 'perHour' | 'pace';
+
+/** Undefined when it is its turn. */
+export function heldUpBy(queue: QueueFacts): HeldUp | undefined {
   const { ahead, running, atOnce, startedInHour, perHour, room } = queue;
   if (running + ahead >= atOnce) return 'atOnce';
   if (startedInHour + ahead >= perHour) return 'perHour';

@@ -1,7 +1,7 @@
 import { act, type Decision, type Go, go, inWords, minutes, seconds, wait } from '@metal/kube/decide.ts';
 import type { CleanupFacts } from './cleanup-facts.ts';
 import { asksForNothing, needsBoot, policyText } from './cleanup-policy.ts';
-import { heldUpBy, isItsTurn, type QueueFacts, queueLookMs } from './cleanup-queue.ts';
+import { type HeldUp, heldUpBy, type QueueFacts, queueLookMs } from './cleanup-queue.ts';
 import type { Failure, ServerAction, ServerFacts, ServerPhase } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
 import type { Step } from './prelude.ts';
@@ -153,7 +153,8 @@ function begin(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
   // Its state is not written yet.
   if (!cleanup.admitted && queue === undefined) return wait(1, 'CleanupNeeded');
   if (!cleanup.admitted && queue !== undefined) {
-    if (!isItsTurn(queue)) return queued(queue);
+    const heldUp = heldUpBy(queue);
+    if (heldUp !== undefined) return queued(queue, heldUp);
     return cleanup.isAdmittedByLeader
       ? wait(minutes(5), 'CleanupQueued', asksLeader)
       : act('admitCleanup', 'CleanupStarts');
@@ -193,14 +194,14 @@ function settle(server: ServerFacts): Step | undefined {
 
 const asksLeader = 'its turn has come; the leading replica, which counts for all, lets it in';
 
-function queued(queue: QueueFacts): Step {
+function queued(queue: QueueFacts, heldUp: HeldUp): Step {
   const { ahead, atOnce, perHour } = queue;
-  const because = {
+  const because: Record<HeldUp, string> = {
     atOnce: `as many are being cleaned up as --cleanup-at-once allows (${atOnce})`,
     perHour: `as many were let in within an hour as --cleanup-per-hour allows (${perHour})`,
     pace: 'those before it are started first',
-  }[heldUpBy(queue) ?? 'pace'];
-  return wait(queueLookMs(queue), 'CleanupQueued', `${positionOf(ahead)}; ${because}`);
+  };
+  return wait(queueLookMs(queue), 'CleanupQueued', `${positionOf(ahead)}; ${because[heldUp]}`);
 }
 
 /** In steps that grow with the queue, or thousands who wait would each be written anew with every one that begins. */
