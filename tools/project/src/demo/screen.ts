@@ -5,6 +5,7 @@ import type { Cache } from '@metal/kube/cache.ts';
 
 const redrawMs = 200;
 const mostRows = 24;
+const header = ['SERVER', 'MANUFACTURER', 'STATE', 'POWER', 'REASON'];
 
 /** Steps with their times, and under the running one a live table. Without a terminal, one line per change of state. */
 export class Screen implements Disposable {
@@ -71,9 +72,10 @@ export class Screen implements Disposable {
     this.#timer = setInterval(() => this.#draw(), redrawMs);
   }
 
-  /** The table as it stands, for messages. */
+  /** The table as it stands, for messages: what is missing is told as well. */
   lastSeen(): string {
-    return this.#table().join('\n');
+    const table = this.#table();
+    return (table.length > 0 ? table : [...align([header]), '  there is no Server yet']).join('\n');
   }
 
   summary(kubeconfigPath: string, kubectl: string): void {
@@ -139,7 +141,7 @@ export class Screen implements Disposable {
       servers.length > mostRows
         ? [`  … and ${servers.length - mostRows} more: ${countStates(servers.slice(mostRows))}`]
         : [];
-    return [...align([['SERVER', 'MANUFACTURER', 'STATE', 'POWER', 'REASON'], ...rows]), ...hidden, ...claims];
+    return [...align([header, ...rows]), ...hidden, ...claims];
   }
 
   #mark(text: string): string {
