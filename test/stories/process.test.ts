@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -60,33 +61,61 @@ test('the process tells its health, guards its metrics, and leaves nothing behin
 });
 
 test('an API server that is away at the start is waited for, until somebody says stop', async () => {
+  await using away = await openAway();
+  const operator = spawn(command, away.flags, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const ended = once(operator, 'exit');
+  await Promise.race([away.isAskedAgain, ended]);
+  assert.equal(operator.exitCode, null, 'it is still there');
+  operator.kill('SIGTERM');
+  assert.deepEqual(await ended, [0, null]);
+});
+
+test('a process ends when it is told to, also where nobody reads its log', async () => {
+  await using away = await openAway();
+  const unread = join(away.directory, 'unread');
+  await run('mkfifo', [unread]);
+  await using reader = await open(unread, constants.O_RDWR | constants.O_NONBLOCK);
+  for (const bytes of [4_096, 1])
+    while ((await reader.write('x'.repeat(bytes)).catch(() => undefined)) !== undefined) continue;
+  await using full = await open(unread, 'w');
+  const operator = spawn(command, away.flags, { stdio: ['ignore', 'ignore', full.fd] });
+  const ended = once(operator, 'exit');
+  await Promise.race([away.isAskedAgain, ended]);
+  operator.kill('SIGTERM');
+  assert.deepEqual(await ended, [null, 'SIGKILL'], 'which says that its last lines were not written');
+});
+
+interface Away extends AsyncDisposable {
+  readonly directory: string;
+  /** Of an operator that would work with it. */
+  readonly flags: readonly string[];
+  /** As often as nobody asks who gives up. */
+  readonly isAskedAgain: Promise<void>;
+}
+
+/** An API server that ends each connection. */
+async function openAway(): Promise<Away> {
+  await using stack = new AsyncDisposableStack();
   let asked = 0;
-  const { promise: isPatient, resolve: askedAgain } = Promise.withResolvers<void>();
-  const away = createServer((socket) => {
+  const { promise: isAskedAgain, resolve: askedAgain } = Promise.withResolvers<void>();
+  const server = createServer((socket) => {
     socket.destroy();
     asked += 1;
     if (asked === 40) askedAgain();
   }).listen(0, '127.0.0.1');
-  await once(away, 'listening');
+  stack.defer(() => void server.close());
+  await once(server, 'listening');
   const directory = await mkdtemp(join(tmpdir(), 'metal-away-'));
-  try {
-    const { port } = away.address() as AddressInfo; // it listens on a port
-    const kubeconfig = join(directory, 'kubeconfig');
-    await writeFile(kubeconfig, kubeconfigOf(`http://127.0.0.1:${port}`));
-    const listensNowhere = ['--health-probe-bind-address=0', '--metrics-bind-address=0'];
-    const needed = ['--registry-url=http://x', '--probe-image=a', '--probe-os-image=b'];
-    const flags = [`--kubeconfig=${kubeconfig}`, ...listensNowhere, ...needed];
-    const operator = spawn(command, flags, { stdio: ['ignore', 'ignore', 'inherit'] });
-    const ended = once(operator, 'exit');
-    await Promise.race([isPatient, ended]);
-    assert.equal(operator.exitCode, null, 'it is still there');
-    operator.kill('SIGTERM');
-    assert.deepEqual(await ended, [0, null]);
-  } finally {
-    away.close();
-    await rm(directory, { recursive: true });
-  }
-});
+  stack.defer(() => rm(directory, { recursive: true }));
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  const kubeconfig = join(directory, 'kubeconfig');
+  await writeFile(kubeconfig, kubeconfigOf(`http://127.0.0.1:${port}`));
+  const listensNowhere = ['--health-probe-bind-address=0', '--metrics-bind-address=0'];
+  const needed = ['--registry-url=http://x', '--probe-image=a', '--probe-os-image=b'];
+  const flags = [`--kubeconfig=${kubeconfig}`, ...listensNowhere, ...needed];
+  const opened = stack.move();
+  return { directory, flags, isAskedAgain, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
 
 const kubeconfigOf = (server: string): string =>
   JSON.stringify({

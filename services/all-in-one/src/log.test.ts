@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 
 const [lines, lineBytes] = [20_000, 1_000];
@@ -45,3 +46,36 @@ for (const format of ['json', 'text']) {
     assert.deepEqual(await ended, [0, null]);
   });
 }
+
+/** Logs 200 kB, more than a pipe holds; says what became of them, and ends at once, whoever reads. */
+const brief = (withinMs: number): string => `
+import { createLog } from '${import.meta.resolve('./log.ts')}';
+const { log, isWritten } = createLog({ format: 'json', level: 'info' });
+const said = [await isWritten(60_000)];
+log.info({ text: 'x'.repeat(200_000) }, 'said');
+process.stdin.resume().on('end', async () => {
+  said.push(await isWritten(${withinMs}));
+  console.log(JSON.stringify(said));
+  process.kill(process.pid, 'SIGKILL');
+});
+console.log('logged');`;
+
+const readers = [
+  { reads: 'nobody reads', is: false, withinMs: 50, act: () => undefined },
+  { reads: 'somebody reads', is: true, withinMs: 60_000, act: (stderr: Readable) => stderr.resume() },
+  { reads: 'the reader has gone', is: true, withinMs: 60_000, act: (stderr: Readable) => stderr.destroy() },
+];
+
+for (const { reads, is, withinMs, act } of readers)
+  test(`whether a log is written is known where ${reads}`, async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', brief(withinMs)]);
+    const ended = once(child, 'exit');
+    const told: unknown[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (line !== 'logged') told.push(JSON.parse(line));
+      act(child.stderr);
+      child.stdin.end();
+    }
+    assert.deepEqual(told, [[true, is]]);
+    await ended;
+  });

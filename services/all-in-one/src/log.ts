@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { destination, type Logger, pino, stdTimeFunctions } from 'pino';
 import { ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 import type { OperatorConfig } from '@metal/operator/config.ts';
@@ -7,6 +8,8 @@ export interface ProcessLog {
   readonly log: Logger;
   /** How many found no room since the process began. */
   readonly lostLines: () => number;
+  /** False when lines wait for that long, and nobody reads them. Where the reader has gone there is nothing to wait for. */
+  readonly isWritten: (withinMs: number) => Promise<boolean>;
 }
 
 /** Tens of thousands of lines. */
@@ -35,7 +38,18 @@ export function createLog({ format, level }: OperatorConfig['log']): ProcessLog 
     told = lost;
     if (lines > 0) log.warn({ lines }, 'lines of this log were lost here: nobody had read it for too long');
   });
-  return { log, lostLines: () => lost };
+  let isReaderGone = false;
+  out.on('error', () => (isReaderGone = true));
+  const isWritten = async (withinMs: number): Promise<boolean> => {
+    if (isReaderGone) return true;
+    const drained = once(out, 'drain', { signal: AbortSignal.timeout(withinMs) });
+    out.write(''); // Also where nothing waits, somebody is told that nothing does.
+    return drained.then(
+      () => true,
+      () => isReaderGone,
+    );
+  };
+  return { log, lostLines: () => lost, isWritten };
 }
 
 /** Also where nobody reads the log there is somebody who reads metrics. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { readConfig } from '@metal/operator/config.ts';
 import { collectDefaultMetrics } from 'prom-client';
-import { createLog, exportLostLines } from './log.ts';
+import { createLog, exportLostLines, type ProcessLog } from './log.ts';
 import { apiServerObstacle } from './api-server-obstacle.ts';
 import { startEndpoints } from './endpoints.ts';
 import { metricsGuardOf } from './metrics/guard.ts';
@@ -10,11 +10,15 @@ import { prepareSystem } from './system.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
 
-/** Exit codes: 0 stopped as asked, 1 bad configuration or a failure that a restart may cure. */
+/**
+ * Exit codes: 0 stopped as asked, 1 bad configuration or a failure that a restart may cure. A process whose log nobody reads
+ * kills itself when everything else is over: SIGKILL, or 137 where a shell or a container tells it.
+ */
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2), process.env);
   const processLog = createLog(config.log);
   const { log } = processLog;
+  await using _lastLines = untilWritten(processLog);
   for (const name of config.withoutEffect)
     log.warn({ option: `--${name}` }, 'accepted, but without effect in this version');
   const stopAsked = new Promise<string>((resolve) => {
@@ -53,6 +57,17 @@ function untilTheEnd(): Disposable {
 }
 
 const longestIntervalMs = 2 ** 31 - 1;
+
+/** An exit waits for writes that are under way: on a pipe that is full, and that nobody reads, for ever. */
+function untilWritten({ isWritten }: ProcessLog): AsyncDisposable {
+  return {
+    [Symbol.asyncDispose]: async () => {
+      if (!(await isWritten(mostPatientMs))) process.kill(process.pid, 'SIGKILL');
+    },
+  };
+}
+
+const mostPatientMs = 2_000;
 
 function explain(error: unknown): string {
   if (error instanceof OperatorError) return `metal-operator: ${error.message}`;
