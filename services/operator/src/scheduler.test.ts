@@ -10,7 +10,7 @@ import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { refusalOf } from './claimability.ts';
 import { matches } from './label-selector.ts';
-import { ClaimScheduler } from './scheduler.ts';
+import { ClaimScheduler, type SchedulerPace } from './scheduler.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const server = (
@@ -143,7 +143,7 @@ test('selectors follow the rules of Kubernetes', () => {
   }
 });
 
-function openScheduler(options?: { most: number }) {
+function openScheduler(options?: SchedulerPace) {
   const servers = new Store<Server>();
   const claims = new Store<ServerClaim>();
   const readinessRules = new Store<ServerReadinessRule>();
@@ -660,6 +660,24 @@ test('what one claim found nothing for, another need not look for', async ({ moc
   await nextPass();
   assert.ok(claims.every((wish) => !scheduler.isInLine(wish)));
   assert.equal(looks.mock.callCount(), 50);
+});
+
+test('where many wishes look through many servers others have their turn in between', async ({ mock }) => {
+  const { promises, started, servers, ...tell } = openScheduler({ most: 200, looksPerPass: 100 });
+  using _started = started;
+  for (let index = 0; index < 50; index += 1) tell.server(server(`s-${index}`));
+  for (let index = 10; index < 20; index += 1)
+    tell.claim(claim(`c-${index}`, { serverSelector: { matchLabels: { rack: `missing-${index}` } } }));
+  tell.claim(claim('served', {}, '2026-02-01T00:00:00Z'));
+  const looks = mock.method(servers, 'get');
+  const perPass: number[] = [];
+  for (let pass = 0; pass < 6; pass += 1) {
+    const before = looks.mock.callCount();
+    await nextPass();
+    perPass.push(looks.mock.callCount() - before);
+  }
+  assert.deepEqual(perPass.slice(0, 5), [100, 100, 100, 100, 100], 'two wishes at a time');
+  assert.deepEqual(promises, ['team/served']);
 });
 
 test('a server that becomes free costs one look by each wish that nothing fits, however many wait and are free', async ({

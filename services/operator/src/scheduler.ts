@@ -27,8 +27,17 @@ const doubtedForMs = seconds(10);
 const explainedPerClaimMs = 700;
 const leastExplainedMs = minutes(1);
 const mostExplainedMs = minutes(60);
+/** Looks of claims at servers in one pass, some ten milliseconds: a thousand wishes for thousands of servers take seconds. */
+const mostLooks = 10_000;
 /** A server that comes and goes is no news for thousands of claims each time. */
 const quietMs = minutes(5);
+
+export interface SchedulerPace {
+  /** Claims that are let in at once. */
+  readonly most?: number;
+  /** After so many looks of a claim at a server a pass lets others have their turn. */
+  readonly looksPerPass?: number;
+}
 
 /**
  * The one place where a server is chosen for a claim. It looks at all waiting claims and all free servers together,
@@ -66,6 +75,8 @@ export class ClaimScheduler {
   readonly #explanations: Explanations;
   /** How near a server was when claims that choose alike were last told so, and until when they hear no more of that. */
   readonly #told = new WeakMap<Iterable<ServerClaim>, { readonly nearness: Nearness; readonly quietUntil: number }>();
+  readonly #looksPerPass: number;
+  #looks = 0;
   #passDue: NodeJS.Immediate | undefined;
   /** The named claim got a promise. */
   readonly promised = new Signal();
@@ -74,9 +85,10 @@ export class ClaimScheduler {
   /** The server promised to the named claim was somebody else's by the time it was to be bound. */
   readonly contested = new Signal();
 
-  constructor(caches: SchedulerCaches, clock: Clock, { most }: { most?: number } = {}) {
+  constructor(caches: SchedulerCaches, clock: Clock, { most, looksPerPass = mostLooks }: SchedulerPace = {}) {
     this.#caches = caches;
     this.#clock = clock;
+    this.#looksPerPass = looksPerPass;
     this.#pace = new Pace({ clock, most });
     const isDoubted = (serverName: string) => this.#doubts.has(serverName);
     this.#explanations = new Explanations({ ...caches, isDoubted });
@@ -252,6 +264,7 @@ export class ClaimScheduler {
   }
 
   #fits(serverName: string, claim: ServerClaim): boolean {
+    this.#looks += 1;
     const server = this.#caches.servers.get(serverName);
     return server !== undefined && refusalOf(server, claim, this.#caches.readinessRules.all()) === undefined;
   }
@@ -275,12 +288,14 @@ export class ClaimScheduler {
     });
   }
 
-  /** As far as there is room. A claim that there is no server for takes none. */
+  /** As far as there is room. A claim that there is no server for takes none. What takes long goes on after what else there is to do. */
   #pass(): void {
+    const enough = this.#looks + this.#looksPerPass;
     while (this.#pace.room > 0) {
       const next = this.#line.next();
       if (next === undefined) return;
-      this.#promise(keyOf(next.claim), next.serverName);
+      if (next.serverName !== undefined) this.#promise(keyOf(next.claim), next.serverName);
+      if (this.#looks >= enough) return this.#plan();
     }
   }
 

@@ -18,6 +18,13 @@ const claim = (name: string, wish: { letter: string } | { server: string }, age 
   },
 });
 
+/** The next one that a server is there for. */
+function served(line: WaitingLine): { name: string; serverName: string } | undefined {
+  for (let one = line.next(); one !== undefined; one = line.next())
+    if (one.serverName !== undefined) return { name: one.claim.metadata.name, serverName: one.serverName };
+  return undefined;
+}
+
 function openLine(...servers: readonly string[]) {
   const free = new SortedNames();
   const looks: string[] = [];
@@ -35,16 +42,16 @@ function openLine(...servers: readonly string[]) {
   for (const server of servers) come(server);
   const looksWhile = (act: () => void): string[] => (looks.splice(0), act(), looks.splice(0));
   const next = () => {
-    const found = line.next();
-    return found && `${found.claim.metadata.name}=${found.serverName}`;
+    const one = served(line);
+    return one && `${one.name}=${one.serverName}`;
   };
   /** Gives away what there is. */
   const serve = (): string[] => {
     const pairs: string[] = [];
-    for (let found = line.next(); found !== undefined; found = line.next()) {
+    for (let one = served(line); one !== undefined; one = served(line)) {
       pairs.push(next() ?? '');
-      line.remove(`team/${found.claim.metadata.name}`);
-      go(found.serverName);
+      line.remove(`team/${one.name}`);
+      go(one.serverName);
     }
     return pairs;
   };
@@ -93,6 +100,19 @@ test('a server that comes is looked at once by each wish that came past its plac
   assert.equal(next(), 'x-0=x-1');
 });
 
+test('claims that nothing fits are passed over one wish at a time', () => {
+  const { line, looksWhile } = openLine('a-1', 'a-2');
+  line.add(claim('old', { letter: 'x' }, 9));
+  line.add(claim('older', { letter: 'y' }, 10));
+  line.add(claim('served', { letter: 'a' }));
+  const steps: (string | undefined)[] = [];
+  const step = () => void steps.push(line.next()?.serverName);
+  assert.deepEqual(looksWhile(step), ['a-1', 'a-2']);
+  assert.deepEqual(looksWhile(step), ['a-1', 'a-2']);
+  assert.deepEqual(looksWhile(step), ['a-1']);
+  assert.deepEqual(steps, [undefined, undefined, 'a-1']);
+});
+
 test('a server that changes while it is free is what it is now', () => {
   const free = new SortedNames();
   let letter = 'a';
@@ -101,13 +121,13 @@ test('a server that changes while it is free is what it is now', () => {
   for (const wish of ['a', 'b']) line.add(claim(`for-${wish}`, { letter: wish }));
   free.put('one', true);
   line.offer('one');
-  assert.equal(line.next()?.claim.metadata.name, 'for-a');
+  assert.equal(served(line)?.name, 'for-a');
   letter = 'b';
   line.offer('one');
-  assert.equal(line.next()?.claim.metadata.name, 'for-b');
+  assert.equal(served(line)?.name, 'for-b');
   letter = 'c';
   line.offer('one');
-  assert.equal(line.next(), undefined);
+  assert.equal(served(line), undefined);
 });
 
 test('a claim for one server looks at that one only', () => {

@@ -71,15 +71,16 @@ export class WaitingLine {
     for (const wish of this.#wishesFor(serverName)) wish.forget(serverName);
   }
 
-  /** The oldest claim that a free server fits, with the first of those servers. */
-  next(): { claim: ServerClaim; serverName: string } | undefined {
-    for (;;) {
-      const [wish] = this.#hopeful.first(1);
-      if (wish === undefined) return undefined;
-      const serverName = wish.first(this.#offers);
-      if (serverName !== undefined) return { claim: wish.oldest, serverName };
-      this.#hopeful.remove(wish);
-    }
+  /**
+   * The oldest claim of those that a free server may fit, with the first one that does. If none does, those that choose as
+   * it does are passed over until one is offered to them.
+   */
+  next(): { claim: ServerClaim; serverName: string | undefined } | undefined {
+    const [wish] = this.#hopeful.first(1);
+    if (wish === undefined) return undefined;
+    const serverName = wish.first(this.#offers);
+    if (serverName === undefined) this.#hopeful.remove(wish);
+    return { claim: wish.oldest, serverName };
   }
 
   /** The first free server that fits the claim; undefined also when none waits that chooses as it does. */
