@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { connect as connectSecurely } from 'node:tls';
 import { type Authority, createAuthority } from '@metal/controlplane/certificates.ts';
 import { CertificateRenewal, readCertificate } from '@metal/http/certificate.ts';
 import { application, listenOn } from '@metal/http/listen.ts';
@@ -91,6 +94,42 @@ test('a certificate that is replaced is shown, and one without its key is not', 
   await shown.promise;
   assert.equal(await answeredUnder(second, listening.url), 404);
   await assert.rejects(answeredUnder(first, listening.url), /self-signed certificate|unable to verify/);
+});
+
+test('over TLS, too, who says nothing makes room, and a request that is under way is not cut off', async () => {
+  const authority = await createAuthority('of the site');
+  const tls = await authority.issue({ commonName: 'registry', ipAddresses: ['127.0.0.1'] });
+  const http = application({ bodyLimit: 1, requestTimeout: 10_000 }, tls);
+  const [asked, mayAnswer] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  http.get('/slow', async () => {
+    asked.resolve(undefined);
+    await mayAnswer.promise;
+    return 'done';
+  });
+  await using listening = await listenOn(http, {
+    listen: { host: '127.0.0.1', port: 0 },
+    tls,
+    clock: createClock(1),
+    farewellMs: 1,
+    mostConnections: 4,
+  });
+  const slow = answeredUnder(authority, `${listening.url}/slow`);
+  await asked.promise;
+  const [silent, gone]: [Socket[], Promise<unknown>[]] = [[], []];
+  for (let count = 0; count < 9; count += 1) {
+    const isThere = once(http.server, 'connection');
+    const socket = connect({ port: listening.port, host: '127.0.0.1' }).on('error', () => undefined);
+    silent.push(socket.resume());
+    gone.push(once(socket, 'close'));
+    await isThere;
+  }
+  const known = connectSecurely({ port: listening.port, host: '127.0.0.1', ca: authority.certificatePem });
+  await once(known, 'secureConnect');
+  await Promise.all(gone.slice(0, 7));
+  assert.equal(await answeredUnder(authority, listening.url), 404);
+  mayAnswer.resolve(undefined);
+  assert.equal(await slow, 200);
+  for (const socket of [...silent, known]) socket.destroy();
 });
 
 /** Status of a request by somebody who trusts that authority only. */

@@ -11,23 +11,39 @@ export interface ConnectionLimit {
 
 /**
  * Bounds what clients cost who connect and say nothing, say it slowly, or take nothing: beyond `most` connections one makes
- * room for the new one, or that is refused; `crowd.ts` says which.
+ * room for the new one, or that is refused; `crowd.ts` says which. With TLS a connection is two sockets: one until
+ * both sides know each other, and then the one that requests come by.
  */
 export function limitConnections(server: Pick<Server, 'on'>, { most, clock }: ConnectionLimit): void {
   const crowd = new Crowd(clock);
-  server.on('connection', (socket: Socket) => {
+  const plain = new Map<string, Socket>();
+  const enter = (socket: Socket) => {
     crowd.enter(socket);
     socket.once('close', () => crowd.leave(socket));
+  };
+  server.on('connection', (socket: Socket) => {
+    const ends = endsOf(socket);
+    plain.set(ends, socket);
+    socket.once('close', () => plain.get(ends) === socket && plain.delete(ends));
+    enter(socket);
     if (crowd.size <= most) return;
     for (const leaving of crowd.roomFor(socket)) {
       crowd.leave(leaving);
       leaving.destroy();
     }
   });
+  server.on('secureConnection', (secured: Socket) => {
+    const socket = plain.get(endsOf(secured));
+    if (socket !== undefined) crowd.leave(socket);
+    enter(secured);
+  });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     if (crowd.asks(socket)) response.once('close', () => crowd.isAnswered(socket));
   });
 }
+
+const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
+  `${remoteAddress} ${remotePort} ${localAddress}`;
 
 /**
  * Bounds how many answers of some kind are under way: those that cost memory for as long as their client takes. Returns

@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { Server as SecureServer } from 'node:https';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { Certificate } from './certificate.ts';
+import { limitConnections } from './connection-limit.ts';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 
 export interface ListenOptions {
@@ -12,6 +13,8 @@ export interface ListenOptions {
   readonly clock: Clock;
   /** How long requests under way may take when the service stops. */
   readonly farewellMs: number;
+  /** At once: 4 096, if not said otherwise. */
+  readonly mostConnections?: number | undefined;
 }
 
 export interface Listening extends AsyncDisposable {
@@ -44,6 +47,9 @@ const backlog = 4_096;
 /** A connection that is kept for another request costs memory. */
 const keepAliveTimeout = 20_000;
 
+/** Each costs some ten kilobytes, with TLS some fifty. */
+const usualMostConnections = 4_096;
+
 /** An application of fastify, with a certificate or without. */
 export function application(limits: Limits, tls?: ListenOptions['tls']): FastifyInstance {
   const { headersTimeout = usualHeadersTimeoutMs, ...others } = limits;
@@ -60,13 +66,17 @@ const refuseAddress = ({ statusCode = 400 }: FastifyError, _request: unknown, { 
     .writeHead(statusCode, { 'content-type': 'text/plain; charset=utf-8' })
     .end('the address is not well-formed\n');
 
-/** Listens until disposed. Requests under way may finish, but not keep the service for ever. */
+/**
+ * Listens until disposed, to so many at once as `connection-limit.ts` lets in. Requests under way may finish, but not keep
+ * the service for ever.
+ */
 export async function listenOn(http: FastifyInstance, options: ListenOptions): Promise<ListeningSecurely> {
-  const { listen, tls, clock, farewellMs } = options;
+  const { listen, tls, clock, farewellMs, mostConnections: most = usualMostConnections } = options;
   const close = async () => {
     using _impatience = clock.setTimeout(farewellMs, () => http.server.closeAllConnections());
     await http.close();
   };
+  limitConnections(http.server, { most, clock });
   try {
     await http.listen({ host: listen.host ?? everyAddress(), port: listen.port, backlog });
   } catch (error) {

@@ -4,7 +4,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
-import { limitAnswers, limitConnections } from '@metal/http/connection-limit.ts';
+import { limitAnswers } from '@metal/http/connection-limit.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
 import type { Cache, CacheSet } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -105,9 +105,7 @@ export interface RunningBoot extends AsyncDisposable {
 export const watchIpxeBootConfigs = (caches: CacheSet): Cache<IPXEBootConfig> =>
   caches.watch(IPXEBootConfig, { isOptional: true });
 
-/** Each costs some ten kilobytes; … */
-const mostConnections = 4_096;
-/** … one that is being sent a file costs more, and what the kernel has for it besides, as long as its client takes. */
+/** A connection that is being sent a file costs more than others, and what the kernel has for it besides, as long as its client takes. */
 const mostDownloads = 1_000;
 
 /** A client that takes nothing for this long is gone; a slow one that takes something is not. */
@@ -151,7 +149,6 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     name: 'metal_boot_requests_total',
     help: 'Requests to the boot service by route and status',
   });
-  limitConnections(http.server, { most: mostConnections, clock });
   serveBoots(http, {
     auth,
     client: clientForMachines,
