@@ -79,3 +79,28 @@ for (const { reads, is, withinMs, act } of readers)
     assert.deepEqual(told, [[true, is]]);
     await ended;
   });
+
+/** Logs 200 kB, and ends. */
+const ending = `
+import { createLog, untilWritten } from '${import.meta.resolve('./log.ts')}';
+const processLog = createLog({ format: 'json', level: 'info' });
+processLog.log.info({ text: 'x'.repeat(200_000) }, 'said');
+await untilWritten(processLog)[Symbol.asyncDispose]();
+process.exit(0);`;
+
+test('a process whose log nobody reads ends, the first one of a container as well, which cannot kill itself', async () => {
+  const node = [process.execPath, '--input-type=module', '--eval', ending];
+  const asFirst = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
+  const [command = '', ...args] = (await mayBeFirst(asFirst)) ? [...asFirst, ...node] : node;
+  const child = spawn(command, args);
+  child.stderr.pause();
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string];
+  assert.deepEqual([code, signal], [null, command === 'unshare' ? 'SIGSEGV' : 'SIGKILL']);
+});
+
+/** Some machines keep name spaces for themselves. */
+const mayBeFirst = ([command = '', ...args]: readonly string[]): Promise<boolean> =>
+  once(spawn(command, [...args, 'true'], { stdio: 'ignore' }), 'exit').then(
+    ([code]) => code === 0,
+    () => false,
+  );

@@ -12,6 +12,7 @@ export interface ProcessLog {
   readonly isWritten: (withinMs: number) => Promise<boolean>;
 }
 
+const mostPatientMs = 2_000;
 /** Tens of thousands of lines. */
 const mostWaitingBytes = 16 * 1_048_576;
 
@@ -50,6 +51,21 @@ export function createLog({ format, level }: OperatorConfig['log']): ProcessLog 
     );
   };
   return { log, lostLines: () => lost, isWritten };
+}
+
+/**
+ * Ends the process where nobody reads the log for two seconds. An exit waits for writes that are under way: on a pipe that is
+ * full, for ever.
+ */
+export function untilWritten({ isWritten }: ProcessLog): AsyncDisposable {
+  return {
+    [Symbol.asyncDispose]: async () => {
+      if (await isWritten(mostPatientMs)) return;
+      process.kill(process.pid, 'SIGKILL');
+      // The first process of a container is spared by signals of its own, but not by an abort.
+      process.abort();
+    },
+  };
 }
 
 /** Also where nobody reads the log there is somebody who reads metrics. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { readConfig } from '@metal/operator/config.ts';
 import { collectDefaultMetrics } from 'prom-client';
-import { createLog, exportLostLines, type ProcessLog } from './log.ts';
+import { createLog, exportLostLines, untilWritten } from './log.ts';
 import { apiServerObstacle } from './api-server-obstacle.ts';
 import { startEndpoints } from './endpoints.ts';
 import { metricsGuardOf } from './metrics/guard.ts';
@@ -12,7 +12,7 @@ import { OperatorError } from '@metal/kube/errors.ts';
 
 /**
  * Exit codes: 0 stopped as asked, 1 bad configuration or a failure that a restart may cure. A process whose log nobody reads
- * kills itself when everything else is over: SIGKILL, or 137 where a shell or a container tells it.
+ * kills itself when everything else is over: 137 where a shell tells it, 139 where it is the first process of a container.
  */
 async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2), process.env);
@@ -57,17 +57,6 @@ function untilTheEnd(): Disposable {
 }
 
 const longestIntervalMs = 2 ** 31 - 1;
-
-/** An exit waits for writes that are under way: on a pipe that is full, and that nobody reads, for ever. */
-function untilWritten({ isWritten }: ProcessLog): AsyncDisposable {
-  return {
-    [Symbol.asyncDispose]: async () => {
-      if (!(await isWritten(mostPatientMs))) process.kill(process.pid, 'SIGKILL');
-    },
-  };
-}
-
-const mostPatientMs = 2_000;
 
 function explain(error: unknown): string {
   if (error instanceof OperatorError) return `metal-operator: ${error.message}`;

@@ -69,7 +69,7 @@ export const serverReasons = {
   ShutdownIgnored: {
     meaning: 'The operating system did not shut down within the power timeout.',
     remedy:
-      'For a claimed server: shut it down from inside, or start the operator with --enforce-power-off. Others are forced off without asking.',
+      'Where the claim wants it off, or it is to be parked: shut it down from inside, or start the operator with --enforce-power-off. Else it is forced off without asking.',
   },
   ForcedPowerOffRepeated: {
     meaning: 'Even the forced power-off did not show; it is asked for again.',
