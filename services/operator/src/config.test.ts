@@ -169,6 +169,17 @@ test('events go where the URL or the address says, and nowhere without either', 
   assert.equal(readConfig(flags, { EVENT_ADDRESS: '192.0.2.7' }).eventUrl, 'https://192.0.2.7:7');
 });
 
+test('an address of version 6 is put in brackets', () => {
+  const address = '2001:db8::7';
+  const needed = ['--probe-image=p', '--probe-os-image=o'];
+  const { registryUrl, bootUrl, eventUrl } = readConfig(needed, { REGISTRY_ADDRESS: address, EVENT_ADDRESS: address });
+  assert.deepEqual(
+    [registryUrl, bootUrl, eventUrl],
+    ['http://[2001:db8::7]:10000', 'http://[2001:db8::7]:8082', 'http://[2001:db8::7]:10001'],
+  );
+  assert.equal(read([], { BOOT_ADDRESS: address }).bootUrl, 'http://[2001:db8::7]:8082');
+});
+
 test('registries and what is kept of them are read from lists and sizes', () => {
   const { bootRegistries, bootFileRoots } = read(['--boot-file-roots=/srv/a, /srv/b', '--boot-cache-size=500Mi']);
   assert.deepEqual(bootFileRoots, ['/srv/a', '/srv/b']);

@@ -322,10 +322,14 @@ function homeClusterOf({
   return KUBECONFIG === undefined && host !== undefined && port !== undefined ? { host, port } : undefined;
 }
 
+/** The address of a pod may be of version 6. */
+const bracketed = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+
 function registryUrlOf(values: Values, environment: NodeJS.ProcessEnv, components: ReadonlySet<Component>): string {
   if (values['registry-url'] !== '') return url(values, 'registry-url');
   const host = environment.REGISTRY_ADDRESS;
-  if (host !== undefined && host !== '') return `${values['registry-protocol']}://${host}:${values['registry-port']}`;
+  if (host !== undefined && host !== '')
+    return `${values['registry-protocol']}://${bracketed(host)}:${values['registry-port']}`;
   if (!components.has('controllers') && !components.has('boot')) return '';
   throw new ConfigError(
     'the registry has no address: give --registry-url, or set REGISTRY_ADDRESS to the host that machines reach',
@@ -353,14 +357,14 @@ function registryTlsOf(values: Values, registryUrl: string) {
 function bootUrlOf(values: Values, environment: NodeJS.ProcessEnv, registryUrl: string): string {
   if (values['boot-url'] !== '') return url(values, 'boot-url');
   const host = environment.BOOT_ADDRESS ?? (registryUrl === '' ? '' : new URL(registryUrl).hostname);
-  return host === '' ? '' : `http://${host}:${values['boot-port']}`;
+  return host === '' ? '' : `http://${bracketed(host)}:${values['boot-port']}`;
 }
 
 /** Events are an addition: without an address nobody is told any, and nothing else suffers. */
 function eventUrlOf(values: Values, environment: NodeJS.ProcessEnv): string | undefined {
   if (values['event-url'] !== '') return url(values, 'event-url');
   const host = environment.EVENT_ADDRESS ?? '';
-  return host === '' ? undefined : `${values['event-protocol']}://${host}:${values['event-port']}`;
+  return host === '' ? undefined : `${values['event-protocol']}://${bracketed(host)}:${values['event-port']}`;
 }
 
 /** The one without the other would do nothing, and nobody would know why. */

@@ -67,10 +67,12 @@ function exportStates(registry: Registry, servers: Cache<Server>): void {
   void new ScrapedMetric({
     registry,
     name: 'metal_server_cleanup_needed',
-    help: '1 for every server that may hold what a claim left',
+    help: '1 for every server that no claim holds, and that may hold what one left',
     read: () =>
-      samplesOfEach(servers.all(), ({ metadata, status }) =>
-        status?.cleanup?.neededSince === undefined ? [] : [{ labels: { server: metadata.name }, value: 1 }],
+      samplesOfEach(servers.all(), ({ metadata, spec, status }) =>
+        status?.cleanup?.neededSince === undefined || spec.serverClaimRef !== undefined
+          ? []
+          : [{ labels: { server: metadata.name }, value: 1 }],
       ),
   });
 }

@@ -27,6 +27,7 @@ const server = (name: string, status: NonNullable<Server['status']> = {}): Serve
   spec: { systemUUID: name, serverClaimRef: { namespace: 'default', name: 'claim', uid: 'claim-uid' } },
   status,
 });
+const givenBack = (held: Server): Server => ({ ...held, spec: { systemUUID: held.spec.systemUUID } });
 const claim = (phase?: string): ServerClaim => ({
   apiVersion,
   kind: 'ServerClaim',
@@ -192,7 +193,9 @@ test('attempts to clean up are counted by how they ended, silence included, and 
   const { servers, erasures, samples, registry } = fleet();
   const inCleanup = (cleanup: object, seconds = 0) =>
     servers.absorb(
-      server('s', { state: 'Cleanup', stateSince: at(seconds), cleanup: { neededSince: at(0), ...cleanup } }),
+      givenBack(
+        server('s', { state: 'Cleanup', stateSince: at(seconds), cleanup: { neededSince: at(0), ...cleanup } }),
+      ),
     );
   erasures.absorb(erasure('old', { attempt: 1, state: 'Succeeded', receivedTime: at(10) }));
   inCleanup({ queuedSince: at(0) });
@@ -221,6 +224,15 @@ test('attempts to clean up are counted by how they ended, silence included, and 
   ]);
   assert.match(await registry.metrics(), /^metal_cleanup_duration_seconds_sum 30$/m);
   assert.deepEqual(await samples('metal_server_cleanup_needed'), []);
+});
+
+test('a server that a claim holds needs no cleanup yet, whatever state it is in', async () => {
+  const { servers, samples } = fleet();
+  const failed = () => server('s', { state: 'Error', cleanup: { neededSince: at(0) } });
+  servers.absorb(failed());
+  assert.deepEqual(await samples('metal_server_cleanup_needed'), []);
+  servers.absorb(givenBack(failed()));
+  assert.deepEqual(await samples('metal_server_cleanup_needed'), ['server=s 1']);
 });
 
 test('only claims without a server tell since when they wait', async () => {
