@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { ErasureReport, erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
@@ -224,6 +226,31 @@ test('with a limit of one, three servers are erased one after the other, the lon
   );
   assert.equal(most, 1);
   assert.deepEqual(order, [third.name, first.name, second.name]);
+});
+
+test('a server that is deleted before it was erased is erased when its machine is found anew', async () => {
+  await using lab = await openLab({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 60_000 } });
+  const [other, node] = await lab.rack({ generic: 2 });
+  assert.ok(other && node);
+  await lab.plugIn(other, node);
+  for (const each of [other, node]) {
+    await lab.server(each).says('Available');
+    const claim = await lab.claim({ image: 'registry.test/os:1', on: each });
+    await lab.server(each).says('ClaimServed');
+    await claim.delete();
+    await lab.server(each).says(each === other ? 'ErasingDisks' : 'CleanupQueued');
+  }
+  const { metadata } = await lab.server(node).says('CleanupQueued');
+  using seen = follow(lab, node);
+  await lab.client.delete(Server, metadata);
+  const anew = await lab.server(node).until('is free', (server) => {
+    return server.metadata.uid !== metadata.uid && server.status?.state === 'Available';
+  });
+  assert.equal(simulated(node).installed, undefined);
+  assert.deepEqual(seen.uncleanOffers, []);
+  assert.equal(reportsOf(lab, anew.metadata.name).at(-1)?.spec.state, 'Succeeded');
+  const bmc = await lab.client.get(BMC, { name: node.name });
+  assert.deepEqual(Object.keys(bmc.metadata.annotations ?? {}), [], 'the BMC remembers no more');
 });
 
 test('only so many servers are let in within an hour', async () => {

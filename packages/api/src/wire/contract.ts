@@ -86,6 +86,14 @@ export const cleanupBiosResetAnnotation = 'metal.ironcore.dev/cleanup-bios-reset
 export const cleanupAdmittedAnnotation = 'metal.ironcore.dev/cleanup-admitted';
 /** On a Server in Cleanup, or in Error after one: who takes it upon them that its disks are not erased, and why. */
 export const waiveCleanupAnnotation = 'metal.ironcore.dev/waive-cleanup';
+/**
+ * On a BMC: the Server of this system was deleted while its disks could hold what a claim had left, RFC 3339 time of that. The
+ * next Server of the system is cleaned up as that one would have been. Undefined for a UUID that is none.
+ */
+export function uncleanSystemAnnotation(systemUUID: string): string | undefined {
+  const name = systemUUID.toLowerCase();
+  return /^[0-9a-f-]{36}$/.test(name) ? `unclean.metal.ironcore.dev/${name}` : undefined;
+}
 /** On a Server: its machine reports no UUID; of what the one in the spec was made. */
 export const identityDerivedAnnotation = 'metal.ironcore.dev/identity-derived-from';
 /** On a Server: keys of the labels it has from its BMC, with commas between. */

@@ -8,7 +8,7 @@ import { resetSystem, type ResetOptions } from '@metal/redfish/power.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
 import { StaleDecision } from '../../errors.ts';
 import { admitCleanup, clearOverride, prepareCleanupBoot } from './cleanup-actions.ts';
-import { certifyCleanup, dropWaiver, recordCleanup, recordWaiver } from './cleanup-records.ts';
+import { certifyCleanup, dropWaiver, recordCleanup, recordWaiver, takeOverMark } from './cleanup-records.ts';
 import { lookAtBios, resetBios, restoreBootOrder } from './cleanup-resets.ts';
 import type { ServerAction } from './facts.ts';
 import { memoryOf, observe, onlyTo, patchSpec, type ServerTurn, systemUriOf, talk } from './machine.ts';
@@ -48,6 +48,7 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   certifyCleanup,
   recordWaiver,
   dropWaiver,
+  takeOverMark,
   adoptClaimBoot,
   recordPower,
   verifyClaim,

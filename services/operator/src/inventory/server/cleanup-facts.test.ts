@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { type ErasureReport, erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
@@ -36,6 +37,7 @@ function world(...more: string[]) {
   servers.addIndexes({ state: ({ status }) => [status?.state ?? ''] });
   const caches = {
     servers,
+    bmcs: new Store<BMC>(),
     bootConfigurations: new Store<ServerBootConfiguration>(),
     inventories: new Store<ServerInventory>(),
     erasures: new Store<ErasureReport>(),
@@ -91,6 +93,21 @@ for (const [title, status, needed] of needs) {
     assert.equal(facts(put('one', status)).needed, needed);
   });
 }
+
+const uuid = '4C4C4544-0044-4210-8052-C4C04F4A3732';
+for (const [title, status, systemUUID, needed] of [
+  ['a new server whose machine had a Server that was not clean', {}, uuid, true],
+  ['one that was discovered meanwhile', { state: 'Discovery' }, uuid, true],
+  ['one that is Available', { state: 'Available' }, uuid, false],
+  ['another machine of that BMC', {}, uuid.replace('4C', '5D'), false],
+] as const)
+  test(`by its BMC, ${title} ${needed ? 'is to be cleaned up' : 'is not'}`, () => {
+    const { caches, put, facts } = world();
+    const spec = { bmcSecretRef: { name: 'bmc' }, protocol: { name: 'Redfish', port: 443 } };
+    const annotations = { [`unclean.metal.ironcore.dev/${uuid.toLowerCase()}`]: since };
+    caches.bmcs.absorb({ apiVersion, kind: 'BMC', metadata: { ...metadata('bmc'), annotations }, spec });
+    assert.equal(facts(put('one', status, { systemUUID, bmcRef: { name: 'bmc' } })).needed, needed);
+  });
 
 const disk = { serial: 'A', wwid: '', model: 'M', sizeBytes: 100 };
 const erased = {

@@ -1,3 +1,4 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import { bootlessName, erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
@@ -8,9 +9,11 @@ import {
   cleanupModeAnnotation,
   cleanupNeedAnnotation,
   cleanupPreparedAnnotation,
+  uncleanSystemAnnotation,
   waiveCleanupAnnotation,
 } from '@metal/api/wire/contract.ts';
 import type { DiskErasure, ErasureOrder, OrderedDisk } from '@metal/api/wire/erasure.ts';
+import type { Cache } from '@metal/kube/cache.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
@@ -24,6 +27,8 @@ export interface CleanupFacts {
   readonly policy: CleanupPolicy;
   /** A claim has had the server, and nothing was done about it since. */
   readonly needed: boolean;
+  /** Its BMC says so of an earlier Server of the machine. */
+  readonly marksEarlierServer: boolean;
   /** The attempt that is under way did it all and that was certified, or it was waived: what makes up for the need. */
   readonly clearance: 'Cleaned' | 'Waived' | undefined;
   /** Number of the attempt under way; 0 until the limits let the server in, for each attempt anew. */
@@ -77,9 +82,12 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
   const known = inventoryOf(server, caches.inventories.get(metadata.name));
   const outcome = record === undefined ? undefined : judged(record, boot, known);
   const settings = { server, policy, boot, memory, context, now };
+  const marksEarlierServer = isMarkedAtBmc(server, caches.bmcs);
   return {
     policy,
-    needed: isNeeded(server),
+    // An Available one has been through it, or the policy asks for nothing.
+    needed: isNeeded(server) || (marksEarlierServer && status?.state !== 'Available'),
+    marksEarlierServer,
     clearance: clearanceOf(
       server,
       outcome?.state === 'Succeeded' && record?.status?.certificate !== undefined,
@@ -132,6 +140,12 @@ function isNeeded({ status }: Server): boolean {
   if (status?.cleanup?.neededSince !== undefined) return true;
   const state = status?.state === 'Maintenance' ? status.stateBeforeMaintenance : status?.state;
   return withClaim.includes(state) || state === 'Cleanup';
+}
+
+function isMarkedAtBmc({ spec }: Server, bmcs: Cache<BMC>): boolean {
+  const mark = uncleanSystemAnnotation(spec.systemUUID);
+  const bmc = spec.bmcRef && bmcs.get(spec.bmcRef.name);
+  return mark !== undefined && bmc?.metadata.annotations?.[mark] !== undefined;
 }
 
 /** Of this need and this attempt: what an earlier one came to says nothing. Nor does one that was to erase nothing. */

@@ -1,6 +1,7 @@
 import { bootlessName, ErasureReport, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
-import { waiveCleanupAnnotation } from '@metal/api/wire/contract.ts';
-import { KubeError } from '@metal/kube/errors.ts';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { uncleanSystemAnnotation, waiveCleanupAnnotation } from '@metal/api/wire/contract.ts';
+import { isNotFound, KubeError } from '@metal/kube/errors.ts';
 import { StaleDecision } from '../../errors.ts';
 import { signingKeyIn } from '../../signing-key.ts';
 import { certificateOf, foundOf } from './certificate.ts';
@@ -14,6 +15,30 @@ export async function recordCleanup(turn: ServerTurn): Promise<void> {
   const neededSince = object.status?.cleanup?.neededSince;
   if (neededSince === undefined || attempt === 0) throw new StaleDecision('the attempt is over');
   await record(turn, bootlessName(object.metadata.name, neededSince, attempt), { attempt, state: 'Succeeded' });
+}
+
+/** The BMC object keeps what a Server knew that is deleted: the machine may get another one at once. */
+export async function leaveMark({ object, facts, context }: ServerTurn): Promise<boolean> {
+  const mark = uncleanSystemAnnotation(object.spec.systemUUID);
+  const bmc = object.spec.bmcRef && context.caches.bmcs.get(object.spec.bmcRef.name);
+  if (!facts.cleanup.needed || mark === undefined || bmc === undefined) return false;
+  const since = object.status?.cleanup?.neededSince ?? new Date(context.clock.now()).toISOString();
+  try {
+    await context.client.mergePatch(BMC, bmc.metadata, { metadata: { annotations: { [mark]: since } } });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+/** The status of the server has the mark by now: it is in Cleanup. */
+export async function takeOverMark({ object, context }: ServerTurn): Promise<void> {
+  const mark = uncleanSystemAnnotation(object.spec.systemUUID);
+  const name = object.spec.bmcRef?.name;
+  if (object.status?.cleanup?.neededSince === undefined || mark === undefined || name === undefined)
+    throw new StaleDecision('its own mark is not written');
+  await context.client.mergePatch(BMC, { name }, { metadata: { annotations: { [mark]: null } } });
 }
 
 /**

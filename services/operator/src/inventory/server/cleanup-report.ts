@@ -10,7 +10,8 @@ type CleanupStatus = NonNullable<NonNullable<Server['status']>['cleanup']>;
  *
  *   Available ─claimed─► Reserved + mark ─► … mark stays, whatever happens … ─► Cleanup + mark ─clean─► Available
  *
- * What is in between may be cut off anywhere, as each write says all of it.
+ * What is in between may be cut off anywhere, as each write says all of it. When the Server is deleted its BMC keeps the mark
+ * (`leaveMark`), for the next one of the machine.
  */
 export function cleanupStatus(
   { spec, status }: Server,

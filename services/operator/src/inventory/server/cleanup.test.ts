@@ -52,6 +52,7 @@ const lines: Line[] = [
   ['another discovery', 'Error', { cleanup: unclean(), failure, operation: rediscover }, 'go Initial'],
   ['a retry of a clean server', 'Error', { operation: retry }, 'go Initial'],
   ['a claim reference', 'Cleanup', { cleanup: unclean(), claim: gone }, 'wait CleanupHeldByClaim'],
+  ['what an earlier Server was', 'Cleanup', { cleanup: unclean({ marksEarlierServer: true }) }, 'act takeOverMark'],
   ['a running machine', 'Cleanup', on, 'act powerOff'],
   ['an old look', 'Cleanup', { cleanup: unclean(), powerSeenMsAgo: minutes(2) }, 'act observe'],
   ['a power-on under way', 'Cleanup', { cleanup: unclean(), transition: turningOn(0) }, 'wait PowerChangeUnderWay'],

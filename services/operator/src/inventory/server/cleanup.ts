@@ -44,6 +44,7 @@ export function cleanUp(server: ServerFacts): Otherwise<'Available' | 'Initial' 
       'CleanupHeldByClaim',
       `spec.serverClaimRef names claim ${claim.name}; nothing is done to it until that is cleared`,
     );
+  if (cleanup.marksEarlierServer) return act('takeOverMark', 'CleanupNeeded');
   if (cleanup.waiver !== undefined && !asksForNothing(cleanup.policy) && cleanup.clearance !== 'Cleaned')
     return waive(server);
   if (isClean(server))

@@ -85,6 +85,7 @@ export const serverController = phaseController({
     'biossettings',
     'erasurereports',
     'erasurereports/status',
+    'bmcs',
   ],
   concurrency: ({ config }: OperatorContext) => config.serverConcurrency,
 });

@@ -64,6 +64,7 @@ export type ServerAction =
   | 'certifyCleanup'
   | 'recordWaiver'
   | 'dropWaiver'
+  | 'takeOverMark'
   | 'adoptClaimBoot'
   | 'recordPower'
   | 'verifyClaim'

@@ -82,6 +82,7 @@ export const calmServer: ServerFacts = {
   cleanup: {
     policy: { disks: 'None', bios: 'None', bootOrder: 'None' },
     needed: false,
+    marksEarlierServer: false,
     clearance: undefined,
     attempt: 0,
     failedAttempts: 0,

@@ -18,6 +18,7 @@ import { keyOf, ownedBy } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { ExtraFile } from '../../built-in-ignition.ts';
 import { StaleDecision } from '../../errors.ts';
+import { leaveMark } from './cleanup-records.ts';
 import { patchGuarded, type ServerTurn } from './machine.ts';
 
 /** What tells one boot of ours from another. */
@@ -86,8 +87,11 @@ export async function sayFarewell(turn: ServerTurn): Promise<void> {
   const power =
     facts.powerSeenMsAgo === undefined ? `${object.status?.powerState ?? 'Unknown'} when last seen` : facts.power;
   const claim = facts.claim.standing === 'none' ? 'nobody held it' : `claim ${facts.claim.name} loses it`;
+  const mark = (await leaveMark(turn))
+    ? '; the next Server of it is cleaned up first, where the policy asks for that'
+    : '';
   context.access.system(object.metadata.uid ?? '').saidFarewell = true;
-  turn.warn('ServerDeleted', `The machine is left as it is: power ${power}, disks untouched; ${claim}`);
+  turn.warn('ServerDeleted', `The machine is left as it is: power ${power}, disks untouched; ${claim}${mark}`);
 }
 
 async function ensureBootConfiguration(
