@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AlertLabelSets, mostKindsPerBmc } from './alert-labels.ts';
+import { AlertLabelSets, kindsOfAnyBmc, mostKindsInAll, mostKindsPerBmc } from './alert-labels.ts';
 
 const alert = (messageId: string, severity = 'OK', component = 'system') => ({
   messageId,
@@ -38,6 +38,21 @@ test('a BMC that is gone gives back its labels, and begins anew when it returns'
   sets.of('a', alert('Y'));
   assert.equal(sets.forget('a').length, 2);
   assert.deepEqual(sets.forget('a'), []);
+});
+
+test('a fleet that invents events has so many kinds in all, and each BMC a few', () => {
+  const sets = new AlertLabelSets();
+  const invent = (bmc: string, count: number): number => {
+    const used = new Set<object>();
+    for (let index = 0; index < count; index += 1) used.add(sets.of(bmc, alert(`entry-${index}`)));
+    return used.size;
+  };
+  const many = mostKindsInAll / mostKindsPerBmc;
+  for (let bmc = 0; bmc < many; bmc += 1) assert.equal(invent(`bmc-${bmc}`, mostKindsPerBmc), mostKindsPerBmc);
+  assert.equal(invent('late', mostKindsPerBmc), kindsOfAnyBmc + 1);
+  assert.equal(invent('modest', 3), 3);
+  sets.forget('bmc-0');
+  assert.equal(invent('later', 100), 100, 'there is room again');
 });
 
 test('labels of any length are cut', () => {

@@ -10,12 +10,19 @@ export interface AlertLabels {
 
 /** Each set of labels is kept by the metrics store for good; a BMC that reports more kinds of events shares one. */
 export const mostKindsPerBmc = 200;
+/**
+ * Firmware that puts the number of a log entry into each event makes every one a kind of its own. Where a fleet does, it has
+ * this many in all, some 25 MB; and each BMC a few, so that those that behave are not counted under `other` for it.
+ */
+export const mostKindsInAll = 100_000;
+export const kindsOfAnyBmc = 20;
 const longestText = 128;
 const severities = ['OK', 'Warning', 'Critical'];
 
 /** Chooses the labels an event is counted under, so that no BMC can fill the memory of those who watch it. */
 export class AlertLabelSets {
   readonly #byBmc = new Map<string, Map<string, AlertLabels>>();
+  #size = 0;
 
   of(hostname: string, { severity, messageId, component }: Alert): AlertLabels {
     const known = this.#byBmc.get(hostname) ?? new Map<string, AlertLabels>();
@@ -26,14 +33,19 @@ export class AlertLabelSets {
       message_id: messageId.slice(0, longestText),
       component: component.slice(0, longestText),
     };
-    const chosen = known.has(keyOf(labels)) || known.size < mostKindsPerBmc ? labels : overflow(labels);
-    return known.get(keyOf(chosen)) ?? remember(known, chosen);
+    const most = this.#size < mostKindsInAll ? mostKindsPerBmc : kindsOfAnyBmc;
+    const chosen = known.has(keyOf(labels)) || known.size < most ? labels : overflow(labels);
+    const kept = known.get(keyOf(chosen));
+    if (kept !== undefined) return kept;
+    this.#size += 1;
+    return remember(known, chosen);
   }
 
   /** The sets of a BMC that is gone. */
   forget(hostname: string): readonly AlertLabels[] {
     const labels = [...(this.#byBmc.get(hostname)?.values() ?? [])];
     this.#byBmc.delete(hostname);
+    this.#size -= labels.length;
     return labels;
   }
 }

@@ -18,7 +18,7 @@ type Result = (typeof results)[number];
 /** Who is not clean, and what comes of cleaning up; ends are told from changes, so nothing is counted twice. */
 export function exportCleanups(registry: Registry, { servers, erasures, clock }: CleanupSources): Disposable {
   const startedAt = clock.now();
-  exportStates(registry, servers);
+  exportStates(registry, servers, erasures);
   const attempts = new Counter({
     name: 'metal_cleanup_attempts_total',
     help: 'Attempts to clean up a server, by what came of them',
@@ -49,7 +49,7 @@ export function exportCleanups(registry: Registry, { servers, erasures, clock }:
   return stack;
 }
 
-function exportStates(registry: Registry, servers: Cache<Server>): void {
+function exportStates(registry: Registry, servers: Cache<Server>, erasures: Cache<ErasureReport>): void {
   void new ScrapedMetric({
     registry,
     name: 'metal_cleanups',
@@ -63,6 +63,12 @@ function exportStates(registry: Registry, servers: Cache<Server>): void {
       }
       return Object.entries(counts).map(([state, value]) => ({ labels: { state }, value }));
     },
+  });
+  void new ScrapedMetric({
+    registry,
+    name: 'metal_erasure_reports',
+    help: 'ErasureReports that there are; they are kept until people delete them',
+    read: () => [{ labels: {}, value: erasures.size }],
   });
   void new ScrapedMetric({
     registry,

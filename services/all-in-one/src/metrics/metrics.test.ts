@@ -198,6 +198,7 @@ test('attempts to clean up are counted by how they ended, silence included, and 
       ),
     );
   erasures.absorb(erasure('old', { attempt: 1, state: 'Succeeded', receivedTime: at(10) }));
+  assert.deepEqual(await samples('metal_erasure_reports'), [' 1']);
   inCleanup({ queuedSince: at(0) });
   assert.deepEqual(await samples('metal_cleanups'), ['state=queued 1', 'state=running 0']);
   assert.deepEqual(await samples('metal_server_cleanup_needed'), ['server=s 1']);
