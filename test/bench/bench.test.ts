@@ -44,7 +44,8 @@ test('three servers go once round, and what that costs is counted', patience, as
   // A look that takes too long is taken again; a machine is switched once.
   const switched = of('bring-up')?.redfishRequests.get('POST /redfish/v1/Systems/{id}/Actions/ComputerSystem.Reset');
   assert.equal(switched, 6, 'each is switched on once, and off');
-  assert.ok((of('bring-up')?.figures.timesOneServer ?? 0) > 0);
+  const { timesOneServer = 0, floorTimesOneServer = 0 } = of('bring-up')?.figures ?? {};
+  assert.ok(floorTimesOneServer > 0 && floorTimesOneServer < timesOneServer);
   assert.equal(of('restart')?.figures.powerActions, 0);
   assert.ok((of('restart')?.figures.warmSeconds ?? 0) > 0);
   assert.ok(of('weather')?.figures.slowerPercent !== undefined);

@@ -9,6 +9,8 @@ export const figures = {
   p90Seconds: { title: 'one server, 90 %', unit: 's' },
   p99Seconds: { title: 'one server, 99 %', unit: 's' },
   timesOneServer: { title: 'until the last, against one server alone', unit: '×' },
+  /** What no operator that writes as much can be below, however little it needs itself. */
+  floorTimesOneServer: { title: 'the same, if processors worked for API server and etcd only', unit: '×' },
   slowerPercent: { title: 'healthy servers, median, slower than without weather', unit: '%' },
   slowerP90Percent: { title: 'healthy servers, 90 %, slower than without weather', unit: '%' },
   apiWritesPerServer: { title: 'API writes per server', unit: '' },

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { FleetNode } from '../fleet-process.ts';
 import type { Stage } from '../stage.ts';
 import { isAtRest, measureCrowd, uuidOf } from './crowd.ts';
@@ -31,9 +32,11 @@ export const bringUp: Scenario = {
   run: async (stage, { measured }) => {
     const outcome = await measureBringUp(stage);
     const alone = measured('one-server')?.figures.wallSeconds;
-    const { wallSeconds } = outcome.figures;
-    const timesOneServer = alone === undefined || wallSeconds === undefined ? undefined : wallSeconds / alone;
-    return { ...outcome, figures: { ...outcome.figures, timesOneServer } };
+    const { wallSeconds, apiServerCpuSeconds = 0, etcdCpuSeconds = 0 } = outcome.figures;
+    if (alone === undefined || wallSeconds === undefined) return outcome;
+    const floorSeconds = (apiServerCpuSeconds + etcdCpuSeconds) / availableParallelism();
+    const times = { timesOneServer: wallSeconds / alone, floorTimesOneServer: floorSeconds / alone };
+    return { ...outcome, figures: { ...outcome.figures, ...times } };
   },
 };
 
