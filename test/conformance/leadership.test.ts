@@ -270,6 +270,97 @@ test('a leader whose lease is taken stops at once', async () => {
   await assert.rejects(kept, { code: 'LeaseLost' });
 });
 
+test('a leader may act between renewals, and neither before it leads nor past its deadline nor after it gave the lease back', async () => {
+  await using client = await connect();
+  const { clock, pass, untilAsleepFor } = stage();
+  const options = { namespace, leaseName: 'door', identity: 'acting', ...times };
+  const leader = new Leadership({ options, client, clock, log });
+  assert.equal(leader.mayAct(), false, 'a candidate');
+  await leader.acquire(never);
+  const stop = new AbortController();
+  const kept = leader.keep(stop.signal);
+  for (let renewals = 0; renewals < 10; renewals += 1) {
+    await untilAsleepFor(times.retryMs);
+    pass(times.retryMs - 1);
+    assert.equal(leader.mayAct(), true);
+    pass(1);
+  }
+  await untilAsleepFor(times.retryMs);
+  stop.abort(new Error('stopping'));
+  await kept;
+  pass(times.renewMs - 1);
+  assert.equal(leader.mayAct(), true, 'kept no longer, and not over yet');
+  await leader.release();
+  assert.equal(leader.mayAct(), false, 'given back');
+});
+
+test('a leader that stood still past its deadline may do nothing when it goes on, before any timer tells it', async () => {
+  await using client = await connect();
+  const { clock, pass } = stage();
+  const options = { namespace, leaseName: 'still', identity: 'sleeper', ...times };
+  // Its timers are not due before the test says so.
+  let wake: () => void = () => undefined;
+  const stood: Clock = { ...clock, sleep: () => new Promise((resolve) => (wake = resolve)) };
+  const leader = new Leadership({ options, client, clock: stood, log });
+  await leader.acquire(never);
+  const kept = assert.rejects(leader.keep(never), { code: 'LeaseLost' });
+  pass(times.renewMs - 1);
+  assert.equal(leader.mayAct(), true);
+  pass(1);
+  assert.equal(leader.mayAct(), false);
+  const { metadata } = await client.get(Lease, { namespace, name: 'still' });
+  wake();
+  await kept;
+  assert.equal(leader.mayAct(), false);
+  const after = await client.get(Lease, { namespace, name: 'still' });
+  assert.equal(after.metadata.resourceVersion, metadata.resourceVersion, 'nor does it make others wait any longer');
+});
+
+test('a renewal that is answered too late revives nobody', patience, async () => {
+  await using client = await connect();
+  const { clock, pass, untilAsleepFor } = stage();
+  const written = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const slow: KubeClient = Object.create(client, {
+    find: { value: (...request: Parameters<typeof client.find>) => client.find(...request) },
+    create: { value: (...request: Parameters<typeof client.create>) => client.create(...request) },
+    mergePatch: {
+      value: async (...request: Parameters<typeof client.mergePatch>) => {
+        const answer = await client.mergePatch(...request);
+        written.resolve();
+        await answered.promise;
+        return answer;
+      },
+    },
+  });
+  const options = { namespace, leaseName: 'late', identity: 'late', ...times };
+  const leader = new Leadership({ options, client: slow, clock, log });
+  await leader.acquire(never);
+  const kept = assert.rejects(leader.keep(never), { code: 'LeaseLost' });
+  await untilAsleepFor(times.retryMs);
+  pass(times.retryMs);
+  await written.promise;
+  pass(times.renewMs - times.retryMs);
+  assert.equal(leader.mayAct(), false);
+  answered.resolve();
+  await kept;
+  assert.equal(leader.mayAct(), false);
+});
+
+test('a leader whose lease is taken may not act from then on, although its own would not have run out', async () => {
+  await using client = await connect();
+  const { clock, pass, untilAsleepFor } = stage();
+  const options = { namespace, leaseName: 'robbed', identity: 'robbed', ...times };
+  const leader = new Leadership({ options, client, clock, log });
+  await leader.acquire(never);
+  const kept = assert.rejects(leader.keep(never), { code: 'LeaseLost' });
+  await client.mergePatch(Lease, { namespace, name: 'robbed' }, { spec: { holderIdentity: 'robber' } });
+  await untilAsleepFor(times.retryMs);
+  pass(times.retryMs);
+  await kept;
+  assert.equal(leader.mayAct(), false);
+});
+
 test('a candidate leads one lease time after the last renewal, not after it would have asked', patience, async () => {
   await using race = await openRace('pushed');
   await race.untilAsleepFor(times.retryMs);

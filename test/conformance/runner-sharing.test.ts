@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { Lease } from '@metal/kube/builtin.ts';
-import { CacheSet } from '@metal/kube/cache.ts';
+import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { phaseController } from '@metal/kube/controller.ts';
@@ -9,6 +10,7 @@ import { act, type PhaseTable, rest, rowsOf } from '@metal/kube/decide.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
+import { Leadership } from '@metal/kube/leader.ts';
 import { runManager } from '@metal/kube/manager.ts';
 import { leaseNameOf, memberLeases } from '@metal/kube/shards/member-leases.ts';
 import { Membership } from '@metal/kube/shards/membership.ts';
@@ -35,6 +37,8 @@ class Tower {
   readonly #listeners = new Set<() => void>();
   /** A stroke takes until this is over. */
   hold: Promise<void> = Promise.resolve();
+  /** Nor does it end before for any signal. */
+  isDeaf = false;
 
   ring(by: string, bell: string, strokes: number): void {
     this.rung.push({ by, bell, strokes });
@@ -80,7 +84,9 @@ const definition = {
       context.tower.ring(context.name, facts.name, facts.due ?? 0);
       await Promise.race([
         context.tower.hold,
-        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => !context.tower.isDeaf && reject(signal.reason), { once: true }),
+        ),
       ]);
       context.struck.set(facts.name, facts.due ?? 0);
     },
@@ -98,22 +104,31 @@ const group = 'bell-ringers';
 interface Replica extends AsyncDisposable {
   readonly name: string;
   readonly membership: Membership;
+  readonly leadership: Leadership;
+  readonly bells: Cache<Bell>;
+  /** For each time that it let go of something: whether it might still act. */
+  readonly letGo: readonly boolean[];
   readonly ended: Promise<unknown>;
   stop(): Promise<void>;
 }
 
-async function openReplica(name: string, tower: Tower, isSharing = true): Promise<Replica> {
+async function openReplica(
+  name: string,
+  tower: Tower,
+  { isSharing = true, gracePeriodMs = 8_000 } = {},
+): Promise<Replica> {
   const { kubeconfigPath } = await cluster;
   const client = createKubeClient({ kubeconfigPath });
   const clock = createClock(10);
   const log = pino({ level: process.env.LAB_LOG ?? 'silent' }, process.stderr);
   const caches = new CacheSet({ client, clock, log });
-  caches.watch(Bell);
+  const bells = caches.watch(Bell);
   const struck = new Map<string, number>();
   const leases = memberLeases({ client, clock, namespace: 'default', group, identity: name, leaseMs: times.leaseMs });
   const membership = new Membership({ self: leaseNameOf(group, name), leases, times, clock, log });
-  const letGo = async (isConcerned: (key: string) => boolean) =>
-    [...struck.keys()].filter(isConcerned).forEach((bell) => struck.delete(bell));
+  const options = { namespace: 'default', leaseName: 'bell-leader', identity: name, ...times, isSharing };
+  const leadership = new Leadership({ options, client, clock, log });
+  const letGo: boolean[] = [];
   const stopping = new AbortController();
   const running = runManager({
     controllers: [sharedController],
@@ -124,10 +139,14 @@ async function openReplica(name: string, tower: Tower, isSharing = true): Promis
     log,
     registry: new Registry(),
     sharers: leases,
-    ...(isSharing ? { sharing: { membership, letGo } } : {}),
-    leaderElection: { namespace: 'default', leaseName: 'bell-leader', identity: name, ...times, isSharing },
+    ...(isSharing ? { membership } : {}),
+    leadership,
+    letGo: async (isConcerned) => {
+      letGo.push(leadership.mayAct());
+      for (const bell of [...struck.keys()].filter(isConcerned)) struck.delete(bell);
+    },
     signal: stopping.signal,
-    gracePeriodMs: 8_000,
+    gracePeriodMs,
   });
   const ended = running.catch((error: unknown) => error);
   const stop = async () => {
@@ -136,7 +155,7 @@ async function openReplica(name: string, tower: Tower, isSharing = true): Promis
     await caches.stop();
     await client[Symbol.asyncDispose]();
   };
-  return { name, membership, ended, stop, [Symbol.asyncDispose]: stop };
+  return { name, membership, leadership, bells, letGo, ended, stop, [Symbol.asyncDispose]: stop };
 }
 
 interface Room extends AsyncDisposable {
@@ -237,7 +256,7 @@ test('a replica whose lease is deleted ends, and the other takes over', async ()
 test('a replica that shares and one that does not never work together, whichever comes first', async () => {
   await using room = await openRoom(8);
   const { tower, client } = room;
-  await using alone = await openReplica('alone', tower, false);
+  await using alone = await openReplica('alone', tower, { isSharing: false });
   await tower.until(() => countOf(tower, 'alone') === 8);
   await using sharing = await openReplica('sharing', tower);
   for (let renewals = 0; renewals < 5; renewals += 1) await renewal(client);
@@ -245,13 +264,55 @@ test('a replica that shares and one that does not never work together, whichever
 
   await alone.stop();
   await tower.until(() => countOf(tower, 'sharing') === 8);
-  await using next = await openReplica('next', tower, false);
+  await using next = await openReplica('next', tower, { isSharing: false });
   assert.ok(sharing.membership.isAlive);
   await sharing.stop();
   await tower.until(() => countOf(tower, 'next') === 8);
   const order = tower.rung.map(({ by }) => by).filter((by, index, all) => by !== all[index - 1]);
   assert.deepEqual(order, ['alone', 'sharing', 'next']);
   await next.stop();
+});
+
+test('a leader that is told to stop keeps its lease while its turns finish, and gives it back when it has let go', async () => {
+  await using room = await openRoom(1);
+  const { tower, client } = room;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  tower.hold = promise;
+  await using leader = await openReplica('leaving', tower, { isSharing: false, gracePeriodMs: 60_000 });
+  const { leadership, letGo } = leader;
+  await tower.until(() => countOf(tower, 'leaving') === 1);
+  const stopped = leader.stop();
+  for (let renewals = 0; renewals < 6; renewals += 1) await renewal(client);
+  assert.ok(leadership.mayAct(), 'what is under way may be finished');
+  assert.deepEqual(letGo, []);
+  resolve();
+  await stopped;
+  assert.deepEqual(letGo, [true], 'sessions are ended while nobody else leads');
+  assert.equal(leadership.mayAct(), false);
+  const { spec } = await client.get(Lease, { namespace: 'default', name: 'bell-leader' });
+  assert.equal(spec?.holderIdentity, '');
+});
+
+test('a turn of a leader that lost its lease takes no further step', async () => {
+  await using room = await openRoom(1);
+  const { tower, client } = room;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  tower.hold = promise;
+  tower.isDeaf = true;
+  await using leader = await openReplica('robbed', tower, { isSharing: false });
+  await tower.until(() => countOf(tower, 'robbed') === 1);
+  const { bells } = leader;
+  const isKnown = new Promise<void>((known) => bells.onChange(({ after }) => after?.spec.strokes === 2 && known()));
+  await client.mergePatch(Bell, { name: 'bell-0' }, { spec: { strokes: 2 } });
+  await isKnown;
+  await client.mergePatch(Lease, { namespace: 'default', name: 'bell-leader' }, { spec: { holderIdentity: 'robber' } });
+  assert.match(String(await leader.ended), /LeaseLost/);
+  resolve();
+  await setImmediate();
+  assert.deepEqual(
+    tower.rung.map(({ strokes }) => strokes),
+    [1],
+  );
 });
 
 /** The next change of a lease of the replicas. */

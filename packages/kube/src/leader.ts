@@ -33,6 +33,8 @@ export class LeaseLost extends OperatorError {
   }
 }
 
+const notLeading = Number.NEGATIVE_INFINITY;
+
 /**
  * Leadership of one process among its replicas.
  *
@@ -40,20 +42,33 @@ export class LeaseLost extends OperatorError {
  * lease time after it has *seen* the last renewal by its own clock; clocks of different machines are never compared.
  */
 export class Leadership {
-  readonly #options: LeaderElectionOptions;
+  readonly options: LeaderElectionOptions;
   readonly #client: KubeClient;
   readonly #clock: Clock;
   readonly #log: Logger;
-  /** From the request on, not the answer: others count from when they see the write, which lies between the two. */
-  #renewedAt = 0;
+  #triedAt = 0;
+  /**
+   * When it stops to believe in its lease, which is before others do. Counted from the request, not the answer: others
+   * count from when they see the write, which lies between the two.
+   */
+  #endsAt = notLeading;
   readonly #sight: LeaseSight;
 
   constructor(parts: { options: LeaderElectionOptions; client: KubeClient; clock: Clock; log: Logger }) {
-    this.#options = parts.options;
+    this.options = parts.options;
     this.#client = parts.client;
     this.#clock = parts.clock;
     this.#log = parts.log;
     this.#sight = new LeaseSight({ ...parts.options, clock: parts.clock });
+  }
+
+  /**
+   * Whether something may be sent at this very moment: it leads, and its lease has not run out by its own clock. What was
+   * begun before may be about to be sent when a process that stood still goes on, and timers come later than answers. Once
+   * its lease has run out nothing revives it.
+   */
+  mayAct(): boolean {
+    return this.#clock.now() < this.#endsAt;
   }
 
   /**
@@ -66,27 +81,29 @@ export class Leadership {
    */
   async acquire(signal: AbortSignal): Promise<void> {
     if (!(await this.#tryToTake(signal))) await this.#takeInTurn(signal);
-    this.#log.info({ lease: this.#options.leaseName, identity: this.#options.identity }, 'leading');
+    this.#log.info({ lease: this.options.leaseName, identity: this.options.identity }, 'leading');
   }
 
   /** Keeps the lease until the signal is aborted; rejects with LeaseLost as soon as it cannot be sure of it. */
   async keep(signal: AbortSignal): Promise<void> {
+    const { retryMs, renewMs } = this.options;
     while (!signal.aborted) {
-      await this.#clock.sleep(this.#options.retryMs, signal).catch(() => undefined);
+      await this.#clock.sleep(retryMs, signal).catch(() => undefined);
       if (signal.aborted) return;
+      this.#insistOnTime();
       const askedAt = this.#clock.now();
-      if (await this.#renewBy(this.#renewedAt + this.#options.renewMs)) this.#renewedAt = askedAt;
-      else if (this.#clock.now() - this.#renewedAt >= this.#options.renewMs)
-        throw new LeaseLost(
-          `the lease ${this.#options.leaseName} could not be renewed for ${this.#options.renewMs / 1_000} s`,
-        );
+      const isRenewed = await this.#renewBy(this.#endsAt);
+      // Too late is not at all: what asked meanwhile was told that it may do nothing any more.
+      this.#insistOnTime();
+      if (isRenewed) this.#endsAt = askedAt + renewMs;
     }
   }
 
-  /** Lets the next one lead at once. Best effort. */
+  /** Lets the next one lead at once, best effort; this one does nothing from now on. */
   async release(): Promise<void> {
+    this.#endsAt = notLeading;
     const lease = await this.#read().catch(() => undefined);
-    if (lease?.spec?.holderIdentity !== this.#options.identity) return;
+    if (lease?.spec?.holderIdentity !== this.options.identity) return;
     const { name, namespace, resourceVersion } = lease.metadata;
     const patch = { spec: { holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(this.#clock.now()) } };
     await this.#client.mergePatch(Lease, { name, namespace }, patch, { resourceVersion }).catch(() => undefined);
@@ -94,13 +111,13 @@ export class Leadership {
 
   async #takeInTurn(signal: AbortSignal): Promise<void> {
     await using _following = this.#follow();
-    do await this.#sight.untilWorthATry(this.#renewedAt, signal);
+    do await this.#sight.untilWorthATry(this.#triedAt, signal);
     while (!(await this.#tryToTake(signal)));
   }
 
   /** A role of an older version does not allow it. Then, as whenever it fails, the lease is read instead. */
   #follow(): AsyncDisposable {
-    const { namespace, leaseName } = this.#options;
+    const { namespace, leaseName } = this.options;
     const store = new Store<KubeObject>();
     store.onChange(({ after }) => this.#sight.told(after)); // a Lease: the watch is of this kind
     const reflector = new Reflector({
@@ -125,13 +142,19 @@ export class Leadership {
     return { [Symbol.asyncDispose]: end };
   }
 
+  #insistOnTime(): void {
+    const { leaseName, renewMs } = this.options;
+    if (!this.mayAct()) throw new LeaseLost(`the lease ${leaseName} could not be renewed for ${renewMs / 1_000} s`);
+  }
+
   /** False when there was no answer; an answer that names another holder is final. */
   async #renewBy(deadline: number): Promise<boolean> {
     const timeout = new AbortController();
     using _timer = this.#clock.setTimeout(Math.max(0, deadline - this.#clock.now()), () => timeout.abort());
     try {
       if (await this.#try(timeout.signal)) return true;
-      throw new LeaseLost(`the lease ${this.#options.leaseName} is held by another process`);
+      this.#endsAt = notLeading;
+      throw new LeaseLost(`the lease ${this.options.leaseName} is held by another process`);
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       return false;
@@ -139,11 +162,14 @@ export class Leadership {
   }
 
   async #tryToTake(signal: AbortSignal): Promise<boolean> {
-    this.#renewedAt = this.#clock.now();
-    return this.#try(signal).catch((error: unknown) => {
+    const askedAt = this.#clock.now();
+    this.#triedAt = askedAt;
+    const isTaken = await this.#try(signal).catch((error: unknown) => {
       if (signal.aborted) throw error;
       return false;
     });
+    if (isTaken) this.#endsAt = askedAt + this.options.renewMs;
+    return isTaken;
   }
 
   async #try(signal: AbortSignal): Promise<boolean> {
@@ -162,24 +188,24 @@ export class Leadership {
   }
 
   #read(signal?: AbortSignal): Promise<Lease | undefined> {
-    const { namespace, leaseName } = this.#options;
+    const { namespace, leaseName } = this.options;
     return this.#client.find(Lease, { namespace, name: leaseName }, { signal });
   }
 
   #mayTake(lease: Lease): boolean {
     const holder = lease.spec?.holderIdentity ?? '';
-    return holder === '' || holder === this.#options.identity || this.#sight.isOver(lease);
+    return holder === '' || holder === this.options.identity || this.#sight.isOver(lease);
   }
 
   async #create(signal: AbortSignal): Promise<boolean> {
-    const { namespace, leaseName } = this.#options;
+    const { namespace, leaseName } = this.options;
     const metadata = { namespace, name: leaseName, ...this.#mark };
     await this.#client.create(Lease, { metadata, spec: this.#spec(0) }, { signal });
     return true;
   }
 
   async #take({ metadata, spec }: Lease, signal: AbortSignal): Promise<boolean> {
-    const renewal = spec?.holderIdentity === this.#options.identity;
+    const renewal = spec?.holderIdentity === this.options.identity;
     const transitions = (spec?.leaseTransitions ?? 0) + (renewal ? 0 : 1);
     const { name, namespace, resourceVersion } = metadata;
     const acquired = renewal && spec?.acquireTime !== undefined ? { acquireTime: spec.acquireTime } : {};
@@ -193,15 +219,15 @@ export class Leadership {
   }
 
   get #mark() {
-    const { isSharing = false, identity } = this.#options;
+    const { isSharing = false, identity } = this.options;
     return isSharing ? { annotations: { [sharingAnnotation]: identity } } : {};
   }
 
   #spec(leaseTransitions: number) {
     const now = microTime(this.#clock.now());
     return {
-      holderIdentity: this.#options.identity,
-      leaseDurationSeconds: Math.max(1, Math.round(this.#options.leaseMs / 1_000)),
+      holderIdentity: this.options.identity,
+      leaseDurationSeconds: Math.max(1, Math.round(this.options.leaseMs / 1_000)),
       acquireTime: now,
       renewTime: now,
       leaseTransitions,

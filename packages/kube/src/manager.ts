@@ -6,16 +6,10 @@ import type { Clock } from './clock.ts';
 import type { Controller } from './controller.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import { createEventRecorder, silentEvents } from './events.ts';
-import { type LeaderElectionOptions, Leadership } from './leader.ts';
+import type { Leadership } from './leader.ts';
 import type { ControllerRuntime, RunningController } from './runner.ts';
 import type { Deeds, MemberLeases, Membership } from './shards/membership.ts';
 import { untilNobodyShares, untilSharersLead } from './shards/transition.ts';
-
-export interface Sharing {
-  readonly membership: Membership;
-  /** Ends what goes on beside the turns, and forgets what was learned: another replica looks for itself. */
-  letGo(isConcerned: (key: string) => boolean): Promise<void>;
-}
 
 export interface ManagerOptions<Context> {
   readonly controllers: readonly Controller<Context>[];
@@ -25,9 +19,11 @@ export interface ManagerOptions<Context> {
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: Registry;
-  readonly leaderElection?: LeaderElectionOptions;
-  /** Replicas share the controllers that can be shared. Needs leader election for the others. */
-  readonly sharing?: Sharing;
+  readonly leadership?: Leadership | undefined;
+  /** Replicas share the controllers that can be shared. Needs leadership for the others. */
+  readonly membership?: Membership | undefined;
+  /** Ends what goes on beside the turns, and forgets what was learned: another replica looks for itself. */
+  readonly letGo?: (isConcerned: (key: string) => boolean) => Promise<void>;
   /** Leases of replicas that share, should there be any: one that leads and does not share waits for their end. */
   readonly sharers?: Pick<MemberLeases, 'list'>;
   /** Begun before the controllers of the leader, and ended after them. */
@@ -42,8 +38,9 @@ export interface ManagerOptions<Context> {
 
 /**
  * Runs controllers: caches complete, then leadership, then work. When the signal is aborted, running turns finish
- * within the grace period and the lease is given back. Rejects with LeaseLost when leadership ends, after cutting the
- * running turns short: what they still try is fenced by the versions they looked at.
+ * within the grace period and the lease, kept until then, is given back. Rejects with LeaseLost when leadership ends, after
+ * cutting the running turns short: what they still write is fenced by the versions they looked at, and who acts on the world
+ * outside asks the leadership before (`mayAct`).
  *
  * Where replicas share the work, those controllers that can be shared run in each of them, and only the others wait for
  * leadership. Then a lost lease of the replica ends everything as well.
@@ -59,7 +56,6 @@ const cutGraceMs = 2_000;
 
 class Manager<Context> {
   readonly #options: ManagerOptions<Context>;
-  readonly #leadership: Leadership | undefined;
   readonly #runtime: ControllerRuntime;
   readonly #running: RunningController[] = [];
   /** Ends running turns at once. */
@@ -69,10 +65,8 @@ class Manager<Context> {
   readonly #finished = new AbortController();
 
   constructor(options: ManagerOptions<Context>) {
-    const { leaderElection, client, clock, log } = options;
     this.#options = options;
     this.#runtime = runtimeOf(options, this.#cutShort.signal);
-    this.#leadership = leaderElection && new Leadership({ options: leaderElection, client, clock, log });
   }
 
   async run(): Promise<void> {
@@ -106,42 +100,44 @@ class Manager<Context> {
 
   /** The part of the fleet that is this replica's. */
   async #share(): Promise<void> {
-    const { sharing, controllers, caches, signal } = this.#options;
-    if (sharing === undefined) return untilAborted(this.#finished.signal);
+    const { membership, controllers, caches, signal } = this.#options;
+    if (membership === undefined) return untilAborted(this.#finished.signal);
     const deeds: Deeds = {
       stop: (isConcerned) => this.#handOver(isConcerned),
       prepare: () => caches.catchUp(),
       start: (isConcerned) => this.#running.forEach((controller) => controller.takeOver(isConcerned)),
     };
-    if (!(await unlessStopped(sharing.membership.join(deeds, signal), signal))) return;
+    if (!(await unlessStopped(membership.join(deeds, signal), signal))) return;
     const start = async () => {
       if (await unlessStopped(this.#untilSharersLead(), signal))
         this.#start(controllers.filter(({ isShared }) => isShared));
     };
-    await Promise.all([start(), sharing.membership.keep(this.#finished.signal)]);
+    await Promise.all([start(), membership.keep(this.#finished.signal)]);
   }
 
   async #untilSharersLead(): Promise<void> {
-    const { leaderElection, signal } = this.#options;
-    if (leaderElection !== undefined) await untilSharersLead({ ...this.#options, leaderElection }, signal);
+    const { leadership, signal } = this.#options;
+    if (leadership !== undefined)
+      await untilSharersLead({ ...this.#options, leaderElection: leadership.options }, signal);
   }
 
   async #untilNobodyShares(): Promise<void> {
-    const { sharing, sharers: leases, leaderElection, signal } = this.#options;
-    if (sharing !== undefined || leases === undefined || leaderElection === undefined) return;
-    await untilNobodyShares({ ...this.#options, leases, leaderElection }, signal);
+    const { membership, sharers: leases, leadership, signal } = this.#options;
+    if (membership !== undefined || leases === undefined || leadership === undefined) return;
+    await untilNobodyShares({ ...this.#options, leases, leaderElection: leadership.options }, signal);
   }
 
   /** What is done by one of the replicas. */
   async #lead(): Promise<void> {
-    const { sharing, controllers, signal, whileLeading } = this.#options;
-    if (this.#leadership !== undefined && !(await unlessStopped(this.#leadership.acquire(signal), signal))) return;
+    const { membership, leadership, controllers, signal, whileLeading } = this.#options;
+    if (leadership !== undefined && !(await unlessStopped(leadership.acquire(signal), signal))) return;
     const start = async () => {
       if (!(await unlessStopped(this.#untilNobodyShares(), signal)) || signal.aborted) return;
       this.#besides.use(whileLeading?.());
-      this.#start(sharing === undefined ? controllers : controllers.filter(({ isShared }) => !isShared));
+      this.#start(membership === undefined ? controllers : controllers.filter(({ isShared }) => !isShared));
     };
-    await Promise.all([start(), this.#leadership?.keep(signal) ?? untilAborted(this.#finished.signal)]);
+    const finished = this.#finished.signal;
+    await Promise.all([start(), leadership?.keep(finished) ?? untilAborted(finished)]);
   }
 
   #start(controllers: readonly Controller<Context>[]): void {
@@ -156,28 +152,28 @@ class Manager<Context> {
 
   /** Turns may finish within the grace period; then they are cut short, and waited for all the same. */
   async #handOver(isConcerned: (key: string) => boolean): Promise<void> {
-    const { clock, gracePeriodMs, sharing, log } = this.#options;
+    const { clock, gracePeriodMs, letGo, log } = this.#options;
     const handOvers = this.#running.map((controller) => controller.handOver(isConcerned));
     using _grace = clock.setTimeout(gracePeriodMs, () => {
       log.info({ gracePeriodMs }, 'turns that another replica waits for are cut short');
       for (const handOver of handOvers) handOver.cutShort();
     });
     await Promise.all(handOvers.map(({ finished }) => finished));
-    await sharing?.letGo(isConcerned);
+    await letGo?.(isConcerned);
   }
 
   async #release(work: Promise<unknown>): Promise<void> {
-    const { sharing } = this.#options;
-    await sharing?.letGo(() => true);
+    const { membership, leadership, letGo } = this.#options;
+    await letGo?.(() => true);
     this.#finished.abort();
     await work.catch(() => undefined);
-    await sharing?.membership.leave();
-    await this.#leadership?.release();
+    await membership?.leave();
+    await leadership?.release();
   }
 }
 
 function runtimeOf<Context>(
-  { client, caches, clock, log, registry, events, sharing }: ManagerOptions<Context>,
+  { client, caches, clock, log, registry, events, membership, leadership }: ManagerOptions<Context>,
   signal: AbortSignal,
 ): ControllerRuntime {
   return {
@@ -188,7 +184,8 @@ function runtimeOf<Context>(
     signal,
     metrics: new ControllerMetrics(registry, clock),
     events: events === false ? silentEvents : createEventRecorder({ client, clock, log, controller: 'metal-operator' }),
-    share: sharing?.membership,
+    share: membership,
+    leads: leadership && (() => leadership.mayAct()),
   };
 }
 

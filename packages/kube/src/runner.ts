@@ -29,6 +29,8 @@ export interface ControllerRuntime {
   readonly signal: AbortSignal;
   /** Where replicas share the work: what of it is this one's. Without it, everything. */
   readonly share?: Share | undefined;
+  /** Whether what is not shared may still be worked on here. Without it, always. */
+  readonly leads?: (() => boolean) | undefined;
 }
 
 export interface Share {
@@ -205,8 +207,8 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   }
 
   #endsOf(sharedBy: string | undefined): TurnEnds {
-    const { signal, share } = this.#runtime;
-    if (sharedBy === undefined || share === undefined) return unsharedTurnEnds(signal);
+    const { signal, share, leads } = this.#runtime;
+    if (sharedBy === undefined || share === undefined) return unsharedTurnEnds(signal, leads);
     return new SharedTurnEnds(signal, () => share.mayAct(sharedBy));
   }
 

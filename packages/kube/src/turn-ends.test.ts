@@ -39,8 +39,10 @@ test('a signal is aborted when everything ends, which is no reason to leave the 
 
 test('a turn is cut as soon as it may not act', () => {
   let mayAct = true;
-  const ends = new SharedTurnEnds(new AbortController().signal, () => mayAct);
-  assert.equal(ends.isCut(), false);
+  const everything = new AbortController().signal;
+  const all = [new SharedTurnEnds(everything, () => mayAct), unsharedTurnEnds(everything, () => mayAct)];
+  const areCut = () => all.map((ends) => ends.isCut());
+  assert.deepEqual(areCut(), [false, false]);
   mayAct = false;
-  assert.equal(ends.isCut(), true);
+  assert.deepEqual(areCut(), [true, true]);
 });

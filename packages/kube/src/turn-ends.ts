@@ -1,6 +1,6 @@
 /** What ends a turn before its time. */
 export interface TurnEnds {
-  /** Its object is another replica's, or about to be: nothing more is done, reported or tried again here. */
+  /** Its object is another replica's, or may be about to be: nothing more is done, reported or tried again here. */
   isCut(): boolean;
   /** Aborted then, or when everything ends. */
   readonly signal: AbortSignal;
@@ -35,9 +35,9 @@ export class SharedTurnEnds implements TurnEnds {
   }
 }
 
-/** Of an object that is this process's alone. */
-export const unsharedTurnEnds = (everything: AbortSignal): TurnEnds => ({
-  isCut: () => false,
+/** Of an object that is this process's alone, or that of the one that leads: for as long as `leads` says so. */
+export const unsharedTurnEnds = (everything: AbortSignal, leads: () => boolean = () => true): TurnEnds => ({
+  isCut: () => !leads(),
   signal: everything,
   cutShort: () => undefined,
 });

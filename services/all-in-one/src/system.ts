@@ -23,8 +23,8 @@ import { Signal } from '@metal/operator/signal.ts';
 import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { runManager, type Sharing } from '@metal/kube/manager.ts';
-import type { Membership } from '@metal/kube/shards/membership.ts';
+import { Leadership } from '@metal/kube/leader.ts';
+import { runManager } from '@metal/kube/manager.ts';
 import { type MachineCaches, watchMachineKinds } from '@metal/dhcp/machines.ts';
 import { watchMetadataKinds } from '@metal/metadata/metadata.ts';
 import { Registry as MetricsRegistry } from 'prom-client';
@@ -224,6 +224,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   const readiness = new ReadinessStandings(caches);
   const { traffic } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
   const membership = config.shards === 'auto' ? membershipOf(shared) : undefined;
+  const leadership = config.leaderElect ? leadershipOf(shared) : undefined;
   exportShare(metrics, { membership, caches });
   const access = new BmcAccess({
     clock,
@@ -231,7 +232,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     callDeadlineMs: config.bmcCallTimeoutMs,
     traffic,
     isOwned: isOwnedIn(caches),
-    ...(membership === undefined ? {} : { mayTalk: (key: string) => membership.mayAct(key) }),
+    mayTalk: (key) => (membership ?? leadership)?.mayAct(key) ?? true,
   });
   stack.use(access);
   if (membership !== undefined) stack.use(forgetTheMoved({ access, caches }, (key) => membership.mayAct(key)));
@@ -279,10 +280,11 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     events: true,
     signal,
     gracePeriodMs,
-    ...(config.leaderElect ? { leaderElection: leaderElectionOf(config, shared.identity) } : {}),
+    leadership,
+    membership,
+    letGo: (isConcerned) => letGo(context, isConcerned),
     sharers: leasesOfReplicas(shared),
     whileLeading: () => leadersWork(scheduler, readiness, new MacAddressIndexKeeper({ client, caches, clock, log })),
-    ...(membership === undefined ? {} : { sharing: sharingOf(membership, context) }),
   });
 }
 
@@ -292,16 +294,17 @@ function leadersWork(...parts: readonly { start(): Disposable }[]): Disposable {
   return stack;
 }
 
-const sharingOf = (membership: Membership, context: OperatorContext): Sharing => ({
-  membership,
-  letGo: (isConcerned) => letGo(context, isConcerned),
-});
-
 /** The name of v0.7.0, so that the two never work at once in one cluster. */
-const leaderElectionOf = (config: OperatorConfig, identity: string) => ({
-  namespace: config.managerNamespace,
-  leaseName: 'f26702e4.ironcore.dev',
-  identity,
-  ...config.lease,
-  isSharing: config.shards === 'auto',
-});
+const leadershipOf = ({ config, client, clock, log, identity }: Shared): Leadership =>
+  new Leadership({
+    options: {
+      namespace: config.managerNamespace,
+      leaseName: 'f26702e4.ironcore.dev',
+      identity,
+      ...config.lease,
+      isSharing: config.shards === 'auto',
+    },
+    client,
+    clock,
+    log,
+  });

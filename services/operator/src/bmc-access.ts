@@ -20,7 +20,7 @@ export interface BmcAccessOptions {
   readonly traffic?: TrafficObserver;
   /** Whether the object is still there that this line belongs to. Without it nothing is dialled, and nothing remembered. */
   readonly isOwned?: (name: string) => boolean;
-  /** Where replicas share the BMCs: whether this one may send something to the BMC with this key right now. */
+  /** Where there are several replicas: whether this one may send something to the BMC with this key right now. */
   readonly mayTalk?: (bmcKey: string) => boolean;
 }
 

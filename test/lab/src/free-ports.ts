@@ -13,15 +13,20 @@ export interface OnFreePorts {
  * An operator process of the lab that listens on ports of its own, beside others. Somebody else may bind a port between the
  * moment in which it was free and ours: then others are tried.
  */
-export async function startOnFreePorts(lab: Lab, flags: readonly string[] = [], attempts = 3): Promise<OnFreePorts> {
+export async function startOnFreePorts(
+  lab: Lab,
+  flags: readonly string[] = [],
+  onLine?: (line: string) => void,
+  attempts = 3,
+): Promise<OnFreePorts> {
   const [boot, registry] = [await freePort(), await freePort()];
   const ports = [`--boot-port=${boot}`, `--registry-port=${registry}`];
   const backend = { boot: `http://127.0.0.1:${boot}`, registry: `http://127.0.0.1:${registry}` };
   try {
-    return { process: await lab.startOperatorProcess([...ports, ...flags]), backend };
+    return { process: await lab.startOperatorProcess([...ports, ...flags], onLine), backend };
   } catch (error) {
     const isTaken = error instanceof Error && error.message.includes('EADDRINUSE');
     if (!isTaken || attempts === 1) throw error;
-    return startOnFreePorts(lab, flags, attempts - 1);
+    return startOnFreePorts(lab, flags, onLine, attempts - 1);
   }
 }
