@@ -347,6 +347,41 @@ test('a renewal that is answered too late revives nobody', patience, async () =>
   assert.equal(leader.mayAct(), false);
 });
 
+test('a renewal that is not answered on one connection is tried on another, in time', patience, async () => {
+  await using client = await connect();
+  const { clock, pass, untilAsleepFor } = stage();
+  const asked = Promise.withResolvers<void>();
+  let isDead = false;
+  const halfDead: KubeClient = Object.create(client, {
+    find: {
+      value: async (...[kind, ref, options]: Parameters<typeof client.find>) => {
+        if (!isDead) return await client.find(kind, ref, options);
+        isDead = false;
+        asked.resolve();
+        await aborted(options?.signal);
+        throw new Error('aborted');
+      },
+    },
+    create: { value: (...request: Parameters<typeof client.create>) => client.create(...request) },
+    mergePatch: { value: (...request: Parameters<typeof client.mergePatch>) => client.mergePatch(...request) },
+  });
+  const options = { namespace, leaseName: 'half-dead', identity: 'half-dead', ...times };
+  const leader = new Leadership({ options, client: halfDead, clock, log });
+  await leader.acquire(never);
+  const stop = new AbortController();
+  const kept = leader.keep(stop.signal);
+  await untilAsleepFor(times.retryMs);
+  isDead = true;
+  pass(times.retryMs);
+  await asked.promise;
+  pass(6_000);
+  await untilAsleepFor(times.retryMs);
+  pass(times.retryMs);
+  assert.equal(leader.mayAct(), true, 'longer than what it acquired would have lasted');
+  stop.abort(new Error('stopping'));
+  await kept;
+});
+
 test('a leader whose lease is taken may not act from then on, although its own would not have run out', async () => {
   await using client = await connect();
   const { clock, pass, untilAsleepFor } = stage();
