@@ -4,6 +4,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { simulated } from '@metal/lab/simulated.ts';
 import { Subject } from '@metal/lab/subject.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
@@ -169,6 +170,42 @@ test('a claim whose server was taken away says so, and is bound again only when 
   await patchClaim(lab, claim.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } } });
   await claim.reaches('Bound');
   await lab.server(node).says('ClaimServed');
+});
+
+test('a claim that is bound again boots its image anew: another claim has had the machine since', async () => {
+  await using lab = await openLab();
+  const { node, claim, server } = await servedNode(lab);
+  await lab.patchServer(server.metadata.name, { spec: { serverClaimRef: null } });
+  await claim.says('ServerLost');
+  await lab.server(node).says('Available');
+  const other = await lab.claim({ image: 'registry.test/os:2', on: node });
+  await lab.server(node).says('ClaimServed');
+  await other.delete();
+  await other.isGone();
+  await lab.server(node).says('Available');
+  const left = simulated(node).installed;
+  assert.ok(left, 'what the other claim left is on the disk');
+
+  await patchClaim(lab, claim.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } } });
+  await claim.reaches('Bound');
+  await lab.server(node).says('ClaimServed');
+  assert.equal(imagesOf(node).at(-1), 'network');
+  assert.notEqual(simulated(node).installed, left, 'the system of the other claim is not handed on');
+});
+
+test('a claim that is bound again boots its image anew: the disks are empty', async () => {
+  await using lab = await openLab({ flags: ['--cleanup-disks=Purge'] });
+  const { node, claim, server } = await servedNode(lab);
+  await lab.patchServer(server.metadata.name, { spec: { serverClaimRef: null } });
+  await claim.says('ServerLost');
+  await lab.server(node).says('Available');
+  assert.equal(simulated(node).installed, undefined);
+
+  await patchClaim(lab, claim.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } } });
+  await claim.reaches('Bound');
+  await lab.server(node).says('ClaimServed');
+  assert.equal(node.running?.role, 'os');
+  assert.equal(imagesOf(node).at(-1), 'network');
 });
 
 for (const { policy, ends } of [

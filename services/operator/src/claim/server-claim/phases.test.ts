@@ -60,6 +60,16 @@ const lines: Line[] = [
   ['stays lost, although a server is free', 'Lost', { promised: server('Available') }, 'wait ServerLost'],
   ['is found again', 'Lost', bound, 'go Bound'],
   ['is bound anew when a person asks', 'Lost', { operation: 'retry' }, 'go Unbound'],
+  ...(['present', 'outdated', 'superseded', 'unmarked'] as const).map(
+    (boot): Line => [
+      `forgets what has booted before it is bound anew: ${boot}`,
+      'Lost',
+      { operation: 'retry', boot },
+      'act deleteBootConfiguration',
+    ],
+  ),
+  ['leaves the object of another when it is bound anew', 'Lost', { operation: 'retry', boot: 'foreign' }, 'go Unbound'],
+  ['runs on when it is found again, whoever asks', 'Lost', { ...bound, operation: 'retry' }, 'go Bound'],
   ['deletes its boot configuration first', 'deleted', { ...bound, boot: 'superseded' }, 'act deleteBootConfiguration'],
   ['leaves the object of another', 'deleted', { boot: 'foreign' }, 'rest rest'],
   ['stays until its server is given back', 'deleted', { ...bound, boot: 'absent' }, 'wait WaitingForRelease'],

@@ -29,7 +29,9 @@ export const claimPhases: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimR
   }),
   Lost: row(['Bound', 'Unbound'], (claim) => {
     if (claim.held !== undefined) return go('Bound', 'ServerFoundAgain', `server ${claim.held.metadata.name}`);
-    if (claim.operation === 'retry') return go('Unbound', 'RetryRequested');
+    if (claim.operation === 'retry')
+      // What has booted is said of the machine as it was: it may have been cleaned, or have been somebody else's, since.
+      return ownsBoot(claim) ? act('deleteBootConfiguration', 'RetryRequested') : go('Unbound', 'RetryRequested');
     return wait(
       untilSomethingChanges,
       'ServerLost',
@@ -65,9 +67,11 @@ function keepBoot(claim: ClaimFacts, server: string): Step | undefined {
   return undefined;
 }
 
+const ownsBoot = ({ boot }: ClaimFacts): boolean => boot !== 'absent' && boot !== 'foreign';
+
 /** The claim stays until its server is out of the tenant's hands, so that a namesake cannot inherit the machine. */
 export function judgeDeletion(claim: ClaimFacts): Decision<ClaimPhase, ClaimAction, ClaimReason> {
-  if (claim.boot !== 'absent' && claim.boot !== 'foreign') return act('deleteBootConfiguration', 'ClaimDeleted');
+  if (ownsBoot(claim)) return act('deleteBootConfiguration', 'ClaimDeleted');
   if (claim.held === undefined || isKept(claim.held)) return rest;
   const { name } = claim.held.metadata;
   return wait(
