@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { operationAnnotation, parkedAnnotation } from '@metal/api/wire/contract.ts';
 import type { Event } from '@metal/kube/builtin.ts';
@@ -187,6 +189,32 @@ test('a maintenance takes a claimed server and gives it back to its claim', asyn
   await lab.server(node).says('ClaimServed');
   assert.equal(claim.phase, 'Bound');
   await lab.machine(node).until('runs what the tenant had installed', () => node.running?.from === 'disk');
+});
+
+test('a maintenance whose image comes after the reference to it does not start what the tenant had installed', async () => {
+  await using lab = await openLab();
+  const { node, server } = await availableNode(lab);
+  const { name } = server.metadata;
+  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  await lab.server(node).says('ClaimServed');
+  await lab.client.mergePatch(ServerClaim, { namespace: 'default', name: claim.name }, { spec: { power: 'Off' } });
+  await lab.server(node).until('is off', ({ status }) => status?.powerState === 'Off');
+  const boots = node.boots.length;
+
+  const rescue = { namespace: 'default', name: 'rescue' };
+  await lab.patchServer(name, { spec: { maintenanceBootConfigurationRef: rescue } });
+  await maintain(lab, name, { serverPower: 'On' });
+  await lab.server(node).explains(/default\/swap: ServerBootConfiguration default\/rescue does not exist/);
+  assert.equal(lab.server(node).condition('Ready')?.reason, 'WaitingForBootConfiguration');
+  assert.equal(node.power, 'Off');
+
+  await lab.client.create(ServerBootConfiguration, {
+    metadata: rescue,
+    spec: { serverRef: { name }, image: 'registry.test/os:2' },
+  });
+  await lab.server(node).says('MaintenanceServed');
+  await lab.machine(node).until('runs the image of the maintenance', () => node.running?.from === 'network');
+  assert.equal(node.boots.length, boots + 1);
 });
 
 test('light and boot order follow the spec, and a refusal is told', async () => {

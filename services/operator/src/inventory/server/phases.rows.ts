@@ -71,7 +71,7 @@ export const calmServer: ServerFacts = {
   operation: { kind: 'none' },
   parked: false,
   parkDeferralTold: false,
-  maintenance: { standing: 'none', name: '', wantsPower: undefined, boot: undefined },
+  maintenance: { standing: 'none', name: '', wantsPower: undefined, boot: undefined, missingBoot: undefined },
   stateBeforeMaintenance: undefined,
   failure: undefined,
   probeBoot: undefined,

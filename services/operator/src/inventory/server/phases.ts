@@ -182,9 +182,15 @@ function waitForProbe(server: ServerFacts, evidence: string, restMs: number): St
 
 /** The machine is as the maintenance wants it; one that brings an image boots it whenever it is started. */
 function maintain(server: ServerFacts): Step<'Error'> {
-  const { wantsPower, boot, name } = server.maintenance;
+  const { wantsPower, boot, missingBoot, name } = server.maintenance;
   const served = lookOrWait(server, 'MaintenanceServed', `ServerMaintenance ${name} has the server`);
   if (wantsPower === undefined) return obstacle(server) ?? served;
+  if (wantsPower === 'On' && missingBoot !== undefined)
+    return wait(
+      untilSomebodyActs,
+      'WaitingForBootConfiguration',
+      `the image of ServerMaintenance ${name}: ServerBootConfiguration ${missingBoot} does not exist`,
+    );
   if (wantsPower === 'On' && boot !== undefined && boot.state !== 'Ready')
     return wait(
       untilSomebodyActs,

@@ -112,9 +112,9 @@ export const serverReasons = {
   },
   ProbeMustRun: { meaning: 'The machine is started from the network, to run the probe.', remedy: nothing },
   WaitingForBootConfiguration: {
-    meaning: 'The boot configuration is not prepared yet.',
+    meaning: 'The boot configuration is not there, or not prepared yet; nothing else is started instead.',
     remedy:
-      'If this stays: is a boot service running (--components=boot), or an external boot operator? Look at the ServerBootConfiguration.',
+      'If this stays: does the ServerBootConfiguration exist that the message names? Is a boot service running (--components=boot), or an external boot operator? Look at the ServerBootConfiguration.',
   },
   BootConfigurationFailed: {
     meaning: 'The boot service cannot prepare what is to be booted.',

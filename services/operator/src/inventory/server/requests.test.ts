@@ -19,7 +19,7 @@ const gone = { standing: 'gone', uid: 'claim-1', name: 'team/one' } as const;
 const away = { answers: false, exists: true, reason: 'BMCNotReady', message: 'away' } as const;
 const stuck = { reason: 'PowerStuck', message: 'never followed' } as const;
 const maintained = (more: Partial<MaintenanceFacts> = {}): Partial<ServerFacts> => ({
-  maintenance: { standing: 'held', name: 'ops/swap', wantsPower: undefined, boot: undefined, ...more },
+  maintenance: { ...calmServer.maintenance, standing: 'held', name: 'ops/swap', ...more },
 });
 const unsettled = { wish: 'Lit', settled: false, refusal: undefined };
 const evicting = (dueInMs: number): ServerFacts['eviction'] => ({
@@ -131,6 +131,18 @@ const lines: Line[] = [
     'Maintenance',
     maintained({ wantsPower: 'On', boot: { ...readyBoot, state: 'Pending' } }),
     'wait WaitingForBootConfiguration',
+  ],
+  [
+    'nor what the tenant left, while the image of the maintenance is not in sight',
+    'Maintenance',
+    maintained({ wantsPower: 'On', missingBoot: 'ops/rescue' }),
+    'wait WaitingForBootConfiguration',
+  ],
+  [
+    'off needs no image',
+    'Maintenance',
+    { ...maintained({ wantsPower: 'Off', missingBoot: 'ops/rescue' }), power: 'On' },
+    'act powerOff',
   ],
   [
     'a maintenance that is gone is forgotten',

@@ -92,7 +92,11 @@ export interface MaintenanceFacts {
   readonly wantsPower: 'On' | 'Off' | undefined;
   /** What it boots, when it brings an image of its own. */
   readonly boot: BootFacts | undefined;
+  /** The image of its own that it names and that is not in sight. */
+  readonly missingBoot: string | undefined;
 }
+
+const nothingWanted = { wantsPower: undefined, boot: undefined, missingBoot: undefined } as const;
 
 export function maintenanceOf({ spec }: Server, { maintenances }: OperatorCaches): ServerMaintenance | undefined {
   return spec.serverMaintenanceRef === undefined ? undefined : maintenances.get(spec.serverMaintenanceRef);
@@ -103,19 +107,21 @@ export function maintenanceFacts(server: Server, caches: OperatorCaches, now: nu
   if (ref === undefined) {
     const next = caches.maintenances.by('server', server.metadata.name).find((one) => mayBegin(one, server, caches));
     const name = next === undefined ? '' : `${next.metadata.namespace ?? ''}/${next.metadata.name}`;
-    return { standing: next === undefined ? 'none' : 'pending', name, wantsPower: undefined, boot: undefined };
+    return { standing: next === undefined ? 'none' : 'pending', name, ...nothingWanted };
   }
   const name = `${ref.namespace}/${ref.name}`;
   const maintenance = maintenanceOf(server, caches);
-  if (maintenance === undefined) return { standing: 'dangling', name, wantsPower: undefined, boot: undefined };
+  if (maintenance === undefined) return { standing: 'dangling', name, ...nothingWanted };
   const power = maintenance.spec.serverPower;
   const bootRef = server.spec.maintenanceBootConfigurationRef;
-  const boot = bootRef === undefined ? undefined : caches.bootConfigurations.get(bootRef);
+  const namesBoot = bootRef !== undefined && bootRef.name !== '';
+  const boot = namesBoot ? caches.bootConfigurations.get(bootRef) : undefined;
   return {
     standing: 'held',
     name,
     wantsPower: power === 'On' || power === 'Off' ? power : undefined,
     boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),
+    missingBoot: namesBoot && boot === undefined ? `${bootRef.namespace}/${bootRef.name}` : undefined,
   };
 }
 
