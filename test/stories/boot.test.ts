@@ -445,6 +445,21 @@ test('a boot service whose watch lags behind gives a machine nothing of the tena
   await evidenceArrives('tenants-later', 'IPXEScriptFetched');
 });
 
+const cleanup = { ...internal, 'metal.ironcore.dev/cleanup-attempt': '1', 'metal.ironcore.dev/cleanup-mode': 'Purge' };
+test('the order to erase is given while its server is in Cleanup, also by a boot service whose watch lags behind', async () => {
+  const server = await preparedBoot('to-be-erased', { ignition: butane, annotations: cleanup });
+  await room.enters(server.name, { state: 'Cleanup' });
+  await room.until(room.servers, server.name, ({ status }) => status?.state === 'Cleanup');
+  await using lagging = await startBoot(optionsFor(room.withDeadWatches()));
+  const ignition = () => fetch(`${lagging.url}/boot/${server.token}/ignition`);
+  assert.equal((await ignition()).status, 200);
+  await room.enters(server.name, { state: 'Maintenance' });
+  const answer = await ignition();
+  assert.equal(answer.status, 403);
+  assert.match(await answer.text(), /state Maintenance is not cleaned up/);
+  assert.match(await scriptOf(server, lagging), /state Maintenance is not cleaned up\nexit 1/);
+});
+
 test('a boot service whose watch lags behind gives out no ignition again to a system that is up', async () => {
   const server = await preparedBoot('up-elsewhere', { ignition: butane });
   await room.until(room.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);

@@ -508,6 +508,87 @@ test('a registry that takes hardware from everybody takes the end of an erasure 
   assert.equal(await erasure(server), undefined);
 });
 
+/** What becomes of a cleanup while a registry's watches are dead. */
+const stopped: [string, (server: BootingServer) => Promise<unknown>, string][] = [
+  ['was stopped by a maintenance', ({ name }) => room.enters(name, { state: 'Maintenance' }), 'ErasureNotOrdered'],
+  [
+    'is of a Server that is being deleted',
+    async ({ name }) => {
+      await room.client.mergePatch(Server, { name }, { metadata: { finalizers: ['example.com/stays'] } });
+      await room.client.delete(Server, { name });
+    },
+    'ErasureNotOrdered',
+  ],
+  ['is of a Server that is gone', ({ name }) => room.client.delete(Server, { name }), 'ServerUnknown'],
+  ['boots something else by now', ({ name, uuid }) => room.bootsAgain(name, uuid, `${name}-next`), 'BootNotCurrent'],
+  [
+    'boots what was made anew under the same name',
+    async ({ name, uuid, boot }) => {
+      await room.client.delete(ServerBootConfiguration, boot.metadata);
+      await room.bootsAgain(name, uuid, name, { annotations: boot.metadata.annotations ?? {} });
+    },
+    'BootNotCurrent',
+  ],
+];
+for (const [index, [title, stop, code]] of stopped.entries()) {
+  test(`a registry whose watches died lets no machine begin to erase whose cleanup ${title}`, async () => {
+    const server = await erasing(`stopped-${index}`);
+    await room.until(room.bootConfigurations, keyOf(server.boot), () => true);
+    await using lagging = await startRegistry(optionsFor(room.withDeadWatches()));
+    await stop(server);
+    const answer = await erasureOf(server, {}, { at: lagging });
+    assert.deepEqual([answer.status >= 400 && answer.status < 500, answer.code], [true, code]);
+    assert.equal(await erasure(server), undefined);
+  });
+}
+
+test('an agent that erases costs the API server two questions every 30 s, and is stopped then; one that begins is asked about each time', async () => {
+  const server = await erasing('erases-for-long');
+  let ahead = 0;
+  const asked: string[] = [];
+  const { client: own } = room;
+  const client: typeof own = Object.create(own, {
+    create: { value: own.create.bind(own) },
+    jsonPatch: { value: own.jsonPatch.bind(own) },
+    find: {
+      value: (...request: Parameters<typeof own.find>) => {
+        if (request[0].kind !== 'ErasureReport') asked.push(request[0].kind);
+        return own.find(...request);
+      },
+    },
+  });
+  const clock: typeof room.clock = Object.create(room.clock, { now: { value: () => Date.now() + ahead } });
+  const dead = { ...room.withDeadWatches(), erasures: room.erasures };
+  await using lagging = await startRegistry(optionsFor({ ...dead, client, clock }));
+  const says = async (result: string) =>
+    (await erasureOf(server, { disks: [{ serial: 'A', sizeBytes: 100, result }] }, { at: lagging })).status;
+  const both = ['Server', 'ServerBootConfiguration'];
+  assert.equal(await says('Pending'), 201);
+  assert.deepEqual(asked.splice(0), both);
+  assert.equal(await says('Pending'), 200, 'it did not hear the answer, or began anew');
+  assert.deepEqual(asked.splice(0), both);
+  ahead = 29_000;
+  assert.equal(await says('Running'), 201);
+  assert.deepEqual(asked.splice(0), []);
+  ahead = 31_000;
+  assert.equal(await says('Running'), 200);
+  assert.deepEqual(asked.splice(0), both);
+  await room.enters(server.name, { state: 'Maintenance' });
+  ahead = 60_000;
+  assert.equal(await says('Running'), 200);
+  assert.equal(await says('Pending'), 403);
+  ahead = 62_000;
+  assert.equal(await says('Running'), 403);
+});
+
+test('a registry whose watches died before a cleanup began asks the API server before it refuses what is told of it', async () => {
+  const server = await erasing('not-seen-yet', 'Reserved');
+  await using lagging = await startRegistry(optionsFor(room.withDeadWatches()));
+  await room.enters(server.name, { state: 'Cleanup' });
+  const failed = { state: 'Failed', message: 'a disk that nobody ordered', disks: [] };
+  assert.equal((await erasureOf(server, failed, { at: lagging })).status, 201);
+});
+
 test('a cleanup boot reports no hardware', async () => {
   const server = await erasing('erased-and-seen');
   assert.equal((await report(server)).code, 'TokenNotForReports');

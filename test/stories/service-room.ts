@@ -171,10 +171,11 @@ export class ServiceRoom implements AsyncDisposable {
   }
 
   /** What a replica knows whose watches died without a word: all stays as it is now. */
-  withDeadWatches(): Pick<ServiceRoom, 'servers' | 'bootConfigurations' | 'ipxeBootConfigs'> {
+  withDeadWatches(): Pick<ServiceRoom, 'servers' | 'bootConfigurations' | 'erasures' | 'ipxeBootConfigs'> {
     return {
       servers: stopped(this.servers, serverIndexes),
       bootConfigurations: stopped(this.bootConfigurations),
+      erasures: stopped(this.erasures),
       ipxeBootConfigs: stopped(this.ipxeBootConfigs),
     };
   }

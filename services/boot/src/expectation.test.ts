@@ -16,10 +16,12 @@ interface Situation {
   bootState?: string;
   annotations?: Record<string, string>;
   deleting?: boolean;
+  serverDeleting?: boolean;
   bootOf?: string;
   seen?: Record<string, string>;
 }
 
+const cleanup = { 'metal.ironcore.dev/type': 'Internal', 'metal.ironcore.dev/cleanup-attempt': '1' };
 const internal = { 'metal.ironcore.dev/type': 'Internal' };
 
 function serverIn({
@@ -28,13 +30,14 @@ function serverIn({
   state = 'Reserved',
   claimUid,
   provisionedClaimUID,
+  serverDeleting = false,
 }: Situation): Server {
   const claim = claimUid === undefined ? {} : { serverClaimRef: { name: 'c', namespace: 'ns', uid: claimUid } };
   const maintenance = maintenanceRef === undefined ? {} : { maintenanceBootConfigurationRef: maintenanceRef };
   return {
     apiVersion: 'metal.ironcore.dev/v1alpha1',
     kind: 'Server',
-    metadata: { name: 's' },
+    metadata: { name: 's', ...(serverDeleting ? { deletionTimestamp: minutesAgo(1) } : {}) },
     spec: { systemUUID: 'u', bootConfigurationRef: ref, ...claim, ...maintenance },
     status: { state, ...(provisionedClaimUID === undefined ? {} : { provisionedClaimUID }) },
   };
@@ -71,6 +74,7 @@ function bootIn({
 
 const boots: [string, Situation][] = [
   ['in discovery', { state: 'Discovery', annotations: internal }],
+  ['in cleanup', { state: 'Cleanup', annotations: cleanup }],
   ['claimed and not yet installed', { claimUid: 'c1' }],
   ['claimed anew after another claim was installed', { claimUid: 'c2', provisionedClaimUID: 'c1' }],
   ['whose ignition was delivered a moment ago', { claimUid: 'c1', seen: { IgnitionDataFetched: minutesAgo(2) } }],
@@ -121,6 +125,13 @@ const stays: [string, Situation, RegExp][] = [
   ],
   ['whose system has called home', { seen: { BootStateReceived: minutesAgo(1) } }, /installed already/],
   ['whose ignition was delivered long ago', { seen: { IgnitionDataFetched: minutesAgo(11) } }, /installed already/],
+  ['whose cleanup was stopped by a maintenance', { state: 'Maintenance', annotations: cleanup }, /not cleaned up/],
+  ['whose cleanup waits for a discovery', { state: 'Initial', annotations: cleanup }, /not cleaned up/],
+  [
+    'that is deleted while it is cleaned up',
+    { state: 'Cleanup', annotations: cleanup, serverDeleting: true },
+    /not cleaned up/,
+  ],
   ['that is available', { state: 'Available' }, /state Available/],
   ['that is parked', { state: 'Parked' }, /state Parked/],
   ['whose configuration is not prepared', { bootState: 'Pending' }, /is Pending/],

@@ -2,7 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { bootPolicyAnnotation, bootTokenExpiresAnnotation, networkAlways } from '@metal/api/wire/contract.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
-import { isInternalBoot } from '@metal/api/wire/internal-boot.ts';
+import { isCleanupBoot, isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import type { ObjectRef } from '@metal/kube/kind.ts';
 import { evidence } from './evidence.ts';
 
@@ -38,8 +38,17 @@ export function expectationOf(server: Server, boot: ServerBootConfiguration | un
   if (obstacle !== undefined) return { reason: obstacle };
   if (statesThatStayLocal.includes(server.status?.state))
     return { reason: `a server in state ${server.status?.state} boots nothing from the network` };
+  if (isCleanupBoot(boot) && !isToBeErased(server))
+    return { reason: `a server in state ${stateOf(server)} is not cleaned up` };
   return isInstalled(server, boot, now) ? { reason: 'it has been installed already' } : { boot };
 }
+
+/** Whoever stops a cleanup, by a maintenance for example, may leave the boot that it began with. */
+const isToBeErased = ({ metadata, status }: Server): boolean =>
+  status?.state === 'Cleanup' && metadata.deletionTimestamp === undefined;
+
+const stateOf = ({ metadata, status }: Server): string =>
+  metadata.deletionTimestamp === undefined ? (status?.state ?? 'Initial') : 'Deleting';
 
 /** Why its machine is not to boot this now; that it is prepared is not enough. */
 export const reasonAgainst: typeof obstacleTo = (boot, server, now) =>

@@ -1,7 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
-import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
+import { isCleanupBoot, isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -114,11 +114,13 @@ export class Machines {
 
   /**
    * As `byToken`, as the API server has it: for what must not reach another tenant. What a discovery is given is no tenant's: a
-   * machine that comes with the token of one that is over is told so when it reports. @throws Refusal as `byToken`
+   * machine that comes with the token of one that is over is told so when it reports. An order to erase is given while its
+   * server is in the state for it. @throws Refusal as `byToken`
    */
   async confirmedByToken(token: string): Promise<ServerBootConfiguration> {
     const known = await this.#knownBy(token);
-    return isDiscoveryBoot(known) ? this.#asKnown(known) : this.#admitted(known);
+    if (isDiscoveryBoot(known)) return this.#asKnown(known);
+    return this.#admitted(known, isCleanupBoot(known) ? reasonAgainst : obstacleTo);
   }
 
   #asKnown(

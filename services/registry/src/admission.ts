@@ -1,10 +1,11 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
-import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { bootTokenExpiresAnnotation, cleanupAttemptAnnotation } from '@metal/api/wire/contract.ts';
 import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
+import { SharedQuestions } from '@metal/kube/shared-questions.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { Refusal } from './refusal.ts';
 
@@ -23,12 +24,28 @@ export interface Sender {
   readonly boot: ServerBootConfiguration | undefined;
 }
 
+/** An API server that hangs must not make a machine wait without end. */
+const deadlineMs = 10_000;
+/** What one boot may make us ask in the long run, and at once. */
+const perBoot = { everyMs: 1_000, burst: 5 };
+
+/** What the API server itself says of a boot and of the server that it is for. */
+interface Truth {
+  readonly server: Server | undefined;
+  readonly boot: ServerBootConfiguration | undefined;
+}
+
+/** One that showed the token of its boot. */
+export type ProvenSender = Sender & { readonly boot: ServerBootConfiguration };
+
 /** Decides who may say what about which server. */
 export class Admission {
   readonly #options: AdmissionOptions;
+  readonly #questions: SharedQuestions<Truth>;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
+    this.#questions = new SharedQuestions({ clock: options.clock, ...perBoot });
   }
 
   /** What can be judged before the body is read: is there a token, is it one of ours, is it still good? */
@@ -54,24 +71,55 @@ export class Admission {
       const only = requireOnly(this.#options.servers.by('uuid', systemUUID.toLowerCase()), systemUUID);
       return { server: only, boot: this.#currentBootOf(only) };
     }
-    return { server: await this.provenServerOf(systemUUID, boot), boot };
+    return { server: await this.#provenServerOf(systemUUID, boot), boot };
+  }
+
+  /** As our caches have it: good for what can be taken back. Undefined when that would be a refusal. */
+  knownSenderOf(systemUUID: string, boot: ServerBootConfiguration): ProvenSender | undefined {
+    const server = judge(this.#known(systemUUID), systemUUID, boot);
+    return server instanceof Refusal ? undefined : { server, boot };
   }
 
   /**
-   * The same, whatever the registry takes from anybody. A refusal is final to a machine, and a watch may be dead for minutes:
-   * it is given only after asking the API server itself. Whoever brings a token of ours to be refused runs dry soon.
+   * As the API server has server and boot now, whatever our caches say: for what cannot be taken back. However often a boot
+   * comes, it is asked about once at a time, and once a second in the long run.
    */
-  async provenServerOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Promise<Server> {
-    const known = this.#options.servers.by('uuid', systemUUID.toLowerCase());
-    const judgement = judge(known, systemUUID, boot);
+  async confirmedSenderOf(systemUUID: string, known: ServerBootConfiguration): Promise<ProvenSender> {
+    const { server, boot } = await this.#questions.ask(known.metadata.uid ?? '', () => this.#ask(known));
+    if (boot === undefined || boot.metadata.uid !== known.metadata.uid)
+      throw new Refusal('BootNotCurrent', 'the boot configuration that the token belongs to is gone');
+    return { server: this.#judgedAnew(server, systemUUID, boot), boot };
+  }
+
+  /** A refusal is final to a machine, and a watch may be dead for minutes: it is given only after asking the API server itself. */
+  async #provenServerOf(systemUUID: string, boot: ServerBootConfiguration | undefined): Promise<Server> {
+    const judgement = judge(this.#known(systemUUID), systemUUID, boot);
     if (!(judgement instanceof Refusal)) return judgement;
-    const name = boot?.spec.serverRef.name ?? '';
-    const current = await this.#options.client.find(Server, { name });
-    const others = known.filter(({ metadata }) => metadata.name !== name);
+    const current = await this.#options.client.find(Server, { name: boot?.spec.serverRef.name ?? '' });
+    return this.#judgedAnew(current, systemUUID, boot);
+  }
+
+  /** @throws Refusal Whoever brings a token of ours to be refused runs dry soon. */
+  #judgedAnew(current: Server | undefined, systemUUID: string, boot: ServerBootConfiguration | undefined): Server {
+    const others = this.#known(systemUUID).filter(({ metadata }) => metadata.name !== boot?.spec.serverRef.name);
     const isMeant = current?.spec.systemUUID.toLowerCase() === systemUUID.toLowerCase();
-    const anew = judge(isMeant ? [...others, current] : others, systemUUID, boot);
-    if (anew instanceof Refusal) throw anew;
-    return anew;
+    const judgement = judge(isMeant ? [...others, current] : others, systemUUID, boot);
+    if (judgement instanceof Refusal) throw judgement;
+    return judgement;
+  }
+
+  #known(systemUUID: string): readonly Server[] {
+    return this.#options.servers.by('uuid', systemUUID.toLowerCase());
+  }
+
+  async #ask({ metadata, spec }: ServerBootConfiguration): Promise<Truth> {
+    const { client } = this.#options;
+    const signal = AbortSignal.timeout(deadlineMs);
+    const [server, boot] = await Promise.all([
+      client.find(Server, { name: spec.serverRef.name }, { signal }),
+      client.find(ServerBootConfiguration, { name: metadata.name, namespace: metadata.namespace }, { signal }),
+    ]);
+    return { server, boot };
   }
 
   #currentBootOf({ spec }: Server): ServerBootConfiguration | undefined {

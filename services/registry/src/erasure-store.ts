@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ErasureReport, erasureReportName } from '@metal/api/v1alpha1/erasure-report.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { cleanupAttemptAnnotation, cleanupModeAnnotation } from '@metal/api/wire/contract.ts';
+import { cleanupModeAnnotation } from '@metal/api/wire/contract.ts';
 import { erasureModes, type ErasureReportBody } from '@metal/api/wire/erasure.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -102,28 +102,3 @@ const contentOf = ({
   message,
   disks,
 });
-
-/** Reports are taken for the attempt that is under way, and for what was ordered. */
-export function requireOrdered({ server, boot, report }: ErasureDelivery): void {
-  const state = server.status?.state ?? 'Initial';
-  if (state !== 'Cleanup')
-    throw new Refusal(
-      'ErasureNotOrdered',
-      `Server ${server.metadata.name} is in state ${state}; nothing is to be erased`,
-    );
-  const ordered = boot.metadata.annotations?.[cleanupAttemptAnnotation];
-  if (String(report.attempt) !== ordered)
-    throw new Refusal('ErasureNotOrdered', `the token is of attempt ${ordered}; the report is of ${report.attempt}`);
-  const unerased = report.disks.find(({ result }) => result !== 'Erased');
-  if (report.state === 'Succeeded' && unerased !== undefined)
-    throw new Refusal(
-      'ReportInvalid',
-      `state: Succeeded, but disk ${unerased.name || unerased.serial} is ${unerased.result}`,
-    );
-}
-
-/** Only the boots that a cleanup prepares have an order. */
-export function requireCleanupBoot({ metadata }: ServerBootConfiguration): void {
-  if (metadata.annotations?.[cleanupAttemptAnnotation] !== undefined) return;
-  throw new Refusal('TokenNotForReports', 'the token belongs to a boot that has no order to erase disks');
-}

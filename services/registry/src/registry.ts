@@ -14,6 +14,7 @@ import type { Registry as MetricsRegistry } from 'prom-client';
 import { Admission } from './admission.ts';
 import { answerRefusals } from './answers.ts';
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
+import { ErasureOrders } from './erasure-orders.ts';
 import { ErasureStore } from './erasure-store.ts';
 import { ReportLine } from './report-line.ts';
 import { ReportStore } from './report-store.ts';
@@ -57,6 +58,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   const tokens = stack.use(new BootTokens({ bootConfigurations, bootTokenKey, client, clock }));
   const admission = new Admission({ auth, client, servers, bootConfigurations, tokens, clock });
   const store = new ReportStore({ auth, client, inventories, clock });
+  const erasureOrders = new ErasureOrders({ admission, clock });
   const erasureStore = new ErasureStore({ client, erasures: options.erasures, clock });
   const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });
   const http = application(
@@ -78,6 +80,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     admission,
     line: new ReportLine(clock),
     store,
+    erasureOrders,
     erasureStore,
     inventories,
     clock,

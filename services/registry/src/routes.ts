@@ -9,7 +9,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type Admission, requireDiscoveryBoot } from './admission.ts';
 import { parseBody } from './body.ts';
-import { type ErasureStore, requireCleanupBoot, requireOrdered } from './erasure-store.ts';
+import { type ErasureOrders, requireCleanupBoot } from './erasure-orders.ts';
+import type { ErasureStore } from './erasure-store.ts';
 import { recordBootState } from './boot-state.ts';
 import { Refusal } from './refusal.ts';
 import type { ReportLine } from './report-line.ts';
@@ -21,6 +22,7 @@ export interface RoutesOptions {
   admission: Admission;
   line: ReportLine;
   store: ReportStore;
+  erasureOrders: ErasureOrders;
   erasureStore: ErasureStore;
   inventories: Cache<ServerInventory>;
   clock: Clock;
@@ -99,7 +101,7 @@ const takerOf =
   };
 
 /** What decides over the next owner of a machine is taken from nobody without a token, whatever --registry-auth says. */
-function takeErasures(http: Application, { admission, line, erasureStore, log }: RoutesOptions): void {
+function takeErasures(http: Application, { admission, line, erasureOrders, erasureStore, log }: RoutesOptions): void {
   const bootOf = async ({ headers }: FastifyRequest): Promise<ServerBootConfiguration> => {
     const boot = await admission.provenBootOf(headers.authorization);
     requireCleanupBoot(boot);
@@ -110,12 +112,13 @@ function takeErasures(http: Application, { admission, line, erasureStore, log }:
   post('/erasures', async (request, reply) => {
     const boot = await bootOf(request);
     const report = parseBody(bytesOf(request), erasureReport);
-    const server = await admission.provenServerOf(report.systemUUID, boot);
-    const delivery = { server, boot, report };
-    requireOrdered(delivery);
+    const delivery = await erasureOrders.deliveryOf(report, boot);
     const outcome = await erasureStore.put(delivery);
     if (outcome === 'stored')
-      log.info({ server: server.metadata.name, attempt: report.attempt, state: report.state }, 'erasure reported');
+      log.info(
+        { server: delivery.server.metadata.name, attempt: report.attempt, state: report.state },
+        'erasure reported',
+      );
     return reply.code(outcome === 'stored' ? 201 : 200).send();
   });
 }

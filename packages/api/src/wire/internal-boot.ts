@@ -8,3 +8,6 @@ export const isInternalBoot = ({ metadata }: ServerBootConfiguration): boolean =
 /** It boots the probe, to learn what the machine is made of. A cleanup boots the same image to erase. */
 export const isDiscoveryBoot = (boot: ServerBootConfiguration): boolean =>
   isInternalBoot(boot) && boot.metadata.annotations?.[cleanupAttemptAnnotation] === undefined;
+
+/** It boots the agent that erases disks, or tells that the machine has started. */
+export const isCleanupBoot = (boot: ServerBootConfiguration): boolean => isInternalBoot(boot) && !isDiscoveryBoot(boot);
