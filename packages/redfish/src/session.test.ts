@@ -164,6 +164,101 @@ test('a wrong password with Basic is tried once and never again', async () => {
   assert.equal(desk.count(`GET ${system}`), 1);
 });
 
+for (const [where, usesUpSessions] of [
+  ['has no sessions', false],
+  ['has used them up', true],
+] as const) {
+  test(`where a BMC ${where}, a wrong password is sent once, however many ask at the same time`, async () => {
+    await using desk = await DeskBmc.start({ sessions: usesUpSessions });
+    desk.intercept = ({ method }, response) => {
+      if (method === 'POST') json(response, 503, {});
+      return method === 'POST';
+    };
+    await using bmc = talkTo(desk, { password: 'hunter2' });
+    const reads = [readSystem(bmc, system), readSystems(bmc), readSystem(bmc, system)];
+    await Promise.all(reads.map((read) => assert.rejects(read, { code: 'AuthenticationFailed', status: 401 })));
+    assert.equal(basicOf(desk).length, 1);
+  });
+
+  test(`where a BMC ${where}, the others follow once the right password was taken`, async () => {
+    await using desk = await DeskBmc.start({ sessions: usesUpSessions });
+    const held: (() => void)[] = [];
+    let together = 1;
+    desk.intercept = ({ method, path, headers }, response) => {
+      if (method === 'POST') json(response, 503, {});
+      if (headers.authorization === undefined) return method === 'POST';
+      held.push(() => json(response, 200, desk.resources.get(path)));
+      // Time for others to come, should they.
+      if (held.length === together) setImmediate(() => held.splice(0).forEach((answer) => answer()));
+      return true;
+    };
+    await using bmc = talkTo(desk);
+    const first = readSystem(bmc, system).then(() => {
+      assert.equal(basicOf(desk).length, 1);
+      // From here on they are answered only when two are there at the same time.
+      together = 2;
+    });
+    await Promise.all([first, readSystem(bmc, system), readSystem(bmc, system)]);
+    assert.equal(basicOf(desk).length, 3);
+  });
+}
+
+test('where the first request with Basic brings nothing, the next one goes alone, too', async () => {
+  await using desk = await DeskBmc.start({ sessions: false });
+  let failures = 0;
+  desk.intercept = ({ path }, response) => {
+    if (path !== system || failures > 0) return false;
+    failures += 1;
+    json(response, 500, {});
+    return true;
+  };
+  await using bmc = talkTo(desk, { password: 'hunter2' });
+  const codes = await Promise.all(
+    [1, 2, 3, 4].map(() => readSystem(bmc, system).then(String, ({ code }: { code: string }) => code)),
+  );
+  assert.deepEqual(codes.toSorted(), [
+    'AuthenticationFailed',
+    'AuthenticationFailed',
+    'AuthenticationFailed',
+    'HttpError',
+  ]);
+  assert.equal(basicOf(desk).length, 2);
+});
+
+test('who gives up while the first request with Basic is under way does not end it', async () => {
+  await using desk = await DeskBmc.start({ sessions: false });
+  const giveUp = new AbortController();
+  const reason = new Error('no longer interested');
+  desk.intercept = ({ path }) => {
+    if (path === system) giveUp.abort(reason);
+    return false;
+  };
+  await using bmc = talkTo(desk);
+  const first = readSystem(bmc, system);
+  await assert.rejects(readSystem(bmc, system, { signal: giveUp.signal }), reason);
+  assert.equal((await first).powerState, 'Off');
+});
+
+test('a password that a BMC took and does not let in is sent once with Basic, however many ask', async () => {
+  const account = '/redfish/v1/AccountService/Accounts/2';
+  await using desk = await DeskBmc.start({ sessions: false });
+  desk.set(account, { UserName: 'root' });
+  await using bmc = talkTo(desk);
+  await readSystem(bmc, system);
+  desk.intercept = ({ method }, response) => {
+    if (method !== 'PATCH') return false;
+    desk.password = 'new-on';
+    json(response, 204);
+    return true;
+  };
+  const newCredentials = { username: 'root', password: new Password('new-one') };
+  await bmc.patch(account, { Password: 'new-one' }, { newCredentials });
+  const before = basicOf(desk).length;
+  const reads = [1, 2, 3, 4].map(() => readSystem(bmc, system));
+  await Promise.all(reads.map((read) => assert.rejects(read, { code: 'AuthenticationFailed' })));
+  assert.equal(basicOf(desk).length - before, 1);
+});
+
 for (const status of [400, 500, 503]) {
   test(`a BMC whose sessions are used up (${status}) is spoken to with Basic`, async () => {
     await using desk = await DeskBmc.start();
@@ -311,3 +406,6 @@ test('a BMC that hangs does not keep the conversation from ending', async () => 
   clock.advance(2_000);
   await closing;
 });
+
+/** Requests that came with user name and password in the header. */
+const basicOf = ({ seen }: DeskBmc) => seen.filter(({ headers }) => headers.authorization !== undefined);

@@ -27,7 +27,13 @@ export interface AuthenticationOptions {
 
 type Pass =
   | { readonly kind: 'session'; readonly token: string; readonly path: string | undefined }
-  | { readonly kind: 'basic'; readonly until: number };
+  /** With Basic the first request is the login; `provenWith` are the credentials with which the BMC has answered one. */
+  | { readonly kind: 'basic'; readonly until: number; provenWith?: Credentials };
+
+/** A request may be sent with this pass; disposed of when it is known what came of that. */
+interface Admission extends Disposable {
+  readonly pass: Pass;
+}
 
 interface Run {
   readonly asked: Asked;
@@ -43,7 +49,7 @@ const sessionsRefusedForMs = 30 * 60_000;
  * Who we are at one BMC.
  *
  *   unknown ──login──► session ──401 (expired)──► unknown
- *      │ └─no sessions there, or refused with anything but 401/403──► basic
+ *      │ └─no sessions there, or refused with anything but 401/403──► basic, one request at a time until one succeeds
  *      └──401/403, on login or with Basic──► rejected: no traffic until new credentials come
  */
 export class Authentication {
@@ -51,6 +57,8 @@ export class Authentication {
   #credentials: Credentials;
   #pass: Pass | undefined;
   #login: Promise<Pass> | undefined;
+  /** A request with a Basic pass that is not proven: what it brings decides whether another may be sent. */
+  #trial: Promise<void> | undefined;
   #rejection: RedfishError | undefined;
   /** While our own password is being changed nobody knows which one the BMC takes: what has to log in waits. */
   #change: Promise<void> | undefined;
@@ -63,17 +71,39 @@ export class Authentication {
 
   /** Sends an authenticated request; logs in before when needed, and once more when the session has expired. */
   async run(request: (headers: Record<string, string>) => Promise<RawAnswer>, { asked, signal, newCredentials }: Run) {
-    await this.#settled(signal);
-    const pass = await this.#current(signal);
+    using admission = await this.#admitted(signal);
+    const { pass } = admission;
     const credentials = this.#credentials;
     const headers = this.#headersOf(pass);
     const isOwn = newCredentials?.username === credentials.username;
     const answer = await (isOwn ? this.#changing(newCredentials, () => request(headers)) : request(headers));
-    if (answer.status !== 401) return answer;
+    if (answer.status !== 401) return prove(pass, credentials, answer);
     await this.#settled(signal);
     if (pass.kind === 'basic' && credentials === this.#credentials)
       throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
+    admission[Symbol.dispose]();
     return this.#again(request, pass, asked, signal);
+  }
+
+  /** Until a Basic pass is proven one request goes at a time: a wrong password is sent once, however many ask. */
+  async #admitted(signal: AbortSignal | undefined): Promise<Admission> {
+    for (;;) {
+      await this.#settled(signal);
+      const pass = await this.#current(signal);
+      if (pass.kind === 'session' || pass.provenWith === this.#credentials)
+        return { pass, [Symbol.dispose]: () => undefined };
+      if (this.#trial === undefined) return { pass, [Symbol.dispose]: this.#beginTrial() };
+      await unlessAborted(this.#trial, signal);
+    }
+  }
+
+  #beginTrial(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#trial = promise;
+    return () => {
+      if (this.#trial === promise) this.#trial = undefined;
+      resolve();
+    };
   }
 
   async #changing(credentials: Credentials, request: () => Promise<RawAnswer>): Promise<RawAnswer> {
@@ -120,9 +150,11 @@ export class Authentication {
     signal: AbortSignal | undefined,
   ): Promise<RawAnswer> {
     this.#forget(expired);
-    const pass = await this.#current(signal);
+    using admission = await this.#admitted(signal);
+    const { pass } = admission;
+    const credentials = this.#credentials;
     const answer = await request(this.#headersOf(pass));
-    if (answer.status !== 401) return answer;
+    if (answer.status !== 401) return prove(pass, credentials, answer);
     if (pass.kind === 'basic') throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
     // The login works, so the credentials are right and the first session is perhaps still open.
     if (expired.kind === 'session') await this.#end(expired, pass.token);
@@ -204,6 +236,12 @@ export class Authentication {
     if (path === undefined) return;
     await this.#options.send({ method: 'DELETE', path, headers: { 'x-auth-token': token } }).catch(() => undefined);
   }
+}
+
+/** What is refused or fails may have been answered before anybody looked at the password. */
+function prove(pass: Pass, credentials: Credentials, answer: RawAnswer): RawAnswer {
+  if (pass.kind === 'basic' && answer.status < 300) pass.provenWith = credentials;
+  return answer;
 }
 
 const created = z.object({ '@odata.id': z.string() });

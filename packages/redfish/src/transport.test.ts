@@ -31,6 +31,8 @@ test('after a burst two connections are kept', async () => {
   await using desk = await DeskBmc.start({ sessions: false });
   await using bmc = talkTo(desk);
   const burst = (count: number) => Promise.all(Array.from({ length: count }, () => readSystem(bmc, system)));
+  // Until the password is known to work requests go one by one.
+  await burst(1);
   await burst(4);
   const opened = desk.connections;
   assert.ok(opened >= 4, `${opened} connections`);
