@@ -10,7 +10,8 @@ export type Lane = 'work' | 'watch' | 'machine' | 'report' | 'urgent';
 
 /**
  * More do not write faster: the API server has its limit of requests at once, and each costs a handshake and 50 kB. Of those
- * for machines the boot service takes 24 for what they are to boot; of those for reports, 12 for how far they came.
+ * for machines the boot service takes 24 for what they are to boot, and the metadata service the other 8; of those for reports, the
+ * boot service takes 12 for how far they came.
  */
 const atOnce: Readonly<Record<Lane, number | null>> = { work: 64, watch: null, machine: 32, report: 24, urgent: 4 };
 

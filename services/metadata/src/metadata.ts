@@ -60,7 +60,7 @@ export async function startMetadata(options: MetadataOptions): Promise<RunningMe
     const events = createEventRecorder({ client, clock, log, controller: 'metadata-service' });
     stack.use(warnOfAddresses(caches.servers, events));
     const identity = new Identity({ auth, servers: caches.servers, tokens, events, clock, log });
-    const userData = new UserDataReader({ client, events, log });
+    const userData = new UserDataReader({ client, events, clock, log });
     const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });
     const http = application({
       bodyLimit: 16_384,

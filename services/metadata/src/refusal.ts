@@ -1,6 +1,6 @@
 /** An answer other than yes. The text goes to the machine: it repeats nothing that the API server said. */
 export class Refusal extends Error {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 429 | 500;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 429 | 500 | 503;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

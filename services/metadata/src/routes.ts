@@ -51,7 +51,7 @@ export function serveMetadata(http: FastifyInstance, options: RoutesOptions): vo
         peer: request.socket.remoteAddress ?? '',
         authorization: request.headers.authorization,
       });
-      const { type, body } = await answerTo(request.params['*'], server, options);
+      const { type, body } = await answerTo({ path: request.params['*'], server, gone: goneOf(reply) }, options);
       // A Buffer is sent as it is, with the type as it is.
       return reply.header('cache-control', 'no-store').header('content-type', type).send(Buffer.from(body));
     },
@@ -66,14 +66,33 @@ interface Answer {
   readonly body: string | Buffer;
 }
 
-async function answerTo(path: string, server: Server, { userData, staticMetadata }: RoutesOptions): Promise<Answer> {
+interface Question {
+  readonly path: string;
+  readonly server: Server;
+  /** Whoever asked it waits no longer. */
+  readonly gone: AbortSignal;
+}
+
+function goneOf({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  const leave = (): void => gone.abort(new Refusal(503, 'the client is gone'));
+  // Who left while we found out who it is will not leave again.
+  if (raw.destroyed) leave();
+  else raw.once('close', leave);
+  return gone.signal;
+}
+
+async function answerTo(
+  { path, server, gone }: Question,
+  { userData, staticMetadata }: RoutesOptions,
+): Promise<Answer> {
   const metadata = metadataOf(server, staticMetadata);
   if (path === '') {
-    const { values } = await userData.of(server);
+    const { values } = await userData.of(server, gone);
     return json({ ...Object.fromEntries(metadata), ...(values && { 'user-data': textsOf(values) }) });
   }
   if (path === 'user-data' || path.startsWith('user-data/')) {
-    const { values, reason } = await userData.of(server);
+    const { values, reason } = await userData.of(server, gone);
     if (values === undefined) throw new Refusal(404, `no user data: ${reason}`);
     return path === 'user-data' ? json(textsOf(values)) : plain(values.get(path.slice('user-data/'.length)));
   }

@@ -3,15 +3,29 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { userDataSecretType } from '@metal/api/wire/contract.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
+import type { Clock } from '@metal/kube/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import type { EventRecorder, EventText } from '@metal/kube/events.ts';
+import type { Kind, KubeObject, ObjectRef } from '@metal/kube/kind.ts';
 import type { Logger } from 'pino';
+import { ReadLine } from './read-line.ts';
 import { Refusal } from './refusal.ts';
 
 export interface UserDataOptions {
-  client: KubeClient;
+  client: Pick<KubeClient, 'find'>;
   events: EventRecorder;
+  clock: Clock;
   log: Logger;
+}
+
+type ClaimRef = NonNullable<Server['spec']['serverClaimRef']>;
+
+interface Reading {
+  readonly about: string;
+  readonly deadline: AbortSignal;
+  /** Nothing is begun after that. What is under way goes on: to break it off would end its connection, see docs/decisions/0058. */
+  readonly gone: AbortSignal;
+  readonly onError?: (error: KubeError) => void;
 }
 
 /** The values by key, or why there are none. */
@@ -25,33 +39,41 @@ export type UserData =
  */
 export class UserDataReader {
   readonly #options: UserDataOptions;
+  readonly #line: ReadLine;
 
   constructor(options: UserDataOptions) {
     this.#options = options;
+    this.#line = new ReadLine(options.clock);
   }
 
-  /** @throws Refusal 500 when there is user data and it cannot be given. */
-  async of({ metadata, spec, status }: Server): Promise<UserData> {
+  /**
+   * Nothing more is read once whoever asked is gone.
+   * @throws Refusal 500 when there is user data and it cannot be given, 503 when too many ask at once; the reason of `gone`
+   */
+  async of(server: Server, gone: AbortSignal): Promise<UserData> {
+    const { spec, status } = server;
     const ref = spec.serverClaimRef;
     if (ref === undefined) return { reason: 'no claim holds this server' };
     if (status?.state !== 'Reserved') return { reason: `this server is ${status?.state ?? 'Initial'}, not Reserved` };
-    const claim = await this.#orRefuse(metadata.name, () => this.#options.client.find(ServerClaim, ref));
+    const about = server.metadata.name;
+    return this.#line.inTurn((deadline) => this.#readOf(ref, { about, deadline, gone }));
+  }
+
+  async #readOf(ref: ClaimRef, reading: Reading): Promise<UserData> {
+    const claim = await this.#find(ServerClaim, ref, reading);
     if (claim === undefined) return { reason: 'the claim of this server is gone' };
     if (ref.uid === undefined) return { reason: 'the server does not say by UID which claim holds it' };
     if (claim.metadata.uid !== ref.uid)
       return { reason: 'this server is held by an earlier claim of the same name; it is given back first' };
     const { name } = claim.spec.userDataRef ?? {};
     if (name === undefined || name === '') return { reason: 'the claim refers to no user data' };
-    return this.#read(claim, name);
+    return this.#readSecret(claim, name, reading);
   }
 
-  async #read(claim: ServerClaim, name: string): Promise<UserData> {
-    const { namespace } = claim.metadata;
-    const secret = await this.#orRefuse(
-      claim.metadata.name,
-      () => this.#options.client.find(Secret, { namespace, name }),
-      (error) => this.#tell(claim, unreadable(error, name)),
-    );
+  async #readSecret(claim: ServerClaim, name: string, reading: Reading): Promise<UserData> {
+    const { name: about, namespace } = claim.metadata;
+    const onError = (error: KubeError) => this.#tell(claim, unreadable(error, name));
+    const secret = await this.#find(Secret, { namespace, name }, { ...reading, about, onError });
     if (secret === undefined) return { reason: 'the Secret that the claim refers to does not exist' };
     if (secret.type !== userDataSecretType) {
       this.#tell(claim, wrongType(secret));
@@ -62,9 +84,14 @@ export class UserDataReader {
   }
 
   /** What the API server says stays in our log. */
-  async #orRefuse<T>(about: string, call: () => Promise<T>, onError?: (error: KubeError) => void): Promise<T> {
+  async #find<T extends KubeObject>(
+    kind: Kind<T>,
+    ref: ObjectRef,
+    { about, deadline, gone, onError }: Reading,
+  ): Promise<T | undefined> {
+    gone.throwIfAborted();
     try {
-      return await call();
+      return await this.#options.client.find(kind, ref, { signal: deadline });
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       this.#options.log.error({ about, code: error.code, err: error }, 'user data cannot be read');

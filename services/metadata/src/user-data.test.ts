@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { type ClientRequest, createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
+import { metadataAddressesAnnotation } from '@metal/api/wire/contract.ts';
+import { application } from '@metal/http/listen.ts';
+import { RateLimit } from '@metal/http/rate-limit.ts';
+import { createKubeClient } from '@metal/kube/client.ts';
+import { silentEvents } from '@metal/kube/events.ts';
+import { handClock } from '@metal/kube/hand-clock.ts';
+import { Store } from '@metal/kube/store.ts';
+import { pino } from 'pino';
+import { addressesOf } from './addresses.ts';
+import { Identity } from './identity.ts';
+import { serveMetadata } from './routes.ts';
+import { UserDataReader } from './user-data.ts';
+
+const machines = 60;
+/** See read-line.ts. */
+const mostAtOnce = 8;
+
+const server: Server = {
+  apiVersion: 'metal.ironcore.dev/v1alpha1',
+  kind: 'Server',
+  metadata: { name: 'node', resourceVersion: '1', annotations: { [metadataAddressesAnnotation]: '127.0.0.1' } },
+  spec: { systemUUID: '0000', serverClaimRef: { name: 'claim', namespace: 'tenant', uid: 'uid-claim' } },
+  status: { state: 'Reserved' },
+};
+const claim = {
+  metadata: { name: 'claim', namespace: 'tenant', uid: 'uid-claim' },
+  spec: { userDataRef: { name: 'x' } },
+};
+const secret = { metadata: { name: 'x', namespace: 'tenant' }, type: 'metal.ironcore.dev/user-data', data: {} };
+
+/** Has no time for claims until it is told so. What a machine that boots asks about it tells at once. */
+async function openSlowApiServer() {
+  const held: ServerResponse[] = [];
+  const begun: string[] = [];
+  const holding = Promise.withResolvers<void>();
+  let isSlow = true;
+  const listener = createServer(({ url = '' }, response) => {
+    const [kind, answer] = url.includes('/serverclaims/') ? ['claim', claim] : ['Secret', secret];
+    if (url.includes('/servers/')) return response.end(JSON.stringify(server));
+    begun.push(kind);
+    if (!isSlow) return response.end(JSON.stringify(answer));
+    if (held.push(response) === mostAtOnce) holding.resolve();
+  }).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo; // it listens on a port
+  const named = { name: 'it' };
+  const kubeconfig = {
+    'current-context': 'it',
+    contexts: [{ ...named, context: { cluster: 'it', user: 'it' } }],
+    clusters: [{ ...named, cluster: { server: `http://127.0.0.1:${port}` } }],
+    users: [{ ...named, user: {} }],
+  };
+  return {
+    kubeconfig: JSON.stringify(kubeconfig),
+    held,
+    /** What was read, in the order in which it was asked for. */
+    begun,
+    holds: holding.promise,
+    letGo: () => {
+      isSlow = false;
+      for (const response of held) response.end(JSON.stringify(claim));
+    },
+    [Symbol.dispose]: () => {
+      listener.closeAllConnections();
+      listener.close();
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+}
+
+/** A hall of machines, all of which have asked for their user data, and an API server that has no time for them. */
+async function openHall() {
+  await using stack = new AsyncDisposableStack();
+  const api = stack.use(await openSlowApiServer());
+  const folder = stack.use(await mkdtempDisposable(join(tmpdir(), 'metal-metadata-')));
+  const kubeconfigPath = join(folder.path, 'kubeconfig');
+  await writeFile(kubeconfigPath, api.kubeconfig);
+  const client = stack.use(createKubeClient({ kubeconfigPath })).inLane('machine');
+  const servers = new Store<Server>();
+  servers.addIndexes({ address: addressesOf });
+  servers.absorb(server);
+  const [clock, log, events] = [handClock(), pino({ level: 'silent' }), silentEvents];
+  const tokens = {} as BootTokens; // nobody comes with a token
+  const http = stack.adopt(application({ bodyLimit: 1, requestTimeout: 30_000 }), (opened) => {
+    opened.server.closeAllConnections();
+    return opened.close();
+  });
+  serveMetadata(http, {
+    identity: new Identity({ auth: 'address', servers, tokens, events, clock, log }),
+    userData: new UserDataReader({ client, events, clock, log }),
+    staticMetadata: {},
+    limit: new RateLimit({ clock, burst: 1_000, perSecond: 1 }),
+    log,
+  });
+  const [allCame, allLeft] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let [came, left] = [0, 0];
+  http.server.on('request', (_request: unknown, response: ServerResponse) => {
+    response.once('close', () => (left += 1) === machines && allLeft.resolve());
+    if ((came += 1) === machines) allCame.resolve();
+  });
+  const url = await http.listen({ host: '127.0.0.1', port: 0 });
+  const begin = (): ClientRequest =>
+    get(`${url}/v1/user-data`, { agent: false, headers: { 'Metadata-Flavor': 'IronCore Metal' } });
+  const asking = Array.from({ length: machines }, begin);
+  const answers = asking.map((sent) => answerTo(sent).catch(() => 'gave up' as const));
+  await Promise.all([allCame.promise, api.holds]);
+  await setImmediate();
+  const owned = stack.move();
+  return {
+    api,
+    clock,
+    asking,
+    answers,
+    allLeft: allLeft.promise,
+    askOnce: () => answerTo(begin()),
+    /** As the boot service asks, over the same connections. */
+    boots: () => client.find(Server, { name: 'booting' }, { signal: AbortSignal.timeout(10_000) }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function answerTo(sent: ClientRequest): Promise<Answer> {
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]; // what the event carries
+  const text = Buffer.concat(await response.toArray()).toString();
+  return { status: response.statusCode, retryAfter: response.headers['retry-after'], text };
+}
+
+test('a hall that asks for its user data at once waits in line, and machines that boot do not wait behind it', async () => {
+  await using hall = await openHall();
+  assert.equal((await hall.boots())?.metadata.name, 'node');
+  assert.equal(hall.api.held.length, mostAtOnce);
+  hall.clock.advance(5_000);
+  hall.api.letGo();
+  const answers = (await Promise.all(hall.answers)).filter((answer) => answer !== 'gave up');
+  const turnedAway = answers.filter(({ status }) => status === 503);
+  assert.deepEqual([answers.length, turnedAway.length], [machines, machines - mostAtOnce]);
+  assert.equal(answers.filter(({ status }) => status === 200).length, mostAtOnce);
+  for (const answer of turnedAway)
+    assert.deepEqual(answer, { status: 503, retryAfter: '5', text: 'too many machines ask at once; try again' });
+  assert.equal(hall.api.begun.length, 2 * mostAtOnce, 'who is turned away cost the API server nothing');
+});
+
+test('for machines that gave up nothing more is read, and the next one is answered', async () => {
+  await using hall = await openHall();
+  for (const sent of hall.asking) sent.destroy();
+  await hall.allLeft;
+  hall.api.letGo();
+  assert.deepEqual(await hall.askOnce(), { status: 200, retryAfter: undefined, text: '{}' });
+  const ofTheHall = Array.from({ length: mostAtOnce }, () => 'claim');
+  assert.deepEqual(hall.api.begun, [...ofTheHall, 'claim', 'Secret']);
+});
+
+test('an API server that hangs is waited for ten seconds, counted from when the turn of a machine comes', async (t) => {
+  const deadlines: { ms: number; pass: () => void }[] = [];
+  t.mock.method(AbortSignal, 'timeout', (ms: number) => {
+    const controller = new AbortController();
+    deadlines.push({ ms, pass: () => controller.abort(new Error('the time is over')) });
+    return controller.signal;
+  });
+  await using hall = await openHall();
+  assert.deepEqual(
+    deadlines.map(({ ms }) => ms),
+    Array.from({ length: mostAtOnce }, () => 10_000),
+    'who is in line has all of its time',
+  );
+  hall.clock.advance(5_000);
+  for (const { pass } of deadlines) pass();
+  const statuses = (await Promise.all(hall.answers)).map((answer) => (answer === 'gave up' ? answer : answer.status));
+  assert.deepEqual(
+    [500, 503].map((wanted) => statuses.filter((status) => status === wanted).length),
+    [mostAtOnce, machines - mostAtOnce],
+  );
+});
