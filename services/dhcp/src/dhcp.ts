@@ -11,6 +11,7 @@ import { DhcpError } from './errors.ts';
 import { LeaseEndpoints } from './lease-endpoints.ts';
 import { type LeaseEvent, LeaseEvents } from './lease-events.ts';
 import { countLeases } from './lease-metrics.ts';
+import { ListeningMetric } from './listening-metric.ts';
 import { type MachineCaches, serversWith } from './machines.ts';
 import { RecordKeeper } from './record-keeper.ts';
 import { type DhcpSettings, type DhcpWishes, settingsOf } from './settings.ts';
@@ -45,7 +46,8 @@ export interface DhcpOptions {
 /**
  * Keeps a dnsmasq answering the machines that the API server knows, and hears from it who got which address.
  *
- * Without leader election it answers when this resolves; with it, as soon as it leads. Disposing ends dnsmasq.
+ * Without leader election it answers when this resolves, or tries again and again; with it, as soon as it leads, and a
+ * dnsmasq that does not come to listen is left to another replica. Disposing ends dnsmasq.
  * @throws DhcpError when an option or the configuration made of it is not understood.
  */
 export async function startDhcp(options: DhcpOptions): Promise<AsyncDisposable> {
@@ -55,12 +57,12 @@ export async function startDhcp(options: DhcpOptions): Promise<AsyncDisposable> 
       'DhcpOptionInvalid',
       '--dhcp-ranges is empty: with --dhcp=dnsmasq it says which addresses to give',
     );
-  const count = countLeases(options.metrics);
-  if (options.leaderElection === undefined) return answer(options, settings, count);
+  const metrics = { count: countLeases(options.metrics), listening: new ListeningMetric(options) };
+  if (options.leaderElection === undefined) return answer(options, settings, metrics);
   const stop = new AbortController();
   const done = answerWhileLeading(options, settings, {
     leaderElection: options.leaderElection,
-    count,
+    metrics,
     signal: stop.signal,
   });
   const dispose = async () => {
@@ -73,15 +75,20 @@ export async function startDhcp(options: DhcpOptions): Promise<AsyncDisposable> 
 async function answerWhileLeading(
   options: DhcpOptions,
   settings: DhcpSettings,
-  { leaderElection, count, signal }: { leaderElection: LeaderElectionOptions; count: LeaseCount; signal: AbortSignal },
+  {
+    leaderElection,
+    metrics,
+    signal,
+  }: { leaderElection: LeaderElectionOptions; metrics: DhcpMetrics; signal: AbortSignal },
 ): Promise<void> {
   const { client, clock, log } = options;
   while (!signal.aborted) {
     const leadership = new Leadership({ options: leaderElection, client, clock, log });
     try {
       await leadership.acquire(signal);
-      await using _answering = await answer(options, settings, count);
-      await leadership.keep(signal);
+      await using answering = await answer(options, settings, metrics);
+      await leadership.keep(AbortSignal.any([signal, answering.givenUp]));
+      if (!signal.aborted) answering.givenUp.throwIfAborted();
     } catch (error) {
       if (signal.aborted) return;
       log.error({ err: error }, 'DHCP is not answered by this process any more');
@@ -96,9 +103,21 @@ async function answerWhileLeading(
   }
 }
 
-type LeaseCount = ReturnType<typeof countLeases>;
+interface DhcpMetrics {
+  readonly count: ReturnType<typeof countLeases>;
+  readonly listening: ListeningMetric;
+}
 
-async function answer(options: DhcpOptions, settings: DhcpSettings, count: LeaseCount): Promise<AsyncDisposable> {
+interface Answering extends AsyncDisposable {
+  /** Aborted, with the reason, when this process does not come to answer. */
+  readonly givenUp: AbortSignal;
+}
+
+async function answer(
+  options: DhcpOptions,
+  settings: DhcpSettings,
+  { count, listening }: DhcpMetrics,
+): Promise<Answering> {
   const { how, caches, clock, log, client, bootTokenKey, isManagementDevice, onSeen } = options;
   const stack = new AsyncDisposableStack();
   try {
@@ -130,17 +149,30 @@ async function answer(options: DhcpOptions, settings: DhcpSettings, count: Lease
     if (options.leaderElection === undefined)
       for (const event of known) if (event.expiresAtMs > clock.now()) endpoints.hear(event);
     const configurationFile = join(settings.directory, fileNames.configuration);
-    if (how === 'dnsmasq') {
+    const tell = () => log.info({ how, configurationFile }, 'DHCP answers known machines');
+    if (how === 'files') tell();
+    else {
+      const onListening = (listens: boolean) => {
+        listening.tell(listens);
+        if (listens) tell();
+      };
       const command = options.command ?? ['dnsmasq'];
-      dnsmasq = stack.use(await Dnsmasq.start({ command, configurationFile, leases: () => events.leases, clock, log }));
+      const giveUpAfterMs = options.leaderElection?.leaseMs;
+      const leases = () => events.leases;
+      dnsmasq = stack.use(
+        await Dnsmasq.start({ command, configurationFile, leases, giveUpAfterMs, onListening, clock, log }),
+      );
     }
-    log.info({ how, configurationFile }, 'DHCP answers known machines');
-    return stack.move();
+    const givenUp = dnsmasq?.givenUp ?? never;
+    const opened = stack.move();
+    return { givenUp, [Symbol.asyncDispose]: () => opened.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;
   }
 }
+
+const never = new AbortController().signal;
 
 function serverNameOf({ macAddress }: LeaseEvent, caches: MachineCaches): string | undefined {
   const [owner, another] = serversWith(macAddress, caches);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, on, once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,8 @@ import { test } from 'node:test';
 import { createClock } from '@metal/kube/clock.ts';
 import { handClock } from '@metal/kube/hand-clock.ts';
 import { type Logger, pino } from 'pino';
-import { Dnsmasq } from './dnsmasq.ts';
+import { Dnsmasq, type SpawnProcess } from './dnsmasq.ts';
+import { DhcpError } from './errors.ts';
 
 /** Says what happens to it on a socket, and by the end of that, when it ends. */
 const standIn = `
@@ -48,6 +49,17 @@ class Stage implements AsyncDisposable {
     this.#server.close();
     rmSync(this.#directory, { recursive: true });
   }
+}
+
+/** A log, and the next line of it that matches. */
+function heardLog() {
+  const lines = new EventEmitter();
+  const next = async (pattern: RegExp): Promise<string> => {
+    // Each event carries a line.
+    for await (const [line] of on(lines, 'line') as AsyncIterable<[string]>) if (pattern.test(line)) return line;
+    throw new Error('the log ended');
+  };
+  return { next, log: pino({ level: 'debug' }, { write: (line) => void lines.emit('line', line) }) };
 }
 
 const start = (command: readonly string[], to: Logger = log) =>
@@ -148,4 +160,85 @@ test('a program that is missing is named, one that refuses its configuration is 
     code: 'DnsmasqRefused',
     message: 'bad option at line 3',
   });
+});
+
+const didNotBegin: Record<string, SpawnProcess> = {
+  'is told of later': (_, args, options) => spawn('/nonexistent/sh', args, options),
+  'leaves no pipes, as without file descriptors': (_, args, options) =>
+    Object.assign(spawn('/nonexistent/sh', args, options), { stderr: undefined, stdin: undefined }),
+  'is thrown': () => {
+    throw Object.assign(new Error('spawn E2BIG'), { code: 'E2BIG' });
+  },
+};
+
+for (const [what, fails] of Object.entries(didNotBegin)) {
+  test(`a start that fails is followed by another: what ${what}`, async () => {
+    await using stage = new Stage();
+    const lines = heardLog();
+    let starts = 0;
+    const second: SpawnProcess = (program, args, options) => {
+      starts += 1;
+      return starts === 2 ? fails(program, args, options) : spawn(program, args, options);
+    };
+    const options = { command: stage.command, configurationFile: '/dev/null', leases: () => 0, spawn: second };
+    const listening: boolean[] = [];
+    const onListening = (listens: boolean) => void listening.push(listens);
+    const dnsmasq = Dnsmasq.start({ ...options, onListening, clock: createClock(100), log: lines.log });
+    const socket = await stage.next();
+    await dnsmasq;
+    const failure = lines.next(/dnsmasq could not be started.*/);
+    const third = stage.next();
+    socket.write('end');
+    assert.match(await failure, /"againInMs":2000/, 'with growing pauses');
+    await third;
+    assert.equal(starts, 3);
+    await (await dnsmasq)[Symbol.asyncDispose]();
+    assert.deepEqual(listening.slice(0, 2), [true, false]);
+  });
+
+  test(`a first start that fails keeps nobody waiting: what ${what}`, async () => {
+    await using stage = new Stage();
+    let starts = 0;
+    const first: SpawnProcess = (program, args, options) => {
+      starts += 1;
+      return starts === 1 ? fails(program, args, options) : spawn(program, args, options);
+    };
+    const options = { command: stage.command, configurationFile: '/dev/null', leases: () => 0, spawn: first, log };
+    const next = stage.next();
+    const dnsmasq = await Dnsmasq.start({ ...options, clock: createClock(100) });
+    await next;
+    await dnsmasq[Symbol.asyncDispose]();
+  });
+}
+
+test('a dnsmasq that does not come to listen is given up, with its last words', async () => {
+  const clock = createClock(100);
+  const said = 'failed to bind DHCP server socket: Address already in use';
+  const script = `case "$*" in *--test*) exit 0;; esac; echo "dnsmasq: ${said}" >&2; exit 2`;
+  const options = { command: ['/bin/sh', '-c', script, 'dnsmasq'], configurationFile: '/dev/null', leases: () => 0 };
+  await using dnsmasq = await Dnsmasq.start({ ...options, giveUpAfterMs: 30_000, clock, log });
+  await once(dnsmasq.givenUp, 'abort');
+  const reason: unknown = dnsmasq.givenUp.reason;
+  assert.ok(reason instanceof DhcpError);
+  assert.equal(reason.code, 'DnsmasqDown');
+  assert.equal(reason.message, `dnsmasq has not listened for 30 s; its last words: ${said}`);
+});
+
+test('a dnsmasq that listens is not given up, also after a pause', async () => {
+  await using stage = new Stage();
+  const clock = handClock();
+  const lines = heardLog();
+  const options = { command: stage.command, configurationFile: '/dev/null', leases: () => 0, clock, log: lines.log };
+  const started = [lines.next(/started, version/), stage.next()] as const;
+  await using dnsmasq = await Dnsmasq.start({ ...options, giveUpAfterMs: 15_000 });
+  await started[0];
+  clock.advance(15_000);
+  const ended = lines.next(/ended by itself/);
+  (await started[1]).write('end');
+  await ended;
+  clock.advance(14_999);
+  const again = lines.next(/started, version/);
+  await again;
+  clock.advance(15_000);
+  assert.equal(dnsmasq.givenUp.aborted, false);
 });

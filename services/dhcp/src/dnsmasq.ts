@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, type SpawnOptions } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { Logger } from 'pino';
@@ -23,12 +23,20 @@ while kill -0 $child 2>/dev/null; do wait $child; status=$?; done
 kill -KILL $watcher 2>/dev/null
 exit $status`;
 
+export type SpawnProcess = (program: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
+
 export interface DnsmasqOptions {
   /** The program and what comes before its own arguments. */
   readonly command: readonly string[];
   readonly configurationFile: string;
   /** How many it has given. */
   readonly leases: () => number;
+  /** For somebody else to have a turn: a dnsmasq that has not listened for so long is given up. Without it, none is. */
+  readonly giveUpAfterMs?: number | undefined;
+  /** Called when it begins to listen, and when it does no more. Must not throw. */
+  readonly onListening?: ((listens: boolean) => void) | undefined;
+  /** How a process begins: as Node's `spawn` does. */
+  readonly spawn?: SpawnProcess | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -41,16 +49,19 @@ const rereadWithinMs = 10_000;
 /** Upon the signal dnsmasq starts a process for every lease, of 1.4 ms each: at most a seventh of a core goes there. */
 const restPerLeaseMs = 10;
 
-/** dnsmasq as a child of this process. One that ends by itself is started again, with growing pauses. */
+/** dnsmasq as a child of this process. One that ends by itself, or cannot begin, is started again, with growing pauses. */
 export class Dnsmasq implements AsyncDisposable {
   readonly #options: DnsmasqOptions;
+  readonly #givenUp = new AbortController();
+  readonly #firstTry = Promise.withResolvers<void>();
   #process: ChildProcess | undefined;
-  #listens = Promise.withResolvers<void>();
   #ended: Promise<unknown> = Promise.resolve();
   #isUp = false;
   #stopped = false;
+  #lastWords = '';
   #restartMs = firstRestartMs;
   #pause: Disposable | undefined;
+  #patience: Disposable | undefined;
   #reread: Disposable | undefined;
   #rereadAt = Number.NEGATIVE_INFINITY;
 
@@ -58,13 +69,23 @@ export class Dnsmasq implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** @throws DhcpError when the program is missing or does not understand its configuration. */
+  /**
+   * Resolves when it listens or its first try failed, which is told in the log; at once where it may be given up, as
+   * whoever waits for that keeps it from others meanwhile.
+   * @throws DhcpError when the program is missing or does not understand its configuration.
+   */
   static async start(options: DnsmasqOptions): Promise<Dnsmasq> {
     await checkConfiguration(options);
     const dnsmasq = new Dnsmasq(options);
-    dnsmasq.#spawn();
-    await dnsmasq.#listens.promise;
+    dnsmasq.#losePatience();
+    dnsmasq.#start();
+    if (options.giveUpAfterMs === undefined) await dnsmasq.#firstTry.promise;
     return dnsmasq;
+  }
+
+  /** Aborted, with a DhcpError that says why, when it has not listened for `giveUpAfterMs`. It is to be disposed then. */
+  get givenUp(): AbortSignal {
+    return this.#givenUp.signal;
   }
 
   /** The directories are read anew soon, or when it has rested from the last time: what is no longer there is forgotten. */
@@ -81,7 +102,9 @@ export class Dnsmasq implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true;
+    this.#listens(false);
     this.#pause?.[Symbol.dispose]();
+    this.#patience?.[Symbol.dispose]();
     this.#reread?.[Symbol.dispose]();
     const { pid } = this.#process ?? {};
     this.#process?.kill('SIGTERM');
@@ -93,28 +116,38 @@ export class Dnsmasq implements AsyncDisposable {
     await this.#ended;
   }
 
+  #start(): void {
+    try {
+      this.#spawn();
+    } catch (error) {
+      this.#startLater({ err: error });
+    }
+  }
+
   #spawn(): void {
-    const { command, configurationFile, log } = this.#options;
+    const { command, configurationFile, log, spawn: begin = spawn } = this.#options;
     const flags = ['--keep-in-foreground', '--log-facility=-', '--pid-file', `--conf-file=${configurationFile}`];
-    const child = spawn('/bin/sh', ['-c', supervise, 'dnsmasq', ...command, ...flags], {
+    const child = begin('/bin/sh', ['-c', supervise, 'dnsmasq', ...command, ...flags], {
       stdio: ['pipe', 'ignore', 'pipe'],
       // A group of its own: Ctrl-C in a terminal reaches this process, which then ends things in order.
       detached: true,
     });
     this.#process = child;
-    createInterface({ input: child.stderr }).on('line', (line) => this.#hear(line));
     this.#ended = new Promise<void>((resolve) => {
-      child.once('error', (error) => {
-        log.error({ err: error }, 'dnsmasq could not be started');
+      child.on('error', (error) => {
+        // One that did not begin says nothing more. Another may not have taken a signal, and lives.
+        if (child.pid !== undefined) return log.error({ err: error }, 'dnsmasq could not be told something');
+        this.#startLater({ err: error });
         resolve();
       });
       child.once('exit', (code) => {
-        child.stdin.destroy();
-        this.#isUp = false;
-        if (!this.#stopped) this.#startLater(code);
+        child.stdin?.destroy();
+        this.#startLater({ code });
         resolve();
       });
     });
+    // Without a file descriptor to spare, Node has no pipe, and tells of the error afterwards.
+    if (child.stderr) createInterface({ input: child.stderr }).on('line', (line) => this.#hear(line));
   }
 
   #hear(line: string): void {
@@ -122,22 +155,45 @@ export class Dnsmasq implements AsyncDisposable {
     // It does not say how grave it is; what it cannot read, it would pass over in silence.
     const level = /\b(?:bad|cannot|denied|failed|error)\b/i.test(text) ? 'warn' : 'debug';
     this.#options.log[level]({ dnsmasq: text }, 'dnsmasq says');
-    if (!text.startsWith('started, ')) return;
-    this.#isUp = true;
+    this.#lastWords = text;
+    if (!text.startsWith('started, ') || this.#stopped) return;
     this.#restartMs = firstRestartMs;
-    this.#listens.resolve();
+    this.#listens(true);
   }
 
-  #startLater(code: number | null): void {
+  #startLater(why: { code: number | null } | { err: unknown }): void {
+    this.#listens(false);
+    if (this.#stopped) return;
     const { clock, log } = this.#options;
     log.error(
-      { code, againInMs: this.#restartMs },
-      'dnsmasq ended by itself; no machine gets an address until it is back',
+      { ...why, againInMs: this.#restartMs },
+      `dnsmasq ${'err' in why ? 'could not be started' : 'ended by itself'}; no machine gets an address until it is back`,
     );
-    this.#pause = clock.setTimeout(this.#restartMs, () => this.#spawn());
+    this.#pause = clock.setTimeout(this.#restartMs, () => this.#start());
     this.#restartMs = Math.min(2 * this.#restartMs, longestRestartMs);
-    // A first start that fails is one to wait for no longer: the log tells what it is, and it is tried again.
-    this.#listens.resolve();
+    // A first try that fails is one to wait for no longer: the log tells what it is, and it is tried again.
+    this.#firstTry.resolve();
+  }
+
+  #listens(listens: boolean): void {
+    if (this.#isUp === listens) return;
+    this.#isUp = listens;
+    this.#options.onListening?.(listens);
+    if (listens) {
+      this.#patience?.[Symbol.dispose]();
+      this.#firstTry.resolve();
+    } else if (!this.#stopped) this.#losePatience();
+  }
+
+  /** Begins to: it ends when dnsmasq listens. */
+  #losePatience(): void {
+    const { clock, giveUpAfterMs } = this.#options;
+    if (giveUpAfterMs === undefined) return;
+    this.#patience = clock.setTimeout(giveUpAfterMs, () => {
+      const words = this.#lastWords === '' ? 'it said nothing' : `its last words: ${this.#lastWords}`;
+      const message = `dnsmasq has not listened for ${giveUpAfterMs / 1_000} s; ${words}`;
+      this.#givenUp.abort(new DhcpError('DnsmasqDown', message));
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ErrorCatalogue, OperatorError } from '@metal/kube/errors.ts';
 
-/** Every reason why the DHCP service does not start. */
+/** Every reason why the DHCP service does not start, or stops answering. */
 export const dhcpErrorCatalogue = {
   DhcpOptionInvalid: {
     retry: 'blocked',
@@ -16,6 +16,11 @@ export const dhcpErrorCatalogue = {
     retry: 'blocked',
     meaning: 'The configuration that was written for dnsmasq is not understood by it.',
     remedy: 'Read what it says in the message; version 2.90 is known to work.',
+  },
+  DnsmasqDown: {
+    retry: 'later',
+    meaning: 'dnsmasq did not listen for as long as the lease of DHCP lasts, so that another replica has its turn.',
+    remedy: 'Read its last words in the message; most often another DHCP server on this host has port 67.',
   },
 } as const satisfies ErrorCatalogue;
 

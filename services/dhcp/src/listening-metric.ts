@@ -1,0 +1,21 @@
+import { ScrapedMetric } from '@metal/kube/scraped-metric.ts';
+import type { Registry } from 'prom-client';
+
+/** Tells whether machines are answered by this process. Of a dnsmasq elsewhere it knows nothing, and says nothing. */
+export class ListeningMetric {
+  #listens = false;
+
+  constructor({ how, metrics }: { how: 'dnsmasq' | 'files'; metrics?: Registry | undefined }) {
+    if (metrics === undefined) return;
+    void new ScrapedMetric({
+      registry: metrics,
+      name: 'metal_dhcp_up',
+      help: '1 while the dnsmasq of this process listens, else 0',
+      read: () => (how === 'dnsmasq' ? [{ labels: {}, value: this.#listens ? 1 : 0 }] : []),
+    });
+  }
+
+  tell(listens: boolean): void {
+    this.#listens = listens;
+  }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { startDhcp } from '@metal/dhcp/dhcp.ts';
+import { watchMachineKinds } from '@metal/dhcp/machines.ts';
+import { Lease } from '@metal/kube/builtin.ts';
+import { labsOfFile } from '@metal/lab/lab.ts';
+import { LogLines } from '@metal/lab/log-lines.ts';
+import { Registry } from 'prom-client';
+import { directoryWith } from './service-room.ts';
+
+const run = promisify(execFile);
+const openLab = labsOfFile();
+
+const times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+/** In the place of dnsmasq: understands every configuration, and then does this. */
+const program = (deed: string) => ['/bin/sh', '-c', `case "$*" in *--test*) exit 0;; esac; ${deed}`, 'dnsmasq'];
+const portIsTaken = program('echo "dnsmasq: failed to bind DHCP server socket: Address already in use" >&2; exit 2');
+const listens = program('echo "dnsmasq[1]: started, version of a test" >&2; exec sleep 1000');
+
+async function stage() {
+  const stack = new AsyncDisposableStack();
+  const lab = stack.use(await openLab({ operator: 'none' }));
+  const scratch = stack.use(await directoryWith({}));
+  const { client, clock } = lab;
+  const startReplica = async (identity: string, command: string[], { lines = new LogLines(), alone = false } = {}) => {
+    const metrics = new Registry();
+    const wishes = { ...quiet, directory: `${scratch.path}/${identity}` };
+    const service = await startDhcp({
+      how: 'dnsmasq',
+      wishes,
+      client,
+      caches: watchMachineKinds(lab.caches),
+      bootTokenKey: () => Promise.resolve(new Uint8Array(32)),
+      isManagementDevice: () => true,
+      leaderElection: alone ? undefined : { namespace: 'default', leaseName: 'dhcp-replicas', identity, ...times },
+      command,
+      metrics,
+      clock,
+      log: lines.log,
+    });
+    stack.use(service);
+    const up = async () => /^metal_dhcp_up (\d)$/m.exec(await metrics.metrics())?.[1];
+    return { lines, up };
+  };
+  const holder = async () =>
+    (await client.get(Lease, { namespace: 'default', name: 'dhcp-replicas' })).spec?.holderIdentity;
+  return { startReplica, holder, scratch: scratch.path, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+const quiet = {
+  ranges: '192.0.2.100-192.0.2.199/24',
+  interfaces: 'dhcp',
+  nameServers: '',
+  leaseMs: 3_600_000,
+  macPrefixes: '02',
+  unknown: 'ignore',
+  tftpRoot: '',
+  endpointRanges: '',
+  bootUrl: 'http://boot.test:8082',
+} as const;
+
+test('a replica whose dnsmasq does not come to listen steps back, and another answers', async () => {
+  await using hall = await stage();
+  const broken = await hall.startReplica('broken', portIsTaken);
+  const gaveUp = broken.lines.next(/DHCP is not answered by this process any more/);
+  await broken.lines.next(/ended by itself/);
+  assert.equal(await hall.holder(), 'broken');
+  const lines = new LogLines();
+  const answers = lines.next(/DHCP answers known machines/);
+  const healthy = await hall.startReplica('healthy', listens, { lines });
+  assert.match(await gaveUp, /failed to bind DHCP server socket: Address already in use.*DnsmasqDown/);
+  await answers;
+  assert.equal(await hall.holder(), 'healthy');
+  assert.deepEqual([await broken.up(), await healthy.up()], ['0', '1']);
+});
+
+test('a process that shares with nobody tries again and again, and says that it does not answer', async () => {
+  await using hall = await stage();
+  const { lines, up } = await hall.startReplica('alone', portIsTaken, { alone: true });
+  const said = await lines.next(/"againInMs":30000.*ended by itself|DHCP answers known machines/);
+  assert.match(said, /ended by itself/);
+  assert.equal(await up(), '0');
+});
+
+test('of a dnsmasq that stops listening the metric tells, and of its return', async () => {
+  await using hall = await stage();
+  const end = join(hall.scratch, 'end');
+  await run('mkfifo', [end]);
+  const untilTold = `echo "dnsmasq[1]: started, version of a test" >&2; read -r _ < ${end}; exit 2`;
+  const lines = new LogLines();
+  const answers = lines.next(/DHCP answers known machines/);
+  const { up } = await hall.startReplica('alone', program(untilTold), { lines, alone: true });
+  await answers;
+  assert.equal(await up(), '1');
+  const back = lines.next(/DHCP answers known machines/);
+  const ended = lines.next(/ended by itself/);
+  await writeFile(end, '\n');
+  await ended;
+  assert.equal(await up(), '0');
+  await back;
+  assert.equal(await up(), '1');
+});
