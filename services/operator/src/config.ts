@@ -3,6 +3,7 @@ import { parseDuration } from '@metal/api/common/duration.ts';
 import { type AwaitedBootStep, awaitedBootSteps } from '@metal/api/wire/boot-steps.ts';
 import { type ErasureMode, erasureModes, type SettingReset, settingResets } from '@metal/api/wire/erasure.ts';
 import { Command, CommanderError } from 'commander';
+import { BmcAuthorities } from './bmc-authorities.ts';
 import { ConfigError } from './errors.ts';
 import { formerNames, inertOptions, type Option, type OptionName, options } from './options.ts';
 
@@ -45,7 +46,7 @@ export interface OperatorConfig {
   readonly convertsBmcSecrets: boolean;
   readonly defaultScheme: 'http' | 'https';
   readonly skipCertificateValidation: boolean;
-  readonly bmcCaPem: string | undefined;
+  readonly bmcAuthorities: BmcAuthorities;
   readonly macPrefixesFile: string | undefined;
   readonly dnsRecordTemplatePath: string | undefined;
   readonly enforceFirstBoot: boolean;
@@ -302,7 +303,7 @@ function bmcTransportOf(values: Values) {
   return {
     defaultScheme: protocol ?? (insecure ? 'http' : 'https'),
     skipCertificateValidation: boolean(values, 'skip-cert-validation') || (protocol === undefined && insecure),
-    bmcCaPem: caFile === undefined ? undefined : readFile('bmc-ca-file', caFile),
+    bmcAuthorities: new BmcAuthorities(caFile === undefined ? undefined : readFile('bmc-ca-file', caFile)),
   };
 }
 

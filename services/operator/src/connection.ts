@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { type BmcEndpoint, Password } from '@metal/redfish/bmc.ts';
+import type { BmcTls } from '@metal/redfish/endpoint.ts';
 import { addressFault } from './address-fault.ts';
 import type { OperatorConfig } from './config.ts';
 import type { OperatorCaches } from './context.ts';
@@ -20,9 +21,21 @@ export function isSameConnection(a: Connection | undefined, b: Connection): bool
   return (
     a.username === b.username &&
     a.password.reveal() === b.password.reveal() &&
-    JSON.stringify(a.endpoint) === JSON.stringify(b.endpoint)
+    endpointFields.every((fieldOf) => fieldOf(a.endpoint) === fieldOf(b.endpoint))
   );
 }
+
+type EndpointField = Exclude<keyof BmcEndpoint, 'tls'> | keyof BmcTls;
+
+/** Compared one by one at every look: to write down what is trusted, 200 kB for some, costs more than all the rest of a look. */
+const endpointFields = Object.values<(endpoint: BmcEndpoint) => unknown>({
+  scheme: ({ scheme }) => scheme,
+  host: ({ host }) => host,
+  port: ({ port }) => port,
+  fingerprint: ({ tls }) => tls?.fingerprint,
+  insecureSkipVerify: ({ tls }) => tls?.insecureSkipVerify,
+  caPem: ({ tls }) => tls?.caPem,
+} satisfies Record<EndpointField, (endpoint: BmcEndpoint) => unknown>);
 
 /** Why a BMC cannot even be tried, in the words of a condition. */
 export interface Obstacle {
@@ -137,13 +150,13 @@ function resolve(
 export function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
   const scheme = protocol.scheme === 'http' || protocol.scheme === 'https' ? protocol.scheme : config.defaultScheme;
   const { caBundle, fingerprint, insecureSkipVerify } = protocol.tls ?? {};
-  const ca = [config.bmcCaPem, caBundle].filter((pem) => pem !== undefined).join('\n');
+  const caPem = config.bmcAuthorities.with(caBundle);
   return {
     scheme,
     host,
     port: protocol.port,
     tls: {
-      ...(ca === '' ? {} : { caPem: ca }),
+      ...(caPem === undefined ? {} : { caPem }),
       ...(fingerprint === undefined ? {} : { fingerprint }),
       insecureSkipVerify: insecureSkipVerify ?? config.skipCertificateValidation,
     },
