@@ -20,7 +20,15 @@ import { BootError } from './errors.ts';
 import { refersTo } from './expectation.ts';
 import { readIgnition } from './ignition.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
-import { conditionsOf, isReadyForIt, isSaid, preparedBy, validationFailed, type Verdict } from './verdict.ts';
+import {
+  conditionsOf,
+  isBeingPulled,
+  isJudged,
+  isSaid,
+  preparedBy,
+  validationFailed,
+  type Verdict,
+} from './verdict.ts';
 
 export interface PreparationOptions {
   client: KubeClient;
@@ -159,13 +167,13 @@ export class Preparation implements AsyncDisposable {
     return { ...plan, method: 'iPXE', methods: ['iPXE'], script: config.spec?.ipxeScriptSecretRef?.name };
   }
 
-  /** Undefined when it takes long; it goes on, and is looked at again when it is done. */
+  /** Undefined when it takes long; it goes on, and is looked at again when it is done: no news, so failures still count. */
   async #planInTime(boot: ServerBootConfiguration): Promise<BootPlan | undefined> {
     const plan = this.#plan(boot);
     const { promise: enough, resolve } = Promise.withResolvers<undefined>();
     using _timer = this.#options.clock.setTimeout(pullPatienceMs, () => {
       resolve(undefined);
-      const again = () => !this.#stop.signal.aborted && this.#lookAgain(keyOf(boot));
+      const again = () => !this.#stop.signal.aborted && this.#queue.add(keyOf(boot));
       plan.then(again, again);
     });
     return await Promise.race([plan, enough]);
@@ -188,6 +196,8 @@ export class Preparation implements AsyncDisposable {
   }
 
   async #say(boot: ServerBootConfiguration, verdict: Verdict): Promise<void> {
+    // A file that takes long to fail, time after time, would take back the reason time after time.
+    if (verdict.state === 'Pending' && isJudged(boot)) return;
     const { clock, servers, bootConfigs } = this.#options;
     const conditions = conditionsOf(boot, verdict, clock.now());
     await this.#sayOnBoot(boot, verdict, conditions);
@@ -197,7 +207,7 @@ export class Preparation implements AsyncDisposable {
   async #sayOnBoot(boot: ServerBootConfiguration, verdict: Verdict, conditions: Condition[]): Promise<void> {
     const { log, events } = this.#options;
     const status = { state: verdict.state, conditions, ...(verdict.plan && { boot: preparedBy(verdict.plan) }) };
-    if (isSaid(boot, status) || (verdict.state === 'Pending' && isReadyForIt(boot))) return;
+    if (isSaid(boot, status)) return;
     await this.#write(boot, status);
     const fields = {
       boot: keyOf(boot),
@@ -236,6 +246,7 @@ export class Preparation implements AsyncDisposable {
         if (!isConflict || conflicts === mostConflicts) throw error;
         const now = await client.find(ServerBootConfiguration, judged.metadata);
         if (now === undefined || !isSameWish(now, judged)) throw error;
+        if (status?.state === 'Pending' && isJudged(now)) return;
         ({ resourceVersion } = now.metadata);
       }
     }
@@ -264,10 +275,9 @@ const isSameWish = (
   { metadata: other }: ServerBootConfiguration,
 ): boolean => one.uid === other.uid && one.generation === other.generation;
 
-/** Our own writes of status are no reason to look again; somebody else's state is. */
+/** Writes of status by boot services are no reason to look again; somebody else's state is. */
 function isNews(before: ServerBootConfiguration, after: ServerBootConfiguration): boolean {
-  return (
-    !isSameWish(before, after) ||
-    (before.status?.state !== after.status?.state && after.status?.state !== 'Ready' && after.status?.state !== 'Error')
-  );
+  if (!isSameWish(before, after)) return true;
+  const isOurs = after.status?.state === 'Ready' || after.status?.state === 'Error' || isBeingPulled(after);
+  return before.status?.state !== after.status?.state && !isOurs;
 }

@@ -49,8 +49,23 @@ export const preparedBy = ({ method, methods, script, image: { name, digest } }:
 });
 
 /** Another replica has it, or we had it before we started anew: no machine is sent away while we fetch it. */
-export const isReadyForIt = ({ spec, status }: ServerBootConfiguration): boolean =>
+const isReadyForIt = ({ spec, status }: ServerBootConfiguration): boolean =>
   status?.state === 'Ready' && (status.boot?.image ?? spec.image) === spec.image;
+
+/** It was looked at as it is wished for now, and cannot be booted. That stands while it is looked at again. */
+const isRefused = ({ metadata, status }: ServerBootConfiguration): boolean =>
+  status?.state === 'Error' &&
+  (status.conditions ?? []).some(
+    ({ type, status: is, observedGeneration }) =>
+      validationTypes.includes(type) && is === 'False' && observedGeneration === metadata.generation,
+  );
+
+/** What is known of it says more than that it is being pulled. */
+export const isJudged = (boot: ServerBootConfiguration): boolean => isReadyForIt(boot) || isRefused(boot);
+
+/** Pending by a boot service, and not by those who want it looked at. */
+export const isBeingPulled = ({ status }: ServerBootConfiguration): boolean =>
+  status?.state === 'Pending' && (status.conditions ?? []).some(({ reason }) => reason === imagePulling);
 
 export function isSaid(
   { status: now }: ServerBootConfiguration,

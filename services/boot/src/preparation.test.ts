@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { silentEvents } from '@metal/kube/events.ts';
+import { handClock } from '@metal/kube/hand-clock.ts';
+import { Store } from '@metal/kube/store.ts';
+import { pino } from 'pino';
+import { BootConfigs } from './boot-configs.ts';
+import { Butane } from './butane.ts';
+import { BootImages } from './images.ts';
+import { Preparation } from './preparation.ts';
+
+const stepMs = 100;
+/** As long as a file is waited for: see artefact.ts. */
+const lostAfterMs = 10_000;
+const seconds = (ms: number): number => Math.round(ms / 1_000);
+
+type Status = ServerBootConfiguration['status'];
+
+const wanted: ServerBootConfiguration = {
+  apiVersion: 'metal.ironcore.dev/v1alpha1',
+  kind: 'ServerBootConfiguration',
+  metadata: { name: 'boot', namespace: 'default', uid: 'uid-boot', generation: 1, resourceVersion: '1' },
+  spec: { serverRef: { name: 'server' }, image: 'http://lost.test/os/' },
+};
+
+/** One boot configuration at an API server, and a host of images whose packets are lost. */
+function openRoom() {
+  const clock = handClock();
+  const bootConfigurations = new Store<ServerBootConfiguration>();
+  const servers = new Store<Server>();
+  const ipxeBootConfigs = new Store<IPXEBootConfig>();
+  let stored = wanted;
+  let isWatched = true;
+  bootConfigurations.absorb(stored);
+  /** By anybody. Told as a watch tells it, unless that is late. */
+  const write = (change: Pick<Partial<ServerBootConfiguration>, 'spec' | 'status'>): void => {
+    const { generation = 1, resourceVersion } = stored.metadata;
+    const versions = {
+      generation: generation + (change.spec === undefined ? 0 : 1),
+      resourceVersion: String(Number(resourceVersion) + 1),
+    };
+    stored = { ...stored, ...change, metadata: { ...stored.metadata, ...versions } };
+    if (isWatched) bootConfigurations.absorb(stored);
+  };
+  const said: { at: number; state: string | undefined; message: string | undefined }[] = [];
+  const apply = async (_kind: unknown, { metadata, status }: ServerBootConfiguration): Promise<void> => {
+    if (metadata.resourceVersion !== stored.metadata.resourceVersion)
+      throw new KubeError({ code: 'Conflict', message: 'somebody else was faster' });
+    said.push({ at: seconds(clock.now()), state: status?.state, message: status?.conditions?.[0]?.message });
+    write({ status });
+  };
+  const client = { apply, find: async () => stored } as unknown as KubeClient; // nothing else is asked of it here
+  const looks: { at: number; url: string }[] = [];
+  const images = new BootImages({
+    mapFile: undefined,
+    clock,
+    fetch: (url, init) => {
+      looks.push({ at: clock.now(), url: url instanceof URL ? url.href : '' });
+      return new Promise((_resolve, reject) => {
+        const fail = (): void => reject(new Error('no answer'));
+        clock.setTimeout(lostAfterMs, fail);
+        init?.signal?.addEventListener('abort', fail, { once: true });
+      });
+    },
+  });
+  const [log, events] = [pino({ level: 'silent' }), silentEvents];
+  const publicUrl = () => 'http://boot.test';
+  const preparation = new Preparation({
+    client,
+    servers,
+    bootConfigurations,
+    images,
+    butane: new Butane({ program: 'butane' }),
+    ipxeBootConfigs,
+    bootConfigs: new BootConfigs({ client, ipxeBootConfigs, publishes: false, publicUrl, events, log }),
+    events,
+    clock,
+    log,
+    random: () => 1,
+  });
+  const pass = async (ms: number): Promise<void> => {
+    for (const until = clock.now() + ms; clock.now() < until; clock.advance(stepMs)) await setImmediate();
+    await setImmediate();
+  };
+  return {
+    clock,
+    looks,
+    said,
+    pass,
+    write,
+    status: (): Status => stored.status,
+    /** From now on the watch is late. */
+    deafen: () => (isWatched = false),
+    states: () => said.map(({ at, state }) => [at, state]),
+    [Symbol.asyncDispose]: () => preparation[Symbol.asyncDispose](),
+  };
+}
+
+test('an image that takes long to fail is looked at with growing pauses, and the reason stands meanwhile', async () => {
+  await using room = openRoom();
+  await room.pass(1_200_000);
+  assert.deepEqual(room.states(), [
+    [3, 'Pending'],
+    [10, 'Error'],
+  ]);
+  assert.match(room.said[1]?.message ?? '', /^ArtefactUnreachable: http:\/\/lost\.test\/os\/vmlinuz does not answer/);
+  const gaps = room.looks.slice(1).map(({ at }, index) => at - (room.looks[index]?.at ?? 0));
+  assert.ok(gaps.length > 5, 'it is looked at again');
+  for (const [index, gap] of gaps.slice(1).entries())
+    assert.ok(gap >= (gaps[index] ?? 0), `pauses grow: ${gaps.join(', ')}`);
+  assert.ok((gaps.at(-1) ?? 0) > 300_000, `five minutes at last: ${gaps.join(', ')}`);
+});
+
+test('another image is looked at anew at once, and so is one that somebody else calls Pending', async () => {
+  await using room = openRoom();
+  await room.pass(900_000);
+  const before = room.looks.length;
+  room.write({ spec: { ...wanted.spec, image: 'http://elsewhere.test/os/' } });
+  await room.pass(15_000);
+  const [first, second] = room.looks.slice(before);
+  assert.deepEqual(first, { at: 900_000, url: 'http://elsewhere.test/os/vmlinuz' });
+  assert.ok((second?.at ?? Number.POSITIVE_INFINITY) < 912_000, 'its failures count anew');
+  assert.deepEqual(room.states().slice(2), [
+    [903, 'Pending'],
+    [910, 'Error'],
+  ]);
+
+  await room.pass(885_000);
+  const looks = room.looks.length;
+  room.write({ status: { ...room.status(), state: 'Pending' } });
+  await room.pass(1_000);
+  assert.deepEqual(
+    room.looks.slice(looks).map(({ at }) => at),
+    [1_800_000],
+  );
+});
+
+const conditionOf = (status: 'False' | 'Unknown', reason: string) => ({
+  type: 'ImageValidation',
+  status,
+  reason,
+  message: 'of another replica',
+  lastTransitionTime: new Date(0).toISOString(),
+  observedGeneration: 1,
+});
+
+test('what another replica has found out meanwhile is not taken back', async () => {
+  await using room = openRoom();
+  await room.pass(1_000);
+  room.deafen();
+  room.write({ status: { state: 'Error', conditions: [conditionOf('False', 'ValidationFailed')] } });
+  await room.pass(6_000);
+  assert.deepEqual(room.states(), []);
+  assert.equal(room.status()?.state, 'Error');
+});
+
+test('another replica that is still pulling makes nobody look anew, and the reason is told again in its time', async () => {
+  await using room = openRoom();
+  await room.pass(900_000);
+  const looks = room.looks.length;
+  room.write({ status: { state: 'Pending', conditions: [conditionOf('Unknown', 'ImagePulling')] } });
+  await room.pass(1_000);
+  assert.equal(room.looks.length, looks);
+  await room.pass(320_000);
+  assert.equal(room.status()?.state, 'Error');
+});
