@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { ErasureReport, erasureReportName, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
@@ -10,6 +11,7 @@ import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
 import { openRestartingLab } from '@metal/lab/restarting-operator.ts';
 import { simulated } from '@metal/lab/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
+import { readIgnition } from '@metal/simulator/ignition.ts';
 import { claimed, follow, purge, reportsOf, until } from './cleanup-room.ts';
 
 const openLab = labsOfFile();
@@ -150,6 +152,48 @@ test('an attempt of which nothing is heard is given up, and what it says later c
   await lab.quiet(5_000);
   assert.equal(server.now?.status?.state, 'Cleanup');
   assert.deepEqual(seen.uncleanOffers, []);
+});
+
+test('success that was told from another machine is certified for nobody: the machine of the server has to have run', async () => {
+  await using lab = await openLab({ flags: [purge] });
+  const { node, claim, name, server } = await claimed(lab);
+  await lab.client.mergePatch(ServerClaim, { name: claim.name, namespace: 'default' }, { spec: { power: 'Off' } });
+  await server.until('is off', ({ status }) => status?.powerState === 'Off');
+  using seen = follow(lab, node);
+  // All is there for the machine to start, and it does not.
+  node.bmc.answer(409, { path: 'ComputerSystem.Reset' });
+  await claim.delete();
+  await claim.isGone();
+  await lab.bootNamed(name).until('is ready', ({ status }) => status?.state === 'Ready');
+
+  const { bootUrl = '' } = lab.system;
+  const script = await (await fetch(`${bootUrl}/ipxe/${node.uuid}`)).text();
+  const token = /\/boot\/([\w-]{44})\//.exec(script)?.[1] ?? assert.fail(script);
+  const ignition = readIgnition(await (await fetch(`${bootUrl}/boot/${token}/ignition`)).text());
+  const disks = ignition?.erasure?.disks.map((disk) => ({ ...disk, result: 'Erased' }));
+  const tell = async (state: string): Promise<number> => {
+    const body = JSON.stringify({ systemUUID: node.uuid, attempt: 1, state, disks });
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${lab.system.registryUrl}/erasures`, { method: 'POST', headers, body })).status;
+  };
+  assert.equal(await tell('Succeeded'), 403, 'it did not say that it begins');
+  assert.deepEqual([await tell('Running'), await tell('Succeeded')], [201, 201]);
+  const lost = await server.until('has lost that attempt', ({ status }) => status?.cleanup?.failedAttempts === 1);
+  assert.match(JSON.stringify(lost.status?.conditions), /has not run since its boot was prepared/);
+
+  await node.bmc.heal();
+  await server.says('Available');
+  assert.deepEqual(seen.uncleanOffers, []);
+  assert.equal(simulated(node).installed, undefined);
+  assert.deepEqual(
+    reportsOf(lab, name)
+      .map(
+        ({ spec, status }) =>
+          `${spec.attempt} ${spec.state} ${status?.certificate === undefined ? 'alone' : 'certified'}`,
+      )
+      .toSorted(),
+    ['1 Succeeded alone', '2 Succeeded certified'],
+  );
 });
 
 test('a disk that nobody ordered to erase stops every attempt before anything is touched', async () => {

@@ -423,8 +423,8 @@ const erasureOf = (
 const succeeded = { state: 'Succeeded', disks: [{ serial: 'A', sizeBytes: 100, result: 'Erased', verified: true }] };
 
 /** No operator runs here, so the state of the server is written as the operator would. */
-async function erasing(name: string, state = 'Cleanup'): Promise<BootingServer> {
-  const annotations = { 'metal.ironcore.dev/cleanup-attempt': '1', 'metal.ironcore.dev/cleanup-mode': 'Purge' };
+async function erasing(name: string, state = 'Cleanup', mode = 'Purge'): Promise<BootingServer> {
+  const annotations = { 'metal.ironcore.dev/cleanup-attempt': '1', 'metal.ironcore.dev/cleanup-mode': mode };
   const server = await room.discovering(name, { annotations });
   const formerClaim = { namespace: 'team', name: 'one', uid: 'claim-uid' };
   const status = { state, serialNumber: 'S1', cleanup: { neededSince: '2026-01-01T00:00:00Z', formerClaim } };
@@ -462,6 +462,7 @@ test('what a cleanup boot tells is one ErasureReport without owner, and its end 
 
 test('of two replicas that hear different ends of an attempt at once, one stores and one refuses', async () => {
   const server = await erasing('erased-twice');
+  assert.equal((await erasureOf(server, {})).status, 201);
   await using second = await startRegistry(optionsFor());
   const answers = await Promise.all([
     erasureOf(server, succeeded),
@@ -500,6 +501,23 @@ for (const [index, [title, act, code]] of refusedErasures.entries()) {
     assert.deepEqual(left, []);
   });
 }
+
+test('nobody succeeds who never began; a machine that was to erase nothing need not', async () => {
+  const server = await erasing('never-began');
+  const answer = await erasureOf(server, succeeded);
+  assert.deepEqual([answer.status, answer.code], [403, 'ErasureNotBegun']);
+  assert.equal(await erasure(server), undefined);
+  await using lagging = await startRegistry(optionsFor(room.withDeadWatches()));
+  assert.equal((await erasureOf(server, {})).status, 201);
+  assert.equal(
+    (await erasureOf(server, succeeded, { at: lagging })).status,
+    201,
+    'another replica heard that it begins',
+  );
+
+  const started = await erasing('only-starts', 'Cleanup', 'None');
+  assert.equal((await erasureOf(started, { state: 'Succeeded', disks: [] })).status, 201);
+});
 
 test('a registry that takes hardware from everybody takes the end of an erasure from nobody without a token', async () => {
   await using open = await startRegistry(optionsFor({ auth: 'none' }));

@@ -140,6 +140,8 @@ export const driftMs = 15_000;
 export class SystemMemory {
   /** Undefined until the machine was seen over the connection that leads to it now. */
   state: { readonly value: SystemState; readonly at: number } | undefined;
+  /** When the machine was last seen to run. */
+  seenOnAt: number | undefined;
   /** When the machine was first seen in its present power state, and what had brought it there. */
   power: { readonly since: number; readonly cause: PowerCause } | undefined;
   /** When the hardware was read, and what it is while the status does not say so. */
@@ -172,6 +174,7 @@ export class SystemMemory {
     if (connection === undefined || isSameConnection(this.#connection, connection)) return;
     this.#connection = connection;
     this.state = undefined;
+    this.seenOnAt = undefined;
   }
 
   saw(value: SystemState, now: number): void {
@@ -180,6 +183,7 @@ export class SystemMemory {
     if (before !== value.powerState)
       this.power = { since: now, cause: before === undefined ? 'unknown' : this.#causeOfChange() };
     this.state = { value, at: now };
+    if (value.powerState === 'On') this.seenOnAt = now;
     if (this.transition === undefined) return;
     const reached = value.powerState === this.transition.target;
     this.transition = reached ? undefined : { ...this.transition, looks: this.transition.looks + 1 };

@@ -39,7 +39,10 @@ export class ErasureStore {
     this.#options = options;
   }
 
-  /** @throws Refusal `ReportedDifferently` when the end of this attempt is told otherwise already. */
+  /**
+   * @throws Refusal `ReportedDifferently` when the end of this attempt is told otherwise already; `ErasureNotBegun` when it
+   * tells of success and never told that it begins.
+   */
   async put(delivery: ErasureDelivery): Promise<'stored' | 'known'> {
     const { client, erasures } = this.#options;
     requireFits(delivery.report);
@@ -47,11 +50,17 @@ export class ErasureStore {
     const place = { client, kind: ErasureReport, name };
     return guardedPut({
       ...place,
-      existing: erasures.get(name),
+      // Another replica may have heard that it begins.
+      existing: erasures.get(name) ?? (isSuccess(delivery) ? await client.find(ErasureReport, { name }) : undefined),
       isKnown: (existing) => this.#isKnown(existing, delivery),
       write: (existing) => {
         const spec = this.#specOf(delivery);
         if (existing !== undefined) return replaceSpec(place, existing, spec);
+        if (isSuccess(delivery))
+          throw new Refusal(
+            'ErasureNotBegun',
+            'success is told of an attempt that never said that it begins (Running)',
+          );
         return client.create(ErasureReport, { metadata: { name }, spec }, { fieldManager });
       },
     });
@@ -88,6 +97,10 @@ export class ErasureStore {
     };
   }
 }
+
+/** An agent asks before its first write, and so has said that it begins. One that was to erase nothing has not. */
+const isSuccess = ({ report, boot }: ErasureDelivery): boolean =>
+  report.state === 'Succeeded' && boot.metadata.annotations?.[cleanupModeAnnotation] !== 'None';
 
 /** A boot configuration of ours says it. */
 const orderedMode = ({ metadata }: ServerBootConfiguration): ErasureReport['spec']['mode'] =>

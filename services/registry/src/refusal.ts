@@ -9,6 +9,7 @@ export const refusals = {
   TokenOfAnotherServer: 403,
   BootNotCurrent: 403,
   ErasureNotOrdered: 403,
+  ErasureNotBegun: 403,
   RouteClosed: 403,
   ServerUnknown: 404,
   ReportUnknown: 404,

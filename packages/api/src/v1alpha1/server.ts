@@ -219,6 +219,9 @@ const status = z.object({
       queuedSince: time().optional().describe('Since when it waits for its turn.'),
       startedTime: time().optional().describe('When the limits last let it in.'),
       attempt: int32().optional().describe('Attempt that is under way, counted from 1.'),
+      poweredOnTime: time()
+        .optional()
+        .describe('When its machine was switched on for the attempt under way, or seen to be on in it.'),
       failedAttempts: int32().optional().describe('Attempts that failed, since it last began.'),
     })
     .optional()

@@ -10,6 +10,7 @@ import { handClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { readConfig } from '../../config.ts';
 import type { OperatorContext } from '../../context.ts';
+import type { Connection } from '../../connection.ts';
 import { SystemMemory } from '../../observations.ts';
 import { admitCleanup } from './cleanup-actions.ts';
 import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
@@ -126,13 +127,24 @@ interface Attempt {
   readonly cleanup?: Cleanup;
   readonly state?: string;
   readonly certificate?: string | undefined;
+  /** What this process did and saw before. */
+  readonly before?: (memory: SystemMemory) => void;
   readonly spec?: Partial<Server['spec']>;
 }
 
 /** A server in its first attempt, with a report of success about its only disk. */
 function attempted(attempt: Attempt): CleanupFacts {
-  const { boot, report = {}, cleanup, state = 'Cleanup', spec, certificate = 'a.b.c' } = attempt;
-  const { caches, put, facts } = world();
+  const {
+    before = () => undefined,
+    boot,
+    report = {},
+    cleanup,
+    state = 'Cleanup',
+    spec,
+    certificate = 'a.b.c',
+  } = attempt;
+  const { caches, context, put, facts } = world();
+  before(context.access.system('uid-of-one'));
   const server = put('one', { state, cleanup: { neededSince: since, attempt: 1, ...cleanup } }, spec);
   const owner = { apiVersion, kind: 'Server', name: 'one', uid: boot?.owner ?? server.metadata.uid ?? '' };
   caches.bootConfigurations.absorb({
@@ -227,6 +239,89 @@ test('success that forgets a disk is a failure that names it', () =>
     message: 'the report of success does not tell that disk A was erased',
   }));
 
+const millisecondsAt = (seconds: number): number => Date.parse(at(seconds));
+const looks = (memory: SystemMemory, power: 'On' | 'Off', seconds: number): void =>
+  memory.saw({ powerState: power } as Parameters<typeof memory.saw>[0], millisecondsAt(seconds)); // only the power is of interest
+const over = (address: string): Connection =>
+  ({ username: 'a', password: { reveal: () => '' }, endpoint: { address } }) as unknown as Connection; // what is compared
+
+/** The boot of the attempt was prepared at 10, and now it is 1000. */
+const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
+  ['that nobody has looked at', {}, 'unknown', undefined],
+  ['that was off just now', { before: (memory) => looks(memory, 'Off', 995) }, 'no', undefined],
+  ['that was off a while ago', { before: (memory) => looks(memory, 'Off', 990) }, 'unknown', undefined],
+  [
+    'that ran before its boot was prepared',
+    {
+      before: (memory) => {
+        looks(memory, 'On', 9);
+        looks(memory, 'Off', 999);
+      },
+    },
+    'no',
+    undefined,
+  ],
+  [
+    'that ran meanwhile',
+    {
+      before: (memory) => {
+        looks(memory, 'On', 20);
+        looks(memory, 'Off', 999);
+      },
+    },
+    'yes',
+    20,
+  ],
+  [
+    'that was asked to start and not looked at since',
+    { before: (memory) => memory.asked('On', false, millisecondsAt(20)) },
+    'yes',
+    20,
+  ],
+  [
+    'that was asked to start before',
+    {
+      before: (memory) => {
+        memory.asked('On', false, millisecondsAt(9));
+        looks(memory, 'Off', 999);
+      },
+    },
+    'no',
+    undefined,
+  ],
+  [
+    'that another process started',
+    { cleanup: { poweredOnTime: at(30) }, before: (memory) => looks(memory, 'Off', 999) },
+    'yes',
+    30,
+  ],
+  [
+    'that was started for another boot',
+    { cleanup: { poweredOnTime: at(9) }, before: (memory) => looks(memory, 'Off', 999) },
+    'no',
+    undefined,
+  ],
+  [
+    'that ran, as was seen where another address leads now',
+    {
+      before: (memory) => {
+        memory.isReachedOver(over('one'));
+        looks(memory, 'On', 20);
+        memory.isReachedOver(over('other'));
+        looks(memory, 'Off', 999);
+      },
+    },
+    'no',
+    undefined,
+  ],
+];
+for (const [title, attempt, hasRun, since] of runs) {
+  test(`of a machine ${title} it is ${hasRun === 'unknown' ? 'not known' : `said that it has ${hasRun === 'yes' ? '' : 'not '}run`} in the attempt`, () => {
+    const facts = attempted(attempt);
+    assert.deepEqual([facts.hasRun, facts.poweredOnTime], [hasRun, since === undefined ? undefined : at(since)]);
+  });
+}
+
 test('silence counts from the last word, or from the preparation, or from when it was let in', () => {
   assert.equal(attempted({ report: { state: 'Running' } }).silentForMs, 980_000);
   assert.equal(attempted({ report: { attempt: 2 } }).silentForMs, 990_000);
@@ -270,6 +365,16 @@ test("the queue goes by how long the disks have waited, then by name; who cannot
   );
   assert.equal(facts(b).queue?.running, 1);
   assert.deepEqual(nextInQueue(context), ['b']);
+});
+
+test('that a machine was started for its attempt is written with the attempt', () => {
+  const { put } = world();
+  const server = put('one', { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } });
+  const cleanup = attempted({ before: (memory) => looks(memory, 'On', 20) });
+  const seen: ServerFacts = { ...calmServer, cleanup };
+  const decision = { kind: 'wait', reason: 'WaitingForEraser' } as const;
+  const written = cleanupStatus(server, seen, { ...noted, phase: 'Cleanup', decision });
+  assert.deepEqual(written, { ...mark, attempt: 1, poweredOnTime: at(20) });
 });
 
 test('of two turns that saw the last place, one gets it, and keeps it until it is written down', async () => {
@@ -368,6 +473,12 @@ const writes: [string, Status, { phase: ServerPhase; reason?: string; claimed?: 
     { state: 'Cleanup', cleanup: { ...mark, attempt: 2 } },
     { phase: 'Cleanup' },
     { ...mark, attempt: 2 },
+  ],
+  [
+    'another process that started it goes, with its attempt, when that fails',
+    { state: 'Cleanup', cleanup: { ...mark, attempt: 1, poweredOnTime: at(30) } },
+    { phase: 'Cleanup', reason: 'CleanupAttemptFailed' },
+    { ...mark, failedAttempts: 1 },
   ],
   ['a retry', { state: 'Error', cleanup: { ...mark, failedAttempts: 2 } }, { phase: 'Cleanup' }, mark],
   [

@@ -19,6 +19,7 @@ import type { SystemMemory } from '../../observations.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
 import { type CleanupPolicy, needsBoot, policyOf } from './cleanup-policy.ts';
 import { isLetIn } from '../../cleanup-ledger.ts';
+import { freshForMs } from './power.ts';
 import { type QueueFacts, queueFacts } from './cleanup-queue.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './cleanup-settings.ts';
 
@@ -46,6 +47,10 @@ export interface CleanupFacts {
   readonly boot: BootFacts | undefined;
   /** Something else is where the boot of the attempt has to be, or the server refers to something else. */
   readonly otherBootLeft: boolean;
+  /** Whether its machine has run since the boot of the attempt was prepared; unknown until it was looked at just now. */
+  readonly hasRun: 'yes' | 'no' | 'unknown';
+  /** When that was first known, RFC 3339. */
+  readonly poweredOnTime: string | undefined;
   readonly report: { readonly state: 'Running' | 'Succeeded' | 'Failed'; readonly message: string } | undefined;
   /** The report itself, once there is one. */
   readonly record: ErasureReport | undefined;
@@ -83,6 +88,7 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
   const outcome = record === undefined ? undefined : judged(record, boot, known);
   const settings = { server, policy, boot, memory, context, now };
   const marksEarlierServer = isMarkedAtBmc(server, caches.bmcs);
+  const poweredOnTime = boot === undefined ? undefined : poweredOnTimeOf(server, boot, memory);
   return {
     policy,
     // An Available one has been through it, or the policy asks for nothing.
@@ -101,6 +107,8 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
     queue: inCleanup && attempt === 0 ? queueFacts(server, context, now) : undefined,
     boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),
     otherBootLeft: boot === undefined && (found !== undefined || spec.bootConfigurationRef !== undefined),
+    hasRun: poweredOnTime === undefined ? (wasJustSeen(memory, now) ? 'no' : 'unknown') : 'yes',
+    poweredOnTime,
     report: outcome,
     record,
     bios: biosFacts(settings),
@@ -205,6 +213,26 @@ function judged(
 
 const isSame = (one: DiskErasure, { serial, wwid, model }: OrderedDisk): boolean =>
   one.serial === serial && one.wwid === wwid && one.model === model;
+
+/**
+ * The operator asked it to start, or saw it run: of this boot, so that no start for an earlier one counts. It is written to the
+ * status with the power that it tells of; what was lost with a process is another attempt, unless the machine still runs.
+ */
+function poweredOnTimeOf(
+  { status }: Server,
+  { metadata }: ServerBootConfiguration,
+  { transition, seenOnAt }: SystemMemory,
+): string | undefined {
+  const preparedAt = Date.parse(metadata.annotations?.[cleanupPreparedAnnotation] ?? '');
+  const written = status?.cleanup?.poweredOnTime;
+  if (written !== undefined && Date.parse(written) >= preparedAt) return written;
+  const askedAt = transition?.target === 'On' ? transition.firstRequestAt : undefined;
+  const at = [askedAt, seenOnAt].find((time) => time !== undefined && time >= preparedAt);
+  return at === undefined ? undefined : new Date(at).toISOString();
+}
+
+const wasJustSeen = ({ state }: SystemMemory, now: number): boolean =>
+  state !== undefined && now - state.at < freshForMs;
 
 function clearanceOf(
   { metadata, status }: Server,

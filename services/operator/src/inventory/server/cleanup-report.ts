@@ -32,7 +32,7 @@ export function cleanupStatus(
 }
 
 function attemptFields(
-  { attempt, failedAttempts }: ServerFacts['cleanup'],
+  { attempt, failedAttempts, poweredOnTime }: ServerFacts['cleanup'],
   { reason, before, at }: { reason: string | undefined; before: CleanupStatus; at: string },
 ): CleanupStatus {
   const failed = failedAttempts > 0 ? { failedAttempts } : {};
@@ -44,7 +44,11 @@ function attemptFields(
     case 'CleanupQueued':
       return { ...failed, queuedSince: before.queuedSince ?? at };
     default:
-      return { ...failed, ...(attempt > 0 ? { attempt } : {}) };
+      return {
+        ...failed,
+        ...(attempt > 0 ? { attempt } : {}),
+        ...(poweredOnTime === undefined ? {} : { poweredOnTime }),
+      };
   }
 }
 

@@ -23,6 +23,7 @@ const gone = { standing: 'gone', uid: 'claim-1', name: 'team/one' } as const;
 const failure = { reason: 'CleanupFailed', message: 'in vain' } as const;
 const failedReport = { state: 'Failed', message: 'disk A' } as const;
 const succeeded = { state: 'Succeeded', message: '' } as const;
+const away = { answers: false, exists: true, reason: 'BMCNotReady', message: '' } as const;
 const order = { requestedTime: '2026-01-01T00:00:00.000Z', task: undefined } as const;
 const asked = { kind: 'asked', ...order, nextLookInMs: 0, forMs: 0 } as const;
 const later = { ...asked, nextLookInMs: 5_000 } as const;
@@ -96,6 +97,22 @@ const lines: Line[] = [
   ['success and power', 'Cleanup', { ...done(), power: 'On' }, 'act powerOff'],
   ['success', 'Cleanup', done(), 'go Available'],
   ['success without a certificate', 'Cleanup', reported(), 'act certifyCleanup'],
+  ['success of a machine that did not run', 'Cleanup', reported({ hasRun: 'no' }), 'wait CleanupAttemptFailed'],
+  ['success of a machine that did not run, at last', 'Cleanup', { ...reported({ hasRun: 'no' }), failure }, 'go Error'],
+  ['success of a machine that may have run', 'Cleanup', reported({ hasRun: 'unknown' }), 'act observe'],
+  [
+    'success of a machine that may have run, and no BMC',
+    'Cleanup',
+    { ...reported({ hasRun: 'unknown' }), bmc: away },
+    'wait BMCNotReady',
+  ],
+  [
+    'success without a start, as it takes none',
+    'Cleanup',
+    bootless({ report: succeeded, hasRun: 'no' }),
+    'act certifyCleanup',
+  ],
+  ['a machine that has not run yet', 'Cleanup', { cleanup: unclean({ ...underWay, hasRun: 'no' }) }, 'act networkBoot'],
   ['success without a certificate, and power', 'Cleanup', { ...reported(), power: 'On' }, 'act powerOff'],
   ['success on an old look', 'Cleanup', { ...reported(), powerSeenMsAgo: minutes(2) }, 'act observe'],
   ['success and an override', 'Cleanup', reported({ overrideCleared: false }), 'act clearOverride'],
@@ -240,6 +257,8 @@ const variety: { [Name in keyof ServerFacts]?: readonly ServerFacts[Name][] } = 
     unclean({ ...underWay, report: { state: 'Running', message: '' } }),
     unclean({ ...underWay, report: failedReport }),
     unclean({ ...underWay, report: { state: 'Succeeded', message: '' } }),
+    unclean({ ...underWay, report: succeeded, hasRun: 'no' }),
+    unclean({ ...underWay, report: succeeded, hasRun: 'unknown' }),
     unclean({ ...underWay, silentForMs: minutes(60) }),
     unclean({ waiver: 'me' }),
     unclean({ ...underWay, report: succeeded, bios: asked }),

@@ -71,7 +71,7 @@ function proceed(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
   if (reason !== undefined && failure !== undefined) return go('Error', failure.reason, failure.message);
   // The turn ends here: that it failed is written down before its traces are removed.
   if (reason !== undefined) return wait(1, 'CleanupAttemptFailed', `${attemptOf(server)}: ${reason}`);
-  if (cleanup.report?.state === 'Succeeded') return finish(server);
+  if (cleanup.report?.state === 'Succeeded') return lookWhetherItRan(server) ?? finish(server);
   if (cleanup.boot?.referenced === true) return runAttempt(server, cleanup.boot);
   return obstacle(server) ?? beOff(server, 'CleanupStartsFromOff') ?? forgetOverride(server) ?? begin(server);
 }
@@ -81,6 +81,8 @@ export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string
   const { attempt, boot, report, silentForMs, timeoutMs } = cleanup;
   if (attempt === 0) return undefined;
   if (report?.state === 'Failed') return report.message || 'the agent reported failure and no cause';
+  if (isHearsay(cleanup) && cleanup.hasRun === 'no')
+    return 'success was reported, but its machine has not run since its boot was prepared; whoever told it was not on it';
   const setting = failedSetting(cleanup);
   if (setting !== undefined) return setting;
   if (report?.state === 'Succeeded' || silentForMs < timeoutMs) return undefined;
@@ -88,6 +90,14 @@ export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string
   if (boot === undefined) return `${nextDeed(cleanup)} within ${inWords(timeoutMs)}`;
   return `nothing was heard for ${inWords(timeoutMs)}; ${report === undefined ? boot.explanation : cleanup.progress}`;
 }
+
+/** Whoever knows the UUID of a machine can ask for its boot, and for the token in that: a machine that is off erased nothing. */
+const isHearsay = ({ clearance, boot, report, hasRun }: CleanupFacts): boolean =>
+  clearance === undefined && boot !== undefined && report?.state === 'Succeeded' && hasRun !== 'yes';
+
+/** It may have been started by an earlier process. */
+const lookWhetherItRan = (server: ServerFacts): Step<'Error'> | undefined =>
+  isHearsay(server.cleanup) ? (obstacle(server) ?? act('observe', 'LookBeforeChange')) : undefined;
 
 /** Whoever asked for a reset gets it, or hears that there is none. */
 function failedSetting({ clearance, bios, bootOrder, timeoutMs }: CleanupFacts): string | undefined {

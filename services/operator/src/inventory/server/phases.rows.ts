@@ -92,6 +92,8 @@ export const calmServer: ServerFacts = {
     queue: undefined,
     boot: undefined,
     otherBootLeft: false,
+    hasRun: 'yes',
+    poweredOnTime: undefined,
     report: undefined,
     record: undefined,
     bios: { kind: 'none' },
