@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { minutes } from '@metal/kube/decide.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
 
@@ -31,6 +32,57 @@ test('a wrong password is tried once, and works as soon as the BMCSecret is righ
   await lab.patchSecret(node.name, { password: 'another-one' });
   await lab.bmc(node).reaches('Enabled');
   await lab.server(node).says('Available');
+});
+
+test('a wrong password is tried once, however often the operator restarts, and a right one at once', async () => {
+  await using lab = await openLab({ operator: 'none', speed: 1 });
+  const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
+  const first = await lab.startOperatorProcess();
+  await lab.plugIn(node);
+  const { metadata, status } = await lab.bmc(node).says('AuthenticationFailed');
+  assert.equal(status?.rejectedLogin?.address, node.bmc.url);
+  assert.doesNotMatch(JSON.stringify(status), /another-one/);
+  await first.kill();
+
+  for (const vendor of ['dell', 'hpe', 'generic'] as const) {
+    await using _next = await lab.startOperatorProcess();
+    // What comes last is seen last.
+    const [other] = await lab.rack({ [vendor]: 1 });
+    assert.ok(other);
+    await lab.plugIn(other);
+    await lab.bmc(other).reaches('Enabled');
+  }
+  assert.equal(node.bmc.access.failedLogins, 1);
+  const { resourceVersion } = (await lab.bmc(node).exists()).metadata;
+  assert.equal(resourceVersion, metadata.resourceVersion, 'nothing new is said');
+
+  await lab.patchSecret(node.name, { password: 'another-one' });
+  await using _last = await lab.startOperatorProcess();
+  const bmc = await lab.bmc(node).reaches('Enabled');
+  assert.equal(bmc.status?.rejectedLogin, undefined);
+  assert.equal(node.bmc.access.failedLogins, 1);
+});
+
+test('a password that was put right at the BMC is tried once more for each change of the BMCSecret', async () => {
+  await using lab = await openLab({ speed: 100 });
+  const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
+  await lab.plugIn(node);
+  const { status } = await lab.bmc(node).explains(/put right at the BMC, annotate the BMCSecret to have it tried/);
+  const touch = (word: string) =>
+    lab.client.mergePatch(BMCSecret, { name: node.name }, { metadata: { annotations: { 'example.org/try': word } } });
+
+  await touch('now');
+  await lab.bmc(node).until('is rejected anew', (bmc) => {
+    const { bmcSecretVersion } = bmc.status?.rejectedLogin ?? {};
+    return bmcSecretVersion !== undefined && bmcSecretVersion !== status?.rejectedLogin?.bmcSecretVersion;
+  });
+  assert.equal(node.bmc.access.failedLogins, 2);
+
+  const { data } = await lab.secret(node.name).exists();
+  node.bmc.password = Buffer.from(data?.password ?? '', 'base64').toString();
+  await touch('and now');
+  await lab.bmc(node).reaches('Enabled');
+  assert.equal(node.bmc.access.failedLogins, 2);
 });
 
 test('a certificate nobody vouches for is refused, and accepted once it is pinned', async () => {

@@ -386,3 +386,36 @@ test('an operator killed after it changed its own password finds its way back in
   assert.ok(rejectedLogins(node) <= 1, 'the old password was tried once at most');
   assert.equal((await lab.client.get(BMC, { name: node.name })).spec.bmcSecretRef.name, effective(user));
 });
+
+test('an operator that was locked out before it was restarted comes in with the password that a BMCUser has', async () => {
+  await using lab = await openLab({ operator: 'none', speed: 1 });
+  const node = await lab.fleet.add({ vendor: 'generic', password: 'another-one' });
+  const first = await lab.startOperatorProcess();
+  await lab.plugIn(node);
+  await lab.bmc(node).says('AuthenticationFailed');
+  await first.kill();
+
+  const { username, password } = node.bmc;
+  const data = {
+    username: Buffer.from(username).toString('base64'),
+    password: Buffer.from(password).toString('base64'),
+  };
+  await lab.client.create(BMCSecret, { metadata: { name: 'given' }, data });
+  await createUser(lab, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: 'given' } });
+  await using _second = await lab.startOperatorProcess();
+  await lab.user('ada').says('PasswordVerified');
+  const { spec } = await lab.bmc(node).reaches('Enabled');
+  assert.equal(spec.bmcSecretRef.name, 'given');
+  assert.equal(rejectedLogins(node), 1);
+});
+
+test('a password that the BMC rejected is not tried again for a BMCUser with the same one', async () => {
+  await using lab = await openLab();
+  const node = await lab.fleet.add({ vendor: 'generic', password: 'another-one' });
+  await lab.plugIn(node);
+  await lab.bmc(node).says('AuthenticationFailed');
+  const { username } = node.bmc;
+  await createUser(lab, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: node.name } });
+  await lab.user('ada').says('BMCNotReady');
+  assert.equal(rejectedLogins(node), 1);
+});

@@ -97,6 +97,29 @@ test('a replica that stood still while others took over sends nothing to a BMC w
   assert.deepEqual(owners.breaches, []);
 });
 
+test('a password that a BMC rejected is not tried again by the replicas that the BMC goes to', async () => {
+  await using room = await openRoom({ replicas: 2 });
+  const { lab, replicas } = room;
+  const node = await lab.fleet.add({ vendor: 'generic', password: 'another-one' });
+  await lab.plugIn(node);
+  await lab.bmc(node).says('AuthenticationFailed');
+  for (let moves = 0; moves < 2; moves += 1) {
+    await replicas.start();
+    const owner = [...replicas.processes.values()].find(({ pid }) => pid === ownerAmong(replicas, node.name));
+    assert.ok(owner);
+    await room.agreed(3);
+    await room.everybodyHasTheirs();
+    await replicas.end(owner, 'stop');
+    await room.agreed(2);
+    await room.everybodyHasTheirs();
+  }
+  assert.equal(node.bmc.access.failedLogins, 1);
+
+  await lab.patchSecret(node.name, { password: 'another-one' });
+  await lab.bmc(node).reaches('Enabled');
+  assert.equal(node.bmc.access.failedLogins, 1);
+});
+
 test('limits of the fleet hold for all replicas together', async () => {
   // Long enough for a machine with other work to do, at ten times its speed.
   const leases = ['--leader-election-lease-duration=150s', '--leader-election-renew-deadline=100s'];

@@ -9,7 +9,8 @@ import { TlsContexts } from '@metal/redfish/tls-contexts.ts';
 import { keyOfLine } from './bmc-key.ts';
 import { type Connection, isSameConnection } from './connection.ts';
 import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
-import { BmcMemory, type BmcObservation, SystemMemory } from './observations.ts';
+import { BmcMemory, type BmcObservation, isRejection, SystemMemory } from './observations.ts';
+import { isSameLogin, type Login, type RejectedLogin } from './rejected-login.ts';
 import { Reporters } from './reporters.ts';
 import { Signal } from './signal.ts';
 
@@ -80,12 +81,16 @@ export class BmcAccess implements AsyncDisposable {
 
   /**
    * Actor for the connection. The same connection gives the same actor; another one closes the old actor first. Throws Closed
-   * when the object is gone: who still has it in hand would open a session that nobody ends.
+   * when the object is gone: who still has it in hand would open a session that nobody ends. Throws the rejection that another
+   * process was told: the actor that would know of it is that one's.
    */
   line(name: string, connection: Connection): Bmc {
     if (!this.#isOwned(name)) throw closedError();
     const line = this.#lines.get(name);
     if (line !== undefined && isSameConnection(line.connection, connection)) return line.bmc;
+    const { connection: lastTold, failure } = this.#bmcs.get(name) ?? {};
+    if (failure !== undefined && isRejection(failure.error) && isSameConnection(lastTold, connection))
+      throw failure.error;
     if (line !== undefined) this.#hangUp(name, line);
     const bmc = this.#dial(name, connection);
     this.#lines.set(name, { bmc, connection });
@@ -101,6 +106,24 @@ export class BmcAccess implements AsyncDisposable {
     const memory = new BmcMemory(connection);
     if (this.#isOwned(name)) this.#bmcs.set(name, memory);
     return memory;
+  }
+
+  /**
+   * The same, where it stands what another process was told about the login. A rejection counts until the objects change that the
+   * login is made of, even if the password is the same: it may have been put right at the BMC.
+   */
+  memoryOfLogin(
+    name: string,
+    connection: Connection,
+    { login, rejected }: { readonly login: Login; readonly rejected: RejectedLogin | undefined },
+  ): BmcMemory {
+    const memory = this.memory(name, connection);
+    if (rejected !== undefined && isSameLogin(rejected, login)) memory.recall(rejected);
+    if (!memory.isAnotherLogin(login)) return memory;
+    const line = this.#lines.get(name);
+    if (line !== undefined) this.#hangUp(name, line);
+    this.#bmcs.delete(name);
+    return this.memory(name, connection);
   }
 
   /** Remembers what a look at the BMC found, unless it is not talked to over this connection any more. */

@@ -1,9 +1,10 @@
 import type { BiosResetState } from '@metal/redfish/bios.ts';
-import type { RedfishError } from '@metal/redfish/errors.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
 import type { ManagerInfo } from '@metal/redfish/managers.ts';
 import type { PowerState, SystemState, SystemSummary } from '@metal/redfish/systems.ts';
 import { type Connection, isSameConnection } from './connection.ts';
+import { isSameLogin, type Login, type RejectedLogin } from './rejected-login.ts';
 
 /** One look at a management controller. `at` is in milliseconds of the clock. */
 export interface BmcObservation {
@@ -17,6 +18,8 @@ export interface BmcFailure {
   readonly since: number;
   readonly count: number;
   readonly retryAt: number;
+  /** What was rejected, once somebody looked at what that was made of. */
+  readonly login?: Login | undefined;
 }
 
 /** What came of the reset that was sent at that time. */
@@ -46,7 +49,10 @@ export type EventsProblem = 'EventServiceMissing' | 'EventServiceDisabled' | 'Su
 
 const longestRetryMs = 120_000;
 
-/** What this process last saw of a BMC. Lost on restart, and then simply looked up again. */
+/** The BMC knows the password to be wrong: another try brings the account closer to its lock. */
+export const isRejection = ({ code }: RedfishError): boolean => code === 'AuthenticationFailed';
+
+/** What this process last saw of a BMC. Lost on restart, and then simply looked up again, unless it was a rejected login. */
 export class BmcMemory {
   readonly connection: Connection | undefined;
   observation: BmcObservation | undefined;
@@ -73,7 +79,29 @@ export class BmcMemory {
     const pauseMs = Math.min(1_000 * 2 ** (count - 1), longestRetryMs) * (1 - random / 4);
     // That it is left alone after failures is no news; what failed is.
     const told = error.code === 'CircuitOpen' ? (this.failure?.error ?? error) : error;
-    this.failure = { error: told, count, since: this.failure?.since ?? now, retryAt: now + pauseMs };
+    const login = isRejection(told) ? this.failure?.login : undefined;
+    this.failure = { error: told, count, since: this.failure?.since ?? now, retryAt: now + pauseMs, login };
+  }
+
+  get rejectedLogin(): RejectedLogin | undefined {
+    const { login, error } = this.failure ?? {};
+    return login === undefined || error === undefined ? undefined : { ...login, message: error.message };
+  }
+
+  /** An earlier process was told; what this one was told itself is newer. */
+  recall({ message, ...login }: RejectedLogin): void {
+    if (this.observation !== undefined || this.failure !== undefined) return;
+    const error = new RedfishError({ code: 'AuthenticationFailed', message, status: 401 });
+    this.failure = { error, count: 1, since: 0, retryAt: 0, login };
+  }
+
+  /** Whether the login that was rejected would be another one by now. Who asks first tells what it is made of. */
+  isAnotherLogin(login: Login): boolean {
+    const { failure } = this;
+    if (failure === undefined || !isRejection(failure.error)) return false;
+    if (failure.login !== undefined) return !isSameLogin(failure.login, login);
+    this.failure = { ...failure, login };
+    return false;
   }
 
   /** What was seen is out of date: the next look is due. */

@@ -9,6 +9,10 @@ export function secretValue(secret: BMCSecret, key: string): string | undefined 
   return encoded === undefined ? secret.stringData?.[key] : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
+/** Changes whenever the credentials may have changed. */
+export const versionOf = ({ metadata: { uid = '', resourceVersion = '' } }: BMCSecret): string =>
+  `${uid}/${resourceVersion}`;
+
 /** The first key without a value, if any. */
 export const missingKeyOf = (secret: BMCSecret): (typeof credentialKeys)[number] | undefined =>
   credentialKeys.find((key) => (secretValue(secret, key) ?? '') === '');

@@ -1,4 +1,5 @@
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { OperatorConfig } from '../../config.ts';
 
 /** On a BMCSecret: the keys of data that came from stringData, separated by commas. */
 export const convertedKeysAnnotation = 'metal.ironcore.dev/converted-keys';
@@ -14,6 +15,12 @@ export interface Conversion {
   /** All keys of data that came from stringData, now or earlier. */
   readonly converted: readonly string[];
 }
+
+/** Whether something of it is about to be moved. */
+export const isConvertible = (
+  secret: BMCSecret,
+  { convertsBmcSecrets }: Pick<OperatorConfig, 'convertsBmcSecrets'>,
+): boolean => convertsBmcSecrets && secret.immutable !== true && planConversion(secret).keys.length > 0;
 
 /**
  * A key that came from stringData once and is there again was written anew, as by `kubectl apply` of a manifest, and

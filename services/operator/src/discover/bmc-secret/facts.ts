@@ -1,7 +1,7 @@
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { OperatorContext } from '../../context.ts';
 import { missingKeyOf } from '../../secret-value.ts';
-import { type Conversion, planConversion } from './conversion.ts';
+import { type Conversion, isConvertible, planConversion } from './conversion.ts';
 import type { BmcSecretReason } from './reasons.ts';
 
 /** It has no status: there is but one phase. */
@@ -21,7 +21,7 @@ export function readBmcSecretFacts(secret: BMCSecret, { notices, config }: Opera
   const complaint = complaintOf(secret, conversion);
   return {
     conversion,
-    isConvertible: config.convertsBmcSecrets && secret.immutable !== true && conversion.keys.length > 0,
+    isConvertible: isConvertible(secret, config),
     complaint,
     isTold: complaint === undefined || notices.wasTold(secret.metadata.uid ?? '', complaint.message),
   };

@@ -7,7 +7,9 @@ import type { AccountService } from '@metal/redfish/accounts.ts';
 import type { AccountMemory } from '../../account-memories.ts';
 import { type Connection, connectionOf } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
+import { isRejection } from '../../observations.ts';
 import { spread } from '../../spread.ts';
+import { memoryOf } from '../bmc/login.ts';
 import type { BmcUserReason } from './reasons.ts';
 import { printTime, type Rotation, rotationOf } from './rotation.ts';
 import { type NamedSecret, namedSecretOf, obstacleInSecret } from './secret.ts';
@@ -83,7 +85,7 @@ const lockedLookMs = seconds(60);
 const pauseAfterRejectionMs = seconds(5);
 
 export function readBmcUserFacts(user: BMCUser, context: OperatorContext, { now }: { now: number }): BmcUserFacts {
-  const { caches, access, accounts, config } = context;
+  const { caches, accounts, config } = context;
   const memory = accounts.of(user.metadata.uid ?? '');
   const bmc = caches.bmcs.get(user.spec.bmcRef?.name ?? '');
   const { connection } = bmc === undefined ? {} : connectionOf(bmc, caches, config);
@@ -96,12 +98,14 @@ export function readBmcUserFacts(user: BMCUser, context: OperatorContext, { now 
   const lastRotation = lastRotationOf(user, secret, isEffective, memory);
   const passwordExpiration = memory.look?.account?.passwordExpiration;
   const rotation = rotationOf(user, { lastRotation, passwordExpiration, now });
-  const failure = bmc && access.memory(bmc.metadata.name, connection).failure;
+  const failure = bmc && memoryOf(bmc, connection, context).failure;
   // What failed a moment ago is not asked again before the BMC's own controller has seen it answer.
   const isBmcReady = bmc?.status?.state === 'Enabled' && connection !== undefined && failure === undefined;
   const isFresh = secret !== undefined && memory.freshSecret === secret.uid;
-  const isLockedOut = isOwnAccount && failure?.error.code === 'AuthenticationFailed';
-  const mayTryAnyway = isLockedOut && !isFresh && !isRecorded && (login === 'untested' || login === 'accepted');
+  const isLockedOut = isOwnAccount && failure !== undefined && isRejection(failure.error);
+  const isWhatWasRejected = secret?.credentials.password.reveal() === connection?.password.reveal();
+  const mayTryAnyway =
+    isLockedOut && !isWhatWasRejected && !isFresh && !isRecorded && (login === 'untested' || login === 'accepted');
   if (user.metadata.deletionTimestamp !== undefined) memory.leavingSince ??= now;
   return {
     bmc,

@@ -3,7 +3,7 @@ import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
-import { missingKeyOf, secretValue } from '../../secret-value.ts';
+import { missingKeyOf, secretValue, versionOf } from '../../secret-value.ts';
 import type { Hindrance } from './facts.ts';
 
 /** The BMCSecret that a BMCUser names. */
@@ -19,11 +19,11 @@ export interface NamedSecret {
 export function namedSecretOf({ spec }: BMCUser, secrets: Cache<BMCSecret>): NamedSecret | undefined {
   const secret = secrets.get(spec.bmcSecretRef?.name ?? '');
   if (secret === undefined) return undefined;
-  const { name, uid = '', resourceVersion = '' } = secret.metadata;
+  const { name, uid = '' } = secret.metadata;
   return {
     name,
     uid,
-    version: `${uid}/${resourceVersion}`,
+    version: versionOf(secret),
     missingKey: missingKeyOf(secret),
     credentials: {
       username: secretValue(secret, 'username') ?? '',

@@ -1,9 +1,11 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import type { BmcMemory } from '../../observations.ts';
 import { addressOf, connectionOf, type Connection, type Obstacle } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
+import { type BmcMemory, isRejection } from '../../observations.ts';
+import type { RejectedLogin } from '../../rejected-login.ts';
 import { spread } from '../../spread.ts';
 import type { BmcReason } from './reasons.ts';
+import { memoryOf } from './login.ts';
 import { type BmcOperation, operationOf, type ResetFacts, resetFactsOf } from './resets.ts';
 import { planSystems, type SystemsPlan } from './systems.ts';
 
@@ -33,6 +35,8 @@ export interface BmcFacts {
         readonly retryInMs: number;
       }
     | undefined;
+  /** What is not sent again, by no process. */
+  readonly rejectedLogin: RejectedLogin | undefined;
   readonly observation: BmcMemory['observation'];
   /** Milliseconds until the next periodic look; 0 or less when due. */
   readonly nextLookInMs: number;
@@ -47,9 +51,6 @@ export interface BmcFacts {
 
 /** What only a person puts right, at the BMC or here. */
 const codesForHumans = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted']);
-/** Asking again may lock the account. Everything else is tried again now and then: it may have been put right. */
-const codesNotToRepeat = new Set(['AuthenticationFailed']);
-
 /** Reason and message of v0.7.0 by HTTP status; what was seen follows the message. */
 const wordsOfV070: Record<number, { reason: BmcReason; message: string }> = {
   401: { reason: 'AuthenticationFailed', message: 'BMC credentials are invalid' },
@@ -59,7 +60,7 @@ const wordsOfV070: Record<number, { reason: BmcReason; message: string }> = {
 
 export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now: number }): BmcFacts {
   const { connection, obstacle } = connectionOf(bmc, context.caches, context.config);
-  const memory = context.access.memory(bmc.metadata.name, connection);
+  const memory = memoryOf(bmc, connection, context);
   const { observation } = memory;
   const { ip, macAddress } = addressOf(bmc, context.caches);
   return {
@@ -68,6 +69,8 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
     connection,
     obstacle,
     failure: failureOf(memory, now),
+    // Without credentials or address nobody can tell whether they would be others.
+    rejectedLogin: connection === undefined ? bmc.status?.rejectedLogin : memory.rejectedLogin,
     observation,
     nextLookInMs:
       observation === undefined ? 0 : observation.at + spread(context.config.bmcResyncMs, bmc.metadata.name) - now,
@@ -83,8 +86,9 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
 function failureOf({ failure }: BmcMemory, now: number): BmcFacts['failure'] {
   if (failure === undefined) return undefined;
   const { error, since, retryAt } = failure;
-  const words = wordsOfV070[error.status ?? 0];
-  const mayRepeat = !codesNotToRepeat.has(error.code);
+  // Asking again may lock the account. Everything else is tried again now and then: it may have been put right.
+  const mayRepeat = !isRejection(error);
+  const words = wordsOfV070[mayRepeat ? (error.status ?? 0) : 401];
   // Words that stay the same from try to try: a BMC that is away costs no write per try.
   const next = `; failing since ${new Date(since).toISOString().slice(0, 19)}Z, tried again with pauses that grow to two minutes`;
   return {

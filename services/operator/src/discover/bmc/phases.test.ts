@@ -11,6 +11,7 @@ const connected: BmcFacts = {
   connection: undefined,
   obstacle: undefined,
   failure: undefined,
+  rejectedLogin: undefined,
   observation: seen,
   nextLookInMs: 60_000,
   managerRecorded: true,

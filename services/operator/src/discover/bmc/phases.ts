@@ -58,7 +58,7 @@ function awaitHuman({ mayRepeat, retryInMs, reason, message }: NonNullable<BmcFa
     return wait(
       untilSomebodyActs,
       reason,
-      `${message}; not tried again until the BMC, its BMCSecret or its Endpoint changes`,
+      `${message}; not tried again until the spec of the BMC, its BMCSecret or the address of its Endpoint changes; if the password was put right at the BMC, annotate the BMCSecret to have it tried`,
     );
   return retryInMs > 0 ? wait(retryInMs, reason, message) : act('observe', 'PeriodicLook');
 }

@@ -40,7 +40,8 @@ const failureReasons = {
   AuthenticationFailed: {
     meaning:
       'The BMC rejected user name or password, or they could not be had. They are not sent again, so that the account is not locked.',
-    remedy: 'Correct the BMCSecret; the BMC is tried again at once.',
+    remedy:
+      'Correct the BMCSecret; the BMC is tried again at once. If the password was put right at the BMC, annotate the BMCSecret.',
   },
   Forbidden: {
     meaning: 'The account exists, but may not do what is needed.',

@@ -13,6 +13,7 @@ export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>)
       ...managerFields(bmc, facts),
       lastResetTime: lastResetTimeOf(bmc, facts),
       reset: resetFieldOf(facts, outcome),
+      rejectedLogin: facts.rejectedLogin,
       sshHostKeyFingerprint: facts.sshHostKey ?? bmc.status?.sshHostKeyFingerprint,
       // v0.7.0 shows a BMC that resets as Pending; what waits for a BMC knows no other word.
       state: isResetting(outcome.phase) ? 'Pending' : outcome.phase,

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { systemClock } from '@metal/kube/clock.ts';
+import { Store } from '@metal/kube/store.ts';
+import { Password } from '@metal/redfish/bmc.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
+import { BmcAccess } from '../../bmc-access.ts';
+import type { Connection } from '../../connection.ts';
+import type { OperatorCaches } from '../../context.ts';
+import { loginOf, memoryOf } from './login.ts';
+
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const rejection = new RedfishError({ code: 'AuthenticationFailed', message: 'rejected user "root"', status: 401 });
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+const secretOf = (resourceVersion: string, password: string): BMCSecret => ({
+  apiVersion,
+  kind: 'BMCSecret',
+  metadata: { name: 'a', uid: 'secret', resourceVersion },
+  data: { username: base64('root'), password: base64(password) },
+});
+
+const at = (host: string, password: string): Connection => ({
+  endpoint: { scheme: 'https', host, port: 443, tls: {} },
+  username: 'root',
+  password: new Password(password),
+});
+
+/** One process that knows a BMCSecret. */
+function operator(secret: BMCSecret, convertsBmcSecrets = true) {
+  const bmcSecrets = new Store<BMCSecret>();
+  bmcSecrets.absorb(secret);
+  const access = new BmcAccess({ clock: systemClock, random: () => 0, callDeadlineMs: 1_000 });
+  // These are all that is looked at.
+  const caches = { bmcSecrets } as unknown as OperatorCaches;
+  return { access, caches, config: { convertsBmcSecrets }, bmcSecrets };
+}
+
+const bmcOf = (generation: number, status?: BMC['status']): BMC => ({
+  apiVersion,
+  kind: 'BMC',
+  metadata: { name: 'a', uid: 'bmc', generation },
+  spec: { bmcSecretRef: { name: 'a' }, protocol: { name: 'Redfish', port: 443 } },
+  ...(status === undefined ? {} : { status }),
+});
+
+const secret = secretOf('1', 'wrong');
+const connection = at('192.0.2.1', 'wrong');
+
+/** The status that a process leaves behind that was rejected. */
+function recorded(): NonNullable<BMC['status']> {
+  const process = operator(secret);
+  memoryOf(bmcOf(1), connection, process);
+  process.access.failed('a', connection, rejection);
+  const { rejectedLogin } = memoryOf(bmcOf(1), connection, process);
+  assert.deepEqual(rejectedLogin, {
+    bmcSecretVersion: 'secret/1',
+    address: 'https://192.0.2.1:443',
+    generation: 1,
+    message: 'rejected user "root"',
+  });
+  return { rejectedLogin };
+}
+
+test('what one process was told the next one knows, and dials nobody', () => {
+  const next = operator(secret);
+  const { failure, rejectedLogin } = memoryOf(bmcOf(1, recorded()), connection, next);
+  assert.equal(failure?.error.code, 'AuthenticationFailed');
+  assert.equal(failure.error.message, rejection.message);
+  assert.deepEqual(rejectedLogin, recorded().rejectedLogin);
+  assert.throws(() => next.access.line('a', connection), { code: 'AuthenticationFailed' });
+});
+
+for (const [what, now, generation, connected] of [
+  ['another password', secretOf('2', 'right'), 1, at('192.0.2.1', 'right')],
+  ['another version of the BMCSecret', secretOf('2', 'wrong'), 1, connection],
+  ['another address', secret, 1, at('192.0.2.2', 'wrong')],
+  ['another spec of the BMC', secret, 2, connection],
+] as const) {
+  test(`${what} is tried by the process that was told`, () => {
+    const process = operator(secret);
+    process.access.line('a', connection);
+    process.access.failed('a', connection, rejection);
+    assert.ok(memoryOf(bmcOf(1), connection, process).failure);
+    if (now !== secret) process.bmcSecrets.absorb(now);
+    const memory = memoryOf(bmcOf(generation), connected, process);
+    assert.equal(memory.failure, undefined);
+    assert.equal(memory.rejectedLogin, undefined);
+    assert.ok(process.access.line('a', connected));
+  });
+
+  test(`${what} is tried by the next process`, () => {
+    const next = operator(now);
+    assert.equal(memoryOf(bmcOf(generation, recorded()), connected, next).failure, undefined);
+    assert.ok(next.access.line('a', connected));
+  });
+}
+
+test('what this process saw itself counts more than what another was told', () => {
+  const process = operator(secret);
+  process.access.memory('a', connection);
+  process.access.saw('a', connection, { at: 1, manager: undefined, systems: [] });
+  assert.equal(memoryOf(bmcOf(1, recorded()), connection, process).failure, undefined);
+});
+
+test('that a BMCSecret is converted by ourselves does not make it another one', () => {
+  const process = operator({ ...secret, data: {}, stringData: { username: 'root', password: 'wrong' } });
+  process.access.memory('a', connection);
+  process.access.failed('a', connection, rejection);
+  assert.equal(memoryOf(bmcOf(1), connection, process).rejectedLogin, undefined);
+  process.bmcSecrets.absorb(secretOf('2', 'wrong'));
+  const { failure, rejectedLogin } = memoryOf(bmcOf(1), connection, process);
+  assert.equal(failure?.error.code, 'AuthenticationFailed');
+  assert.equal(rejectedLogin?.bmcSecretVersion, 'secret/2');
+});
+
+test('a BMCSecret that stays as it was written is told by its version', () => {
+  const written = { ...secret, data: {}, stringData: { username: 'root', password: 'wrong' } };
+  assert.equal(loginOf(bmcOf(1), connection, operator(written)), undefined);
+  assert.ok(loginOf(bmcOf(1), connection, operator(written, false)));
+  assert.ok(loginOf(bmcOf(1), connection, operator({ ...written, immutable: true })));
+});
