@@ -69,6 +69,8 @@ class House {
   atOnce = 0;
   mostAtOnce = 0;
   hold: Promise<void> = Promise.resolve();
+  /** What a look does, until the signal ends it. */
+  gaze: (signal: AbortSignal) => Promise<void> = () => Promise.resolve();
   /** Called at the start of every action. */
   onAction: () => void = () => undefined;
 }
@@ -114,7 +116,10 @@ const lampController = phaseController({
       house.plugged.add(facts.name);
       house.on.add(facts.name);
     },
-    look: async ({ facts, context: house }) => void house.seen.add(facts.name),
+    look: async ({ facts, context: house, signal }) => {
+      await house.gaze(signal);
+      house.seen.add(facts.name);
+    },
     unplug: async ({ facts, context: house }) => {
       house.log.push(`unplug ${facts.name}`);
       house.plugged.delete(facts.name);
@@ -382,4 +387,28 @@ test('turns are counted under the names that dashboards know', async () => {
   ]) {
     assert.match(text, line);
   }
+});
+
+test('a look that is broken off because everything ends is no failure: nobody is told of it', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+  await using room = await openRoom({ speed: 100, log });
+  const waiting = Promise.withResolvers<void>();
+  let looks = 0;
+  room.house.gaze = async (signal) => {
+    looks += 1;
+    // From the second failure on it is told.
+    if (looks < 3) throw new OperatorError({ code: 'TooDark', message: 'it is too dark', retry: 'later' });
+    await new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      waiting.resolve();
+    });
+  };
+  await room.client.create(Lamp, { metadata: { name: 'shed' }, spec: { lit: true, fuse: 'watched' } });
+  await waiting.promise;
+  await until(room.lamps, 'shed', (lamp) => reasonOf(lamp) === 'TooDark');
+  const told = lines.length;
+  await room.stop();
+  assert.equal(reasonOf(await room.client.get(Lamp, { name: 'shed' })), 'TooDark');
+  assert.deepEqual(lines.slice(told), []);
 });

@@ -219,7 +219,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     try {
       result = await this.#turn(key, ends);
     } catch (error) {
-      result = ends.isCut() ? 'requeue' : this.#settleFailure(key, error);
+      result = this.#wasCut(ends, error) ? 'requeue' : this.#settleFailure(key, error);
     } finally {
       stop(result);
       this.#turns.delete(key);
@@ -240,9 +240,15 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     try {
       return await this.#steps(key, stand, ends);
     } catch (error) {
-      if (!ends.isCut()) await this.#reportError(key, stand, error);
+      if (!this.#wasCut(ends, error)) await this.#reportError(key, stand, error);
       throw error;
     }
+  }
+
+  /** What was broken off because everything ends is no failure of its object: nobody is told of it. */
+  #wasCut(ends: TurnEnds, error: unknown): boolean {
+    const { signal } = this.#runtime;
+    return ends.isCut() || (signal.aborted && error === signal.reason);
   }
 
   async #steps(key: string, stand: Stand<Phase>, ends: TurnEnds): Promise<'success' | 'requeue' | 'requeue_after'> {

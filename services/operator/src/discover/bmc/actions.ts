@@ -22,11 +22,11 @@ export const bmcActions: Record<BmcAction, (turn: BmcTurn) => Promise<void>> = {
   sendReset,
 };
 
-async function observe({ object, facts, context }: BmcTurn): Promise<void> {
+async function observe({ object, facts, context, signal }: BmcTurn): Promise<void> {
   const { name } = object.metadata;
   const { connection } = facts;
   if (connection === undefined) throw new StaleDecision('the BMC lost its address or credentials');
-  const observation = await lookAtBmc(context, name, connection, { managerUuid: object.spec?.bmcUUID });
+  const observation = await lookAtBmc(context, name, connection, { managerUuid: object.spec?.bmcUUID, signal });
   if (observation === undefined) return;
   for (const other of rivals(observation, name, context)) context.access.learned.emit(other);
 }

@@ -11,7 +11,7 @@ import { admitCleanup, clearOverride, prepareCleanupBoot } from './cleanup-actio
 import { certifyCleanup, dropWaiver, recordCleanup, recordWaiver, takeOverMark } from './cleanup-records.ts';
 import { lookAtBios, resetBios, restoreBootOrder } from './cleanup-resets.ts';
 import type { ServerAction } from './facts.ts';
-import { memoryOf, observe, onlyTo, patchSpec, type ServerTurn, systemUriOf, talk } from './machine.ts';
+import { cutWith, memoryOf, observe, onlyTo, patchSpec, type ServerTurn, systemUriOf, talk } from './machine.ts';
 import {
   consumeOperation,
   deferPark,
@@ -73,7 +73,7 @@ async function readInventory(turn: ServerTurn): Promise<void> {
   const { clock } = turn.context;
   const memory = memoryOf(turn);
   const onSystem = (state: SystemState) => memory.saw(state, clock.now());
-  const value = await talk(turn, (bmc) => readHardware(bmc, uri, { ...onlyTo(turn), onSystem }));
+  const value = await talk(turn, (bmc) => readHardware(bmc, uri, { ...onlyTo(turn), ...cutWith(turn), onSystem }));
   memory.inventory = { value, at: clock.now() };
 }
 

@@ -2,7 +2,7 @@ import { readBiosReset, resetBios as askForReset } from '@metal/redfish/bios.ts'
 import { setBootOrder } from '@metal/redfish/boot-override.ts';
 import { StaleDecision } from '../../errors.ts';
 import { attemptKey, ofThisAttempt } from './cleanup-settings.ts';
-import { isRefusal, memoryOf, onlyTo, type ServerTurn, systemUriOf, talk } from './machine.ts';
+import { cutWith, isRefusal, memoryOf, onlyTo, type ServerTurn, systemUriOf, talk } from './machine.ts';
 
 /** Asking again before the next start changes nothing; so nobody needs to know whether it was asked for before. */
 export async function resetBios(turn: ServerTurn): Promise<void> {
@@ -24,7 +24,7 @@ export async function lookAtBios(turn: ServerTurn): Promise<void> {
   const { bios } = turn.facts.cleanup;
   if (bios.kind !== 'asked') throw new StaleDecision('nothing was asked of the BIOS');
   const uri = await systemUriOf(turn);
-  const state = await talk(turn, (bmc) => readBiosReset(bmc, uri, bios.task, onlyTo(turn)));
+  const state = await talk(turn, (bmc) => readBiosReset(bmc, uri, bios.task, { ...onlyTo(turn), ...cutWith(turn) }));
   const memory = memoryOf(turn);
   const before = ofThisAttempt(turn.object, memory.biosReset);
   const at = turn.context.clock.now();

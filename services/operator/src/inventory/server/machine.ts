@@ -24,11 +24,17 @@ export function talk<T>({ facts, context }: ServerTurn, conversation: (bmc: Bmc)
 /** For everything that is sent to the machine: the UUID is read again just before, and another machine is left alone. */
 export const onlyTo = ({ object }: ServerTurn) => ({ expectedUuid: object.spec.systemUUID });
 
+/**
+ * For what only reads: a BMC that does not answer does not hold up the end of the turn, nor who is to act after it. Never for
+ * what changes something: of a request that was broken off nobody knows whether it was carried out.
+ */
+export const cutWith = ({ signal }: ServerTurn) => ({ signal });
+
 /** A server that was created by hand may lack its URI; it is found by UUID and written down. */
 export async function systemUriOf(turn: ServerTurn): Promise<string> {
   const { systemURI, systemUUID } = turn.object.spec;
   if (systemURI !== undefined && systemURI !== '') return systemURI;
-  const systems = await talk(turn, (bmc) => readSystems(bmc));
+  const systems = await talk(turn, (bmc) => readSystems(bmc, cutWith(turn)));
   const found = systems.find(({ uuid }) => uuid?.toLowerCase() === systemUUID.toLowerCase());
   if (found === undefined)
     throw new StaleDecision(
@@ -41,7 +47,7 @@ export async function systemUriOf(turn: ServerTurn): Promise<string> {
 /** One look at the machine, and at who it is. */
 export async function observe(turn: ServerTurn): Promise<void> {
   const uri = await systemUriOf(turn);
-  const state = await talk(turn, (bmc) => readSystem(bmc, uri));
+  const state = await talk(turn, (bmc) => readSystem(bmc, uri, cutWith(turn)));
   verifyIdentity(turn, state.uuid);
   memoryOf(turn).saw(state, turn.context.clock.now());
 }
