@@ -262,6 +262,12 @@ const servers: Row[] = [
     change: { spec: { serverClaimRef: { uid: 'u' } } },
   },
   {
+    title: 'Server may be taken from its claim and keep the reference',
+    kind: Server,
+    object: server({ serverClaimRef: heldBy }),
+    change: { spec: { serverClaimRef: { evicted: true } } },
+  },
+  {
     title: 'Server refuses to be turned to a claim of another name',
     kind: Server,
     object: server({ serverClaimRef: heldBy }),

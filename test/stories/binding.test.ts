@@ -58,6 +58,32 @@ test('a binding whose answer was lost is found again, although the watch tells n
   assert.ok(looks <= 10, `${looks} looks at Servers`);
 });
 
+test('a claim is not evicted for a taint that is gone, although the watch tells nothing of it', async () => {
+  await using cluster = await openCluster();
+  await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
+  await using road = await LossyRoad.open(await restrictedKubeconfig(cluster, client));
+  const flags = [`--kubeconfig=${road.kubeconfigPath}`, '--eviction-grace-period=30s'];
+  await using lab = await openLabOn({ cluster, flags });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  await lab.plugIn(node);
+  await lab.server(node).says('Available');
+  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  const { metadata } = await lab.server(node).says('ClaimServed');
+  await lab.patchServer(metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
+  await claim.says('Evicting');
+
+  {
+    using _held = road.holdServers();
+    await lab.patchServer(metadata.name, { spec: { taints: null } });
+    await lab.quiet(90_000);
+    assert.equal(claim.subject.condition('Evicting')?.status, 'True', 'the operator has not heard of it');
+    assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'nothing was done to the machine');
+  }
+  await claim.says('NotEvicting');
+  assert.equal(claim.phase, 'Bound');
+});
+
 test('a server that a cut-off leader bound to a claim that has another is let go, and the claim keeps its own', async () => {
   await using lab = await openLab();
   const nodes = await lab.rack({ generic: 2 });

@@ -147,6 +147,56 @@ test('a claim that a taint evicts is told, and loses its server after the grace 
   assert.equal(lab.server(node).now?.spec.serverClaimRef, undefined);
 });
 
+test('a server to be kept for review is kept when its claim is evicted, until a person clears the reference', async () => {
+  await using lab = await openLab({ flags: ['--eviction-grace-period=30s', '--cleanup-disks=Purge'] });
+  const { node, claim, server } = await servedNode(lab);
+  const { name } = server.metadata;
+  const { installed } = simulated(node);
+  const taints = [{ key: 'broken-fan', effect: 'Evict' }];
+  await lab.patchServer(name, { spec: { reclaimPolicy: 'Retain', taints } });
+  await claim.says('ServerLost');
+  assert.equal(claim.phase, 'Lost');
+  const kept = await lab.server(node).says('KeptForReview');
+  assert.equal(kept.status?.state, 'Released');
+  assert.equal(kept.status?.evictionSince, undefined);
+  assert.deepEqual(kept.spec.serverClaimRef, { namespace: 'default', name: claim.name, uid: claim.uid, evicted: true });
+  assert.equal(kept.spec.bootConfigurationRef, undefined);
+  assert.equal(node.power, 'Off');
+  await claim.subject.explains(new RegExp(`server ${name} was taken from this claim and is kept for review`));
+  assert.equal(claim.subject.condition('Evicting')?.status, 'False');
+
+  // Neither the end of the taint nor a person who has the claim bound again gives it to anybody.
+  await lab.patchServer(name, { spec: { taints: null } });
+  await patchClaim(lab, claim.name, { metadata: { annotations: { 'metal.ironcore.dev/operation': 'retry' } } });
+  await claim.subject.explains(/spec\.serverRef: ClaimedByAnother/);
+  const next = await lab.claim({ image: 'registry.test/os:2' });
+  await next.subject.explains(/1 ClaimedByAnother/);
+  assert.equal(lab.server(node).now?.status?.state, 'Released');
+  assert.equal(simulated(node).installed, installed, 'all that was on it is still there');
+
+  await next.delete();
+  await next.isGone();
+  await lab.patchServer(name, { spec: { serverClaimRef: null } });
+  await claim.reaches('Bound');
+  await lab.server(node).says('ClaimServed');
+  assert.equal(lab.server(node).now?.spec.serverClaimRef?.evicted, undefined);
+  assert.notEqual(simulated(node).installed, installed, 'erased, and installed anew');
+});
+
+test('a server that is kept for review stays so when its evicted claim is deleted', async () => {
+  await using lab = await openLab({ flags: ['--eviction-grace-period=30s'] });
+  const { node, claim, server } = await servedNode(lab);
+  const taints = [{ key: 'broken-fan', effect: 'Evict' }];
+  await lab.patchServer(server.metadata.name, { spec: { reclaimPolicy: 'Retain', taints } });
+  await lab.server(node).says('KeptForReview');
+  await claim.delete();
+  await claim.isGone();
+  const kept = await lab.server(node).says('KeptForReview');
+  assert.equal(kept.status?.state, 'Released');
+  assert.equal(kept.spec.serverClaimRef?.uid, claim.uid);
+  assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
+});
+
 test('an evicted claim keeps its server when the taint goes in time', async () => {
   await using lab = await openLab({ flags: ['--eviction-grace-period=10m'] });
   const { node, claim, server } = await servedNode(lab);

@@ -62,6 +62,11 @@ export function evictionOf(server: Server, { spec: wish }: ServerClaim, rules: R
   return taint === undefined ? undefined : { taint, rule: undefined };
 }
 
+/** It refers to the claim and was not taken from it. A reference without UID is of v0.7.0, which knew claims by name only. */
+export function isHeldBy({ spec: { serverClaimRef: ref } }: Server, { metadata }: ServerClaim): boolean {
+  return ref !== undefined && ref.evicted !== true && (ref.uid ?? metadata.uid) === metadata.uid;
+}
+
 /** What stands in the way of any claim. */
 export function notFree({ metadata, spec, status }: Server): Refusal | undefined {
   if (metadata.deletionTimestamp !== undefined) return 'BeingDeleted';

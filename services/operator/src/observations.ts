@@ -181,6 +181,8 @@ export class SystemMemory {
   bootOrder: SentSetting | undefined;
   /** UID of a claim that was looked for in the API itself and is not there. */
   claimKnownGone: string | undefined;
+  /** The eviction that the API itself has confirmed. */
+  evictionVerified: string | undefined;
   /** The machine operation that this process is carrying out. */
   operation: string | undefined;
   /** State in which a person was told that parking has to wait. */

@@ -5,7 +5,7 @@ import type { Change } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { minutes, seconds } from '@metal/kube/decide.ts';
 import { keyOf } from '@metal/kube/kind.ts';
-import { notFree, refusalOf, rulesAgainst } from './claimability.ts';
+import { isHeldBy, notFree, refusalOf, rulesAgainst } from './claimability.ts';
 import type { OperatorCaches } from './context.ts';
 import { Explanations, type Nearness } from './explanations.ts';
 import { Pace } from './pace.ts';
@@ -308,9 +308,7 @@ export class ClaimScheduler {
   }
 
   #holdersOf(claim: ServerClaim): Server[] {
-    const { uid } = claim.metadata;
-    const namesakes = this.#caches.servers.by('claim', keyOf(claim));
-    return namesakes.filter(({ spec }) => (spec.serverClaimRef?.uid ?? uid) === uid);
+    return this.#caches.servers.by('claim', keyOf(claim)).filter((server) => isHeldBy(server, claim));
   }
 }
 

@@ -30,6 +30,10 @@ const claimRef = z.object({
     .max(64)
     .optional()
     .describe('UID of the claim: a namesake created later does not inherit the server.'),
+  evicted: z
+    .boolean()
+    .optional()
+    .describe('The server was taken from the claim, which may still exist, and is kept for review.'),
 });
 
 const spec = z.object({

@@ -35,7 +35,8 @@ async function bind({ object, facts: { promised }, context, signal }: ClaimTurn)
   const { name } = promised.metadata;
   try {
     const server = await client.get(Server, { name }, { signal });
-    if (server.spec.serverClaimRef?.uid !== object.metadata.uid) await insistOnFree(server, object, client, signal);
+    const { uid, evicted } = server.spec.serverClaimRef ?? {};
+    if (uid !== object.metadata.uid || evicted === true) await insistOnFree(server, object, client, signal);
     await writeClaimRef(server, object, client, signal);
   } catch (error) {
     if (isVoid(error)) scheduler.foundVoid(keyOf(object), promised);

@@ -13,7 +13,8 @@ function serversOf(holders: Record<string, string | undefined>): Store<Server> {
   const servers = new Store<Server>();
   servers.addIndexes({ claim: () => ['team/one'] });
   for (const [name, uid] of Object.entries(holders)) {
-    const serverClaimRef = uid === undefined ? reference : { ...reference, uid };
+    const evicted = name.startsWith('kept') ? { evicted: true } : {};
+    const serverClaimRef = { ...reference, ...(uid === undefined ? {} : { uid }), ...evicted };
     servers.absorb({
       apiVersion,
       kind: 'Server',
@@ -28,6 +29,7 @@ const lines: [title: string, holders: Record<string, string | undefined>, named:
   ['none of nobody', {}, 'a', 'none'],
   ['the one that refers to it', { a: 'claim-1' }, undefined, 'a'],
   ['one of v0.7.0, which knew no UID', { a: undefined }, undefined, 'a'],
+  ['none that it was evicted from', { kept: 'claim-1' }, 'kept', 'none'],
   ['none of its namesake', { a: 'claim-0' }, undefined, 'none'],
   ['of two the one that it names', { a: 'claim-1', b: 'claim-1' }, 'b', 'b'],
   ['of two the first by name, before it names one', { b: 'claim-1', a: 'claim-1' }, undefined, 'a'],

@@ -2,6 +2,8 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { bootPolicyAnnotation, operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
+import { keyOf } from '@metal/kube/kind.ts';
+import { isHeldBy } from '../../claimability.ts';
 import type { OperatorCaches, OperatorContext } from '../../context.ts';
 
 export type ClaimPhase = 'Unbound' | 'Bound' | 'Lost';
@@ -17,6 +19,8 @@ export type ClaimAction =
 export interface ClaimFacts {
   /** The server that carries this claim's UID. */
   readonly held: Server | undefined;
+  /** Name of the server that was taken from it and is kept for review. */
+  readonly evictedFrom: string | undefined;
   /** The server chosen for it, not yet bound. */
   readonly promised: Server | undefined;
   /** A server is free for it, and older claims are served first. */
@@ -48,6 +52,10 @@ export function readClaimFacts(claim: ServerClaim, context: OperatorContext): Cl
   const since = held?.status?.evictionSince;
   return {
     held,
+    evictedFrom: caches.servers
+      .by('claim', keyOf(claim))
+      .find(({ spec: { serverClaimRef: ref } }) => ref?.evicted === true && ref.uid === claim.metadata.uid)?.metadata
+      .name,
     promised,
     inLine,
     recorded: held !== undefined && claim.spec.serverRef?.name === held.metadata.name,
@@ -70,15 +78,9 @@ function operationOf({ metadata }: ServerClaim): ClaimFacts['operation'] {
  * lost. The one that the claim names is its server, and before it names one, the first by name, so that every look
  * finds the same; the others let go by themselves.
  */
-export function heldServer(
-  { metadata, spec }: ServerClaim,
-  { servers }: Pick<OperatorCaches, 'servers'>,
-): Server | undefined {
-  const holders = servers
-    .by('claim', `${metadata.namespace ?? ''}/${metadata.name}`)
-    // A reference without UID was written by v0.7.0, which knew claims by name only.
-    .filter(({ spec: { serverClaimRef } }) => (serverClaimRef?.uid ?? metadata.uid) === metadata.uid);
-  const named = holders.find((server) => server.metadata.name === spec.serverRef?.name);
+export function heldServer(claim: ServerClaim, { servers }: Pick<OperatorCaches, 'servers'>): Server | undefined {
+  const holders = servers.by('claim', keyOf(claim)).filter((server) => isHeldBy(server, claim));
+  const named = holders.find((server) => server.metadata.name === claim.spec.serverRef?.name);
   return named ?? holders.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en'))[0];
 }
 

@@ -16,6 +16,7 @@ const server = (state: string, more: Partial<Server['spec']> = {}): Server => ({
 /** A claim that nothing is known of but that it exists. */
 const waiting: ClaimFacts = {
   held: undefined,
+  evictedFrom: undefined,
   promised: undefined,
   inLine: false,
   recorded: false,

@@ -21,7 +21,11 @@ export const claimPhases: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimR
   }),
   Bound: row(['Lost'], (claim) => {
     if (claim.held === undefined)
-      return go('Lost', 'ServerLost', 'no server refers to this claim any more: it was evicted, deleted or taken away');
+      return go(
+        'Lost',
+        'ServerLost',
+        'no server is held by this claim any more: it was evicted, deleted or taken away',
+      );
     if (claim.operation === 'retry') return act('consumeOperation', 'RetryRequested');
     if (claim.operation === 'reprovision')
       return act('acceptReprovision', 'ReprovisionRequested', 'the machine boots the image as it is written now');
@@ -32,11 +36,12 @@ export const claimPhases: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimR
     if (claim.operation === 'retry')
       // What has booted is said of the machine as it was: it may have been cleaned, or have been somebody else's, since.
       return ownsBoot(claim) ? act('deleteBootConfiguration', 'RetryRequested') : go('Unbound', 'RetryRequested');
-    return wait(
-      untilSomethingChanges,
-      'ServerLost',
-      'the server no longer refers to this claim; delete the claim, or annotate metal.ironcore.dev/operation=retry to have it bound again',
-    );
+    const lost =
+      claim.evictedFrom === undefined
+        ? 'the server is no longer held by this claim; delete the claim, or'
+        : `server ${claim.evictedFrom} was taken from this claim and is kept for review; delete the claim, or clear spec.serverClaimRef of that server and`;
+    const retry = 'annotate metal.ironcore.dev/operation=retry to have it bound again';
+    return wait(untilSomethingChanges, 'ServerLost', `${lost} ${retry}`);
   }),
 };
 

@@ -46,7 +46,7 @@ export const claimReasons = {
   NotEvicting: { meaning: 'No taint takes the server away.', remedy: nothing },
   ServerLost: {
     meaning:
-      'The claim had a server, and that server no longer refers to it: it was evicted, deleted, or the reference was cleared.',
+      'The claim had a server, and does not hold it any more: it was evicted, the server deleted, or the reference cleared.',
     remedy:
       'Delete the claim and create another one, or annotate metal.ironcore.dev/operation=retry to have it bound again.',
   },

@@ -1,16 +1,19 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
+import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { type NetworkTarget, networkBootOnce } from '@metal/redfish/boot-override.ts';
 import { readInventory as readHardware } from '@metal/redfish/inventory.ts';
 import type { Bmc } from '@metal/redfish/bmc.ts';
 import { RedfishError, wasRefused } from '@metal/redfish/errors.ts';
 import { resetSystem, type ResetOptions } from '@metal/redfish/power.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
+import { evictionOf } from '../../claimability.ts';
 import { StaleDecision } from '../../errors.ts';
 import { admitCleanup, clearOverride, prepareCleanupBoot } from './cleanup-actions.ts';
 import { certifyCleanup, dropWaiver, recordCleanup, recordWaiver, takeOverMark } from './cleanup-records.ts';
 import { lookAtBios, resetBios, restoreBootOrder } from './cleanup-resets.ts';
-import type { ServerAction } from './facts.ts';
+import { evictionKey, type ServerAction } from './facts.ts';
 import { cutWith, memoryOf, observe, onlyTo, patchSpec, type ServerTurn, systemUriOf, talk } from './machine.ts';
 import {
   consumeOperation,
@@ -54,6 +57,8 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   verifyClaim,
   recordClaim,
   adoptRestoredClaim,
+  verifyEviction,
+  markEvicted,
   dropClaimRef: (turn) => patchSpec(turn, { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' }),
   dropMaintenanceRef,
   park,
@@ -170,6 +175,32 @@ async function verifyClaim(turn: ServerTurn): Promise<void> {
     throw new StaleDecision(`claim ${facts.claim.name} exists; waiting until it is seen`);
   }
   memoryOf(turn).claimKnownGone = `${facts.claim.name}/${facts.claim.uid}`;
+}
+
+/** A cache may be late: before a tenant's machine is switched off, the API itself is asked what evicts the claim. */
+async function verifyEviction(turn: ServerTurn): Promise<void> {
+  const { facts, object, signal } = turn;
+  const { client } = turn.context;
+  const ref = object.spec.serverClaimRef;
+  const { claim, eviction } = facts;
+  if (ref === undefined || claim.standing !== 'held' || eviction === undefined)
+    throw new StaleDecision('the claim reference changed');
+  const [server, holder, rules] = await Promise.all([
+    client.get(Server, { name: object.metadata.name }, { signal }),
+    client.find(ServerClaim, { namespace: ref.namespace, name: ref.name }, { signal }),
+    client.list(ServerReadinessRule, { signal }),
+  ]);
+  if (holder?.metadata.uid !== claim.uid || evictionOf(server, holder, rules.items) === undefined)
+    throw new StaleDecision(`claim ${claim.name} is not to be evicted any more; waiting until that is seen`);
+  memoryOf(turn).evictionVerified = evictionKey(claim.uid, eviction);
+}
+
+/** The reference stays for a person to clear, and says that the server is not the claim's any more. */
+async function markEvicted(turn: ServerTurn): Promise<void> {
+  const { facts, object } = turn;
+  if (facts.claim.standing !== 'held') throw new StaleDecision('the claim let go of the server');
+  const serverClaimRef = { ...object.spec.serverClaimRef, evicted: true };
+  await patchSpec(turn, { serverClaimRef, bootConfigurationRef: null, power: 'Off' });
 }
 
 /** From now on a claim that is made anew under the name is another one. */

@@ -15,6 +15,7 @@ interface Scene {
   /** The server that the claim names, if any. */
   readonly named?: string;
   readonly uid?: string | undefined;
+  readonly evicted?: boolean;
   readonly leaving?: boolean;
   readonly spec?: Partial<Server['spec']>;
   readonly status?: Server['status'];
@@ -25,8 +26,8 @@ interface Scene {
 }
 
 /** How server `spare` stands to a claim that it refers to. */
-function standing({ named, uid = 'claim-1', leaving, spec, status, bootFor, seen }: Scene): string {
-  const serverClaimRef = uid === 'none' ? reference : { ...reference, uid };
+function standing({ named, uid = 'claim-1', evicted, leaving, spec, status, bootFor, seen }: Scene): string {
+  const serverClaimRef = uid === 'none' ? reference : { ...reference, uid, ...(evicted === true ? { evicted } : {}) };
   const server: Server = {
     apiVersion,
     kind: 'Server',
@@ -60,6 +61,8 @@ const spare: Scene = { named: 'other', bootFor: 'other' };
 const lines: [title: string, scene: Scene, standing: string][] = [
   ['is held by a claim that has not named its server yet', {}, 'held'],
   ['is held by a claim that names it', { named: 'spare' }, 'held'],
+  ['is let go of by a claim that was evicted, although that names it', { named: 'spare', evicted: true }, 'gone'],
+  ['is let go of by a claim that was evicted and never seen again', { uid: 'claim-0', evicted: true }, 'gone'],
   ['is let go of by a claim that names another', spare, 'gone'],
   ['is let go of when it was seen off', { ...spare, seen: 'Off' }, 'gone'],
   ['is not let go of when it was seen on', { ...spare, seen: 'On' }, 'held'],

@@ -7,7 +7,10 @@ import { type BootFacts, bootFactsOf } from './boot-facts.ts';
 
 export type BootPolicy = 'networkOnce' | 'networkAlways' | 'safeStop';
 
-/** `missing` is what the cache says; only `gone` has been confirmed by the API itself. */
+/**
+ * `missing` is what the cache says; only `gone` has been confirmed by the API itself. A claim that was evicted is gone for
+ * the server, too, and nothing gives the server back to it but a new binding.
+ */
 export type ClaimFacts =
   | { readonly standing: 'none' }
   | { readonly standing: 'gone' | 'leaving'; readonly uid: string; readonly name: string }
@@ -44,6 +47,7 @@ export function claimFacts(server: Server, memory: SystemMemory, caches: ClaimCa
   const claim = caches.claims.get({ namespace: ref.namespace, name: ref.name });
   const uid = ref.uid ?? claim?.metadata.uid ?? '';
   const name = `${ref.namespace}/${ref.name}`;
+  if (ref.evicted === true) return { standing: 'gone', uid, name };
   if (claim === undefined || claim.metadata.uid !== uid) {
     const restored = claim !== undefined && claim.spec.serverRef?.name === server.metadata.name;
     const confirmed = memory.claimKnownGone === `${name}/${uid}`;

@@ -12,7 +12,7 @@ import { calmServer as calm, decide, heldClaim as held, readyBoot } from './phas
 const leaving = { standing: 'leaving', uid: 'claim-1', name: 'team/one' } as const;
 const missing = { standing: 'missing', uid: 'claim-1', name: 'team/one', restored: false } as const;
 const unbooted = { ...held, boot: { ...readyBoot, referenced: false } };
-const evicted = { taint: 'sick', since: '2026-01-01T00:00:00Z', dueInMs: 0 };
+const evicted = { taint: 'sick', since: '2026-01-01T00:00:00Z', dueInMs: 0, verified: true };
 const anew = { ...held, reprovision: true };
 const parking = { kind: 'park', word: 'park' } as const;
 
@@ -32,6 +32,12 @@ const irreversible: [title: string, phase: ServerPhase, facts: Partial<ServerFac
   ['a release', 'Reserved', { claim: leaving }, 'act dropClaimRef'],
   ['keeping for review', 'Reserved', { claim: leaving, reclaim: 'Retain' }, 'go Released'],
   ['an eviction', 'Reserved', { claim: held, eviction: evicted }, 'act dropClaimRef'],
+  [
+    'an eviction that keeps the server for review',
+    'Reserved',
+    { claim: held, eviction: evicted, reclaim: 'Retain' },
+    'act markEvicted',
+  ],
   ['parking', 'Available', { operation: parking }, 'act park'],
   ['the adoption by a claim', 'Reserved', { claim: unbooted }, 'act adoptClaimBoot'],
   ['a new beginning', 'Reserved', { claim: anew }, 'wait Reprovisioning'],
@@ -48,7 +54,7 @@ for (const [title, phase, facts, decided] of irreversible) {
   });
 }
 
-for (const [title, phase, facts, decided] of irreversible.slice(0, 4)) {
+for (const [title, phase, facts, decided] of irreversible.slice(0, 5)) {
   test(`${title} waits whether the first Off of this process lasts`, () => {
     const first = { ...calm, ...facts, powerCause: 'unknown' as const };
     assert.equal(decide(phase, { ...first, powerForMs: seconds(2) }), 'wait PowerNotYetConfirmed');

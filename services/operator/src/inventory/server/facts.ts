@@ -70,6 +70,8 @@ export type ServerAction =
   | 'verifyClaim'
   | 'recordClaim'
   | 'adoptRestoredClaim'
+  | 'verifyEviction'
+  | 'markEvicted'
   | 'dropClaimRef'
   | 'dropMaintenanceRef'
   | 'park'
@@ -143,7 +145,13 @@ export interface EvictionFacts {
   /** RFC 3339. */
   readonly since: string;
   readonly dueInMs: number;
+  /** The API itself has confirmed it. */
+  readonly verified: boolean;
 }
+
+/** Tells one eviction of a server from another. */
+export const evictionKey = (claimUid: string, { taint, since }: Pick<EvictionFacts, 'taint' | 'since'>): string =>
+  [claimUid, since, taint].join(' ');
 
 export interface DeletionFacts {
   readonly heldByMaintenance: boolean;
@@ -188,7 +196,7 @@ export function readServerFacts(
     failure: failureOf(server, { ...discovery, ...power, cleanup }),
     cleanup,
     claim: claimFacts(server, memory, caches, now),
-    eviction: evictionFacts(server, context, now),
+    eviction: evictionFacts(server, memory, context, now),
     reclaim: server.spec.reclaimPolicy === 'Retain' ? 'Retain' : 'Recycle',
     enforcePowerOff: config.enforcePowerOff,
     deletion: deletionFacts(server, memory, machine, discovery),
@@ -263,18 +271,24 @@ function isOurs({ metadata }: Server, inventory: ServerInventory | undefined): b
   return discovered || metadata.annotations?.[allowInterruptionAnnotation] === 'true';
 }
 
-function evictionFacts(server: Server, { caches, config }: OperatorContext, now: number): EvictionFacts | undefined {
+function evictionFacts(
+  server: Server,
+  { evictionVerified }: SystemMemory,
+  { caches, config }: OperatorContext,
+  now: number,
+): EvictionFacts | undefined {
   const ref = server.spec.serverClaimRef;
-  const claim = ref === undefined ? undefined : caches.claims.get(ref);
+  const claim = ref === undefined || ref.evicted === true ? undefined : caches.claims.get(ref);
   if (claim === undefined || claim.metadata.uid !== ref?.uid) return undefined;
   const eviction = evictionOf(server, claim, caches.readinessRules.all());
   if (eviction === undefined) return undefined;
   const { taint, rule } = eviction;
   const since = server.status?.evictionSince ?? new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const told = { taint: rule === undefined ? taint.key : `${taint.key} of rule ${rule}`, since };
   return {
-    taint: rule === undefined ? taint.key : `${taint.key} of rule ${rule}`,
-    since,
+    ...told,
     dueInMs: Date.parse(since) + config.evictionGraceMs - now,
+    verified: evictionVerified === evictionKey(ref?.uid ?? '', told),
   };
 }
 

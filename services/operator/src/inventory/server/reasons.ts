@@ -8,7 +8,8 @@ export const serverReasons = {
   Available: { meaning: 'The server is off and free to be claimed.', remedy: nothing },
   ClaimServed: { meaning: 'The machine is as its claim asks.', remedy: nothing },
   KeptForReview: {
-    meaning: 'The claim is gone and the reclaim policy Retain keeps the server, switched off, as it was left.',
+    meaning:
+      'The claim is gone or was evicted, and the reclaim policy Retain keeps the server, switched off, as it was left.',
     remedy: 'When the review is done, clear spec.serverClaimRef of the Server.',
   },
   Parked: {
@@ -191,6 +192,10 @@ export const serverReasons = {
   Evicting: {
     meaning: 'A taint with effect Evict, not tolerated by the claim, takes the server away after the grace period.',
     remedy: 'Move the workload, or remove the taint or tolerate it in the claim before the deadline.',
+  },
+  EvictionDue: {
+    meaning: 'The grace period is over; the API server itself is asked whether the taint still evicts the claim.',
+    remedy: nothing,
   },
   Evicted: {
     meaning: 'The grace period is over and the server is taken from its claim.',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/decide.ts';
 import type { HeldClaim } from './claim-facts.ts';
-import type { ServerFacts, ServerPhase } from './facts.ts';
+import type { EvictionFacts, ServerFacts, ServerPhase } from './facts.ts';
 import { calmServer, decide, heldClaim, readyBoot, turningOff, turningOn } from './phases.rows.ts';
 import type { MaintenanceFacts, OperationFacts } from './wish-facts.ts';
 
@@ -22,10 +22,11 @@ const maintained = (more: Partial<MaintenanceFacts> = {}): Partial<ServerFacts> 
   maintenance: { ...calmServer.maintenance, standing: 'held', name: 'ops/swap', ...more },
 });
 const unsettled = { wish: 'Lit', settled: false, refusal: undefined };
-const evicting = (dueInMs: number): ServerFacts['eviction'] => ({
+const evicting = (dueInMs: number): EvictionFacts => ({
   taint: 'broken-fan',
   since: '2026-01-01T00:00:00Z',
   dueInMs,
+  verified: true,
 });
 
 const lines: Line[] = [
@@ -325,6 +326,18 @@ const lines: Line[] = [
     'act forceOff',
   ],
   ['and taken from the claim', 'Reserved', { claim: served, eviction: evicting(0) }, 'act dropClaimRef'],
+  [
+    'one that is kept for review is marked instead',
+    'Reserved',
+    { claim: served, eviction: evicting(0), reclaim: 'Retain' },
+    'act markEvicted',
+  ],
+  [
+    'nothing is done about it before the API itself has said so',
+    'Reserved',
+    { claim: served, power: 'On', eviction: { ...evicting(0), verified: false } },
+    'act verifyEviction',
+  ],
 ];
 
 for (const [title, phase, facts, decided] of lines) {

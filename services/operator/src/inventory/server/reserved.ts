@@ -1,6 +1,6 @@
 import { act, go, minutes, wait } from '@metal/kube/decide.ts';
 import type { HeldClaim } from './claim-facts.ts';
-import type { ServerFacts } from './facts.ts';
+import type { EvictionFacts, ServerFacts } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
 import { lookOrWait, type Step } from './prelude.ts';
 
@@ -12,7 +12,7 @@ const bootEvidenceMs = minutes(15);
 /** The machine does what its claim asks, unless a taint takes it away. */
 export function serve(server: ServerFacts, claim: HeldClaim): Step<'Error'> {
   if (!claim.uidRecorded) return act('recordClaim', 'ClaimRecognised', claim.name);
-  if (server.eviction !== undefined && server.eviction.dueInMs <= 0) return evict(server);
+  if (server.eviction !== undefined && server.eviction.dueInMs <= 0) return evict(server, server.eviction);
   if (claim.boot === undefined)
     return wait(untilSomebodyActs, 'WaitingForBootConfiguration', `claim ${claim.name} has no boot configuration yet`);
   if (!claim.boot.referenced) return adopt(server, claim);
@@ -112,11 +112,14 @@ function restOrEvict(server: ServerFacts, reason: 'ClaimServed' | 'WaitingForBoo
   return wait(Math.min(rest.delayMs, Math.max(eviction.dueInMs, 1)), reason, message);
 }
 
-function evict(server: ServerFacts): Step<'Error'> {
+/** What is taken from its claim ends as what the claim gives back: recycled, or kept for review with all that is on it. */
+function evict(server: ServerFacts, { taint, verified }: EvictionFacts): Step<'Error'> {
+  const why = `taint ${taint} is not tolerated`;
   return (
     obstacle(server) ??
+    (verified ? undefined : act('verifyEviction', 'EvictionDue', why)) ??
     whenPowerIs(server, { target: 'Off', reason: 'Evicted', evidence: 'sure', mayForce: true }) ??
-    act('dropClaimRef', 'Evicted', `taint ${server.eviction?.taint ?? ''} is not tolerated`)
+    act(server.reclaim === 'Retain' ? 'markEvicted' : 'dropClaimRef', 'Evicted', why)
   );
 }
 
