@@ -5,7 +5,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
-import { operationAnnotation, parkedAnnotation } from '@metal/api/wire/contract.ts';
+import { operationAnnotation, operationUnderWayAnnotation, parkedAnnotation } from '@metal/api/wire/contract.ts';
 import type { Event } from '@metal/kube/builtin.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
@@ -147,6 +147,25 @@ test('the machine is reset once per request', async () => {
     .until('is unmarked', ({ metadata }) =>
       Object.keys(metadata.annotations ?? {}).every((key) => !key.includes('operation')),
     );
+});
+
+test('a reset that its BMC has no time for is not put back over what a person has asked for since', async () => {
+  await using lab = await openLab();
+  const { node, server } = await availableNode(lab);
+  node.bmc.set({ hang: true, status: 503 }, { path: 'ComputerSystem.Reset' });
+  await lab.ask(server, 'power-cycle-server');
+  await lab
+    .server(node)
+    .until('is marked', ({ metadata }) => metadata.annotations?.[operationUnderWayAnnotation] === 'power-cycle-server');
+  await lab.ask(server, 'park');
+  node.bmc.set({ hang: false });
+  await lab.server(node).reaches('Parked');
+  await lab
+    .server(node)
+    .until('is unmarked', ({ metadata }) =>
+      Object.keys(metadata.annotations ?? {}).every((key) => !key.includes('operation')),
+    );
+  assert.deepEqual(node.powerLog, ['On', 'Off'], 'it was not reset');
 });
 
 test('words that a server does not know are dropped by name', async () => {

@@ -97,18 +97,18 @@ async function ask(turn: ServerTurn, uri: string, type: ResetType, word: string)
   try {
     const done = await talk(turn, (bmc) => resetSystem(bmc, uri, type, { ...onlyTo(turn), onSend }));
     memoryOf(turn).startOver();
-    await unmark(turn, {});
+    await unmark(turn);
     turn.tell({ type: 'Normal', reason: 'OperationDone', action: word, note: `The BMC accepted reset type ${done}` });
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
     if (error.code === 'NotSupported') {
-      await unmark(turn, {});
+      await unmark(turn);
       turn.tell({ type: 'Warning', reason: 'UnsupportedOperation', action: clearing, note: error.message });
     } else if (isSent && !wasRefused(error)) {
-      await unmark(turn, {});
+      await unmark(turn);
       tellUncertain(turn, word, error.message);
     } else {
-      await unmark(turn, { [operationAnnotation]: word });
+      await putBack(turn, word);
       throw error;
     }
   }
@@ -116,7 +116,7 @@ async function ask(turn: ServerTurn, uri: string, type: ResetType, word: string)
 
 /** A mark without a process behind it: whoever asked has to look. */
 export async function dropInterruptedOperation(turn: ServerTurn): Promise<void> {
-  await unmark(turn, {});
+  await unmark(turn);
   tellUncertain(turn, wordOf(turn), 'the operator was restarted meanwhile');
 }
 
@@ -126,9 +126,20 @@ function tellUncertain(turn: ServerTurn, word: string, why: string): void {
 }
 
 /** Not guarded: the object has changed since it was judged, by our own mark at least. */
-async function unmark({ object, context }: ServerTurn, annotations: Record<string, string>): Promise<void> {
-  const patch = { metadata: { annotations: { [operationUnderWayAnnotation]: null, ...annotations } } };
+async function unmark({ object, context }: ServerTurn): Promise<void> {
+  const patch = { metadata: { annotations: { [operationUnderWayAnnotation]: null } } };
   await context.client.mergePatch(Server, { name: object.metadata.name }, patch);
+}
+
+/** What a person has asked for since counts instead; and so does the word of another process that found our mark. */
+async function putBack({ object, context: { client } }: ServerTurn, word: string): Promise<void> {
+  const { name, uid } = object.metadata;
+  const { metadata } = await client.get(Server, { name });
+  const { [operationAnnotation]: asked = word, [operationUnderWayAnnotation]: mark } = metadata.annotations ?? {};
+  if (metadata.uid !== uid || mark !== word) return;
+  const annotations = { [operationUnderWayAnnotation]: null, [operationAnnotation]: asked };
+  const { resourceVersion } = metadata;
+  await client.mergePatch(Server, { name }, { metadata: { annotations } }, { resourceVersion });
 }
 
 function wordOf({ facts: { operation } }: ServerTurn): string {
