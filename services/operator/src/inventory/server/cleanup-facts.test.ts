@@ -8,6 +8,7 @@ import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { handClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
+import { Password } from '@metal/redfish/bmc.ts';
 import { readConfig } from '../../config.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { Connection } from '../../connection.ts';
@@ -242,8 +243,11 @@ test('success that forgets a disk is a failure that names it', () =>
 const millisecondsAt = (seconds: number): number => Date.parse(at(seconds));
 const looks = (memory: SystemMemory, power: 'On' | 'Off', seconds: number): void =>
   memory.saw({ powerState: power } as Parameters<typeof memory.saw>[0], millisecondsAt(seconds)); // only the power is of interest
-const over = (address: string): Connection =>
-  ({ username: 'a', password: { reveal: () => '' }, endpoint: { address } }) as unknown as Connection; // what is compared
+const over = (host: string): Connection => ({
+  username: 'a',
+  password: new Password(''),
+  endpoint: { scheme: 'https', host, port: 443 },
+});
 
 /** The boot of the attempt was prepared at 10, and now it is 1000. */
 const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
