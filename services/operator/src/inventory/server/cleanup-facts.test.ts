@@ -133,6 +133,55 @@ interface Attempt {
   readonly spec?: Partial<Server['spec']>;
 }
 
+function inventoryOf({ metadata: { name, uid = '' } }: Server, storage: readonly object[]): ServerInventory {
+  return {
+    apiVersion,
+    kind: 'ServerInventory',
+    metadata: { ...metadata(name), ownerReferences: [{ apiVersion, kind: 'Server', name, uid }] },
+    spec: {
+      serverRef: { name },
+      systemUUID: name,
+      receivedTime: since,
+      reportDigest: '',
+      report: probeReport.parse({ storage }),
+    },
+  };
+}
+
+interface TwoServers {
+  readonly wwid?: string;
+  /** Of their disks. */
+  readonly own?: object;
+  readonly others?: object;
+  readonly isGone?: boolean;
+  readonly policy?: 'None' | 'Purge';
+  readonly attempt?: number;
+}
+
+const lun = 'naa.600a098000f6a1b2000003b45f2e1d9c';
+const seenTwice: [title: string, TwoServers, isShared: boolean][] = [
+  ['a disk that another server has', {}, true],
+  ['one that another server has removable', { others: { removable: true } }, true],
+  ['one by a name that may be given twice', { wwid: 't10.IET     00010001' }, false],
+  ['one without a name', { wwid: '' }, false],
+  ['one that a server had that is gone', { isGone: true }, false],
+  ['one of a stick', { own: { removable: true } }, false],
+  ['one that is not to be erased', { policy: 'None' }, false],
+  ['one of an attempt that has not begun', { attempt: 0 }, false],
+];
+for (const [title, { wwid = lun, own, others, isGone = false, policy = 'Purge', attempt = 1 }, isShared] of seenTwice) {
+  test(`${title} is ${isShared ? 'told' : 'not told'}`, () => {
+    const { caches, put, facts } = world();
+    const cleanup = { neededSince: since, attempt };
+    const one = put('one', { state: 'Cleanup', cleanup }, { cleanup: { disks: policy } });
+    const other = put('other', { state: 'Reserved' });
+    caches.inventories.absorb(inventoryOf(one, [{ ...disk, wwid, ...own }]));
+    caches.inventories.absorb(inventoryOf(other, [{ ...disk, wwid, ...others }]));
+    if (isGone) caches.servers.forget('other', other.metadata.uid ?? '');
+    assert.deepEqual(facts(one).sharedDisk, isShared ? { wwid, serverName: 'other' } : undefined);
+  });
+}
+
 /** A server in its first attempt, with a report of success about its only disk. */
 function attempted(attempt: Attempt): CleanupFacts {
   const {
@@ -166,20 +215,7 @@ function attempted(attempt: Attempt): CleanupFacts {
     },
     spec: { serverRef: { name: 'one' }, image: 'os' },
   });
-  const serverOwner = { apiVersion, kind: 'Server', name: 'one', uid: server.metadata.uid ?? '' };
-  const storage = [disk, { serial: 'stick', sizeBytes: 1, removable: true }];
-  caches.inventories.absorb({
-    apiVersion,
-    kind: 'ServerInventory',
-    metadata: { ...metadata('one'), ownerReferences: [serverOwner] },
-    spec: {
-      serverRef: { name: 'one' },
-      systemUUID: 'one',
-      receivedTime: since,
-      reportDigest: '',
-      report: probeReport.parse({ storage }),
-    },
-  });
+  caches.inventories.absorb(inventoryOf(server, [disk, { serial: 'stick', sizeBytes: 1, removable: true }]));
   caches.erasures.absorb({
     apiVersion,
     kind: 'ErasureReport',

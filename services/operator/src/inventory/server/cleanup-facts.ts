@@ -62,9 +62,17 @@ export interface CleanupFacts {
   readonly silentForMs: number;
   readonly timeoutMs: number;
   readonly disksKnown: boolean;
+  /** Before anything is prepared: a disk that is to be erased, and that another server has as well. */
+  readonly sharedDisk: SharedDisk | undefined;
   readonly overrideCleared: boolean;
   /** Who waives, and why. */
   readonly waiver: string | undefined;
+}
+
+export interface SharedDisk {
+  readonly wwid: string;
+  /** The other server. */
+  readonly serverName: string;
 }
 
 interface Surroundings {
@@ -117,6 +125,7 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
     silentForMs: attempt === 0 ? 0 : silenceOf({ server, boot, record }, now),
     timeoutMs: config.cleanupTimeoutMs,
     disksKnown: known !== undefined,
+    sharedDisk: attempt > 0 && boot === undefined && policy.disks !== 'None' ? sharedDiskIn(known, caches) : undefined,
     overrideCleared: memory.overrideCleared,
     waiver: metadata.annotations?.[waiveCleanupAnnotation],
   };
@@ -137,6 +146,28 @@ export const orderOf = ({ spec }: ServerInventory, mode: ErasureOrder['mode'], a
     .filter(({ removable, readOnly }) => !removable && !readOnly)
     .map(({ serial, wwid, model, sizeBytes }) => ({ serial, wwid, model, sizeBytes })),
 });
+
+/** Types of names that nobody gives twice (SCSI SPC-5, 7.7.6; NVMe): others have been seen on disks that differ. */
+const isUnique = (wwid: string): boolean => /^(?:naa|eui|uuid)\./.test(wwid);
+
+/** A LUN, a shelf with two hosts, or a disk that was moved: who else has it knows it by the same name. Looks at the whole fleet. */
+function sharedDiskIn(
+  known: ServerInventory | undefined,
+  { inventories, servers }: Pick<OperatorContext['caches'], 'inventories' | 'servers'>,
+): SharedDisk | undefined {
+  const wwids = new Set(
+    known && orderOf(known, 'Metadata', 1).disks.flatMap(({ wwid }) => (isUnique(wwid) ? [wwid] : [])),
+  );
+  if (wwids.size === 0) return undefined;
+  for (const other of inventories.all()) {
+    if (other.metadata.name === known?.metadata.name) continue;
+    const disk = other.spec.report.storage.find(({ wwid }) => wwids.has(wwid));
+    const server = disk && servers.get(other.metadata.name);
+    if (server !== undefined && disk !== undefined && inventoryOf(server, other) !== undefined)
+      return { wwid: disk.wwid, serverName: other.metadata.name };
+  }
+  return undefined;
+}
 
 const withClaim: readonly (string | undefined)[] = ['Reserved', 'Released'];
 

@@ -84,6 +84,12 @@ const lines: Line[] = [
   ['a machine that boots', 'Cleanup', { ...booting({}), power: 'On' }, 'wait WaitingForEraser'],
   ['an eraser', 'Cleanup', { ...told('Running'), power: 'On' }, 'wait ErasingDisks'],
   ['an eraser without power', 'Cleanup', told('Running'), 'act networkBoot'],
+  [
+    'a disk of two servers',
+    'Cleanup',
+    { cleanup: unclean({ ...admitted, sharedDisk: { wwid: 'naa.6', serverName: 'other' } }) },
+    'wait CleanupAttemptFailed',
+  ],
   ['an eraser that failed', 'Cleanup', told('Failed'), 'wait CleanupAttemptFailed'],
   ['an eraser that is not heard', 'Cleanup', silent(minutes(30)), 'wait CleanupAttemptFailed'],
   [

@@ -78,13 +78,15 @@ function proceed(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
 
 /** Why the attempt under way is lost. */
 export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string | undefined {
-  const { attempt, boot, report, silentForMs, timeoutMs } = cleanup;
+  const { attempt, boot, report, silentForMs, timeoutMs, sharedDisk } = cleanup;
   if (attempt === 0) return undefined;
   if (report?.state === 'Failed') return report.message || 'the agent reported failure and no cause';
   if (isHearsay(cleanup) && cleanup.hasRun === 'no')
     return 'success was reported, but its machine has not run since its boot was prepared; whoever told it was not on it';
   const setting = failedSetting(cleanup);
   if (setting !== undefined) return setting;
+  if (sharedDisk !== undefined)
+    return `disk ${sharedDisk.wwid} is one of server ${sharedDisk.serverName}, too, and would be erased for both; take it away from one of them, and annotate that one metal.ironcore.dev/operation=rediscover`;
   if (report?.state === 'Succeeded' || silentForMs < timeoutMs) return undefined;
   // One that gets nowhere gives its place away; it comes back when its BMC answers.
   if (boot === undefined) return `${nextDeed(cleanup)} within ${inWords(timeoutMs)}`;

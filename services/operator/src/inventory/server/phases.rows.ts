@@ -102,6 +102,7 @@ export const calmServer: ServerFacts = {
     silentForMs: 0,
     timeoutMs: minutes(30),
     disksKnown: true,
+    sharedDisk: undefined,
     overrideCleared: true,
     waiver: undefined,
   },
