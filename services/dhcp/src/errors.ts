@@ -19,7 +19,8 @@ export const dhcpErrorCatalogue = {
   },
   DnsmasqDown: {
     retry: 'later',
-    meaning: 'dnsmasq did not listen for as long as the lease of DHCP lasts, so that another replica has its turn.',
+    meaning:
+      'The program dnsmasq did not listen for as long as the lease of DHCP lasts, so that another replica has its turn.',
     remedy: 'Read its last words in the message; most often another DHCP server on this host has port 67.',
   },
 } as const satisfies ErrorCatalogue;
