@@ -382,6 +382,37 @@ test('a renewal that is not answered on one connection is tried on another, in t
   await kept;
 });
 
+test('a leader that meets its own write of before, which it had given up, keeps its lease', patience, async () => {
+  await using client = await connect();
+  const { clock, pass, untilAsleepFor } = stage();
+  let isOvertaken = false;
+  const overtaken: KubeClient = Object.create(client, {
+    find: { value: (...request: Parameters<typeof client.find>) => client.find(...request) },
+    create: { value: (...request: Parameters<typeof client.create>) => client.create(...request) },
+    mergePatch: {
+      value: async (...request: Parameters<typeof client.mergePatch>) => {
+        const [kind, ref, patch] = request;
+        if (isOvertaken) await client.mergePatch(kind, ref, { metadata: { annotations: { late: 'yes' } } });
+        isOvertaken = false;
+        return client.mergePatch(kind, ref, patch, request[3]);
+      },
+    },
+  });
+  const options = { namespace, leaseName: 'overtaken', identity: 'overtaken', ...times };
+  const leader = new Leadership({ options, client: overtaken, clock, log });
+  await leader.acquire(never);
+  const stop = new AbortController();
+  const kept = leader.keep(stop.signal);
+  await untilAsleepFor(times.retryMs);
+  isOvertaken = true;
+  pass(times.retryMs);
+  await untilAsleepFor(times.retryMs);
+  assert.equal(isOvertaken, false, 'it was refused once');
+  assert.equal(leader.mayAct(), true);
+  stop.abort(new Error('stopping'));
+  await kept;
+});
+
 test('a leader whose lease is taken may not act from then on, although its own would not have run out', async () => {
   await using client = await connect();
   const { clock, pass, untilAsleepFor } = stage();

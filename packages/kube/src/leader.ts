@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Lease } from './builtin.ts';
 import type { KubeClient } from './client.ts';
 import type { Clock } from './clock.ts';
-import { isConflict, KubeError, OperatorError } from './errors.ts';
+import { OperatorError } from './errors.ts';
 import { microTime } from './events.ts';
 import type { KubeObject } from './kind.ts';
 import { LeaseSight } from './lease-sight.ts';
@@ -183,9 +183,12 @@ export class Leadership {
       this.#sight.answered(lease, known);
       return this.#mayTake(lease) ? await this.#take(lease, signal) : false;
     } catch (error) {
-      if (isConflict(error) || (error instanceof KubeError && error.code === 'AlreadyExists')) return false;
+      // A conflict names nobody: what we met may be our own try of before, which was given up and came through. Who looks again knows.
       if (signal.aborted) throw error;
-      this.#log.debug({ error: error instanceof Error ? error.message : String(error) }, 'lease not readable');
+      this.#log.debug(
+        { error: error instanceof Error ? error.message : String(error) },
+        'lease neither read nor taken',
+      );
       throw error;
     }
   }

@@ -391,6 +391,26 @@ test('a BMC whose sessions were used up is asked for one again after half an hou
   assert.equal(desk.tokens.size, 1);
 });
 
+test('a password that was taken with Basic waits for no proof when sessions are refused again after half an hour', async () => {
+  await using desk = await DeskBmc.start();
+  const clock = new DeskClock();
+  const held: (() => void)[] = [];
+  let together = 1;
+  desk.intercept = ({ method, path, headers }, response) => {
+    if (method === 'POST') json(response, 503, {});
+    if (headers.authorization === undefined) return method === 'POST';
+    held.push(() => json(response, 200, desk.resources.get(path)));
+    if (held.length === together) held.splice(0).forEach((answer) => answer());
+    return true;
+  };
+  await using bmc = talkTo(desk, { clock });
+  await readSystem(bmc, system);
+  clock.advance(31 * 60_000);
+  // Answered only when both are there.
+  together = 2;
+  await Promise.all([readSystem(bmc, system), readSystem(bmc, system)]);
+});
+
 test('a BMC that hangs does not keep the conversation from ending', async () => {
   await using desk = await DeskBmc.start();
   const clock = new DeskClock();

@@ -27,8 +27,8 @@ export interface AuthenticationOptions {
 
 type Pass =
   | { readonly kind: 'session'; readonly token: string; readonly path: string | undefined }
-  /** With Basic the first request is the login; `provenWith` are the credentials with which the BMC has answered one. */
-  | { readonly kind: 'basic'; readonly until: number; provenWith?: Credentials };
+  /** With Basic the first request is the login. */
+  | { readonly kind: 'basic'; readonly until: number };
 
 /** A request may be sent with this pass; disposed of when it is known what came of that. */
 interface Admission extends Disposable {
@@ -59,6 +59,8 @@ export class Authentication {
   #login: Promise<Pass> | undefined;
   /** A request with a Basic pass that is not proven: what it brings decides whether another may be sent. */
   #trial: Promise<void> | undefined;
+  /** With which the BMC has answered a request with Basic. New ones, and a new password of our own, are others. */
+  #proven: Credentials | undefined;
   #rejection: RedfishError | undefined;
   /** While our own password is being changed nobody knows which one the BMC takes: what has to log in waits. */
   #change: Promise<void> | undefined;
@@ -77,7 +79,7 @@ export class Authentication {
     const headers = this.#headersOf(pass);
     const isOwn = newCredentials?.username === credentials.username;
     const answer = await (isOwn ? this.#changing(newCredentials, () => request(headers)) : request(headers));
-    if (answer.status !== 401) return prove(pass, credentials, answer);
+    if (answer.status !== 401) return this.#prove(pass, credentials, answer);
     await this.#settled(signal);
     if (pass.kind === 'basic' && credentials === this.#credentials)
       throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
@@ -90,7 +92,7 @@ export class Authentication {
     for (;;) {
       await this.#settled(signal);
       const pass = await this.#current(signal);
-      if (pass.kind === 'session' || pass.provenWith === this.#credentials)
+      if (pass.kind === 'session' || this.#proven === this.#credentials)
         return { pass, [Symbol.dispose]: () => undefined };
       if (this.#trial === undefined) return { pass, [Symbol.dispose]: this.#beginTrial() };
       await unlessAborted(this.#trial, signal);
@@ -154,7 +156,7 @@ export class Authentication {
     const { pass } = admission;
     const credentials = this.#credentials;
     const answer = await request(this.#headersOf(pass));
-    if (answer.status !== 401) return prove(pass, credentials, answer);
+    if (answer.status !== 401) return this.#prove(pass, credentials, answer);
     if (pass.kind === 'basic') throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
     // The login works, so the credentials are right and the first session is perhaps still open.
     if (expired.kind === 'session') await this.#end(expired, pass.token);
@@ -212,8 +214,15 @@ export class Authentication {
     return { authorization: `Basic ${pair}` };
   }
 
+  /** What is refused or fails may have been answered before anybody looked at the password. */
+  #prove(pass: Pass, credentials: Credentials, answer: RawAnswer): RawAnswer {
+    if (pass.kind === 'basic' && answer.status < 300) this.#proven = credentials;
+    return answer;
+  }
+
   /** Remembers that the credentials are wrong: each further try would bring the account closer to its lock. */
   #reject({ status, messageIds }: RedfishError): RedfishError {
+    this.#proven = undefined;
     const { origin } = this.#options;
     this.#pass = undefined;
     this.#rejection = new RedfishError({
@@ -236,12 +245,6 @@ export class Authentication {
     if (path === undefined) return;
     await this.#options.send({ method: 'DELETE', path, headers: { 'x-auth-token': token } }).catch(() => undefined);
   }
-}
-
-/** What is refused or fails may have been answered before anybody looked at the password. */
-function prove(pass: Pass, credentials: Credentials, answer: RawAnswer): RawAnswer {
-  if (pass.kind === 'basic' && answer.status < 300) pass.provenWith = credentials;
-  return answer;
 }
 
 const created = z.object({ '@odata.id': z.string() });

@@ -86,7 +86,7 @@ export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string
   const setting = failedSetting(cleanup);
   if (setting !== undefined) return setting;
   if (sharedDisk !== undefined)
-    return `disk ${sharedDisk.wwid} is one of server ${sharedDisk.serverName}, too, and would be erased for both; take it away from one of them, and annotate that one metal.ironcore.dev/operation=rediscover`;
+    return `disk ${sharedDisk.wwid} is one of server ${sharedDisk.serverName}, too, and would be erased for both; take it away from one of them, and annotate that one metal.ironcore.dev/operation=rediscover; if it is in use or cannot report, delete its ServerInventory`;
   if (report?.state === 'Succeeded' || silentForMs < timeoutMs) return undefined;
   // One that gets nowhere gives its place away; it comes back when its BMC answers.
   if (boot === undefined) return `${nextDeed(cleanup)} within ${inWords(timeoutMs)}`;
