@@ -7,11 +7,12 @@ import { BmcAccess } from '@metal/operator/bmc-access.ts';
 import type { Connection } from '@metal/operator/connection.ts';
 import { bmcActions, type BmcTurn } from '@metal/operator/discover/bmc/actions.ts';
 import { serverActions } from '@metal/operator/inventory/server/actions.ts';
-import type { ServerAction, ServerFacts } from '@metal/operator/inventory/server/facts.ts';
+import type { ServerFacts } from '@metal/operator/inventory/server/facts.ts';
 import type { ServerTurn } from '@metal/operator/inventory/server/machine.ts';
 import { calmServer } from '@metal/operator/inventory/server/phases.rows.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import { startFleet } from '@metal/simulator/fleet.ts';
+import { deeds } from './deeds.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 
@@ -109,18 +110,6 @@ for (const [what, look] of Object.entries(looks)) {
     await serverActions.observe(hall.turnOf(never));
   });
 }
-
-const deeds: [ServerAction, Partial<ServerFacts>][] = [
-  ['powerOff', {}],
-  ['forceOff', {}],
-  ['networkBoot', {}],
-  ['diskBoot', {}],
-  ['setLight', { light: { wish: 'Lit', settled: false, refusal: undefined } }],
-  ['setBootOrder', { bootOrder: { wish: 'Boot0002', settled: false, refusal: undefined } }],
-  ['resetBios', {}],
-  ['restoreBootOrder', { cleanup: { ...calmServer.cleanup, bootOrder: { kind: 'due', devices: ['Boot0002'] } } }],
-  ['clearOverride', {}],
-];
 
 for (const [action, facts] of deeds) {
   test(`${action} is carried through though its turn was cut: half of it nobody could tell`, async () => {

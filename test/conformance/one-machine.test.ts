@@ -4,27 +4,14 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { BmcAccess } from '@metal/operator/bmc-access.ts';
 import type { Connection } from '@metal/operator/connection.ts';
-import type { ServerAction, ServerFacts } from '@metal/operator/inventory/server/facts.ts';
 import { serverActions } from '@metal/operator/inventory/server/actions.ts';
 import type { ServerTurn } from '@metal/operator/inventory/server/machine.ts';
 import { calmServer } from '@metal/operator/inventory/server/phases.rows.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import { startFleet } from '@metal/simulator/fleet.ts';
+import { deeds } from './deeds.ts';
 
 const otherUuid = '11111111-2222-4333-8444-555555555555';
-
-/** Actions that change a machine, with the facts they act on. */
-const deeds: [ServerAction, Partial<ServerFacts>][] = [
-  ['powerOff', {}],
-  ['forceOff', {}],
-  ['networkBoot', {}],
-  ['diskBoot', {}],
-  ['setLight', { light: { wish: 'Lit', settled: false, refusal: undefined } }],
-  ['setBootOrder', { bootOrder: { wish: 'Boot0002', settled: false, refusal: undefined } }],
-  ['resetBios', {}],
-  ['restoreBootOrder', { cleanup: { ...calmServer.cleanup, bootOrder: { kind: 'due', devices: ['Boot0002'] } } }],
-  ['clearOverride', {}],
-];
 
 for (const [action, facts] of deeds) {
   test(`${action} leaves a machine alone that took the place of the one that was looked at`, async () => {

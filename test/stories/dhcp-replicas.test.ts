@@ -11,6 +11,7 @@ import { labsOfFile } from '@metal/lab/lab.ts';
 import { LogLines } from '@metal/lab/log-lines.ts';
 import { Registry } from 'prom-client';
 import { directoryWith } from './service-room.ts';
+import { dhcpWishes } from './dhcp-wishes.ts';
 
 const run = promisify(execFile);
 const openLab = labsOfFile();
@@ -28,7 +29,7 @@ async function stage() {
   const { client, clock } = lab;
   const startReplica = async (identity: string, command: string[], { lines = new LogLines(), alone = false } = {}) => {
     const metrics = new Registry();
-    const wishes = { ...quiet, directory: `${scratch.path}/${identity}` };
+    const wishes = { ...dhcpWishes, directory: `${scratch.path}/${identity}` };
     const service = await startDhcp({
       how: 'dnsmasq',
       wishes,
@@ -50,18 +51,6 @@ async function stage() {
     (await client.get(Lease, { namespace: 'default', name: 'dhcp-replicas' })).spec?.holderIdentity;
   return { startReplica, holder, scratch: scratch.path, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
-
-const quiet = {
-  ranges: '192.0.2.100-192.0.2.199/24',
-  interfaces: 'dhcp',
-  nameServers: '',
-  leaseMs: 3_600_000,
-  macPrefixes: '02',
-  unknown: 'ignore',
-  tftpRoot: '',
-  endpointRanges: '',
-  bootUrl: 'http://boot.test:8082',
-} as const;
 
 test('a replica whose dnsmasq does not come to listen steps back, and another answers', async () => {
   await using hall = await stage();

@@ -6,23 +6,12 @@ import { watchMachineKinds } from '@metal/dhcp/machines.ts';
 import { DhcpNetwork, obstacleToDhcpNetworks } from '@metal/lab/dhcp-network.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
 import { LogLines } from '@metal/lab/log-lines.ts';
+import { dhcpWishes as wishes } from './dhcp-wishes.ts';
 
 const obstacle = await obstacleToDhcpNetworks();
 const options = obstacle === undefined ? {} : { skip: obstacle };
 const openLab = labsOfFile();
 
-const ranges = '192.0.2.100-192.0.2.199/24';
-const wishes = {
-  ranges,
-  interfaces: 'dhcp',
-  nameServers: '',
-  leaseMs: 3_600_000,
-  macPrefixes: '02',
-  unknown: 'ignore',
-  tftpRoot: '',
-  endpointRanges: '',
-  bootUrl: 'http://boot.test:8082',
-} as const;
 const prefixes = `
 macPrefixes:
   - { macPrefix: "02AAAA", manufacturer: Generic, protocol: Redfish, protocolScheme: http, port: 1, type: bmc }`;
@@ -40,7 +29,7 @@ test(
         '--dhcp=dnsmasq',
         `--dhcp-directory=${network.directory}/dhcp`,
         '--dhcp-interfaces=dhcp',
-        `--dhcp-ranges=${ranges}`,
+        `--dhcp-ranges=${wishes.ranges}`,
         '--dhcp-mac-prefixes=02',
         '--dhcp-endpoint-range=192.0.2.0/24',
       ],
@@ -80,7 +69,7 @@ test('a machine is answered from its discovery on, and before it only by its pre
       '--components=controllers,registry,boot,dhcp',
       '--dhcp=dnsmasq',
       `--dhcp-directory=${network.directory}/dhcp`,
-      `--dhcp-ranges=${ranges}`,
+      `--dhcp-ranges=${wishes.ranges}`,
     ],
   });
   const [node] = await lab.rack({ dell: 1 });

@@ -164,6 +164,21 @@ test('a wrong password with Basic is tried once and never again', async () => {
   assert.equal(desk.count(`GET ${system}`), 1);
 });
 
+/** Refuses sessions; requests with Basic are answered when so many are there at the same time. */
+function answerTogether(desk: DeskBmc): { atOnce: number } {
+  const held: (() => void)[] = [];
+  const answers = { atOnce: 1 };
+  desk.intercept = ({ method, path, headers }, response) => {
+    if (method === 'POST') json(response, 503, {});
+    if (headers.authorization === undefined) return method === 'POST';
+    held.push(() => json(response, 200, desk.resources.get(path)));
+    // Time for others to come, should they.
+    if (held.length === answers.atOnce) setImmediate(() => held.splice(0).forEach((answer) => answer()));
+    return true;
+  };
+  return answers;
+}
+
 for (const [where, usesUpSessions] of [
   ['has no sessions', false],
   ['has used them up', true],
@@ -182,21 +197,11 @@ for (const [where, usesUpSessions] of [
 
   test(`where a BMC ${where}, the others follow once the right password was taken`, async () => {
     await using desk = await DeskBmc.start({ sessions: usesUpSessions });
-    const held: (() => void)[] = [];
-    let together = 1;
-    desk.intercept = ({ method, path, headers }, response) => {
-      if (method === 'POST') json(response, 503, {});
-      if (headers.authorization === undefined) return method === 'POST';
-      held.push(() => json(response, 200, desk.resources.get(path)));
-      // Time for others to come, should they.
-      if (held.length === together) setImmediate(() => held.splice(0).forEach((answer) => answer()));
-      return true;
-    };
+    const answers = answerTogether(desk);
     await using bmc = talkTo(desk);
     const first = readSystem(bmc, system).then(() => {
       assert.equal(basicOf(desk).length, 1);
-      // From here on they are answered only when two are there at the same time.
-      together = 2;
+      answers.atOnce = 2;
     });
     await Promise.all([first, readSystem(bmc, system), readSystem(bmc, system)]);
     assert.equal(basicOf(desk).length, 3);
@@ -394,20 +399,11 @@ test('a BMC whose sessions were used up is asked for one again after half an hou
 test('a password that was taken with Basic waits for no proof when sessions are refused again after half an hour', async () => {
   await using desk = await DeskBmc.start();
   const clock = new DeskClock();
-  const held: (() => void)[] = [];
-  let together = 1;
-  desk.intercept = ({ method, path, headers }, response) => {
-    if (method === 'POST') json(response, 503, {});
-    if (headers.authorization === undefined) return method === 'POST';
-    held.push(() => json(response, 200, desk.resources.get(path)));
-    if (held.length === together) held.splice(0).forEach((answer) => answer());
-    return true;
-  };
+  const answers = answerTogether(desk);
   await using bmc = talkTo(desk, { clock });
   await readSystem(bmc, system);
   clock.advance(31 * 60_000);
-  // Answered only when both are there.
-  together = 2;
+  answers.atOnce = 2;
   await Promise.all([readSystem(bmc, system), readSystem(bmc, system)]);
 });
 
