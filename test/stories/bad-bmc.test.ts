@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { minutes } from '@metal/kube/decide.ts';
+import { addInlineServer } from '@metal/lab/inline-server.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
 
 const openLab = labsOfFile();
@@ -68,8 +69,7 @@ test('a password that was put right at the BMC is tried once more for each chang
   const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
   await lab.plugIn(node);
   const { status } = await lab.bmc(node).explains(/put right at the BMC, annotate the BMCSecret to have it tried/);
-  const touch = (word: string) =>
-    lab.client.mergePatch(BMCSecret, { name: node.name }, { metadata: { annotations: { 'example.org/try': word } } });
+  const touch = (word: string) => lab.annotateSecret(node.name, word);
 
   await touch('now');
   await lab.bmc(node).until('is rejected anew', (bmc) => {
@@ -82,6 +82,82 @@ test('a password that was put right at the BMC is tried once more for each chang
   node.bmc.password = Buffer.from(data?.password ?? '', 'base64').toString();
   await touch('and now');
   await lab.bmc(node).reaches('Enabled');
+  assert.equal(node.bmc.access.failedLogins, 2);
+});
+
+test('an account that got the right to log in is tried when its BMCSecret is annotated', async () => {
+  await using lab = await openLab({ speed: 100 });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  const logins = { path: '/SessionService/Sessions' };
+  node.bmc.answer(403, logins);
+  await lab.plugIn(node);
+  const bmc = await lab
+    .bmc(node)
+    .explains(
+      /with 403 .*, or give the user the right to log in.* rights were put right at the BMC, annotate the BMCSecret to have it tried/,
+    );
+  assert.equal(bmc.status?.rejectedLogin?.address, node.bmc.url);
+  const askedFor = () => node.bmc.requests.filter(({ path }) => path.endsWith(logins.path)).length;
+  assert.equal(askedFor(), 1);
+
+  await node.bmc.heal();
+  await lab.annotateSecret(node.name, 'now');
+  await lab.bmc(node).reaches('Enabled');
+  assert.equal(askedFor(), 2);
+});
+
+/** The BMCSecret may have to be converted before it is known what was rejected. */
+const isRejected = ({ status }: Server) => status?.rejectedLogin !== undefined;
+
+test('of a server with its BMC inline, too, a wrong password is tried once, however often the operator restarts', async () => {
+  await using lab = await openLab({ operator: 'none', speed: 1 });
+  const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
+  const first = await lab.startOperatorProcess();
+  const { metadata } = await addInlineServer(lab, node);
+  const { metadata: judged, status } = await lab.server(node).until('is rejected', isRejected);
+  assert.equal(status?.rejectedLogin?.address, node.bmc.url);
+  assert.doesNotMatch(JSON.stringify(status), /fleet-password|another-one/);
+  await first.kill();
+
+  for (const vendor of ['dell', 'hpe'] as const) {
+    await using _next = await lab.startOperatorProcess();
+    // What comes last is seen last.
+    const [other] = await lab.rack({ [vendor]: 1 });
+    assert.ok(other);
+    await addInlineServer(lab, other);
+    await lab.server(other).reaches('Discovery');
+  }
+  assert.equal(node.bmc.access.failedLogins, 1);
+  const { resourceVersion } = (await lab.server(node).exists()).metadata;
+  assert.equal(resourceVersion, judged.resourceVersion, 'nothing new is said');
+
+  await lab.patchSecret(metadata.name, { password: 'another-one' });
+  await using _last = await lab.startOperatorProcess();
+  const server = await lab.server(node).reaches('Discovery');
+  assert.equal(server.status?.rejectedLogin, undefined);
+  assert.equal(node.bmc.access.failedLogins, 1);
+});
+
+test('a password that was put right at an inline BMC is tried once more for each change of the BMCSecret', async () => {
+  await using lab = await openLab({ speed: 100 });
+  const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
+  const { metadata } = await addInlineServer(lab, node);
+  const { status } = await lab.server(node).until('is rejected', isRejected);
+  await lab.server(node).explains(/put right at the BMC, annotate the BMCSecret to have it tried/);
+  const touch = (word: string) => lab.annotateSecret(metadata.name, word);
+
+  await touch('now');
+  await lab.server(node).until('is rejected anew', (server) => {
+    const { bmcSecretVersion } = server.status?.rejectedLogin ?? {};
+    return bmcSecretVersion !== undefined && bmcSecretVersion !== status?.rejectedLogin?.bmcSecretVersion;
+  });
+  assert.equal(node.bmc.access.failedLogins, 2);
+
+  node.bmc.password = 'fleet-password';
+  await touch('and now');
+  const server = await lab.server(node).says('Available');
+  assert.equal(server.status?.rejectedLogin, undefined);
   assert.equal(node.bmc.access.failedLogins, 2);
 });
 

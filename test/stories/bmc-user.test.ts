@@ -409,6 +409,29 @@ test('an operator that was locked out before it was restarted comes in with the 
   assert.equal(rejectedLogins(node), 1);
 });
 
+test('a BMCUser for the account of the operator goes on when that is let in again', async () => {
+  await using lab = await openLab({ speed: 60 });
+  const [node] = await lab.rack({ generic: 1 });
+  assert.ok(node);
+  const { username } = node.bmc;
+  await lab.client.create(BMCSecret, {
+    metadata: { name: 'given' },
+    stringData: { username, password: 'long-enough-1' },
+  });
+  node.bmc.answer(403, { path: '/SessionService/Sessions' });
+  const logins = () => node.bmc.requests.filter(({ path }) => path.endsWith('/SessionService/Sessions')).length;
+  await lab.plugIn(node);
+  await lab.bmc(node).says('AuthenticationFailed');
+  await createUser(lab, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: 'given' } });
+  await lab.user('ada').says('BMCNotReady');
+  assert.equal(logins(), 2, 'the password of the BMCUser was tried');
+
+  await node.bmc.heal();
+  await lab.annotateSecret(node.name, 'now');
+  await lab.user('ada').says('PasswordVerified');
+  assert.equal(node.bmc.password, 'long-enough-1');
+});
+
 test('a password that the BMC rejected is not tried again for a BMCUser with the same one', async () => {
   await using lab = await openLab();
   const node = await lab.fleet.add({ vendor: 'generic', password: 'another-one' });

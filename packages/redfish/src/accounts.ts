@@ -122,8 +122,8 @@ export async function tryLogin(options: BmcOptions, { signal }: CallOptions = {}
   } catch (error) {
     // A session was opened: the password is right, whatever the account may read.
     if (isLoggedIn && error instanceof RedfishError) return 'accepted';
+    if (error instanceof RedfishError && error.status === 403) return 'forbidden';
     if (error instanceof RedfishError && error.code === 'AuthenticationFailed') return 'rejected';
-    if (error instanceof RedfishError && error.code === 'Forbidden') return 'forbidden';
     throw error;
   }
 }

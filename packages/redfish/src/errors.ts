@@ -6,8 +6,9 @@ export const redfishErrorCatalogue = {
   AuthenticationFailed: {
     retry: 'blocked',
     meaning:
-      'The BMC rejected user name or password. They are not sent again until they change, so that the account is not locked.',
-    remedy: 'Correct the BMCSecret; the new password is tried at once.',
+      'The BMC does not let the user log in with this password. User name and password are not sent again until they change, so that the account is not locked.',
+    remedy:
+      'Correct the BMCSecret; the new password is tried at once. If password or rights were put right at the BMC instead, annotate the BMCSecret to have it tried.',
   },
   Forbidden: {
     retry: 'blocked',

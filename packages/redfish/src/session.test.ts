@@ -102,8 +102,8 @@ test('an account that may not log in is not tried again', async () => {
     return method === 'POST';
   };
   await using bmc = talkTo(desk);
-  await assert.rejects(readSystem(bmc, system), { code: 'Forbidden', status: 403 });
-  await assert.rejects(readSystem(bmc, system), { code: 'Forbidden' });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed', status: 403 });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
   assert.equal(desk.count(login), 1);
 });
 

@@ -50,7 +50,7 @@ const sessionsRefusedForMs = 30 * 60_000;
  *
  *   unknown ──login──► session ──401 (expired)──► unknown
  *      │ └─no sessions there, or refused with anything but 401/403──► basic, one request at a time until one succeeds
- *      └──401/403, on login or with Basic──► rejected: no traffic until new credentials come
+ *      └──401/403 on login, 401 with Basic──► rejected: no traffic until new credentials come
  */
 export class Authentication {
   readonly #options: AuthenticationOptions;
@@ -225,9 +225,10 @@ export class Authentication {
     this.#proven = undefined;
     const { origin } = this.#options;
     this.#pass = undefined;
+    const remedy = status === 403 ? ', or give the user the right to log in' : '';
     this.#rejection = new RedfishError({
-      code: status === 403 ? 'Forbidden' : 'AuthenticationFailed',
-      message: `${origin} rejected user "${this.#credentials.username}" with ${status}${messageIds.length > 0 ? ` (${messageIds.join(', ')})` : ''}; correct the credentials. They are not sent again until they change, so that the account is not locked`,
+      code: 'AuthenticationFailed',
+      message: `${origin} rejected user "${this.#credentials.username}" with ${status}${messageIds.length > 0 ? ` (${messageIds.join(', ')})` : ''}; correct the credentials${remedy}. User and password are not sent again until they change, so that the account is not locked`,
       status,
       messageIds,
     });

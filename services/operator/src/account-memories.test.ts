@@ -24,7 +24,7 @@ test('accounts of one BMC take turns, also after a failure; other BMCs are not w
 
 test('an answer belongs to the password that was tried', () => {
   const memory = new AccountMemory();
-  memory.tried(password('one'), 'rejected', 5);
+  memory.tried(password('one'), 'rejected', 5, { whileLockedOut: false });
   assert.equal(memory.trialOf(password('one'))?.answer, 'rejected');
   assert.equal(memory.trialOf(password('two')), undefined);
   assert.equal(memory.rejectedAt, 5);
@@ -34,7 +34,7 @@ test('while a password is on its way nothing is known, but when a login was reje
   const memory = new AccountMemory();
   memory.freshSecret = 'uid';
   memory.placed(password('one'));
-  memory.tried(password('one'), 'rejected', 5);
+  memory.tried(password('one'), 'rejected', 5, { whileLockedOut: false });
   assert.equal(memory.trial?.afterPlacing, true);
   memory.beginPlacing();
   assert.deepEqual([memory.trial, memory.look, memory.freshSecret], [undefined, undefined, undefined]);

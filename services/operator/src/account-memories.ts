@@ -16,6 +16,8 @@ export interface LoginTrial {
   readonly at: number;
   /** This process had put that very password on the BMC before. */
   readonly afterPlacing: boolean;
+  /** The operator itself was not let in at that time. */
+  readonly whileLockedOut: boolean;
 }
 
 /** The BMC would not do what was asked; pointless to ask again for the same. */
@@ -63,8 +65,8 @@ export class AccountMemory {
     return this.#placed?.reveal() === password.reveal();
   }
 
-  tried(password: Password, answer: LoginAnswer, at: number): void {
-    this.trial = { password, answer, at, afterPlacing: this.isPlaced(password) };
+  tried(password: Password, answer: LoginAnswer, at: number, { whileLockedOut }: { whileLockedOut: boolean }): void {
+    this.trial = { password, answer, at, afterPlacing: this.isPlaced(password), whileLockedOut };
     if (answer !== 'accepted') this.rejectedAt = at;
   }
 

@@ -49,7 +49,7 @@ export type EventsProblem = 'EventServiceMissing' | 'EventServiceDisabled' | 'Su
 
 const longestRetryMs = 120_000;
 
-/** The BMC knows the password to be wrong: another try brings the account closer to its lock. */
+/** The BMC does not take the login, and may count that: another try brings the account closer to its lock. */
 export const isRejection = ({ code }: RedfishError): boolean => code === 'AuthenticationFailed';
 
 /** What this process last saw of a BMC. Lost on restart, and then simply looked up again, unless it was a rejected login. */
@@ -75,6 +75,8 @@ export class BmcMemory {
 
   /** Doubles the pause from 1 s to 2 min, less up to a quarter at random so that a rack does not retry in step. */
   failed(error: RedfishError, now: number, random: number): void {
+    // What an unreachable BMC did not hear does not make the password another one.
+    if (this.failure !== undefined && isRejection(this.failure.error) && !isRejection(error)) return;
     const count = (this.failure?.count ?? 0) + 1;
     const pauseMs = Math.min(1_000 * 2 ** (count - 1), longestRetryMs) * (1 - random / 4);
     // That it is left alone after failures is no news; what failed is.

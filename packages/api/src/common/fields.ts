@@ -143,6 +143,14 @@ export const toleration = () =>
     effect: z.enum(['NoBind', 'Evict']).optional().describe('Effect that is tolerated; empty tolerates both.'),
   });
 
+/** A rejected login brings the account closer to its lock: no process tries it again while all of this is as it was. */
+export const rejectedLogin = () =>
+  z.object({
+    bmcSecretVersion: z.string().describe('UID and version of the BMCSecret with the password.'),
+    address: z.string().describe('Where it was tried, as in https://192.0.2.7:443.'),
+    message: z.string().describe('What came of it.'),
+  });
+
 /** How a BMC is spoken to. `tls` is an addition to v0.7.0. */
 export const protocol = () =>
   z.object({

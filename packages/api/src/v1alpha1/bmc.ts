@@ -13,6 +13,7 @@ import {
   localRef,
   macAddress,
   protocol,
+  rejectedLogin,
   time,
   version,
   why,
@@ -62,14 +63,6 @@ const reset = z.object({
   attempts: int32().min(0).describe('Resets since the BMC last answered.'),
 });
 
-/** A rejected login brings the account closer to its lock: no process tries it again while all of this is as it was. */
-const rejectedLogin = z.object({
-  bmcSecretVersion: z.string().describe('UID and version of the BMCSecret with the password.'),
-  address: z.string().describe('Where it was tried, as in https://192.0.2.7:443.'),
-  generation: int64().describe('Generation of the BMC object.'),
-  message: z.string().describe('What came of it.'),
-});
-
 const status = z.object({
   macAddress: z
     .string()
@@ -95,7 +88,10 @@ const status = z.object({
     .string()
     .optional()
     .describe('SSH host key that was seen first; another one is refused from then on.'),
-  rejectedLogin: rejectedLogin.optional().describe('The login that the BMC rejected; it is not tried again.'),
+  rejectedLogin: rejectedLogin()
+    .extend({ generation: int64().describe('Generation of the BMC object.') })
+    .optional()
+    .describe('The login that the BMC rejected; it is not tried again.'),
   conditions: conditions(),
 });
 

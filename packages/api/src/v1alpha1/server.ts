@@ -15,6 +15,7 @@ import {
   powerWish,
   protocol,
   quantity,
+  rejectedLogin,
   taint,
   time,
   version,
@@ -237,6 +238,9 @@ const status = z.object({
     })
     .optional()
     .describe('Why the state is Error.'),
+  rejectedLogin: rejectedLogin()
+    .optional()
+    .describe('The login that the BMC of spec.bmc rejected; it is not tried again.'),
   conditions: conditions(),
 });
 

@@ -1,7 +1,7 @@
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { Turn } from '@metal/kube/controller.ts';
 import type { OperatorContext } from '../../context.ts';
-import { convertedKeysAnnotation } from './conversion.ts';
+import { convertedKeysAnnotation } from '../../bmc-secret-conversion.ts';
 import type { BmcSecretAction, BmcSecretFacts } from './facts.ts';
 
 type SecretTurn = Turn<BMCSecret, BmcSecretFacts, OperatorContext>;

@@ -1,7 +1,7 @@
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { OperatorContext } from '../../context.ts';
 import { missingKeyOf } from '../../secret-value.ts';
-import { type Conversion, isConvertible, planConversion } from './conversion.ts';
+import { type Conversion, isConvertible, planConversion } from '../../bmc-secret-conversion.ts';
 import type { BmcSecretReason } from './reasons.ts';
 
 /** It has no status: there is but one phase. */

@@ -103,7 +103,7 @@ async function tryLogin(turn: UserTurn): Promise<void> {
   const answer = await context.accounts.inTurn(name, () =>
     context.access.tryLogin(name, connection, credentials, signal),
   );
-  memory.tried(credentials.password, answer, context.clock.now());
+  memory.tried(credentials.password, answer, context.clock.now(), { whileLockedOut: !facts.isBmcReady });
   if (answer === 'accepted') memory.forgetPlacing();
   const { username, password } = connection;
   if (answer !== 'accepted' && facts.isOwnAccount && facts.isPlaced)

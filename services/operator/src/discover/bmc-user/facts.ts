@@ -9,7 +9,7 @@ import { type Connection, connectionOf } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isRejection } from '../../observations.ts';
 import { spread } from '../../spread.ts';
-import { memoryOf } from '../bmc/login.ts';
+import { memoryOf } from '../../login.ts';
 import type { BmcUserReason } from './reasons.ts';
 import { printTime, type Rotation, rotationOf } from './rotation.ts';
 import { type NamedSecret, namedSecretOf, obstacleInSecret } from './secret.ts';
@@ -92,15 +92,15 @@ export function readBmcUserFacts(user: BMCUser, context: OperatorContext, { now 
   const secret = namedSecretOf(user, caches.bmcSecrets);
   const isOwnAccount = connection?.username === user.spec.userName;
   const isHandedOver = !isOwnAccount || bmc?.spec?.bmcSecretRef.name === secret?.name;
-  const login = loginOf(user, secret, memory);
+  const failure = bmc && memoryOf(bmc, connection, context).failure;
+  // What failed a moment ago is not asked again before the BMC's own controller has seen it answer.
+  const isBmcReady = bmc?.status?.state === 'Enabled' && connection !== undefined && failure === undefined;
+  const login = loginOf(user, secret, { memory, isBmcReady });
   const isRecorded = isRecordedAsEffective(user, secret);
   const isEffective = isRecorded || (login === 'accepted' && isHandedOver);
   const lastRotation = lastRotationOf(user, secret, isEffective, memory);
   const passwordExpiration = memory.look?.account?.passwordExpiration;
   const rotation = rotationOf(user, { lastRotation, passwordExpiration, now });
-  const failure = bmc && memoryOf(bmc, connection, context).failure;
-  // What failed a moment ago is not asked again before the BMC's own controller has seen it answer.
-  const isBmcReady = bmc?.status?.state === 'Enabled' && connection !== undefined && failure === undefined;
   const isFresh = secret !== undefined && memory.freshSecret === secret.uid;
   const isLockedOut = isOwnAccount && failure !== undefined && isRejection(failure.error);
   const isWhatWasRejected = secret?.credentials.password.reveal() === connection?.password.reveal();
@@ -151,10 +151,16 @@ function obstacleOf(user: BMCUser, bmc: BMC | undefined, isUsable: boolean): Hin
   };
 }
 
-function loginOf({ status }: BMCUser, secret: NamedSecret | undefined, memory: AccountMemory): Login {
+function loginOf(
+  { status }: BMCUser,
+  secret: NamedSecret | undefined,
+  { memory, isBmcReady }: { memory: AccountMemory; isBmcReady: boolean },
+): Login {
   if (secret === undefined) return 'untested';
   const trial = memory.trialOf(secret.credentials.password);
   if (trial === undefined) return status?.rejectedBMCSecretVersion === secret.version ? 'rejected' : 'untested';
+  // The operator comes in again: the account was given the right that it lacked.
+  if (trial.answer === 'forbidden' && trial.whileLockedOut && isBmcReady) return 'untested';
   if (trial.answer !== 'rejected') return trial.answer;
   return trial.afterPlacing ? 'rejected' : 'unknownToBmc';
 }

@@ -5,7 +5,7 @@ import { type BmcMemory, isRejection } from '../../observations.ts';
 import type { RejectedLogin } from '../../rejected-login.ts';
 import { spread } from '../../spread.ts';
 import type { BmcReason } from './reasons.ts';
-import { memoryOf } from './login.ts';
+import { memoryOf } from '../../login.ts';
 import { type BmcOperation, operationOf, type ResetFacts, resetFactsOf } from './resets.ts';
 import { planSystems, type SystemsPlan } from './systems.ts';
 

@@ -1,4 +1,5 @@
 import { act, type Decision, go, minutes, type PhaseTable, rowsOf, wait } from '@metal/kube/decide.ts';
+import { ifPutRightAtTheBmc } from '../../rejected-login.ts';
 import type { BmcAction, BmcFacts, BmcPhase } from './facts.ts';
 import type { BmcReason } from './reasons.ts';
 
@@ -58,7 +59,7 @@ function awaitHuman({ mayRepeat, retryInMs, reason, message }: NonNullable<BmcFa
     return wait(
       untilSomebodyActs,
       reason,
-      `${message}; not tried again until the spec of the BMC, its BMCSecret or the address of its Endpoint changes; if the password was put right at the BMC, annotate the BMCSecret to have it tried`,
+      `${message}; not tried again until the spec of the BMC, its BMCSecret or the address of its Endpoint changes; ${ifPutRightAtTheBmc}`,
     );
   return retryInMs > 0 ? wait(retryInMs, reason, message) : act('observe', 'PeriodicLook');
 }

@@ -39,9 +39,9 @@ const obstacleReasons = {
 const failureReasons = {
   AuthenticationFailed: {
     meaning:
-      'The BMC rejected user name or password, or they could not be had. They are not sent again, so that the account is not locked.',
+      'The BMC does not let the user log in with this password, or user name and password could not be had. They are not sent again, so that the account is not locked.',
     remedy:
-      'Correct the BMCSecret; the BMC is tried again at once. If the password was put right at the BMC, annotate the BMCSecret.',
+      'Correct the BMCSecret; the BMC is tried again at once. If password or rights were put right at the BMC, annotate the BMCSecret.',
   },
   Forbidden: {
     meaning: 'The account exists, but may not do what is needed.',

@@ -5,7 +5,9 @@ import type { BmcAccess } from '../../bmc-access.ts';
 import { inlineLineOf } from '../../bmc-key.ts';
 import type { OperatorConfig } from '../../config.ts';
 import type { OperatorCaches, OperatorContext } from '../../context.ts';
+import { memoryOfInline } from '../../login.ts';
 import type { PowerCause, SystemMemory } from '../../observations.ts';
+import type { RejectedLogin } from '../../rejected-login.ts';
 import { spread } from '../../spread.ts';
 import type { ServerReason } from './reasons.ts';
 
@@ -21,6 +23,8 @@ export interface BmcFacts {
     readonly reason: ServerReason;
     readonly message: string;
   };
+  /** What an inline BMC rejected. That of a BMC object is recorded there. */
+  readonly rejectedLogin: RejectedLogin | undefined;
 }
 
 export interface PowerFacts {
@@ -59,16 +63,24 @@ export function bmcFacts(server: Server, context: Surroundings): BmcFacts {
   return facts;
 }
 
-function wayToMachine(server: Server, { caches, config }: Surroundings): BmcFacts {
-  const bmcName = server.spec.bmcRef?.name;
-  if (bmcName === undefined || bmcName === '') {
-    const { connection, obstacle } = inlineConnectionOf(server, caches, config);
-    const bmc =
-      obstacle === undefined
-        ? answering
-        : { answers: false, exists: false, reason: 'BMCNotUsable' as const, message: obstacle.message };
-    return { bmcName: inlineLineOf(server), connection, bmc };
-  }
+function wayToMachine(server: Server, context: Surroundings): BmcFacts {
+  const bmcName = server.spec.bmcRef?.name ?? '';
+  return bmcName === '' ? wayToInlineBmc(server, context) : { ...wayToBmc(bmcName, context), rejectedLogin: undefined };
+}
+
+function wayToInlineBmc(server: Server, context: Surroundings): BmcFacts {
+  const { connection, obstacle } = inlineConnectionOf(server, context.caches, context.config);
+  const bmc =
+    obstacle === undefined
+      ? answering
+      : { answers: false, exists: false, reason: 'BMCNotUsable' as const, message: obstacle.message };
+  // Without credentials or address nobody can tell whether they would be others.
+  const rejectedLogin =
+    connection === undefined ? server.status?.rejectedLogin : memoryOfInline(server, connection, context).rejectedLogin;
+  return { bmcName: inlineLineOf(server), connection, bmc, rejectedLogin };
+}
+
+function wayToBmc(bmcName: string, { caches, config }: Surroundings): Omit<BmcFacts, 'rejectedLogin'> {
   const bmc = caches.bmcs.get(bmcName);
   if (bmc === undefined) {
     const message = `BMC "${bmcName}" of spec.bmcRef does not exist; create it, or correct spec.bmcRef`;

@@ -1,6 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { condition, type Explanation, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
+import { ifPutRightAtTheBmc } from '../../rejected-login.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
 import { cleanupStatus } from './cleanup-report.ts';
 import { hardwareFields, networkInterfacesOf, networkInterfacesOfBmc } from './hardware.ts';
@@ -33,6 +34,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       evictionSince: facts.eviction?.since,
       cleanup: cleanupStatus(server, facts, outcome),
       failure: outcome.phase === 'Error' ? facts.failure : undefined,
+      rejectedLogin: facts.rejectedLogin,
     },
     conditions: [
       readyCondition(server, outcome, settledAs(outcome)),
@@ -96,7 +98,12 @@ function discoveredCondition(server: Server, { inventory }: ServerFacts, phase: 
   });
 }
 
-function reachableCondition(server: Server, { bmc }: ServerFacts): ReportedCondition {
+function reachableCondition(server: Server, { bmc, rejectedLogin }: ServerFacts): ReportedCondition {
+  if (rejectedLogin !== undefined)
+    return condition(server, 'BMCReachable', 'False', {
+      reason: 'AuthenticationFailed',
+      message: `${rejectedLogin.message}; ${ifPutRightAtTheBmc}`,
+    });
   if (bmc.answers)
     return condition(server, 'BMCReachable', 'True', { reason: 'Connected', message: 'the BMC of the server answers' });
   return condition(server, 'BMCReachable', 'False', { reason: bmc.reason, message: bmc.message });

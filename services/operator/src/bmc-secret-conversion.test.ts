@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
-import { convertedKeysAnnotation, planConversion } from './conversion.ts';
+import { convertedKeysAnnotation, planConversion } from './bmc-secret-conversion.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
-import { BmcAccess } from '../../bmc-access.ts';
-import type { Connection } from '../../connection.ts';
-import type { OperatorCaches } from '../../context.ts';
-import { loginOf, memoryOf } from './login.ts';
+import { BmcAccess } from './bmc-access.ts';
+import type { Connection } from './connection.ts';
+import type { OperatorCaches } from './context.ts';
+import { loginOf, memoryOf, memoryOfInline } from './login.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const rejection = new RedfishError({ code: 'AuthenticationFailed', message: 'rejected user "root"', status: 401 });
@@ -118,7 +119,68 @@ test('that a BMCSecret is converted by ourselves does not make it another one', 
 
 test('a BMCSecret that stays as it was written is told by its version', () => {
   const written = { ...secret, data: {}, stringData: { username: 'root', password: 'wrong' } };
-  assert.equal(loginOf(bmcOf(1), connection, operator(written)), undefined);
-  assert.ok(loginOf(bmcOf(1), connection, operator(written, false)));
-  assert.ok(loginOf(bmcOf(1), connection, operator({ ...written, immutable: true })));
+  assert.equal(loginOf({ bmcSecretName: 'a' }, connection, operator(written)), undefined);
+  assert.ok(loginOf({ bmcSecretName: 'a' }, connection, operator(written, false)));
+  assert.ok(loginOf({ bmcSecretName: 'a' }, connection, operator({ ...written, immutable: true })));
 });
+
+const inlineServer = (generation: number, status?: Server['status']): Server => ({
+  apiVersion,
+  kind: 'Server',
+  metadata: { name: 'a', uid: 'server', generation },
+  spec: {
+    systemUUID: '00000000-0000-0000-0000-000000000001',
+    bmc: { protocol: { name: 'Redfish', port: 443 }, address: '192.0.2.1', bmcSecretRef: { name: 'a' } },
+  },
+  ...(status === undefined ? {} : { status }),
+});
+
+/** The status of a server whose inline BMC rejected this process. */
+function recordedInline(): NonNullable<Server['status']> {
+  const process = operator(secret);
+  memoryOfInline(inlineServer(1), connection, process);
+  process.access.failed('server/a', connection, rejection);
+  const { rejectedLogin } = memoryOfInline(inlineServer(1), connection, process);
+  assert.deepEqual(rejectedLogin, {
+    bmcSecretVersion: 'secret/1',
+    address: 'https://192.0.2.1:443',
+    message: 'rejected user "root"',
+  });
+  return { rejectedLogin };
+}
+
+test('what an inline BMC rejected is not tried again by the next process, whatever else of the server changed', () => {
+  const next = operator(secret);
+  assert.ok(memoryOfInline(inlineServer(7, recordedInline()), connection, next).failure);
+  assert.throws(() => next.access.line('server/a', connection), { code: 'AuthenticationFailed' });
+});
+
+test('a BMC that cannot be reached any more has rejected the password all the same', () => {
+  const process = operator(secret);
+  memoryOfInline(inlineServer(1), connection, process);
+  process.access.failed('server/a', connection, rejection);
+  const { rejectedLogin } = memoryOfInline(inlineServer(1), connection, process);
+  process.access.failed('server/a', connection, new RedfishError({ code: 'Unreachable', message: 'it is away' }));
+  assert.deepEqual(memoryOfInline(inlineServer(1), connection, process).rejectedLogin, rejectedLogin);
+  process.bmcSecrets.absorb(secretOf('2', 'wrong'));
+  assert.equal(memoryOfInline(inlineServer(1), connection, process).failure, undefined);
+});
+
+for (const [what, now, connected] of [
+  ['another version of the BMCSecret', secretOf('2', 'wrong'), connection],
+  ['another address', secret, at('192.0.2.2', 'wrong')],
+] as const) {
+  test(`${what} is tried at an inline BMC, by the process that was told and by the next one`, () => {
+    const process = operator(secret);
+    memoryOfInline(inlineServer(1), connection, process);
+    process.access.line('server/a', connection);
+    process.access.failed('server/a', connection, rejection);
+    assert.ok(memoryOfInline(inlineServer(1), connection, process).failure);
+    if (now !== secret) process.bmcSecrets.absorb(now);
+    for (const each of [process, operator(now)]) {
+      const { failure, rejectedLogin } = memoryOfInline(inlineServer(1, recordedInline()), connected, each);
+      assert.deepEqual([failure, rejectedLogin], [undefined, undefined]);
+      assert.ok(each.access.line('server/a', connected));
+    }
+  });
+}
