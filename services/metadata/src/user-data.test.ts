@@ -12,7 +12,7 @@ import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { metadataAddressesAnnotation } from '@metal/api/wire/contract.ts';
 import { application } from '@metal/http/listen.ts';
 import { RateLimit } from '@metal/http/rate-limit.ts';
-import { createKubeClient } from '@metal/kube/client.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { silentEvents } from '@metal/kube/events.ts';
 import { handClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
@@ -130,7 +130,7 @@ async function openHall() {
     allLeft: allLeft.promise,
     askOnce: () => answerTo(begin()),
     /** As the boot service asks, over the same connections. */
-    boots: () => client.find(Server, { name: 'booting' }, { signal: AbortSignal.timeout(10_000) }),
+    boots: () => client.find(Server, { name: 'booting' }, { signal: AbortSignal.timeout(60_000) }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -140,6 +140,21 @@ async function answerTo(sent: ClientRequest): Promise<Answer> {
   const text = Buffer.concat(await response.toArray()).toString();
   return { status: response.statusCode, retryAfter: response.headers['retry-after'], text };
 }
+
+test('user data of a claim that was evicted is given to nobody, also while its server still says Reserved', async () => {
+  const client: Pick<KubeClient, 'find'> = { find: () => assert.fail('nothing is read') };
+  const reader = new UserDataReader({
+    client,
+    events: silentEvents,
+    clock: handClock(),
+    log: pino({ level: 'silent' }),
+  });
+  const { serverClaimRef } = server.spec;
+  assert.ok(serverClaimRef);
+  const evicted = { ...server, spec: { ...server.spec, serverClaimRef: { ...serverClaimRef, evicted: true } } };
+  const { reason } = await reader.of(evicted, new AbortController().signal);
+  assert.equal(reason, 'the claim of this server was evicted');
+});
 
 test('a hall that asks for its user data at once waits in line, and machines that boot do not wait behind it', async () => {
   await using hall = await openHall();

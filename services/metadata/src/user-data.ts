@@ -55,6 +55,7 @@ export class UserDataReader {
     const ref = spec.serverClaimRef;
     if (ref === undefined) return { reason: 'no claim holds this server' };
     if (status?.state !== 'Reserved') return { reason: `this server is ${status?.state ?? 'Initial'}, not Reserved` };
+    if (ref.evicted === true) return { reason: 'the claim of this server was evicted' };
     const about = server.metadata.name;
     return this.#line.inTurn((deadline) => this.#readOf(ref, { about, deadline, gone }));
   }

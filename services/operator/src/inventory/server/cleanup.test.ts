@@ -216,6 +216,19 @@ test('on its way from the ten-thousandth place a server says some forty things',
   assert.equal(new Set(said.slice(2)).size, 35);
 });
 
+for (const [bootOrder, words] of [
+  [due, 'its boot order could not be restored within 30 min'],
+  [
+    { kind: 'done', devices: ['a'], result: 'AsWanted' },
+    'its boot order is as wanted, but the cleanup did not end within 30 min',
+  ],
+  [lost, 'its boot order is not restored within 30 min; the BMC took the order and does not show it'],
+] as const)
+  test(`an attempt whose time is over with a boot order that is ${bootOrder.kind} fails because ${words}`, () => {
+    const decision = serverPhases.Cleanup.judge({ ...calm, ...bootless({ bootOrder, silentForMs: minutes(30) }) });
+    assert.match((decision.kind === 'wait' && decision.message) || '', new RegExp(words));
+  });
+
 function queued(queue: Partial<QueueFacts>): Partial<ServerFacts> {
   return { cleanup: unclean({ queue: { ...emptyQueue, ...queue } }) };
 }

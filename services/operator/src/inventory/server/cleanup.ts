@@ -89,7 +89,7 @@ export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string
     return `disk ${sharedDisk.wwid} is one of server ${sharedDisk.serverName}, too, and would be erased for both; take it away from one of them, and annotate that one metal.ironcore.dev/operation=rediscover; if it is in use or cannot report, delete its ServerInventory`;
   if (report?.state === 'Succeeded' || silentForMs < timeoutMs) return undefined;
   // One that gets nowhere gives its place away; it comes back when its BMC answers.
-  if (boot === undefined) return `${nextDeed(cleanup)} within ${inWords(timeoutMs)}`;
+  if (boot === undefined) return missedDeed(cleanup);
   return `nothing was heard for ${inWords(timeoutMs)}; ${report === undefined ? boot.explanation : cleanup.progress}`;
 }
 
@@ -106,17 +106,23 @@ function failedSetting({ clearance, bios, bootOrder, timeoutMs }: CleanupFacts):
   if (clearance !== undefined) return undefined;
   if (bios.kind === 'failed') return `its BIOS is not reset: ${bios.message}`;
   if (bootOrder.kind === 'failed') return `its boot order is not restored: ${bootOrder.message}`;
-  const within = `within ${inWords(timeoutMs)}; the BMC took the order`;
   if (bios.kind === 'asked' && bios.forMs >= timeoutMs)
-    return `its BIOS is not reset ${within}, the machine has started since, and the reset is still pending`;
-  if (bootOrder.kind === 'asked' && bootOrder.forMs >= timeoutMs)
-    return `its boot order is not restored ${within} and does not show it`;
+    return `its BIOS is not reset within ${inWords(timeoutMs)}; the BMC took the order, the machine has started since, and the reset is still pending`;
+  if (bootOrder.kind === 'asked' && bootOrder.forMs >= timeoutMs) return bootOrderNotShown(timeoutMs);
   return undefined;
 }
 
-function nextDeed({ policy, bios }: CleanupFacts): string {
-  if (!needsBoot(policy)) return 'its boot order could not be restored';
-  return bios.kind === 'due' ? 'its BIOS could not be reset' : 'what it boots could not be prepared';
+const bootOrderNotShown = (timeoutMs: number): string =>
+  `its boot order is not restored within ${inWords(timeoutMs)}; the BMC took the order and does not show it`;
+
+/** What would have been next, had the time sufficed. */
+function missedDeed({ policy, bios, bootOrder, timeoutMs }: CleanupFacts): string {
+  const within = `within ${inWords(timeoutMs)}`;
+  if (needsBoot(policy))
+    return `${bios.kind === 'due' ? 'its BIOS could not be reset' : 'what it boots could not be prepared'} ${within}`;
+  if (bootOrder.kind === 'done') return `its boot order is as wanted, but the cleanup did not end ${within}`;
+  // It was asked for later than the attempt began, so that its own time is not over.
+  return bootOrder.kind === 'asked' ? bootOrderNotShown(timeoutMs) : `its boot order could not be restored ${within}`;
 }
 
 /** The last attempt is lost: that is for a person. */

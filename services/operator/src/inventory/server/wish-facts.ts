@@ -9,6 +9,7 @@ import {
 } from '@metal/api/wire/contract.ts';
 import type { LocatorLight } from '@metal/redfish/led.ts';
 import type { ResetType } from '@metal/redfish/power.ts';
+import { isHeldBy } from '../../claimability.ts';
 import type { OperatorCaches } from '../../context.ts';
 import type { SentSetting, SystemMemory } from '../../observations.ts';
 import { type BootFacts, bootFactsOf } from './boot-facts.ts';
@@ -132,5 +133,6 @@ function mayBegin({ metadata, spec }: ServerMaintenance, server: Server, { claim
   if (spec.policy !== 'OwnerApproval') return false;
   const ref = server.spec.serverClaimRef;
   if (ref === undefined) return true;
-  return claims.get(ref)?.metadata.labels?.[maintenanceApprovedLabel] !== undefined;
+  const claim = claims.get(ref);
+  return claim?.metadata.labels?.[maintenanceApprovedLabel] !== undefined && isHeldBy(server, claim);
 }
