@@ -1,19 +1,25 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect as connectSecurely } from 'node:tls';
+import { startEndpoints } from '@metal/all-in-one/endpoints.ts';
 import { type Authority, createAuthority } from '@metal/controlplane/certificates.ts';
 import { CertificateRenewal, readCertificate } from '@metal/http/certificate.ts';
 import { application, listenOn } from '@metal/http/listen.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
+import { readConfig } from '@metal/operator/config.ts';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
 
 const openLab = labsOfFile();
+/** One that waits for what does not come fails instead of waiting for ever. */
+const patience = { timeout: 120_000 };
 
 /** As a Secret of type kubernetes.io/tls is mounted. */
 async function certificateDirectory(): Promise<AsyncDisposable & { path: string }> {
@@ -95,6 +101,54 @@ test('a certificate that is replaced is shown, and one without its key is not', 
   assert.equal(await answeredUnder(second, listening.url), 404);
   await assert.rejects(answeredUnder(first, listening.url), /self-signed certificate|unable to verify/);
 });
+
+test('files that are being written, empty or half there, are no certificate, and neither is another one’s key', async () => {
+  await using directory = await certificateDirectory();
+  const authority = await createAuthority('of the site');
+  const files = { certificateFile: join(directory.path, 'tls.crt'), keyFile: join(directory.path, 'tls.key') };
+  await writeCertificate(directory.path, authority);
+  const [certificate, key] = [await readFile(files.certificateFile, 'utf8'), await readFile(files.keyFile, 'utf8')];
+  assert.deepEqual(await readCertificate(files), { certificatePem: certificate, keyPem: key });
+  const unfinished = (text: string) => ['', text.slice(0, text.length / 2)];
+  for (const text of unfinished(certificate)) {
+    await writeFile(files.certificateFile, text);
+    await assert.rejects(readCertificate(files), /tls\.crt and .*tls\.key are no certificate with its key/);
+  }
+  await writeFile(files.certificateFile, certificate);
+  for (const text of [...unfinished(key), (await authority.issue({ commonName: 'another' })).keyPem]) {
+    await writeFile(files.keyFile, text);
+    await assert.rejects(readCertificate(files), /tls\.crt and .*tls\.key are no certificate with its key/);
+  }
+});
+
+test(
+  'the certificate of metrics is renewed as well, and one that cannot be read at the start is named',
+  patience,
+  async () => {
+    await using directory = await certificateDirectory();
+    const first = await createAuthority('first');
+    await writeCertificate(directory.path, first);
+    const flags = ['--components=metadata', '--metrics-bind-address=127.0.0.1:0', '--health-probe-bind-address=0'];
+    const config = readConfig([...flags, `--metrics-cert-path=${directory.path}`], {});
+    const shown = Promise.withResolvers<undefined>();
+    const log = pino({}, { write: (line) => line.includes('a new certificate is shown') && shown.resolve(undefined) });
+    const options = { guard: async () => false, obstacle: async () => undefined, clock: createClock(1_000), log };
+    await using endpoints = await startEndpoints(config, new Registry(), options);
+    const url = `${endpoints.metricsUrl}/metrics`;
+    assert.equal(endpoints.healthUrl, undefined);
+    assert.equal(await answeredUnder(first, url), 401);
+    const second = await createAuthority('second');
+    await writeCertificate(directory.path, second);
+    await shown.promise;
+    assert.equal(await answeredUnder(second, url), 401);
+
+    await writeFile(join(directory.path, 'tls.key'), 'half written');
+    await assert.rejects(
+      startEndpoints(config, new Registry(), options),
+      /^ConfigError: --metrics-cert-path: .*tls\.key are/,
+    );
+  },
+);
 
 test('over TLS, too, who says nothing makes room, and a request that is under way is not cut off', async () => {
   const authority = await createAuthority('of the site');

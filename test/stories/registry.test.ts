@@ -10,14 +10,16 @@ import { runProbe } from '@metal/probe/run-probe.ts';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
-import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf } from '@metal/kube/kind.ts';
+import { clientWith } from '@metal/lab/client-with.ts';
 import { type RegistryOptions, type RunningRegistry, startRegistry } from '@metal/registry/registry.ts';
 import {
+  away,
   type BootingServer,
   directoryWith,
   namespace,
   openServiceRoom,
+  pagesAway,
   type ServiceRoom,
   sha256,
 } from './service-room.ts';
@@ -565,16 +567,16 @@ test('an agent that erases costs the API server two questions every 30 s, and is
   let ahead = 0;
   const asked: string[] = [];
   const { client: own } = room;
-  const client: typeof own = Object.create(own, {
-    create: { value: own.create.bind(own) },
-    jsonPatch: { value: own.jsonPatch.bind(own) },
-    find: {
-      value: (...request: Parameters<typeof own.find>) => {
-        if (request[0].kind !== 'ErasureReport') asked.push(request[0].kind);
-        return own.find(...request);
+  const client = clientWith(
+    own,
+    {
+      find: (kind, ...request) => {
+        if (kind.kind !== 'ErasureReport') asked.push(kind.kind);
+        return own.find(kind, ...request);
       },
     },
-  });
+    ['create', 'jsonPatch'],
+  );
   const clock: typeof room.clock = Object.create(room.clock, { now: { value: () => Date.now() + ahead } });
   const dead = { ...room.withDeadWatches(), erasures: room.erasures };
   await using lagging = await startRegistry(optionsFor({ ...dead, client, clock }));
@@ -634,9 +636,7 @@ test('a registry whose watches died before a boot was prepared takes its report,
   const dead = room.withDeadWatches();
   await using lagging = await startRegistry(optionsFor(dead));
   const server = await room.discovering('prepared-elsewhere');
-  const away = () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
-  const pages = () => ({ [Symbol.asyncIterator]: () => ({ next: away }) });
-  const client: typeof room.client = Object.create(room.client, { pages: { value: pages }, find: { value: away } });
+  const client = clientWith(room.client, { pages: pagesAway, find: away });
   for (const caches of [dead, { ...dead, bootConfigurations: room.bootConfigurations }]) {
     await using cutOff = await startRegistry(optionsFor({ ...caches, client }));
     const answer = await report(server, { at: cutOff });

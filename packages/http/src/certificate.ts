@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
@@ -23,6 +23,8 @@ export async function readCertificate({ certificateFile, keyFile }: CertificateF
       certificatePem: await readFile(certificateFile, 'utf8'),
       keyPem: await readFile(keyFile, 'utf8'),
     };
+    // A file that is being written is empty for a moment, which TLS takes for none.
+    void [new X509Certificate(certificate.certificatePem), createPrivateKey(certificate.keyPem)];
     createSecureContext({ cert: certificate.certificatePem, key: certificate.keyPem });
     return certificate;
   } catch (error) {

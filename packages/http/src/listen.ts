@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import type { ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { Server as SecureServer } from 'node:https';
@@ -78,7 +79,7 @@ export async function listenOn(http: FastifyInstance, options: ListenOptions): P
   };
   limitConnections(http.server, { most, clock });
   try {
-    await http.listen({ host: listen.host ?? everyAddress(), port: listen.port, backlog });
+    await http.listen({ host: await oneHost(listen.host ?? everyAddress()), port: listen.port, backlog });
   } catch (error) {
     await close();
     throw error;
@@ -91,6 +92,9 @@ export async function listenOn(http: FastifyInstance, options: ListenOptions): P
   const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
   return { port, url, show, [Symbol.asyncDispose]: close };
 }
+
+/** `localhost` may be two addresses. For the second one fastify would open a server of its own, which nobody limits or renews. */
+const oneHost = async (host: string): Promise<string> => (host === 'localhost' ? (await lookup(host)).address : host);
 
 /** Both families where the machine has both. */
 function everyAddress(): string {

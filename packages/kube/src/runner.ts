@@ -248,7 +248,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   /** What was broken off because everything ends is no failure of its object: nobody is told of it. */
   #wasCut(ends: TurnEnds, error: unknown): boolean {
     const { signal } = this.#runtime;
-    return ends.isCut() || (signal.aborted && error === signal.reason);
+    return ends.isCut() || (signal.aborted && comesFrom(error, signal.reason));
   }
 
   async #steps(key: string, stand: Stand<Phase>, ends: TurnEnds): Promise<'success' | 'requeue' | 'requeue_after'> {
@@ -531,6 +531,10 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     );
   }
 }
+
+/** Clients tell in words of their own what broke their request off, and libraries below them in theirs. */
+const comesFrom = (error: unknown, reason: unknown, layers = 8): boolean =>
+  error === reason || (layers > 0 && error instanceof Error && comesFrom(error.cause, reason, layers - 1));
 
 function sinceIn(object: KubeObject): number | undefined {
   const status = 'status' in object ? object.status : undefined;

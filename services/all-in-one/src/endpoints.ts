@@ -1,40 +1,24 @@
 import type { OperatorConfig } from '@metal/operator/config.ts';
 import { ConfigError } from '@metal/operator/errors.ts';
 import { Readable } from 'node:stream';
-import { fastify, type FastifyInstance } from 'fastify';
+import { CertificateRenewal } from '@metal/http/certificate.ts';
+import { application, type Listening, listenOn } from '@metal/http/listen.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { certificateFor } from './metrics/certificate.ts';
+import { configuredCertificate } from './configured-certificate.ts';
+import { selfSigned } from './metrics/certificate.ts';
 import { exposition } from './metrics/exposition.ts';
 
-/** `:8080`, `127.0.0.1:8080` or `[::1]:8080`. @throws ConfigError for anything else. */
-export function listenAddressOf(text: string): { host: string; port: number } {
+/** `:8080` (every address), `127.0.0.1:8080` or `[::1]:8080`. @throws ConfigError for anything else. */
+export function listenAddressOf(text: string): { host: string | undefined; port: number } {
   const match = /^(\[[^\]]+\]|[^:]*):(\d{1,5})$/.exec(text);
   if (match === null)
     throw new ConfigError(
       `"${text}" is no listen address; expected something like :8080 or 127.0.0.1:8080, or 0 for none`,
     );
-  return { host: match[1]?.replace(/^\[|\]$/g, '') || '::', port: Number(match[2]) };
-}
-
-/**
- * Opens /healthz and /readyz, and /metrics, each where the configuration wants it. The process is healthy while it
- * answers; it is ready while nothing is in its way.
- */
-export async function startEndpoints(
-  config: OperatorConfig,
-  metrics: Registry,
-  { guard, obstacle }: { guard: MetricsGuard; obstacle: Obstacle },
-): Promise<AsyncDisposable> {
-  const stack = new AsyncDisposableStack();
-  try {
-    if (config.healthAddress !== undefined) stack.use(await listen(healthServer(obstacle), config.healthAddress));
-    if (config.metrics.address !== undefined)
-      stack.use(await listen(await metricsServer(config, metrics, guard), config.metrics.address));
-    return stack;
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
-  }
+  return { host: match[1]?.replace(/^\[|\]$/g, '') || undefined, port: Number(match[2]) };
 }
 
 /** Decides whether the bearer of a token may read metrics. */
@@ -43,25 +27,76 @@ export type MetricsGuard = (token: string) => Promise<boolean>;
 /** Why the process cannot do its work now, in words; undefined when it can. */
 export type Obstacle = () => Promise<string | undefined>;
 
-function healthServer(obstacle: Obstacle): FastifyInstance {
-  const server = fastify();
-  server.get('/healthz', async () => 'ok');
-  server.get('/readyz', async (_request, reply) => {
+export interface EndpointOptions {
+  readonly guard: MetricsGuard;
+  readonly obstacle: Obstacle;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Endpoints extends AsyncDisposable {
+  /** Base URLs on this machine; undefined where nobody listens. */
+  readonly healthUrl: string | undefined;
+  readonly metricsUrl: string | undefined;
+}
+
+/** Requests have no body. */
+const limits = { bodyLimit: 1, requestTimeout: 10_000 };
+const farewellMs = 1_000;
+
+/**
+ * Opens /healthz and /readyz, and /metrics, each where the configuration wants it. The process is healthy while it
+ * answers; it is ready while nothing is in its way.
+ */
+export async function startEndpoints(
+  { healthAddress, metrics }: Pick<OperatorConfig, 'healthAddress' | 'metrics'>,
+  registry: Registry,
+  options: EndpointOptions,
+): Promise<Endpoints> {
+  await using stack = new AsyncDisposableStack();
+  const health = healthAddress === undefined ? undefined : await openHealth(healthAddress, options);
+  if (health !== undefined) stack.use(health);
+  const metricsUrl =
+    metrics.address === undefined
+      ? undefined
+      : await openMetrics(metrics.address, { metrics, registry, ...options }, stack);
+  const owned = stack.move();
+  return { healthUrl: health?.url, metricsUrl, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function openHealth(address: string, { obstacle, clock }: EndpointOptions): Promise<Listening> {
+  const http = application(limits);
+  http.get('/healthz', async () => 'ok');
+  http.get('/readyz', async (_request, reply) => {
     const why = await obstacle();
     return why === undefined ? 'ok' : reply.code(503).send(why);
   });
-  return server;
+  return listenOn(http, { listen: listenAddressOf(address), clock, farewellMs });
 }
 
-async function metricsServer(
-  { metrics: { secure, certificateFile, keyFile } }: OperatorConfig,
-  metrics: Registry,
-  guard: MetricsGuard,
-): Promise<FastifyInstance> {
-  const server = secure ? fastify({ https: await certificateFor(certificateFile, keyFile) }) : fastify();
-  // Both servers have the same routes; fastify types them by their transport.
-  const routes = server as unknown as FastifyInstance;
-  routes.get('/metrics', async (request, reply) => {
+interface MetricsOptions extends EndpointOptions {
+  readonly metrics: OperatorConfig['metrics'];
+  readonly registry: Registry;
+}
+
+async function openMetrics(address: string, options: MetricsOptions, stack: AsyncDisposableStack): Promise<string> {
+  const { secure, certificate: files } = options.metrics;
+  const { clock, log } = options;
+  const tls = secure
+    ? await (files === undefined ? selfSigned() : configuredCertificate('metrics-cert-path', files))
+    : undefined;
+  const http = application(limits, tls);
+  serveMetrics(http, options);
+  const listening = stack.use(await listenOn(http, { listen: listenAddressOf(address), tls, clock, farewellMs }));
+  if (tls !== undefined && files !== undefined)
+    stack.use(
+      new CertificateRenewal({ files, shown: tls, show: listening.show, clock, log: log.child({ part: 'metrics' }) }),
+    );
+  return listening.url;
+}
+
+function serveMetrics(http: FastifyInstance, { metrics: { secure }, registry, guard }: MetricsOptions): void {
+  http.get('/metrics', async (request, reply) => {
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
     if (secure && token === undefined)
       return reply.code(401).send('a bearer token is needed: metrics are for authorised clients (--metrics-secure)');
@@ -69,12 +104,6 @@ async function metricsServer(
       return reply
         .code(403)
         .send('this token may not GET /metrics; bind the ClusterRole metal-operator-metrics-reader to it');
-    return reply.type(metrics.contentType).send(Readable.from(exposition(metrics)));
+    return reply.type(registry.contentType).send(Readable.from(exposition(registry)));
   });
-  return routes;
-}
-
-async function listen(server: FastifyInstance, address: string): Promise<AsyncDisposable> {
-  await server.listen(listenAddressOf(address));
-  return { [Symbol.asyncDispose]: () => server.close() };
 }

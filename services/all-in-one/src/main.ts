@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { flushCompileCache } from 'node:module';
 import { hostname } from 'node:os';
 import { readConfig } from '@metal/operator/config.ts';
 import { collectDefaultMetrics } from 'prom-client';
@@ -15,6 +16,8 @@ import { OperatorError } from '@metal/kube/errors.ts';
  * kills itself when everything else is over: 137 where a shell tells it, 139 where it is the first process of a container.
  */
 async function main(): Promise<void> {
+  // Node would do it at the end, to which a process that is killed does not come.
+  flushCompileCache();
   const config = readConfig(process.argv.slice(2), process.env);
   const processLog = createLog(config.log);
   const { log } = processLog;
@@ -36,6 +39,8 @@ async function main(): Promise<void> {
   await using _endpoints = await startEndpoints(config, metrics, {
     guard: metricsGuardOf(client),
     obstacle: async () => (isStopping ? 'it is stopping' : (prepared.obstacle ?? apiServerObstacle(client)())),
+    clock: systemClock,
+    log,
   });
   log.info({ health: config.healthAddress, metrics: config.metrics.address }, 'starting');
   await using system = await Promise.race([prepared.start(), stopAsked.then(() => undefined)]);

@@ -1,17 +1,11 @@
 import type { OperatorConfig } from '@metal/operator/config.ts';
 import type { OperatorCaches } from '@metal/operator/context.ts';
-import { ConfigError } from '@metal/operator/errors.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
 import type { Signal } from '@metal/operator/signal.ts';
 import { startBoot, watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
 import type { MachineCaches } from '@metal/dhcp/machines.ts';
-import {
-  type Certificate,
-  type CertificateFiles,
-  CertificateRenewal,
-  readCertificate,
-} from '@metal/http/certificate.ts';
+import { CertificateRenewal } from '@metal/http/certificate.ts';
 import { startEventReceiver } from '@metal/events/event-receiver.ts';
 import type { CacheSet } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -20,6 +14,7 @@ import { type MetadataCaches, startMetadata } from '@metal/metadata/metadata.ts'
 import { startRegistry } from '@metal/registry/registry.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
+import { configuredCertificate } from './configured-certificate.ts';
 
 export interface SystemOptions {
   readonly config: OperatorConfig;
@@ -46,7 +41,7 @@ export async function startRegistryPart(shared: SharedWithCaches, stack: AsyncDi
   const { config, caches, client, clock, metrics, bootTokenKey } = shared;
   const log = shared.log.child({ part: 'registry' });
   const files = config.registryCertificate;
-  const tls = files === undefined ? undefined : await certificateIn(files);
+  const tls = files === undefined ? undefined : await configuredCertificate('registry-cert-path', files);
   const service = await startRegistry({
     listen: { port: config.registryPort },
     auth: config.registryAuth,
@@ -65,14 +60,6 @@ export async function startRegistryPart(shared: SharedWithCaches, stack: AsyncDi
   if (files !== undefined && tls !== undefined)
     stack.use(new CertificateRenewal({ files, shown: tls, show: service.show, clock, log }));
   return withActualPort(config.registryUrl, config.registryPort, service.port);
-}
-
-async function certificateIn(files: CertificateFiles): Promise<Certificate> {
-  try {
-    return await readCertificate(files);
-  } catch (error) {
-    throw new ConfigError(`--registry-cert-path: ${error instanceof Error ? error.message : String(error)}`, error);
-  }
 }
 
 /** What others need of the boot service. */

@@ -7,6 +7,11 @@ import { BmcAuthorities } from './bmc-authorities.ts';
 import { ConfigError } from './errors.ts';
 import { formerNames, inertOptions, type Option, type OptionName, options } from './options.ts';
 
+interface CertificateFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
 /** What a run of the operator is told from outside. The only reader of flags and environment. */
 export interface OperatorConfig {
   readonly components: ReadonlySet<Component>;
@@ -58,7 +63,7 @@ export interface OperatorConfig {
   readonly registryPort: number;
   readonly registryUrl: string;
   /** Files of what the registry shows; without, it speaks http. */
-  readonly registryCertificate: { readonly certificateFile: string; readonly keyFile: string } | undefined;
+  readonly registryCertificate: CertificateFiles | undefined;
   readonly registryCaPem: string | undefined;
   readonly bootPort: number;
   readonly bootUrl: string;
@@ -86,7 +91,12 @@ export interface OperatorConfig {
   readonly metadataAuth: 'address' | 'token';
   readonly staticMetadata: Readonly<Record<string, string>>;
   readonly dhcp: DhcpConfig;
-  readonly metrics: { address: string | undefined; secure: boolean; certificateFile?: string; keyFile?: string };
+  readonly metrics: {
+    readonly address: string | undefined;
+    readonly secure: boolean;
+    /** Files of what is shown; without, a certificate of this process's own. */
+    readonly certificate: CertificateFiles | undefined;
+  };
   readonly healthAddress: string | undefined;
   readonly log: { format: 'json' | 'console'; level: string };
   /** Options that were set to something and do nothing in this version. */
@@ -347,10 +357,7 @@ function registryTlsOf(values: Values, registryUrl: string) {
   const caFile =
     optional(values['registry-ca-file']) ?? (beside !== undefined && existsSync(beside) ? beside : undefined);
   return {
-    registryCertificate:
-      directory === undefined
-        ? undefined
-        : { certificateFile: `${directory}/tls.crt`, keyFile: `${directory}/tls.key` },
+    registryCertificate: certificateIn(directory, { certificate: 'tls.crt', key: 'tls.key' }),
     registryCaPem: caFile === undefined ? undefined : readFile('registry-ca-file', caFile),
   };
 }
@@ -436,15 +443,22 @@ function requiredFor(components: ReadonlySet<Component>, values: Values, name: O
 }
 
 function metricsOf(values: Values): OperatorConfig['metrics'] {
-  const bind = { address: address(values['metrics-bind-address']), secure: boolean(values, 'metrics-secure') };
-  const directory = values['metrics-cert-path'];
-  if (directory === '') return bind;
+  const directory = optional(values['metrics-cert-path']);
+  const names = { certificate: values['metrics-cert-name'], key: values['metrics-cert-key'] };
   return {
-    ...bind,
-    certificateFile: `${directory}/${values['metrics-cert-name']}`,
-    keyFile: `${directory}/${values['metrics-cert-key']}`,
+    address: address(values['metrics-bind-address']),
+    secure: boolean(values, 'metrics-secure'),
+    certificate: certificateIn(directory, names),
   };
 }
+
+const certificateIn = (
+  directory: string | undefined,
+  { certificate, key }: { certificate: string; key: string },
+): CertificateFiles | undefined =>
+  directory === undefined
+    ? undefined
+    : { certificateFile: `${directory}/${certificate}`, keyFile: `${directory}/${key}` };
 
 const address = (text: string): string | undefined => (text === '' || text === '0' ? undefined : text);
 const optional = (text: string): string | undefined => (text === '' ? undefined : text);

@@ -1,17 +1,8 @@
 import { webcrypto } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import type { Certificate } from '@metal/http/certificate.ts';
 
-/** Certificate and key from the files, or a self-signed pair for this process. */
-export async function certificateFor(
-  certificateFile: string | undefined,
-  keyFile: string | undefined,
-): Promise<{ cert: string; key: string }> {
-  if (certificateFile !== undefined && keyFile !== undefined)
-    return { cert: await readFile(certificateFile, 'utf8'), key: await readFile(keyFile, 'utf8') };
-  return selfSigned();
-}
-
-async function selfSigned(): Promise<{ cert: string; key: string }> {
+/** A pair for this process alone, which nobody can verify. */
+export async function selfSigned(): Promise<Certificate> {
   // @peculiar/x509 finds its parts by decorators and wants this polyfill before it. Loaded only now: they are 7 MiB.
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
@@ -26,5 +17,8 @@ async function selfSigned(): Promise<{ cert: string; key: string }> {
     keys,
   });
   const der = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
-  return { cert: certificate.toString('pem'), key: x509.PemConverter.encode(der, 'PRIVATE KEY') };
+  return {
+    certificatePem: certificate.toString('pem'),
+    keyPem: x509.PemConverter.encode(der, 'PRIVATE KEY'),
+  };
 }
