@@ -29,6 +29,8 @@ export type Indexes<T> = Record<string, (object: T) => readonly string[]>;
 
 export interface CacheOptions<T> extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {
   readonly indexes?: Indexes<T>;
+  /** What is kept of an object where nobody reads all of it. `metadata` has to stay as it is. */
+  readonly shortened?: (object: T) => T;
   /** The kind may not be installed: the cache is empty then, until it is. */
   readonly isOptional?: boolean;
 }
@@ -89,7 +91,7 @@ export class CacheSet {
     });
   }
 
-  /** Declares a watch. Declaring a kind again gives the same cache; its indexes are added. */
+  /** Declares a watch. Declaring a kind again gives the same cache as it was declared first; its indexes are added. */
   watch<T extends KubeObject>(kind: Kind<T>, options: CacheOptions<T> = {}): Cache<T> {
     const known = this.#entries.get(nameOf(kind));
     const entry = known ?? this.#declare(kind, options);
@@ -166,7 +168,9 @@ export class CacheSet {
 
   #declare<T extends KubeObject>(kind: Kind<T>, options: CacheOptions<T>): Entry {
     const { client, clock, log, random = Math.random } = this.#options;
-    const store = new Store<KubeObject>(this.#strings);
+    // The objects of a store are of the kind that it was declared for.
+    const shortened = options.shortened as ((object: KubeObject) => KubeObject) | undefined;
+    const store = new Store<KubeObject>(this.#strings, shortened);
     const lag = this.#lags && new WatchLag({ clock, histogram: this.#lags, resource: kind.plural });
     const onProblem = () => this.#complain();
     const onList = () => this.#relists?.inc({ resource: kind.plural });

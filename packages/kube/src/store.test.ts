@@ -31,6 +31,19 @@ test('an older version never replaces a newer one', () => {
   assert.deepEqual(changes, ['a -→blue']);
 });
 
+test('what is kept in short is told in short, and filed by what is left of it', () => {
+  const store = new Store<Thing>(undefined, ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }));
+  store.addIndexes({ color: ({ color }) => (color === undefined ? [] : [color]) });
+  const told: (Thing | undefined)[] = [];
+  store.onChange(({ after }) => told.push(after));
+  const object = thing('a', '1', 'red');
+  assert.deepEqual([store.absorb(object), store.absorb(thing('a', '1'))], [true, false]);
+  const { apiVersion, kind, metadata } = object;
+  const left = { apiVersion, kind, metadata };
+  assert.deepEqual([store.get('a'), told, store.by('color', 'red')], [left, [left], []]);
+  assert.equal(object.color, 'red', 'who else has the object has all of it');
+});
+
 test('versions compare as numbers of any length', () => {
   const { store } = openStore();
   store.absorb(thing('a', '9', 'old'));

@@ -25,10 +25,12 @@ export class Store<T extends KubeObject> implements Cache<T> {
   readonly #listeners = new Set<(change: Change<T>) => void>();
   readonly #deleted = new Set<string>();
   readonly #strings: InternedStrings;
+  readonly #shortened: (object: T) => T;
 
   /** Stores may share their strings. */
-  constructor(strings = new InternedStrings()) {
+  constructor(strings = new InternedStrings(), shortened = (object: T) => object) {
     this.#strings = strings;
+    this.#shortened = shortened;
   }
 
   get size(): number {
@@ -113,7 +115,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 
   #put(key: string, before: T | undefined, object: T): void {
-    const after = settled(object, this.#strings);
+    const after = settled(this.#shortened(object), this.#strings);
     this.#objects.set(key, after);
     for (const index of this.#indexes.values()) index.refile(key, before, after);
     this.#tell({ key, before, after });
