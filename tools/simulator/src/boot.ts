@@ -41,13 +41,19 @@ export interface BootWorld {
   readonly log: (line: string) => void;
 }
 
-/** Firmware tries a boot server that does not answer so often, with this pause. */
+/**
+ * How often, and with what pause, a machine asks a boot server that does not answer: as the script of the boot service
+ * says that leads any machine to its own.
+ */
 const firmwareTries = 5;
-const firmwarePauseMs = 1_000;
+const firmwarePauseMs = 5_000;
 /** Ignition waits for its server as long as it takes. */
 const ignitionPauseMs = 5_000;
 /** As the unit of the probe says: RestartSec. */
 const restartPauseMs = 20_000;
+
+/** How a boot ends where no device leads anywhere. */
+export const noBootableDevice = 'no bootable device';
 
 /** Tries the devices in turn. @returns what the machine ended up with. */
 export async function bootFrom(
@@ -60,8 +66,8 @@ export async function bootFrom(
     const outcome = await tries[device](httpUri, world, signal);
     if (outcome !== undefined) return outcome;
   }
-  world.log('no bootable device');
-  return 'no bootable device';
+  world.log(noBootableDevice);
+  return noBootableDevice;
 }
 
 type Try = (httpUri: string | undefined, world: BootWorld, signal: AbortSignal) => Promise<string | undefined>;

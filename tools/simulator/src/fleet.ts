@@ -28,6 +28,8 @@ export interface FleetOptions {
   readonly powerOffMs: number;
   /** From power until firmware looks for something to boot. */
   readonly bootMs: number;
+  /** From a boot that found nothing until firmware looks again; undefined where it stops. */
+  readonly bootRetryMs: number | undefined;
   /** How long a machine takes to erase its disks. */
   readonly eraseMs: number;
   /** How long a restart of a BMC itself takes. */
@@ -59,6 +61,7 @@ const defaults: FleetOptions = {
   powerOnMs: 500,
   powerOffMs: 500,
   bootMs: 2_000,
+  bootRetryMs: undefined,
   eraseMs: 2_000,
   bmcRestartMs: 2_000,
   bootUrl: undefined,

@@ -8,7 +8,7 @@ import { SimulatedMachine } from './simulated-machine.ts';
 import { bootScript, busy, hangs, probeIgnition, startTestBootServer } from './test-boot-server.ts';
 
 const fast: Partial<FleetOptions> = { clock: clockOfSpeed(200), powerOnMs: 100, powerOffMs: 100, bootMs: 100 };
-const soon = () => AbortSignal.timeout(10_000);
+const soon = () => AbortSignal.timeout(60_000);
 const pxe = { target: 'Pxe', isOnce: true, httpUri: undefined };
 
 async function oneMachine(options: Partial<FleetOptions> = {}): Promise<{ fleet: Fleet; node: Node }> {
@@ -79,6 +79,19 @@ test('a machine that hangs is on and can only be forced off; one that is healed 
   await node.until(({ power }) => power === 'On', soon());
   node.machine.heal();
   await node.until((it) => outcome(it) === 'no bootable device', soon());
+});
+
+test('a machine whose firmware looks again boots when its network is back', async () => {
+  await using server = await startTestBootServer(() => ({}));
+  const { fleet, node } = await oneMachine({ bootUrl: server.url, bootRetryMs: 30_000 });
+  await using _ = fleet;
+  node.machine.override = { ...pxe, isOnce: true };
+  node.machine.loseNetwork();
+  node.machine.turnOn();
+  await node.until(({ bootLog }) => bootLog.filter((line) => line === 'no bootable device').length === 2, soon());
+  assert.equal(outcome(node), undefined, 'the boot goes on');
+  node.machine.heal();
+  await server.sees(`GET /ipxe/${node.uuid}`);
 });
 
 test('a machine that lost its network is not answered by DHCP until it is healed', async () => {

@@ -1,5 +1,5 @@
 import { fetchTrusting } from '@metal/probe/fetch-trusting.ts';
-import { bootFrom, type Running } from './boot.ts';
+import { bootFrom, noBootableDevice, type Running } from './boot.ts';
 import type { Clock } from './clock.ts';
 import type { EraserTrouble } from './eraser.ts';
 import { type Hardware, reportOf } from './hardware.ts';
@@ -22,6 +22,11 @@ export interface MachineTimes {
   readonly powerOffMs: number;
   /** From power until firmware looks for something to boot. */
   readonly bootMs: number;
+  /**
+   * From a boot that found nothing until firmware looks again, more than 0, as Dell's "Boot Sequence Retry" does after
+   * 30 s. Without it the machine stops there.
+   */
+  readonly bootRetryMs: number | undefined;
   /** From the order to erase the disks until they are empty. */
   readonly eraseMs: number;
 }
@@ -233,20 +238,27 @@ export class SimulatedMachine implements Machine {
     const { clock, times } = this.#options;
     try {
       await clock.sleep(times().bootMs, signal);
-      await this.#healed?.promise;
-      signal.throwIfAborted();
+      await this.#woken(signal);
       if (override?.target === 'BiosSetup') return 'setup';
-      return await bootFrom(
-        bootDevicesOf({ override, bootOrder: this.bootOrder }),
-        override?.httpUri,
-        this.#world(record),
-        signal,
-      );
+      const devices = bootDevicesOf({ override, bootOrder: this.bootOrder });
+      for (;;) {
+        const outcome = await bootFrom(devices, override?.httpUri, this.#world(record), signal);
+        const { bootRetryMs } = times();
+        if (outcome !== noBootableDevice || bootRetryMs === undefined) return outcome;
+        await clock.sleep(bootRetryMs, signal);
+        await this.#woken(signal);
+      }
     } catch (error) {
       if (signal.aborted) return 'lost power';
       this.#log(`failed: ${error instanceof Error ? error.message : String(error)}`);
       return 'failed';
     }
+  }
+
+  /** A machine that hangs does nothing until it is healed. */
+  async #woken(signal: AbortSignal): Promise<void> {
+    await this.#healed?.promise;
+    signal.throwIfAborted();
   }
 
   #world(record: BootRecord): Parameters<typeof bootFrom>[2] {

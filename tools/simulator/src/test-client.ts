@@ -31,7 +31,7 @@ export function sender(url: string, common: Record<string, string>): TestClient 
       method,
       headers: { ...common, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(60_000),
     });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: parse(text) };

@@ -21,7 +21,7 @@ test('lines are as a person sees them, in whatever pieces they come', async () =
 
 test('who waits for a line hears it when it comes, or why not', async () => {
   const console = new SerialConsole();
-  const said = console.says(/login:/, AbortSignal.timeout(10_000));
+  const said = console.says(/login:/, AbortSignal.timeout(60_000));
   console.write('a\nlogin: \n');
   assert.equal(await said, 'login:');
   const ended = new AbortController();
