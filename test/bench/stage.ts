@@ -83,8 +83,8 @@ export class Stage implements AsyncDisposable {
   private constructor(parts: Parts, stack: AsyncDisposableStack) {
     this.#parts = parts;
     this.#stack = stack;
-    const { audit, fleet, neighbourhood, wish } = parts;
-    this.meter = new Meter({ audit, fleet, neighbourhood, servers: wish.servers, operators: () => this.operators });
+    const { audit, fleet, neighbourhood } = parts;
+    this.meter = new Meter({ audit, fleet, neighbourhood, operators: () => this.operators });
   }
 
   static async open(wish: StageWish): Promise<Stage> {

@@ -79,7 +79,7 @@ export class Api implements AsyncDisposable {
   }
 }
 
-const canaryAttempts = 100;
+const canaryAttempts = 600;
 const canary: AdmissionRule = {
   name: 'canary',
   kind: Endpoint,

@@ -10,6 +10,7 @@ import { installKinds } from '@metal/kube/install-kinds.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
 import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
 import { type Asked, ApiServerRelay } from '@metal/lab/api-server-relay.ts';
+import { clientWith } from '@metal/lab/client-with.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -188,8 +189,7 @@ test('when one list fails, catching up fails at once, and the other lists are gi
     }
     yield* real.watch(kind, options);
   };
-  const absorbInto: KubeClient['absorbInto'] = (absorber) => real.absorbInto(absorber);
-  const client: KubeClient = Object.create(real, { watch: { value: watch }, absorbInto: { value: absorbInto } });
+  const client = clientWith(real, { watch }, ['absorbInto']);
   const caches = new CacheSet({ client, clock: createClock(), log: pino({ level: 'silent' }) });
   await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
   for (const kind of [ConfigMap, Secret]) caches.watch<KubeObject>(kind);

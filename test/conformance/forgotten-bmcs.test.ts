@@ -74,7 +74,7 @@ async function openOffice() {
     }),
     forget: (name: string) => void forgotten.push(name),
   };
-  const options = { clock: systemClock, random: () => 0, callDeadlineMs: 10_000 };
+  const options = { clock: systemClock, random: () => 0, callDeadlineMs: 60_000 };
   const access = stack.use(new BmcAccess({ ...options, traffic, isOwned: isOwnedIn(caches) }));
   const discoveries = stack.use(new DiscoveryPace({ clock: systemClock, servers: caches.servers }));
   const memories = { access, discoveries, accounts: new AccountMemories(), notices: new Notices() };

@@ -18,7 +18,7 @@ for (const [action, facts] of deeds) {
     await using fleet = await startFleet({ https: false });
     const node = await fleet.add({ vendor: 'generic' });
     node.machine.override = { target: 'Hdd', isOnce: true, httpUri: undefined };
-    await using access = new BmcAccess({ clock: systemClock, random: Math.random, callDeadlineMs: 10_000 });
+    await using access = new BmcAccess({ clock: systemClock, random: Math.random, callDeadlineMs: 60_000 });
     const { address: host, port, username, password } = node.bmc;
     const connection: Connection = {
       endpoint: { scheme: 'http', host, port },

@@ -14,7 +14,7 @@ import { readSystem, readSystems } from '@metal/redfish/systems.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { profiles, type Vendor, vendors } from '@metal/simulator/profiles.ts';
 
-const patience = () => AbortSignal.timeout(10_000);
+const patience = () => AbortSignal.timeout(60_000);
 
 /** Requests from nothing to everything a Server's status tells; the budget of the room. */
 const bringUpBudget = 11;

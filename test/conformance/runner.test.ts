@@ -7,7 +7,7 @@ import { type Clock, createClock } from '@metal/kube/clock.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { act, go, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/decide.ts';
 import { defineKind } from '@metal/kube/define-kind.ts';
-import { OperatorError } from '@metal/kube/errors.ts';
+import { KubeError, OperatorError } from '@metal/kube/errors.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import { runManager } from '@metal/kube/manager.ts';
@@ -389,26 +389,33 @@ test('turns are counted under the names that dashboards know', async () => {
   }
 });
 
-test('a look that is broken off because everything ends is no failure: nobody is told of it', async () => {
-  const lines: string[] = [];
-  const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
-  await using room = await openRoom({ speed: 100, log });
-  const waiting = Promise.withResolvers<void>();
-  let looks = 0;
-  room.house.gaze = async (signal) => {
-    looks += 1;
-    // From the second failure on it is told.
-    if (looks < 3) throw new OperatorError({ code: 'TooDark', message: 'it is too dark', retry: 'later' });
-    await new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      waiting.resolve();
-    });
-  };
-  await room.client.create(Lamp, { metadata: { name: 'shed' }, spec: { lit: true, fuse: 'watched' } });
-  await waiting.promise;
-  await until(room.lamps, 'shed', (lamp) => reasonOf(lamp) === 'TooDark');
-  const told = lines.length;
-  await room.stop();
-  assert.equal(reasonOf(await room.client.get(Lamp, { name: 'shed' })), 'TooDark');
-  assert.deepEqual(lines.slice(told), []);
-});
+/** How what is broken off says so: as the signal does, or as a client does whose request that was. */
+const breaks: Record<string, (reason: unknown) => unknown> = {
+  look: (reason) => reason,
+  request: (cause) => new KubeError({ code: 'Timeout', message: 'no answer from the API server', cause }),
+};
+
+for (const [title, broken] of Object.entries(breaks))
+  test(`a ${title} that is broken off because everything ends is no failure: nobody is told of it`, async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+    await using room = await openRoom({ speed: 100, log });
+    const waiting = Promise.withResolvers<void>();
+    let looks = 0;
+    room.house.gaze = async (signal) => {
+      looks += 1;
+      // From the second failure on it is told.
+      if (looks < 3) throw new OperatorError({ code: 'TooDark', message: 'it is too dark', retry: 'later' });
+      await new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(broken(signal.reason)), { once: true });
+        waiting.resolve();
+      });
+    };
+    await room.client.create(Lamp, { metadata: { name: 'shed' }, spec: { lit: true, fuse: 'watched' } });
+    await waiting.promise;
+    await until(room.lamps, 'shed', (lamp) => reasonOf(lamp) === 'TooDark');
+    const told = lines.length;
+    await room.stop();
+    assert.equal(reasonOf(await room.client.get(Lamp, { name: 'shed' })), 'TooDark');
+    assert.deepEqual(lines.slice(told), []);
+  });

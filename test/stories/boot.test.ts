@@ -12,10 +12,18 @@ import { findButane } from '@metal/project/butane.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import { createClock } from '@metal/kube/clock.ts';
-import { KubeError } from '@metal/kube/errors.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import { Store } from '@metal/kube/store.ts';
-import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
+import { clientWith } from '@metal/lab/client-with.ts';
+import {
+  away,
+  type BootingServer,
+  directoryWith,
+  namespace,
+  openServiceRoom,
+  pagesAway,
+  type ServiceRoom,
+} from './service-room.ts';
 
 const kernel = randomBytes(300_000);
 const initrd = randomBytes(700_000);
@@ -402,12 +410,10 @@ test('a token of ours that nobody knows is asked about until it is known to be g
   const server = await preparedBoot('soon-gone', { ignition: butane });
   await room.client.delete(ServerBootConfiguration, server.boot.metadata);
   let lists = 0;
-  const client: typeof room.client = Object.create(room.client, {
-    pages: {
-      value: (...request: Parameters<typeof room.client.pages>) => {
-        lists += 1;
-        return room.client.pages(...request);
-      },
+  const client = clientWith(room.client, {
+    pages: (...request) => {
+      lists += 1;
+      return room.client.pages(...request);
     },
   });
   const bootConfigurations = new Store<ServerBootConfiguration>();
@@ -424,9 +430,7 @@ test('a token of ours that nobody knows is asked about until it is known to be g
 
 test('a token of ours that nobody knows waits while the API server is away', async () => {
   const server = await preparedBoot('known-elsewhere');
-  const next = () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
-  const pages = () => ({ [Symbol.asyncIterator]: () => ({ next }) });
-  const client: typeof room.client = Object.create(room.client, { pages: { value: pages } });
+  const client = clientWith(room.client, { pages: pagesAway });
   const bootConfigurations = new Store<ServerBootConfiguration>();
   await using cutOff = await startBoot(optionsFor({ client, bootConfigurations }));
   const answer = await fetch(`${cutOff.url}/boot/${server.token}/kernel`);
@@ -487,12 +491,13 @@ test('a boot service whose watch lags behind says nothing of a boot configuratio
   await room.bootsAgain('remade', before.uuid, 'remade', { image: 'probe-os' });
   await becomes('remade', 'Ready');
   const { promise: tried, resolve } = Promise.withResolvers<void>();
-  const client: typeof room.client = Object.create(room.client, {
-    find: { value: (...request: Parameters<typeof room.client.find>) => room.client.find(...request) },
-    apply: {
-      value: (...request: Parameters<typeof room.client.apply>) => room.client.apply(...request).finally(resolve),
+  const client = clientWith(
+    room.client,
+    {
+      apply: (...request) => room.client.apply(...request).finally(resolve),
     },
-  });
+    ['find'],
+  );
   await using _lagging = await startBoot(optionsFor({ ...dead, bootConfigurations: unjudged, client }));
   await tried;
   assert.equal((await current('remade')).status?.state, 'Ready');
@@ -565,9 +570,7 @@ test('while the API server is away a machine waits for its script and its igniti
   const server = await preparedBoot('waits', { ignition: butane });
   const idle = await room.booting('idles', { image: 'probe-os', current: false });
   await room.until(room.servers, server.name, ({ spec }) => spec.bootConfigurationRef !== undefined);
-  const client = finding(() =>
-    Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' })),
-  );
+  const client = finding(away);
   await using cutOff = await startBoot(optionsFor({ client, auth: 'none' }));
   const rows: [string, number, string | null][] = [
     [`/ipxe/${server.uuid}`, 503, '5'],
@@ -585,8 +588,7 @@ test('while the API server is away a machine waits for its script and its igniti
 });
 
 /** A client that looks objects up in its own way. */
-const finding = (find: ServiceRoom['client']['find']): ServiceRoom['client'] =>
-  Object.create(room.client, { find: { value: find } });
+const finding = (find: ServiceRoom['client']['find']): ServiceRoom['client'] => clientWith(room.client, { find });
 
 test('a system that says it is up is thanked when that is written down, and asked to try again when it cannot be', async () => {
   const server = await preparedBoot('says-it-once', { ignition: butane });
@@ -594,9 +596,7 @@ test('a system that says it is up is thanked when that is written down, and aske
   assert.ok(conditionOf(await current(server.name), 'BootStateReceived'), 'it was written before the answer');
 
   const other = await preparedBoot('cannot-say', { ignition: butane });
-  const client = Object.create(room.client, {
-    apply: { value: () => Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' })) },
-  });
+  const client = clientWith(room.client, { apply: away });
   await using cutOff = await startBoot(optionsFor({ client, clock: createClock(100) }));
   assert.equal((await fetch(`${cutOff.url}/boot/${other.token}/booted`, { method: 'POST' })).status, 503);
 });

@@ -3,37 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
-import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { Secret } from '@metal/kube/builtin.ts';
+import { addInlineServer } from '@metal/lab/inline-server.ts';
 import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
 import { findButane } from '@metal/project/butane.ts';
-import type { Node } from '@metal/simulator/fleet.ts';
 import { compare } from 'bcryptjs';
 
 const openLab = labsOfFile();
-
-/** A Server as a person writes it who has no BMC object: the BMC stands inline. */
-async function addInlineServer(lab: Lab, node: Node, spec: Partial<Server['spec']> = {}): Promise<Server> {
-  const name = `inline-${node.name}`;
-  await lab.client.create(BMCSecret, {
-    metadata: { name },
-    stringData: { username: 'admin', password: 'fleet-password' },
-  });
-  return lab.client.create(Server, {
-    metadata: { name },
-    spec: {
-      systemUUID: node.uuid.toUpperCase(),
-      bmc: {
-        protocol: { name: 'Redfish', port: lab.fleet.port, scheme: 'http' },
-        address: node.bmc.address,
-        bmcSecretRef: { name },
-      },
-      ...spec,
-    },
-  });
-}
 
 test('a server with its BMC inline is discovered with the boot configuration and secrets of v0.7.0', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'metal-template-'));

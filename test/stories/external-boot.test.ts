@@ -90,7 +90,7 @@ async function report(lab: Lab, node: Node, { metadata }: ServerBootConfiguratio
     token: await tokenOf(lab.client.get(Secret, { namespace: 'default', name: metadata.name })),
     report: probeReport.parse({}),
     clock: lab.clock,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(120_000),
   });
 }
 

@@ -12,7 +12,7 @@ import type { Node } from '@metal/simulator/fleet.ts';
 const openLab = labsOfFile();
 
 /** Longer than it takes to catch a process while it waits for an answer, and shorter than a lease. */
-const answerMs = 2_000;
+const answerMs = 5_000;
 
 test('a leader that stood still before a power action leaves the machine to its next tenant when it goes on', async () => {
   await using room = await openRoom();

@@ -169,10 +169,10 @@ async function eventAbout({ metadata }: KubeObject, reason: string): Promise<Eve
   const { items, resourceVersion } = await lab.client.list(Event);
   const found = items.find(isIt);
   if (found !== undefined) return found;
-  for await (const change of lab.client.watch(Event, { resourceVersion, timeoutSeconds: 20 })) {
+  for await (const change of lab.client.watch(Event, { resourceVersion, timeoutSeconds: 60 })) {
     if (change.type === 'ADDED' && isIt(change.object)) return change.object;
   }
-  throw new Error(`there was no event ${reason} about ${metadata.name} within 20 s`);
+  throw new Error(`there was no event ${reason} about ${metadata.name} within a minute`);
 }
 
 test('a claimed machine reads its metadata and the user data of its claim', async () => {

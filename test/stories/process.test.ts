@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -68,6 +68,18 @@ test('an API server that is away at the start is waited for, until somebody says
   assert.equal(operator.exitCode, null, 'it is still there');
   operator.kill('SIGTERM');
   assert.deepEqual(await ended, [0, null]);
+});
+
+test('what Node compiled is kept for the next start, also by a process that is killed', async () => {
+  await using away = await openAway();
+  const NODE_COMPILE_CACHE = join(away.directory, 'compiled');
+  const operator = spawn(command, away.flags, { stdio: 'ignore', env: { ...process.env, NODE_COMPILE_CACHE } });
+  const ended = once(operator, 'exit');
+  await Promise.race([away.isAskedAgain, ended]);
+  operator.kill('SIGKILL');
+  await ended;
+  const kept = await readdir(NODE_COMPILE_CACHE, { recursive: true });
+  assert.ok(kept.length > 500, `${kept.length} of some 750 files`);
 });
 
 test('a process ends when it is told to, also where nobody reads its log', async () => {

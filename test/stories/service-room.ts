@@ -15,6 +15,7 @@ import { Event, Secret } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet, type Indexes } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, systemClock } from '@metal/kube/clock.ts';
+import { KubeError } from '@metal/kube/errors.ts';
 import { type KubeObject, keyOf } from '@metal/kube/kind.ts';
 import { Store } from '@metal/kube/store.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
@@ -42,6 +43,15 @@ export interface BootWish {
 
 export const bootIndexes: Indexes<ServerBootConfiguration> = { server: ({ spec }) => [spec.serverRef.name] };
 export const serverIndexes: Indexes<Server> = { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] };
+
+/** A request while no API server answers. */
+export const away = (): Promise<never> =>
+  Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
+
+/** A list that is read in pages meanwhile. */
+export async function* pagesAway(): AsyncGenerator<never> {
+  yield await away();
+}
 
 interface ServiceRoomParts {
   readonly client: KubeClient;
@@ -146,7 +156,7 @@ export class ServiceRoom implements AsyncDisposable {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const deadline = setTimeout(
       () => reject(new Error(`${key} did not become as described: ${JSON.stringify(cache.get(key))}`)),
-      15_000,
+      60_000,
     );
     using _listening = cache.onChange(
       ({ key: changed, after }) => changed === key && after !== undefined && isAsDescribed(after) && resolve(after),
@@ -164,10 +174,10 @@ export class ServiceRoom implements AsyncDisposable {
     const { items, resourceVersion } = await this.client.list(Event, { namespace });
     const told = items.find(about);
     if (told !== undefined) return told;
-    for await (const change of this.client.watch(Event, { namespace, resourceVersion, timeoutSeconds: 15 })) {
+    for await (const change of this.client.watch(Event, { namespace, resourceVersion, timeoutSeconds: 60 })) {
       if (change.type === 'ADDED' && about(change.object)) return change.object;
     }
-    throw new Error(`there was no event about ${metadata.name} within 15 s`);
+    throw new Error(`there was no event about ${metadata.name} within a minute`);
   }
 
   /** What a replica knows whose watches died without a word: all stays as it is now. */

@@ -18,9 +18,11 @@ import type { Node } from '@metal/simulator/fleet.ts';
 
 const openLab = labsOfFile();
 const serverCount = 12;
+/** Long enough for a machine with other work to do, where no lease has to run out. */
+const patientLeases = ['--leader-election-lease-duration=150s', '--leader-election-renew-deadline=100s'];
 
 test('replicas share the fleet; one that comes takes its part, one that goes leaves it, and no BMC hears two at once', async () => {
-  await using room = await openRoom({ replicas: 2 });
+  await using room = await openRoom({ replicas: 2, flags: patientLeases });
   const { lab, replicas, nodes, owners } = room;
   await room.everybodyHasTheirs();
   const [first] = [...replicas.processes.values()];
@@ -98,7 +100,7 @@ test('a replica that stood still while others took over sends nothing to a BMC w
 });
 
 test('a password that a BMC rejected is not tried again by the replicas that the BMC goes to', async () => {
-  await using room = await openRoom({ replicas: 2 });
+  await using room = await openRoom({ replicas: 2, flags: patientLeases });
   const { lab, replicas } = room;
   const node = await lab.fleet.add({ vendor: 'generic', password: 'another-one' });
   await lab.plugIn(node);
@@ -121,10 +123,8 @@ test('a password that a BMC rejected is not tried again by the replicas that the
 });
 
 test('limits of the fleet hold for all replicas together', async () => {
-  // Long enough for a machine with other work to do, at ten times its speed.
-  const leases = ['--leader-election-lease-duration=150s', '--leader-election-renew-deadline=100s'];
   await using lab = await openLab({
-    flags: ['--shards=auto', '--cleanup-disks=Purge', '--cleanup-at-once=1', ...leases],
+    flags: ['--shards=auto', '--cleanup-disks=Purge', '--cleanup-at-once=1', ...patientLeases],
     fleet: { eraseMs: 20_000 },
   });
   for (const identity of ['two', 'three']) await lab.startOperator(identity);

@@ -39,7 +39,8 @@ export function createClock(speed = 1): Clock {
 
 export const systemClock: Clock = createClock();
 
-function sleepOn(
+/** The sleep of a clock, made of its timers. */
+export function sleepOn(
   setClockTimeout: Clock['setTimeout'],
   delayMs: number,
   signal: AbortSignal | undefined,

@@ -34,7 +34,6 @@ export interface MeterParts {
   readonly audit: AuditLog;
   readonly fleet: FleetProcess;
   readonly neighbourhood: Neighbourhood;
-  readonly servers: number;
   /** Those that run at the moment. */
   readonly operators: () => readonly MeasuredOperator[];
 }
@@ -48,8 +47,8 @@ export class Meter implements Disposable {
     this.#parts = parts;
   }
 
-  /** Begins to measure; what it returns tells what was spent since. */
-  async start(): Promise<() => Promise<Spent>> {
+  /** Begins to measure; what it returns tells what was spent since, also per server, of so many. */
+  async start(servers: number): Promise<() => Promise<Spent>> {
     for (const { pid } of this.#parts.operators()) await new ProcessUsage(pid).forgetPeak();
     const before = await this.#read();
     this[Symbol.dispose]();
@@ -57,7 +56,7 @@ export class Meter implements Disposable {
     this.#memory = memory;
     return async () => {
       memory[Symbol.dispose]();
-      return this.#spent(before, await this.#read(), memory.growthPercent());
+      return this.#spent(servers, before, await this.#read(), memory.growthPercent());
     };
   }
 
@@ -66,8 +65,7 @@ export class Meter implements Disposable {
     this.#memory?.[Symbol.dispose]();
   }
 
-  async #spent(before: Reading, now: Reading, growthPercent: number | undefined): Promise<Spent> {
-    const { servers } = this.#parts;
+  async #spent(servers: number, before: Reading, now: Reading, growthPercent: number | undefined): Promise<Spent> {
     const apiRequests = since(before.apiRequests, now.apiRequests);
     const redfishRequests = since(before.redfishRequests, now.redfishRequests);
     const cpuSeconds = [...now.cpuSeconds].reduce(

@@ -40,12 +40,27 @@ export const bringUp: Scenario = {
   },
 };
 
+/**
+ * Whether a look that comes half a second after a change of power was asked for sees it, where it takes half a second, is
+ * chance, and the next look comes a second later.
+ */
+const tries = 3;
+
 export const oneServer: Scenario = {
   name: 'one-server',
-  summary: 'the same with one server, which nobody keeps waiting',
+  summary: 'the same with one server, which nobody keeps waiting: the quickest of three, one after another',
   needs: [],
   begins: 'unplugged',
   ends: 'available',
-  ownStage: { servers: () => 1 },
-  run: (stage) => measureBringUp(stage),
+  ownStage: { servers: () => tries },
+  run: async (stage) => {
+    const outcomes: Outcome[] = [];
+    for (const node of stage.nodes) outcomes.push(await measureBringUp(stage, { plugged: [node] }));
+    return quickestOf(outcomes);
+  },
 };
+
+const secondsOf = ({ figures }: Outcome): number => figures.wallSeconds ?? Number.POSITIVE_INFINITY;
+
+const quickestOf = (outcomes: readonly Outcome[]): Outcome =>
+  outcomes.reduce((best, next) => (secondsOf(next) < secondsOf(best) ? next : best));

@@ -22,7 +22,7 @@ export interface CrowdWish {
 
 /** Measures from the moment it begins until everybody is there: the times of each, and what the operator spent. */
 export async function measureCrowd(stage: Stage, { title, expected, follow, begin }: CrowdWish): Promise<Outcome> {
-  const spent = await stage.meter.start();
+  const spent = await stage.meter.start(expected.length);
   const arrivals = new Arrivals(expected);
   using _following = follow((name) => arrivals.arrive(name));
   const howFar = () => `${arrivals.seconds.size} of ${arrivals.expected}`;

@@ -26,7 +26,7 @@ export const failover: Scenario = {
     await measureBringUp(stage, { plugged: present });
     await stage.startOperator(await stage.seat(), 'follower');
     await settled(stage);
-    const spent = await stage.meter.start();
+    const spent = await stage.meter.start(stage.nodes.length);
     const seconds = await takeover(stage, async () => {
       await stage.endOperator(leader, 'kill');
       await stage.plugIn([latecomer]);

@@ -20,7 +20,7 @@ export const restart: Scenario = {
     if (operator === undefined) throw new Error('expected an operator on the stage, found none; open the stage anew');
     await settled(stage);
     await stage.endOperator(operator, 'stop');
-    const spent = await stage.meter.start();
+    const spent = await stage.meter.start(stage.nodes.length);
     const watchedSeconds = Math.min(mostWatchedSeconds, steadySeconds);
     const { warmAfterSeconds } = await stage.startOperator(operator.seat);
     await stage.progress.during(

@@ -11,7 +11,7 @@ export const steady: Scenario = {
   ends: 'available',
   run: async (stage, { steadySeconds }) => {
     await settled(stage);
-    const spent = await stage.meter.start();
+    const spent = await stage.meter.start(stage.nodes.length);
     await stage.progress.during(
       'at rest',
       () => `${steadySeconds} s`,

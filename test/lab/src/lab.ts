@@ -26,6 +26,7 @@ import { pino } from 'pino';
 import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { type ClusterOptions, emptyCluster, openCluster } from './cluster.ts';
+import { labClock } from './lab-clock.ts';
 import { restrictedKubeconfig } from './roles.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
@@ -314,6 +315,11 @@ export class Lab implements AsyncDisposable {
     await this.client.mergePatch(BMCSecret, { name }, { data });
   }
 
+  /** As a person does who has put something right at the BMC; each word is another change. */
+  async annotateSecret(name: string, word: string): Promise<void> {
+    await this.client.mergePatch(BMCSecret, { name }, { metadata: { annotations: { 'example.org/try': word } } });
+  }
+
   get system(): RunningSystem {
     if (this.#system === undefined) throw new Error('this lab has no operator inside; call startOperator first');
     return this.#system;
@@ -442,7 +448,9 @@ export class Lab implements AsyncDisposable {
 export async function openLab(options: LabOptions = {}): Promise<Lab> {
   const stack = new AsyncDisposableStack();
   try {
-    const clock = createClock(options.speed ?? 10);
+    const { speed = 10 } = options;
+    // In real time, as where operators are processes of their own, everything counts.
+    const clock = speed === 1 ? createClock() : stack.use(labClock(speed));
     const cluster =
       options.cluster ?? stack.use(await openCluster({ controllerManager: options.controllerManager ?? false }));
     const client = stack.use(createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'lab' }));

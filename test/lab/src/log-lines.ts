@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 
-const patienceMs = 30_000;
+const patienceMs = 120_000;
 
 /** A log that a test can wait on: what a program says of itself is the only way to know how far it is. */
 export class LogLines {

@@ -24,9 +24,12 @@ export class MachineService {
     return globalThis.fetch(origin === undefined ? url : new URL(`${url.pathname}${url.search}`, origin), init);
   };
 
-  /** A lab for operators that are processes: in real time, with machines behind this service that take so long for each step. */
+  /**
+   * A lab for operators that are processes: in real time, with machines behind this service that take so long for each
+   * step. Their firmware looks again: nobody waits half an hour for one that came while all operators were gone.
+   */
   labFor(stepMs: number, flags: readonly string[] = []) {
-    const fleet = { powerOnMs: stepMs, powerOffMs: stepMs, bootMs: stepMs, fetch: this.fetch };
+    const fleet = { powerOnMs: stepMs, powerOffMs: stepMs, bootMs: stepMs, bootRetryMs: 5_000, fetch: this.fetch };
     return { operator: 'none', speed: 1, flags, fleet } as const;
   }
 

@@ -13,8 +13,8 @@ interface Replica {
 /** Short, so that a story sees several changes of leadership, and long enough for a machine with other work to do. */
 export const electionFlags = [
   '--leader-elect',
-  '--leader-election-lease-duration=5s',
-  '--leader-election-renew-deadline=4s',
+  '--leader-election-lease-duration=12s',
+  '--leader-election-renew-deadline=10s',
   '--leader-election-retry-period=500ms',
 ];
 

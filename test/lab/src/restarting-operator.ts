@@ -17,7 +17,7 @@ export interface RestartingLabWish {
 
 /**
  * A lab in real time with one operator that can be killed. What machines ask for while it is away waits for the next
- * one; where it is refused, firmware gives up after five tries, a second apart, and an operator may take longer to start.
+ * one; where it is refused, firmware looks again, as an operator may take longer to start than firmware tries.
  */
 export async function openRestartingLab(
   openLab: (options: LabOptions) => Promise<Lab>,

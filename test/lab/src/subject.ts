@@ -2,8 +2,6 @@ import type { Cache } from '@metal/kube/cache.ts';
 import type { Condition, KubeObject } from '@metal/kube/kind.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Real seconds a word waits before it gives up and prints the timeline. */
-
 export interface SubjectOptions<T> {
   readonly what: string;
   readonly cache: Cache<T & KubeObject>;

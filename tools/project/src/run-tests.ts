@@ -15,7 +15,7 @@ import { findPromtool } from './promtool.ts';
 import { sourceFiles } from './source-files.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
-const testTimeoutMs = 300_000;
+const testTimeoutMs = 600_000;
 /** What the seeded stories try unless told otherwise. */
 const usualSeeds = 20;
 /** Each file at work may have an API server of 300 MB. */
