@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeskBmc, DeskClock, json, talkTo } from '../test/desk-bmc.ts';
+import { RedfishError } from './errors.ts';
 import { readInventory } from './inventory.ts';
 import { readSystem } from './systems.ts';
 
@@ -42,6 +43,27 @@ test('five failures in a row leave the BMC alone, and the error says since when 
   });
   assert.equal(desk.seen.length, traffic);
   assert.deepEqual(states, ['open']);
+});
+
+test('what is left alone says what failed last, an answer or the lack of one', async () => {
+  await using lab = await failing(500);
+  const { bmc, desk, clock } = lab;
+  const causeOfRefusal = async (): Promise<unknown[]> => {
+    const error = await readSystem(bmc, system).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof RedfishError && error.code === 'CircuitOpen', String(error));
+    const { cause } = error;
+    assert.ok(cause instanceof RedfishError);
+    return [cause.code, cause.status];
+  };
+  for (let count = 0; count < 5; count += 1) await assert.rejects(readSystem(bmc, system));
+  assert.deepEqual(await causeOfRefusal(), ['HttpError', 500]);
+  desk.intercept = (_seen, response) => {
+    response.destroy();
+    return true;
+  };
+  clock.advance(1_750);
+  await assert.rejects(readSystem(bmc, system));
+  assert.deepEqual(await causeOfRefusal(), ['Unreachable', undefined]);
 });
 
 test('after the pause one request tries, and the next pause is twice as long', async () => {

@@ -34,7 +34,7 @@ export class Breaker {
   #openings = 0;
   #since = 0;
   #nextTryAt = 0;
-  #lastFailure = '';
+  #lastFailure: RedfishError | undefined;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
@@ -44,7 +44,7 @@ export class Breaker {
     return this.#state;
   }
 
-  /** Lets an exchange pass or throws CircuitOpen. While half-open exactly one exchange passes. */
+  /** Lets an exchange pass or throws CircuitOpen, whose cause is the last failure. While half-open exactly one exchange passes. */
   admit(): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'open' && this.#options.clock.now() >= this.#nextTryAt) return this.#become('half-open');
@@ -57,10 +57,10 @@ export class Breaker {
     this.#become('closed');
   }
 
-  failed(why: string): void {
+  failed(error: RedfishError): void {
     if (this.#failuresInARow === 0) this.#since = this.#options.clock.now();
     this.#failuresInARow += 1;
-    this.#lastFailure = why;
+    this.#lastFailure = error;
     const tooMany = this.#state === 'closed' && this.#failuresInARow >= this.#options.limits.failures;
     if (this.#state === 'half-open' || tooMany) this.#open();
   }
@@ -86,6 +86,7 @@ export class Breaker {
 
   #refusal(): RedfishError {
     const { clock, origin } = this.#options;
+    const cause = this.#lastFailure;
     const waitMs = Math.max(0, this.#nextTryAt - clock.now());
     const nextTry =
       this.#state === 'half-open'
@@ -93,10 +94,14 @@ export class Breaker {
         : `it is left alone for ${(waitMs / 1_000).toFixed(1)} s, until ${rfc3339(this.#nextTryAt)}`;
     return new RedfishError({
       code: 'CircuitOpen',
-      message: `${origin} has failed ${this.#failuresInARow} times in a row since ${rfc3339(this.#since)} (last: ${this.#lastFailure}); ${nextTry}`,
+      message: `${origin} has failed ${this.#failuresInARow} times in a row since ${rfc3339(this.#since)} (last: ${wordOf(cause)}); ${nextTry}`,
       retryAfterMs: waitMs,
+      cause,
     });
   }
 }
+
+const wordOf = (error: RedfishError | undefined): string =>
+  error?.status === undefined ? (error?.code ?? '') : `HTTP ${error.status}`;
 
 const rfc3339 = (epochMs: number): string => new Date(epochMs).toISOString();

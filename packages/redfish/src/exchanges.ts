@@ -1,4 +1,4 @@
-import { codeOfStatus } from './answer.ts';
+import { codeOfStatus, refusalOf } from './answer.ts';
 import { Breaker, type BreakerLimits, type BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
@@ -90,11 +90,11 @@ export class Exchanges {
       const answer = await this.#transport.exchange(exchange);
       status = answer.status;
       error = status < 400 ? undefined : codeOfStatus(status);
-      this.#judge(answer, isSideResource);
+      this.#judge(answer, exchange, isSideResource);
       return answer;
     } catch (cause) {
       if (cause instanceof RedfishError) error = cause.code;
-      if (countsAsFailure(cause)) this.#breaker.failed(cause.code);
+      if (countsAsFailure(cause)) this.#breaker.failed(cause);
       else this.#breaker.undecided();
       throw cause;
     } finally {
@@ -108,9 +108,10 @@ export class Exchanges {
   }
 
   /** 501 is an honest answer of a healthy BMC, other 5xx are not. */
-  #judge({ status }: RawAnswer, isSideResource: boolean): void {
+  #judge(answer: RawAnswer, { method, path }: Exchange, isSideResource: boolean): void {
+    const { status } = answer;
     if (status < 500 || status === 501 || isSideResource) this.#breaker.succeeded();
-    else this.#breaker.failed(`HTTP ${status}`);
+    else this.#breaker.failed(refusalOf(answer, { origin: this.#origin, method, path }, this.#clock.now()));
   }
 }
 

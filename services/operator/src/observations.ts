@@ -16,6 +16,7 @@ export interface BmcObservation {
 export interface BmcFailure {
   readonly error: RedfishError;
   readonly since: number;
+  /** In a row; to be left alone is none. */
   readonly count: number;
   readonly retryAt: number;
   /** What was rejected, once somebody looked at what that was made of. */
@@ -47,7 +48,10 @@ export interface EventsOutcome {
 }
 export type EventsProblem = 'EventServiceMissing' | 'EventServiceDisabled' | 'SubscriptionFailed';
 
+const firstRetryMs = 1_000;
 const longestRetryMs = 120_000;
+
+const causeOf = (error: RedfishError): RedfishError => (error.cause instanceof RedfishError ? error.cause : error);
 
 /** The BMC does not take the login, and may count that: another try brings the account closer to its lock. */
 export const isRejection = ({ code }: RedfishError): boolean => code === 'AuthenticationFailed';
@@ -73,16 +77,22 @@ export class BmcMemory {
     this.failure = undefined;
   }
 
-  /** Doubles the pause from 1 s to 2 min, less up to a quarter at random so that a rack does not retry in step. */
+  /**
+   * Doubles the pause from 1 s to 2 min, less up to a quarter at random so that a rack does not retry in step. That it was left
+   * alone after failures is no other failure: told is what failed, and the pause is what is left of that.
+   */
   failed(error: RedfishError, now: number, random: number): void {
     // What an unreachable BMC did not hear does not make the password another one.
     if (this.failure !== undefined && isRejection(this.failure.error) && !isRejection(error)) return;
-    const count = (this.failure?.count ?? 0) + 1;
-    const pauseMs = Math.min(1_000 * 2 ** (count - 1), longestRetryMs) * (1 - random / 4);
-    // That it is left alone after failures is no news; what failed is.
-    const told = error.code === 'CircuitOpen' ? (this.failure?.error ?? error) : error;
+    const { error: known, since = now, count: before = 0 } = this.failure ?? {};
+    const isLeftAlone = error.code === 'CircuitOpen';
+    const told = isLeftAlone ? (known ?? causeOf(error)) : error;
+    const count = isLeftAlone ? before : before + 1;
+    const pauseMs = isLeftAlone
+      ? Math.max(error.retryAfterMs ?? 0, firstRetryMs)
+      : Math.min(firstRetryMs * 2 ** before, longestRetryMs) * (1 - random / 4);
     const login = isRejection(told) ? this.failure?.login : undefined;
-    this.failure = { error: told, count, since: this.failure?.since ?? now, retryAt: now + pauseMs, login };
+    this.failure = { error: told, count, since, retryAt: now + pauseMs, login };
   }
 
   get rejectedLogin(): RejectedLogin | undefined {
