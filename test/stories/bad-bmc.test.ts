@@ -161,6 +161,28 @@ test('a password that was put right at an inline BMC is tried once more for each
   assert.equal(node.bmc.access.failedLogins, 2);
 });
 
+test('of an inline BMC that is left alone it is said what failed, in the same words for as long as it does', async () => {
+  // A call ends when its connection is cut, on a slow machine as well.
+  await using lab = await openLab({ speed: 100, flags: ['--bmc-call-timeout=30m'] });
+  const node = await lab.fleet.add({ vendor: 'lenovo', password: 'fleet-password' });
+  await addInlineServer(lab, node);
+  await lab.server(node).says('Available');
+
+  node.bmc.cutConnections();
+  const { metadata, status } = await lab.server(node).has('Ready', 'False');
+  const { reason, message = '' } = lab.server(node).condition('Ready') ?? {};
+  assert.equal(reason, 'Unreachable', message);
+  assert.match(message, /closed the connection before it had answered/);
+  const asked = node.bmc.requests.length;
+  await lab.clock.sleep(minutes(5));
+  assert.ok(node.bmc.requests.length > asked, 'it is tried again');
+  const { metadata: later, status: said } = await lab.server(node).exists();
+  assert.deepEqual([later.resourceVersion, said], [metadata.resourceVersion, status], 'nothing new is said');
+
+  await node.bmc.heal();
+  await lab.server(node).says('Available');
+});
+
 test('a certificate nobody vouches for is refused, and accepted once it is pinned', async () => {
   await using lab = await openLab({ fleet: { https: true }, flags: ['--protocol=https'] });
   const [node] = await lab.rack({ generic: 1 });

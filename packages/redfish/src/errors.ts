@@ -121,6 +121,10 @@ export class RedfishError extends Error {
   }
 }
 
+/** That a BMC is left alone after failures is no failure of its own: the last of those is. */
+export const whatFailed = (error: RedfishError): RedfishError =>
+  error.code === 'CircuitOpen' && error.cause instanceof RedfishError ? error.cause : error;
+
 export const closedError = (): RedfishError =>
   new RedfishError({ code: 'Closed', message: 'the conversation with the BMC was ended on our side; start a new one' });
 

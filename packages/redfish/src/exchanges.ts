@@ -1,4 +1,4 @@
-import { codeOfStatus, refusalOf } from './answer.ts';
+import { codeOfStatus } from './answer.ts';
 import { Breaker, type BreakerLimits, type BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
@@ -108,10 +108,11 @@ export class Exchanges {
   }
 
   /** 501 is an honest answer of a healthy BMC, other 5xx are not. */
-  #judge(answer: RawAnswer, { method, path }: Exchange, isSideResource: boolean): void {
-    const { status } = answer;
-    if (status < 500 || status === 501 || isSideResource) this.#breaker.succeeded();
-    else this.#breaker.failed(refusalOf(answer, { origin: this.#origin, method, path }, this.#clock.now()));
+  #judge({ status }: RawAnswer, { method, path }: Exchange, isSideResource: boolean): void {
+    if (status < 500 || status === 501 || isSideResource) return this.#breaker.succeeded();
+    // Without what the BMC has to say: after a login that may be anything.
+    const message = `${this.#origin} answered ${method} ${path} with ${status}`;
+    this.#breaker.failed(new RedfishError({ code: codeOfStatus(status), status, message }));
   }
 }
 

@@ -194,8 +194,10 @@ export class BmcAccess implements AsyncDisposable {
     credentials: Credentials,
     signal: AbortSignal,
   ): Promise<LoginAnswer> {
-    if (this.#lines.get(name)?.bmc.breaker === 'open')
-      throw new RedfishError({ code: 'CircuitOpen', message: `BMC ${name} keeps failing and is left alone for now` });
+    if (this.#lines.get(name)?.bmc.breaker === 'open') {
+      const message = `BMC ${name} keeps failing and is left alone for now`;
+      throw new RedfishError({ code: 'CircuitOpen', message, cause: this.#bmcs.get(name)?.failure?.error });
+    }
     const { clock, random, callDeadlineMs } = this.#options;
     const { endpoint } = connection;
     const tlsContexts = this.#tlsContexts;

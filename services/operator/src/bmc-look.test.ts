@@ -54,6 +54,10 @@ test('a BMC that is left alone before anybody was told why says what failed, and
   assert.ok(first);
   assert.equal(first.error.code, 'Unreachable');
   assert.deepEqual([first.count, first.retryAt - clock.now()], [0, 2_000]);
+  await assert.rejects(access.tryLogin('cut', connection, connection, new AbortController().signal), {
+    code: 'CircuitOpen',
+    cause: first.error,
+  });
 
   clock.advance(1_500);
   assert.equal(await look(), undefined);

@@ -1,5 +1,5 @@
 import type { BiosResetState } from '@metal/redfish/bios.ts';
-import { RedfishError } from '@metal/redfish/errors.ts';
+import { RedfishError, whatFailed } from '@metal/redfish/errors.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
 import type { ManagerInfo } from '@metal/redfish/managers.ts';
 import type { PowerState, SystemState, SystemSummary } from '@metal/redfish/systems.ts';
@@ -51,10 +51,12 @@ export type EventsProblem = 'EventServiceMissing' | 'EventServiceDisabled' | 'Su
 const firstRetryMs = 1_000;
 const longestRetryMs = 120_000;
 
-const causeOf = (error: RedfishError): RedfishError => (error.cause instanceof RedfishError ? error.cause : error);
-
 /** The BMC does not take the login, and may count that: another try brings the account closer to its lock. */
 export const isRejection = ({ code }: RedfishError): boolean => code === 'AuthenticationFailed';
+
+/** Of failures that are alike the first is told: its words stay the same from try to try. */
+const isAlike = (one: RedfishError, other: RedfishError): boolean =>
+  one.code === other.code && one.status === other.status;
 
 /** What this process last saw of a BMC. Lost on restart, and then simply looked up again, unless it was a rejected login. */
 export class BmcMemory {
@@ -86,7 +88,8 @@ export class BmcMemory {
     if (this.failure !== undefined && isRejection(this.failure.error) && !isRejection(error)) return;
     const { error: known, since = now, count: before = 0 } = this.failure ?? {};
     const isLeftAlone = error.code === 'CircuitOpen';
-    const told = isLeftAlone ? (known ?? causeOf(error)) : error;
+    const cause = whatFailed(error);
+    const told = isLeftAlone && known !== undefined && isAlike(known, cause) ? known : cause;
     const count = isLeftAlone ? before : before + 1;
     const pauseMs = isLeftAlone
       ? Math.max(error.retryAfterMs ?? 0, firstRetryMs)

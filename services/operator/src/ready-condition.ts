@@ -1,5 +1,6 @@
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import type { Condition, KubeObject } from '@metal/kube/kind.ts';
+import { RedfishError, whatFailed } from '@metal/redfish/errors.ts';
 
 export type ReportedCondition = StatusReport['conditions'][number];
 
@@ -54,7 +55,8 @@ export function condition(
 
 function explainError({ error, triedAgain }: Outcome<string>): Explanation {
   const next = triedAgain === true ? '; tried again soon' : '; tried again when something changes, and now and then';
-  return { reason: codeOf(error), message: `${error?.message ?? ''}${next}` };
+  const told = error instanceof RedfishError ? whatFailed(error) : error;
+  return { reason: codeOf(told), message: `${told?.message ?? ''}${next}` };
 }
 
 /** Errors of the catalogues carry a code; anything else is a defect of ours and says so. */
