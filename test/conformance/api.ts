@@ -1,10 +1,10 @@
 import { KubeClient } from '@metal/kube/client.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { type AdmissionRule, installAdmissionRules } from '@metal/kube/admission.ts';
-import { systemClock } from '@metal/kube/clock.ts';
 import type { Kind } from '@metal/kube/kind.ts';
 import { Transport } from '@metal/kube/transport.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
+import { untilActedOn } from '@metal/lab/until-acted-on.ts';
 
 export interface Answer {
   readonly status: number;
@@ -41,20 +41,15 @@ export class Api implements AsyncDisposable {
     return this.#send('DELETE', `${pathOf(kind)}/${name}`, {}, 'application/json');
   }
 
-  /**
-   * Resolves when admission rules are acted on: the API server begins to a second or two after they were installed, and
-   * tells nobody when. A rule of its own asks for nothing but this answer.
-   */
+  /** Resolves when admission rules are acted on. A rule of its own asks for nothing but this answer. */
   async admissionRulesWork(): Promise<void> {
     await installAdmissionRules(this.client, [canary]);
     const { apiVersion, kind: kindName } = canary.kind;
     const object = { apiVersion, kind: kindName, metadata: { name: 'canary' } };
-    for (let attempt = 0; attempt < canaryAttempts; attempt += 1) {
+    await untilActedOn(async () => {
       const answer = await this.#send('POST', `${pathOf(canary.kind)}?dryRun=All`, object, 'application/json');
-      if (answer.message.includes('the canary sings')) return;
-      await systemClock.sleep(100);
-    }
-    throw new Error(`the API server did not act on an admission rule within ${canaryAttempts / 10} s`);
+      return answer.message.includes('the canary sings');
+    });
   }
 
   async #send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: object, contentType: string): Promise<Answer> {
@@ -79,7 +74,6 @@ export class Api implements AsyncDisposable {
   }
 }
 
-const canaryAttempts = 600;
 const canary: AdmissionRule = {
   name: 'canary',
   kind: Endpoint,

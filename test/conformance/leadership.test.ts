@@ -53,6 +53,15 @@ function stage() {
   return {
     clock: observed,
     changed,
+    /** What is under way is heard of when it is done. */
+    follow: (work: Promise<void>) => {
+      let isDone = false;
+      const done = work.then(() => {
+        isDone = true;
+        changed();
+      });
+      return { isDone: () => isDone, done };
+    },
     until,
     untilAsleep: (count: number) => until(() => sleeping.size === count),
     pass: (ms: number) => clock.advance(ms),
@@ -135,11 +144,7 @@ async function openRace(leaseName: string, candidates?: KubeClient) {
   });
   const stop = new AbortController();
   const beganAt = clock.now();
-  let isLed = false;
-  const leading = heir.acquire(stop.signal).then(() => {
-    isLed = true;
-    theatre.changed();
-  });
+  const { isDone: isLed, done: leading } = theatre.follow(heir.acquire(stop.signal));
   return {
     ...theatre,
     ...way,
@@ -147,7 +152,7 @@ async function openRace(leaseName: string, candidates?: KubeClient) {
     leading,
     lines,
     stop: () => stop.abort(new Error('stopping')),
-    isLed: () => isLed,
+    isLed,
     sinceMs: () => clock.now() - beganAt,
     /** Resolves with the version that was written. Some time has to pass before, or nothing is. */
     renew: async () => {
@@ -190,25 +195,18 @@ test('of two candidates one leads; the other follows when the lease is given bac
 
 test('a lease that its holder stops renewing is taken after its time, not before', patience, async () => {
   await using client = await connect();
-  const { clock, changed, passUntil } = stage();
+  const { clock, follow, passUntil } = stage();
   const options = { namespace, leaseName: 'dead', ...times };
   await new Leadership({ options: { ...options, identity: 'dead' }, client, clock, log }).acquire(never);
   const startedAt = clock.now();
-  let isLed = false;
-  const led = new Leadership({ options: { ...options, identity: 'heir' }, client, clock, log })
-    .acquire(never)
-    .then(() => {
-      isLed = true;
-      changed();
-    });
-  await passUntil(() => isLed);
-  await led;
+  const heir = new Leadership({ options: { ...options, identity: 'heir' }, client, clock, log });
+  await passUntil(follow(heir.acquire(never)).isDone);
   assert.equal(clock.now() - startedAt, times.leaseMs);
 });
 
 test('a candidate asks just when the lease that it saw is over, however seldom it asks before', patience, async () => {
   await using client = await connect();
-  const { clock, changed, passUntil } = stage();
+  const { clock, follow, passUntil } = stage();
   const pausesMs: number[] = [];
   const counting: Clock = {
     ...clock,
@@ -221,15 +219,7 @@ test('a candidate asks just when the lease that it saw is over, however seldom i
   const candidate = (identity: string) =>
     new Leadership({ options: { ...options, identity }, client, clock: counting, log });
   await candidate('dead').acquire(never);
-  let isLed = false;
-  const led = candidate('heir')
-    .acquire(never)
-    .then(() => {
-      isLed = true;
-      changed();
-    });
-  await passUntil(() => isLed);
-  await led;
+  await passUntil(follow(candidate('heir').acquire(never)).isDone);
   assert.deepEqual(pausesMs, [14_000, 1_000]);
 });
 

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { minutes } from '@metal/kube/decide.ts';
 import { addInlineServer } from '@metal/lab/inline-server.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import type { Node } from '@metal/simulator/fleet.ts';
+import type { Vendor } from '@metal/simulator/profiles.ts';
 
 const openLab = labsOfFile();
 
@@ -35,6 +37,24 @@ test('a wrong password is tried once, and works as soon as the BMCSecret is righ
   await lab.server(node).says('Available');
 });
 
+/** One operator after the other, each until it has seen to a newcomer: what comes last is seen last. */
+async function restart(lab: Lab, vendors: readonly Vendor[], seesTo: (newcomer: Node) => Promise<void>): Promise<void> {
+  for (const vendor of vendors) {
+    await using _next = await lab.startOperatorProcess();
+    const [newcomer] = await lab.rack({ [vendor]: 1 });
+    assert.ok(newcomer);
+    await seesTo(newcomer);
+  }
+}
+
+/** With another BMCSecret than before. */
+function isRejectedAnew(before: Server['status']) {
+  return ({ status }: Pick<Server, 'status'>): boolean => {
+    const { bmcSecretVersion } = status?.rejectedLogin ?? {};
+    return bmcSecretVersion !== undefined && bmcSecretVersion !== before?.rejectedLogin?.bmcSecretVersion;
+  };
+}
+
 test('a wrong password is tried once, however often the operator restarts, and a right one at once', async () => {
   await using lab = await openLab({ operator: 'none', speed: 1 });
   const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
@@ -45,14 +65,10 @@ test('a wrong password is tried once, however often the operator restarts, and a
   assert.doesNotMatch(JSON.stringify(status), /another-one/);
   await first.kill();
 
-  for (const vendor of ['dell', 'hpe', 'generic'] as const) {
-    await using _next = await lab.startOperatorProcess();
-    // What comes last is seen last.
-    const [other] = await lab.rack({ [vendor]: 1 });
-    assert.ok(other);
+  await restart(lab, ['dell', 'hpe', 'generic'], async (other) => {
     await lab.plugIn(other);
     await lab.bmc(other).reaches('Enabled');
-  }
+  });
   assert.equal(node.bmc.access.failedLogins, 1);
   const { resourceVersion } = (await lab.bmc(node).exists()).metadata;
   assert.equal(resourceVersion, metadata.resourceVersion, 'nothing new is said');
@@ -72,10 +88,7 @@ test('a password that was put right at the BMC is tried once more for each chang
   const touch = (word: string) => lab.annotateSecret(node.name, word);
 
   await touch('now');
-  await lab.bmc(node).until('is rejected anew', (bmc) => {
-    const { bmcSecretVersion } = bmc.status?.rejectedLogin ?? {};
-    return bmcSecretVersion !== undefined && bmcSecretVersion !== status?.rejectedLogin?.bmcSecretVersion;
-  });
+  await lab.bmc(node).until('is rejected anew', isRejectedAnew(status));
   assert.equal(node.bmc.access.failedLogins, 2);
 
   const { data } = await lab.secret(node.name).exists();
@@ -120,14 +133,10 @@ test('of a server with its BMC inline, too, a wrong password is tried once, howe
   assert.doesNotMatch(JSON.stringify(status), /fleet-password|another-one/);
   await first.kill();
 
-  for (const vendor of ['dell', 'hpe'] as const) {
-    await using _next = await lab.startOperatorProcess();
-    // What comes last is seen last.
-    const [other] = await lab.rack({ [vendor]: 1 });
-    assert.ok(other);
+  await restart(lab, ['dell', 'hpe'], async (other) => {
     await addInlineServer(lab, other);
     await lab.server(other).reaches('Discovery');
-  }
+  });
   assert.equal(node.bmc.access.failedLogins, 1);
   const { resourceVersion } = (await lab.server(node).exists()).metadata;
   assert.equal(resourceVersion, judged.resourceVersion, 'nothing new is said');
@@ -148,10 +157,7 @@ test('a password that was put right at an inline BMC is tried once more for each
   const touch = (word: string) => lab.annotateSecret(metadata.name, word);
 
   await touch('now');
-  await lab.server(node).until('is rejected anew', (server) => {
-    const { bmcSecretVersion } = server.status?.rejectedLogin ?? {};
-    return bmcSecretVersion !== undefined && bmcSecretVersion !== status?.rejectedLogin?.bmcSecretVersion;
-  });
+  await lab.server(node).until('is rejected anew', isRejectedAnew(status));
   assert.equal(node.bmc.access.failedLogins, 2);
 
   node.bmc.password = 'fleet-password';

@@ -8,6 +8,7 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import { ownedBy } from '@metal/kube/kind.ts';
+import { eventAbout } from '@metal/lab/event-about.ts';
 import { type ImageRegistry, startImageRegistry } from '@metal/lab/image-registry.ts';
 import { namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
 
@@ -140,7 +141,7 @@ test('an object of somebody else is left as it is, which is told, and the boot g
   const theirs = await room.client.create(IPXEBootConfig, { metadata, spec });
   await booting('taken', 'org/os:1');
   const ready = await becomes(room.bootConfigurations, 'taken', 'Ready');
-  const { reason, note } = await room.firstEventAbout(ready);
+  const { reason, note } = await eventAbout(room.client, ready);
   assert.equal(reason, 'BootConfigTaken');
   assert.match(note ?? '', /^IPXEBootConfig "taken" belongs to somebody else and is left alone; delete it/);
   const { resourceVersion } = (await room.client.get(IPXEBootConfig, metadata)).metadata;

@@ -11,6 +11,7 @@ import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
+import { eventAbout } from '@metal/lab/event-about.ts';
 import { digestOf, type ImageRegistry, startImageRegistry } from '@metal/lab/image-registry.ts';
 import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
 
@@ -436,7 +437,7 @@ test('a machine that was powered on and asks for nothing is told of, with the st
   const isOverdue = ({ status }: ServerBootConfiguration) =>
     status?.conditions?.some(({ type: each, reason }) => each === 'BootOverdue' && reason === 'ScriptOverdue') ?? false;
   const late = await room.until(room.bootConfigurations, `${namespace}/silent`, isOverdue);
-  const { note } = await room.firstEventAbout(late);
+  const { note } = await eventAbout(room.client, late);
   assert.match(note, /script did not come within 15 s; the server was powered on at/);
   assert.ok(note.includes(`by system UUID ${stranger}, which no Server has`), note);
 });

@@ -14,6 +14,7 @@ import type { Cache } from '@metal/kube/cache.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import { Store } from '@metal/kube/store.ts';
+import { eventAbout } from '@metal/lab/event-about.ts';
 import { clientWith } from '@metal/lab/client-with.ts';
 import {
   away,
@@ -712,7 +713,7 @@ test('an image that is not there is an Error that says where it was looked for, 
   const complaint = conditionOf(failed, 'ImageValidation');
   assert.deepEqual([complaint?.status, complaint?.reason], ['False', 'ValidationFailed']);
   assert.match(complaint?.message ?? '', /ghcr\.io\/Org\/os:1" is not understood; .*registry\.example\/org\/os:1/);
-  assert.match((await room.firstEventAbout(failed)).note, /is not understood/);
+  assert.match((await eventAbout(room.client, failed)).note, /is not understood/);
   await room.client.mergePatch(
     ServerBootConfiguration,
     { name: 'no-image', namespace },

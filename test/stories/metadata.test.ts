@@ -7,8 +7,8 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
-import { Event, Namespace, Secret } from '@metal/kube/builtin.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
+import { Namespace, Secret } from '@metal/kube/builtin.ts';
+import { eventAbout } from '@metal/lab/event-about.ts';
 import { type Lab, openLab } from '@metal/lab/lab.ts';
 import { allowUserData, metadataKubeconfig } from '@metal/lab/roles.ts';
 import {
@@ -163,18 +163,6 @@ async function askJson(from: string, path: string, asking: Asking = {}): Promise
   return JSON.parse(text);
 }
 
-/** Waits on a watch for an event with that reason about the object. */
-async function eventAbout({ metadata }: KubeObject, reason: string): Promise<Event> {
-  const isIt = ({ regarding, reason: told }: Event): boolean => regarding.uid === metadata.uid && told === reason;
-  const { items, resourceVersion } = await lab.client.list(Event);
-  const found = items.find(isIt);
-  if (found !== undefined) return found;
-  for await (const change of lab.client.watch(Event, { resourceVersion, timeoutSeconds: 60 })) {
-    if (change.type === 'ADDED' && isIt(change.object)) return change.object;
-  }
-  throw new Error(`there was no event ${reason} about ${metadata.name} within a minute`);
-}
-
 test('a claimed machine reads its metadata and the user data of its claim', async () => {
   const { metadata } = await lab.server(nodes.one).exists();
   const all = {
@@ -289,9 +277,9 @@ test('an address that two servers have serves neither, and their people are told
     const { status, text } = await ask(addresses.shared, path);
     assert.deepEqual([status, text.includes(free.metadata.name)], [409, false], 'always, and without names');
   }
-  const told = await eventAbout(other, 'MetadataAddressAmbiguous');
+  const told = await eventAbout(lab.client, other, 'MetadataAddressAmbiguous');
   assert.ok(told.note.startsWith(`${addresses.shared} also belongs to ${free.metadata.name}: `), told.note);
-  assert.equal((await eventAbout(free, 'MetadataAddressAmbiguous')).type, 'Warning');
+  assert.equal((await eventAbout(lab.client, free, 'MetadataAddressAmbiguous')).type, 'Warning');
   assert.equal(
     (await ask(addresses.other, '/v1/server-name')).text,
     other.metadata.name,
@@ -312,7 +300,7 @@ test('an address given by hand that is none is named to the people who gave it',
   const free = await lab.server(nodes.free).exists();
   const key = 'metal.ironcore.dev/metadata-addresses';
   await annotate(free, { [key]: `${addresses.free}, node-7.example, fe80::7` });
-  const { note } = await eventAbout(free, 'MetadataAddressesUnusable');
+  const { note } = await eventAbout(lab.client, free, 'MetadataAddressesUnusable');
   assert.match(note, /names node-7\.example, fe80::7: expected IP addresses/);
   assert.equal((await ask(addresses.free, '/v1/server-name')).text, free.metadata.name, 'the others count');
   await annotate(free, { [key]: addresses.free });
@@ -390,7 +378,7 @@ test('user data of the wrong type is refused by name, and the claim says what to
     assert.deepEqual([status, text], [500, "wrong secret type for user-data 'Opaque'"], path);
   }
   assert.equal((await ask(addresses.free, '/v1/server-name')).text, server.metadata.name, 'the rest is served');
-  const { note } = await eventAbout(claim, 'UserDataOfWrongType');
+  const { note } = await eventAbout(lab.client, claim, 'UserDataOfWrongType');
   assert.match(note, /^Secret plain is of type Opaque; expected metal\.ironcore\.dev\/user-data/);
 
   await lab.client.delete(Secret, { namespace: 'tenant-one', name: 'plain' });
@@ -449,7 +437,7 @@ test('a service of its own reads user data only where the owner of the namespace
     'the machine learns nothing of what the API server said',
   );
   const claim = await lab.client.get(ServerClaim, { namespace: 'tenant-other', name: 'web' });
-  const { note } = await eventAbout(claim, 'UserDataUnreadable');
+  const { note } = await eventAbout(lab.client, claim, 'UserDataUnreadable');
   assert.match(note, /bind the ClusterRole metal-operator-user-data-reader/);
   assert.equal(await own.stop(), 0);
   assert.deepEqual(

@@ -11,7 +11,7 @@ import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import { internalBootType, typeAnnotation } from '@metal/api/wire/contract.ts';
 import type { BootOptions } from '@metal/boot/boot.ts';
-import { Event, Secret } from '@metal/kube/builtin.ts';
+import { Secret } from '@metal/kube/builtin.ts';
 import { type Cache, CacheSet, type Indexes } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { type Clock, systemClock } from '@metal/kube/clock.ts';
@@ -166,18 +166,6 @@ export class ServiceRoom implements AsyncDisposable {
     } finally {
       clearTimeout(deadline);
     }
-  }
-
-  /** Waits on a watch for the first event about the object. */
-  async firstEventAbout({ metadata }: KubeObject): Promise<Event> {
-    const about = ({ regarding }: Event): boolean => regarding.uid === metadata.uid;
-    const { items, resourceVersion } = await this.client.list(Event, { namespace });
-    const told = items.find(about);
-    if (told !== undefined) return told;
-    for await (const change of this.client.watch(Event, { namespace, resourceVersion, timeoutSeconds: 60 })) {
-      if (change.type === 'ADDED' && about(change.object)) return change.object;
-    }
-    throw new Error(`there was no event about ${metadata.name} within a minute`);
   }
 
   /** What a replica knows whose watches died without a word: all stays as it is now. */

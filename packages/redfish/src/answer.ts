@@ -30,13 +30,17 @@ export function parse<S extends z.ZodType>(schema: S, json: unknown, answer: Raw
   throw badAnswer(asked, answer, z.prettifyError(result.error), result.error);
 }
 
+/** The beginning of all that is said of an answer. */
+export const answeredWith = ({ origin, method, path }: Asked, status: number): string =>
+  `${origin} answered ${method} ${path} with ${status}`;
+
 /** The error an HTTP status stands for. */
 export function refusalOf(answer: RawAnswer, asked: Asked, now: number): RedfishError {
   const { status, headers } = answer;
   const { messages, messageIds } = complaintOf(answer);
   return new RedfishError({
     code: codeOfStatus(status),
-    message: `${asked.origin} answered ${asked.method} ${asked.path} with ${status}: ${messages || 'no explanation'}`,
+    message: `${answeredWith(asked, status)}: ${messages || 'no explanation'}`,
     status,
     messageIds,
     retryAfterMs: retryAfterMs(headers['retry-after'], now),

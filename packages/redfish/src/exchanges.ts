@@ -1,4 +1,4 @@
-import { codeOfStatus } from './answer.ts';
+import { answeredWith, codeOfStatus } from './answer.ts';
 import { Breaker, type BreakerLimits, type BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
@@ -111,7 +111,7 @@ export class Exchanges {
   #judge({ status }: RawAnswer, { method, path }: Exchange, isSideResource: boolean): void {
     if (status < 500 || status === 501 || isSideResource) return this.#breaker.succeeded();
     // Without what the BMC has to say: after a login that may be anything.
-    const message = `${this.#origin} answered ${method} ${path} with ${status}`;
+    const message = answeredWith({ origin: this.#origin, method, path }, status);
     this.#breaker.failed(new RedfishError({ code: codeOfStatus(status), status, message }));
   }
 }

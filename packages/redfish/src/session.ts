@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { unlessAborted } from './aborted.ts';
-import { type Asked, jsonOf, refusalOf } from './answer.ts';
+import { answeredWith, type Asked, jsonOf, refusalOf } from './answer.ts';
 import type { Clock } from './clock.ts';
 import { pathOf } from './endpoint.ts';
 import { closedError, RedfishError } from './errors.ts';
@@ -162,7 +162,7 @@ export class Authentication {
     if (expired.kind === 'session') await this.#end(expired, pass.token);
     throw new RedfishError({
       code: 'Forbidden',
-      message: `${asked.origin} answered ${asked.method} ${asked.path} with 401 in a fresh session of user "${this.#credentials.username}"; give the account more rights`,
+      message: `${answeredWith(asked, 401)} in a fresh session of user "${this.#credentials.username}"; give the account more rights`,
       status: 401,
     });
   }

@@ -11,6 +11,7 @@ import { BmcAccess } from './bmc-access.ts';
 import type { Connection } from './connection.ts';
 import type { OperatorCaches } from './context.ts';
 import { loginOf, memoryOf, memoryOfInline } from './login.ts';
+import type { BmcMemory } from './observations.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const rejection = new RedfishError({ code: 'AuthenticationFailed', message: 'rejected user "root"', status: 401 });
@@ -50,18 +51,24 @@ const bmcOf = (generation: number, status?: BMC['status']): BMC => ({
 const secret = secretOf('1', 'wrong');
 const connection = at('192.0.2.1', 'wrong');
 
+/** What a process was told on that line, by which it remembers the BMC. */
+function rejectedOn(line: string, memoryIn: (process: ReturnType<typeof operator>) => BmcMemory) {
+  const process = operator(secret);
+  memoryIn(process);
+  process.access.failed(line, connection, rejection);
+  return { process, rejectedLogin: memoryIn(process).rejectedLogin };
+}
+
+const rejected = {
+  bmcSecretVersion: 'secret/1',
+  address: 'https://192.0.2.1:443',
+  message: 'rejected user "root"',
+};
+
 /** The status that a process leaves behind that was rejected. */
 function recorded(): NonNullable<BMC['status']> {
-  const process = operator(secret);
-  memoryOf(bmcOf(1), connection, process);
-  process.access.failed('a', connection, rejection);
-  const { rejectedLogin } = memoryOf(bmcOf(1), connection, process);
-  assert.deepEqual(rejectedLogin, {
-    bmcSecretVersion: 'secret/1',
-    address: 'https://192.0.2.1:443',
-    generation: 1,
-    message: 'rejected user "root"',
-  });
+  const { rejectedLogin } = rejectedOn('a', (process) => memoryOf(bmcOf(1), connection, process));
+  assert.deepEqual(rejectedLogin, { ...rejected, generation: 1 });
   return { rejectedLogin };
 }
 
@@ -135,17 +142,12 @@ const inlineServer = (generation: number, status?: Server['status']): Server => 
   ...(status === undefined ? {} : { status }),
 });
 
+const rejectedInline = () => rejectedOn('server/a', (process) => memoryOfInline(inlineServer(1), connection, process));
+
 /** The status of a server whose inline BMC rejected this process. */
 function recordedInline(): NonNullable<Server['status']> {
-  const process = operator(secret);
-  memoryOfInline(inlineServer(1), connection, process);
-  process.access.failed('server/a', connection, rejection);
-  const { rejectedLogin } = memoryOfInline(inlineServer(1), connection, process);
-  assert.deepEqual(rejectedLogin, {
-    bmcSecretVersion: 'secret/1',
-    address: 'https://192.0.2.1:443',
-    message: 'rejected user "root"',
-  });
+  const { rejectedLogin } = rejectedInline();
+  assert.deepEqual(rejectedLogin, rejected);
   return { rejectedLogin };
 }
 
@@ -156,10 +158,7 @@ test('what an inline BMC rejected is not tried again by the next process, whatev
 });
 
 test('a BMC that cannot be reached any more has rejected the password all the same', () => {
-  const process = operator(secret);
-  memoryOfInline(inlineServer(1), connection, process);
-  process.access.failed('server/a', connection, rejection);
-  const { rejectedLogin } = memoryOfInline(inlineServer(1), connection, process);
+  const { process, rejectedLogin } = rejectedInline();
   process.access.failed('server/a', connection, new RedfishError({ code: 'Unreachable', message: 'it is away' }));
   assert.deepEqual(memoryOfInline(inlineServer(1), connection, process).rejectedLogin, rejectedLogin);
   process.bmcSecrets.absorb(secretOf('2', 'wrong'));

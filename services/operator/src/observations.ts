@@ -79,23 +79,23 @@ export class BmcMemory {
     this.failure = undefined;
   }
 
-  /**
-   * Doubles the pause from 1 s to 2 min, less up to a quarter at random so that a rack does not retry in step. That it was left
-   * alone after failures is no other failure: told is what failed, and the pause is what is left of that.
-   */
+  /** Doubles the pause from 1 s to 2 min, less up to a quarter at random so that a rack does not retry in step. */
   failed(error: RedfishError, now: number, random: number): void {
     // What an unreachable BMC did not hear does not make the password another one.
     if (this.failure !== undefined && isRejection(this.failure.error) && !isRejection(error)) return;
-    const { error: known, since = now, count: before = 0 } = this.failure ?? {};
-    const isLeftAlone = error.code === 'CircuitOpen';
-    const cause = whatFailed(error);
-    const told = isLeftAlone && known !== undefined && isAlike(known, cause) ? known : cause;
-    const count = isLeftAlone ? before : before + 1;
-    const pauseMs = isLeftAlone
-      ? Math.max(error.retryAfterMs ?? 0, firstRetryMs)
-      : Math.min(firstRetryMs * 2 ** before, longestRetryMs) * (1 - random / 4);
-    const login = isRejection(told) ? this.failure?.login : undefined;
-    this.failure = { error: told, count, since, retryAt: now + pauseMs, login };
+    if (error.code === 'CircuitOpen') return this.#leftAlone(error, now);
+    const { since = now, count = 0, login } = this.failure ?? {};
+    const pauseMs = Math.min(firstRetryMs * 2 ** count, longestRetryMs) * (1 - random / 4);
+    const rejected = isRejection(error) ? login : undefined;
+    this.failure = { error, count: count + 1, since, retryAt: now + pauseMs, login: rejected };
+  }
+
+  /** After failures, which is no other failure: told is what failed, and the pause is what is left of that. */
+  #leftAlone(refusal: RedfishError, now: number): void {
+    const cause = whatFailed(refusal);
+    const { error: known = cause, since = now, count = 0 } = this.failure ?? {};
+    const retryAt = now + Math.max(refusal.retryAfterMs ?? 0, firstRetryMs);
+    this.failure = { error: isAlike(known, cause) ? known : cause, count, since, retryAt };
   }
 
   get rejectedLogin(): RejectedLogin | undefined {

@@ -24,7 +24,7 @@ export interface BmcFacts {
     readonly message: string;
   };
   /** What an inline BMC rejected. That of a BMC object is recorded there. */
-  readonly rejectedLogin: RejectedLogin | undefined;
+  readonly rejectedLogin?: RejectedLogin | undefined;
 }
 
 export interface PowerFacts {
@@ -65,7 +65,7 @@ export function bmcFacts(server: Server, context: Surroundings): BmcFacts {
 
 function wayToMachine(server: Server, context: Surroundings): BmcFacts {
   const bmcName = server.spec.bmcRef?.name ?? '';
-  return bmcName === '' ? wayToInlineBmc(server, context) : { ...wayToBmc(bmcName, context), rejectedLogin: undefined };
+  return bmcName === '' ? wayToInlineBmc(server, context) : wayToBmc(bmcName, context);
 }
 
 function wayToInlineBmc(server: Server, context: Surroundings): BmcFacts {
@@ -80,7 +80,7 @@ function wayToInlineBmc(server: Server, context: Surroundings): BmcFacts {
   return { bmcName: inlineLineOf(server), connection, bmc, rejectedLogin };
 }
 
-function wayToBmc(bmcName: string, { caches, config }: Surroundings): Omit<BmcFacts, 'rejectedLogin'> {
+function wayToBmc(bmcName: string, { caches, config }: Surroundings): BmcFacts {
   const bmc = caches.bmcs.get(bmcName);
   if (bmc === undefined) {
     const message = `BMC "${bmcName}" of spec.bmcRef does not exist; create it, or correct spec.bmcRef`;

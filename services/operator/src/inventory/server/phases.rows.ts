@@ -45,7 +45,6 @@ export const calmServer: ServerFacts = {
   bmcName: 'rack1-bmc1',
   connection: undefined,
   bmc: { answers: true, exists: true, reason: 'Connected', message: '' },
-  rejectedLogin: undefined,
   power: 'Off',
   powerSeenMsAgo: 100,
   nextLookInMs: minutes(2),

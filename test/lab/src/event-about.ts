@@ -1,0 +1,16 @@
+import { Event } from '@metal/kube/builtin.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
+
+/** Waits on a watch for the first event about the object, or the first with that reason. */
+export async function eventAbout(client: KubeClient, { metadata }: KubeObject, reason?: string): Promise<Event> {
+  const isIt = ({ regarding, reason: told }: Event): boolean =>
+    regarding.uid === metadata.uid && (reason === undefined || told === reason);
+  const { items, resourceVersion } = await client.list(Event);
+  const found = items.find(isIt);
+  if (found !== undefined) return found;
+  for await (const change of client.watch(Event, { resourceVersion, timeoutSeconds: 60 })) {
+    if (change.type === 'ADDED' && isIt(change.object)) return change.object;
+  }
+  throw new Error(`there was no event ${reason ?? ''} about ${metadata.name} within a minute`);
+}
