@@ -4,7 +4,7 @@ import { holdersOf } from '@metal/process/connection-holders.ts';
 import type { JournalConnection, JournalPage } from '@metal/simulator/journal.ts';
 
 /** An operator closes a connection that nobody uses after ten seconds: until then the kernel knows whose it is. */
-const lookEveryMs = 1_000;
+const usuallyLookEveryMs = 1_000;
 
 export interface TalkParts {
   /** What the fleet has written since it was last asked. */
@@ -12,6 +12,8 @@ export interface TalkParts {
   /** Those that live. */
   readonly pids: () => Iterable<number>;
   readonly holders?: typeof holdersOf;
+  /** Pause between two looks; a second, unless a fleet is so small that all is over by then. */
+  readonly lookEveryMs?: number;
 }
 
 /**
@@ -43,7 +45,7 @@ export class BmcTalk implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** Looks now, and every second until it is disposed. */
+  /** Looks now, and again and again until it is disposed. */
   static async follow(parts: TalkParts): Promise<BmcTalk> {
     const talk = new BmcTalk(parts);
     await talk.look();
@@ -64,7 +66,7 @@ export class BmcTalk implements AsyncDisposable {
     for (;;) {
       await this.look();
       if (holds() || performance.now() > deadline || this.#end.signal.aborted) return;
-      await pause(lookEveryMs);
+      await pause(this.#lookEveryMs);
     }
   }
 
@@ -83,6 +85,10 @@ export class BmcTalk implements AsyncDisposable {
     return takeoverFrom(this.reigns, pid, this.#endedAt.get(pid) ?? Infinity);
   }
 
+  get #lookEveryMs(): number {
+    return this.#parts.lookEveryMs ?? usuallyLookEveryMs;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort();
     await this.#following;
@@ -91,7 +97,7 @@ export class BmcTalk implements AsyncDisposable {
   async #goOn(): Promise<void> {
     const { signal } = this.#end;
     for (;;) {
-      await pause(lookEveryMs, undefined, { signal });
+      await pause(this.#lookEveryMs, undefined, { signal });
       await this.look();
     }
   }

@@ -11,6 +11,9 @@ import { settled } from './settled.ts';
 const moreReplicas = 2;
 const patienceMs = 120_000;
 const mostBreachesTold = 3;
+/** A look costs by the size of the fleet, and a small one is soon at rest. */
+const lookPerServerMs = 5;
+const mostLookEveryMs = 1_000;
 
 /**
  *     three replicas ── bring-up: how even they write ── all at rest ── one is killed ── until others ask all its BMCs
@@ -30,6 +33,7 @@ export const shards: Scenario = {
     await using talk = await BmcTalk.follow({
       tearOff: () => stage.fleet.journal(),
       pids: () => stage.operators.map(({ pid }) => pid),
+      lookEveryMs: Math.min(mostLookEveryMs, stage.nodes.length * lookPerServerMs),
     });
     const outcome = await measureBringUp(stage);
     await settled(stage);
