@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
+import type { ControlPlaneAccess } from '@metal/controlplane/control-plane.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -75,7 +75,7 @@ const readFigures = z.object({
   heapMiB: z.number(),
 });
 
-async function readFleet({ url, kubeconfigPath }: ControlPlane) {
+async function readFleet({ url, kubeconfigPath }: ControlPlaneAccess) {
   await using stack = new AsyncDisposableStack();
   const relay = stack.use(await CountingRelay.open(new URL(url).host));
   const directory = await mkdtemp(join(tmpdir(), 'metal-bench-'));

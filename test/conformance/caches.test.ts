@@ -11,7 +11,7 @@ import type { KubeObject } from '@metal/kube/kind.ts';
 import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
 import { type Asked, ApiServerRelay } from '@metal/lab/api-server-relay.ts';
 import { clientWith } from '@metal/lab/client-with.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
+import { type Cluster, openCluster, startCluster } from '@metal/lab/cluster.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
@@ -47,7 +47,7 @@ function until(maps: Cache<ConfigMap>, holds: () => boolean): Promise<void> {
 }
 
 /** The same must hold however the list comes. */
-async function isCompleteAndFollows(cluster: ControlPlane, metrics: Registry): Promise<void> {
+async function isCompleteAndFollows(cluster: Cluster, metrics: Registry): Promise<void> {
   await using other = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'other' });
   await Promise.all(Array.from({ length: count }, (_, index) => write(other, `map-${index}`)));
   await using followed = await follow(cluster, metrics);
@@ -60,21 +60,21 @@ async function isCompleteAndFollows(cluster: ControlPlane, metrics: Registry): P
 }
 
 test('a cache begins with a streamed list, which goes on as its watch', async () => {
-  await using cluster = await openCluster({ crds: false });
+  await using cluster = await openCluster();
   const metrics = new Registry();
   await isCompleteAndFollows(cluster, metrics);
   assert.deepEqual(await requests(metrics), { watch: 1 });
 });
 
 test('where lists are not streamed a cache reads pages', async () => {
-  await using cluster = await openCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
+  await using cluster = await startCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
   const metrics = new Registry();
   await isCompleteAndFollows(cluster, metrics);
   assert.deepEqual(await requests(metrics), { watch: 2, list: 1 }, 'asked for a stream once, and refused');
 });
 
 test('what the cache keeps is without managedFields, and a write leaves them as they are', async () => {
-  await using cluster = await openCluster({ crds: false });
+  await using cluster = await openCluster();
   await using followed = await follow(cluster);
   const { client, maps } = followed;
   await write(client, 'map');
@@ -93,7 +93,7 @@ interface WithManagedFields {
 }
 
 test('it is measured how long a watch takes to tell what this process has written', async () => {
-  await using cluster = await openCluster({ crds: false });
+  await using cluster = await openCluster();
   await using followed = await follow(cluster);
   const { client, maps, metrics } = followed;
   await using other = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'other' });
@@ -147,17 +147,17 @@ async function catchesUp(cluster: ControlPlane): Promise<Record<string, number>>
 }
 
 test('who catches up knows what was written before, although the watch is dead, by a streamed list', async () => {
-  await using cluster = await openCluster({ crds: false });
+  await using cluster = await startCluster({ crds: false });
   assert.deepEqual(await catchesUp(cluster), { watch: rounds });
 });
 
 test('where lists are not streamed, catching up reads pages', async () => {
-  await using cluster = await openCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
+  await using cluster = await startCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
   assert.deepEqual(await catchesUp(cluster), { watch: 0, list: rounds });
 });
 
 test('a kind that was missing, and is there when somebody catches up, is read in pages where lists are not streamed', async () => {
-  await using cluster = await openCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
+  await using cluster = await startCluster({ crds: false, apiServerFlags: ['--feature-gates=WatchList=false'] });
   await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
   const caches = new CacheSet({ client, clock: createClock(), log: pino({ level: 'silent' }) });
   await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
@@ -176,7 +176,7 @@ test('a kind that was missing, and is there when somebody catches up, is read in
 });
 
 test('when one list fails, catching up fails at once, and the other lists are given up', async () => {
-  await using cluster = await openCluster({ crds: false });
+  await using cluster = await openCluster();
   await using relay = await ApiServerRelay.to(cluster.kubeconfigPath);
   await using real = createKubeClient({ kubeconfigPath: relay.kubeconfigPath });
   const othersWait = Promise.withResolvers<void>();

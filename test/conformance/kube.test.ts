@@ -9,11 +9,11 @@ import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
+import { startCluster } from '@metal/lab/cluster.ts';
 import { pino } from 'pino';
 
 const log = pino({ level: 'silent' });
-const cluster = openCluster({ crds: false });
+const cluster = startCluster({ crds: false });
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
 const namespace = 'default';

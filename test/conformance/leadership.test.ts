@@ -12,7 +12,7 @@ import { testClock } from '@metal/simulator/test-clock.ts';
 import { pino } from 'pino';
 
 const log = pino({ level: 'silent' });
-const cluster = openCluster({ crds: false });
+const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
 const namespace = 'default';

@@ -95,7 +95,7 @@ const definition = {
 };
 const sharedController = phaseController({ name: 'bell', ...definition, sharedBy: ({ metadata }) => metadata.name });
 
-const cluster = openCluster({ crds: false });
+const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
 /** No test waits until a lease runs out, and none is to lose one because the API server has no turn on a busy machine. */

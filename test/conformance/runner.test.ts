@@ -142,7 +142,7 @@ const lampController = phaseController({
   concurrency: () => 2,
 });
 
-const cluster = openCluster({ crds: false });
+const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
 interface Room extends AsyncDisposable {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { seconds } from '@metal/kube/decide.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
+import { startCluster } from '@metal/lab/cluster.ts';
 import { startOnFreePorts } from '@metal/lab/free-ports.ts';
 import { openLab } from '@metal/lab/lab.ts';
 
 test('an API server that goes away in the middle of a bring-up and of a claim is waited for', async () => {
-  await using cluster = await openCluster();
+  await using cluster = await startCluster();
   await using lab = await openLab({ cluster, speed: 2 });
   const nodes = await lab.rack({ generic: 3 });
   const [first] = nodes;
@@ -34,7 +34,7 @@ test('an API server that goes away in the middle of a bring-up and of a claim is
 });
 
 test('an API server that is away for thirty seconds in the middle of a bring-up: the operator says so, and the fleet completes', async () => {
-  await using cluster = await openCluster();
+  await using cluster = await startCluster();
   // These are real seconds: the operator is a process of its own.
   await using lab = await openLab({
     cluster,
@@ -82,7 +82,7 @@ test('an API server that is away for thirty seconds in the middle of a bring-up:
 });
 
 test('an operator that begins while the API server is away says so to whoever asks, and does not count as dead', async () => {
-  await using cluster = await openCluster();
+  await using cluster = await startCluster();
   await using lab = await openLab({ cluster, operator: 'none', speed: 1 });
   const health = await freePort();
   const ask = async (path: string) => {
@@ -106,7 +106,7 @@ test('an operator that begins while the API server is away says so to whoever as
 });
 
 test('a candidate for leadership waits for an API server that is away, and leads when it is its turn', async () => {
-  await using cluster = await openCluster();
+  await using cluster = await startCluster();
   await using lab = await openLab({
     cluster,
     operator: 'none',

@@ -12,7 +12,7 @@ import { CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
+import { startCluster } from '@metal/lab/cluster.ts';
 import {
   type BootingServer,
   bootIndexes,
@@ -193,7 +193,7 @@ test('an IPXEBootConfig that goes gives the machine our script again', async () 
 });
 
 test('a cluster that does not know IPXEBootConfigs boots as ever', async () => {
-  await using cluster = await openCluster({ crds: false });
+  await using cluster = await startCluster({ crds: false });
   await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
   await installKinds(
     client,

@@ -204,7 +204,7 @@ function stopped<T extends KubeObject>(cache: Cache<T>, indexes: Indexes<T> = {}
 export async function openServiceRoom(): Promise<ServiceRoom> {
   const stack = new AsyncDisposableStack();
   try {
-    const cluster = stack.use(await openCluster({ crds: true }));
+    const cluster = stack.use(await openCluster());
     const { kubeconfigPath } = cluster;
     const client = stack.use(createKubeClient({ kubeconfigPath }));
     const caches = new CacheSet({ client, clock: systemClock, log: pino({ level: 'silent' }) });

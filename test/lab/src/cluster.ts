@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { ConfigMap, Lease, Secret } from '@metal/kube/builtin.ts';
 import { isNotFound } from '@metal/kube/errors.ts';
@@ -7,24 +8,53 @@ import { installKinds } from '@metal/kube/install-kinds.ts';
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
 import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
-import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
+import { connectControlPlane } from '@metal/controlplane/connect-control-plane.ts';
+import { type ControlPlane, type ControlPlaneAccess, startControlPlane } from '@metal/controlplane/control-plane.ts';
+import { tryFileLock } from '@metal/controlplane/file-lock.ts';
+import { poolVariable } from '@metal/project/control-plane-pool.ts';
+
+/** An API server that a test file uses and gives back. */
+export type Cluster = ControlPlaneAccess & AsyncDisposable;
+
+/** An API server that is empty but for the product's kinds: one of the pool of the test run, or else a new one. */
+export async function openCluster(): Promise<Cluster> {
+  return (await acquireFromPool()) ?? startCluster();
+}
+
+/** The first control plane of the pool that no other file uses; none where the tests run without a pool. */
+async function acquireFromPool(): Promise<Cluster | undefined> {
+  const directories = (process.env[poolVariable] ?? '').split(':').filter((directory) => directory !== '');
+  for (const directory of directories) {
+    const lease = await tryFileLock(join(directory, 'lease'));
+    if (lease === undefined) continue;
+    const access = await connectControlPlane(directory);
+    await using client = createKubeClient({ kubeconfigPath: access.kubeconfigPath, defaultFieldManager: 'lab' });
+    // A file that was killed left what it had.
+    await resetCluster(client);
+    return { ...access, [Symbol.asyncDispose]: () => release(access, lease) };
+  }
+  return undefined;
+}
+
+async function release({ kubeconfigPath }: ControlPlaneAccess, lease: AsyncDisposable): Promise<void> {
+  await using _lease = lease;
+  await using client = createKubeClient({ kubeconfigPath, defaultFieldManager: 'lab' });
+  await resetCluster(client);
+}
 
 export interface ClusterOptions {
   /** Install the product's CRDs. */
   readonly crds?: boolean;
   /** Install its admission rules as well. */
   readonly admission?: boolean;
-  /** Garbage collection by a real kube-controller-manager. */
-  readonly controllerManager?: boolean;
   /** Flags of its API server besides the usual ones. */
   readonly apiServerFlags?: readonly string[];
 }
 
-/** A real API server for one test file, empty but for the product's kinds. */
-export async function openCluster({
+/** A control plane of the caller's own, for what the pool has not: other flags, other kinds, or an API server to stop. */
+export async function startCluster({
   crds = true,
   admission = crds,
-  controllerManager = false,
   apiServerFlags,
 }: ClusterOptions = {}): Promise<ControlPlane> {
   const plane = await startControlPlane({ apiServerFlags, say: (line) => process.stderr.write(`${line}\n`) });
@@ -34,13 +64,34 @@ export async function openCluster({
       await installKinds(client, kinds);
       if (admission) await installAdmissionRules(client, admissionRules);
     }
-    // Started after the kinds: the garbage collector learns of new kinds only twice a minute.
-    if (controllerManager) await plane.startControllerManager();
     return plane;
   } catch (error) {
     await plane[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** Deletes what a file left: its objects, its service accounts, and the roles that it installed or bound. */
+async function resetCluster(client: KubeClient): Promise<void> {
+  await emptyCluster(client);
+  await client.raw({ method: 'DELETE', path: '/api/v1/namespaces/default/serviceaccounts' });
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  for (const plural of [
+    'clusterrolebindings',
+    'clusterroles',
+    'namespaces/default/rolebindings',
+    'namespaces/default/roles',
+  ])
+    await deleteRoles(client, `${rbac}/${plural}`);
+}
+
+/** The roles that every cluster has stay; the API server makes them only when it starts. */
+async function deleteRoles(client: KubeClient, path: string): Promise<void> {
+  const { items } = await client.raw<{ items: KubeObject[] }>({ method: 'GET', path });
+  const installed = items.filter(({ metadata }) => metadata.labels?.['kubernetes.io/bootstrapping'] === undefined);
+  await Promise.all(
+    installed.map(({ metadata }) => client.raw({ method: 'DELETE', path: `${path}/${metadata.name}` })),
+  );
 }
 
 /** Deletes what a lab left: every object of our kinds, whatever finalizer it has, secrets, keys and events. */

@@ -23,9 +23,9 @@ import { readConfig } from '@metal/operator/config.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { type Vendor, vendors } from '@metal/simulator/profiles.ts';
 import { pino } from 'pino';
-import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
+import type { ControlPlaneAccess } from '@metal/controlplane/control-plane.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { type ClusterOptions, emptyCluster, openCluster } from './cluster.ts';
+import { type Cluster, type ClusterOptions, emptyCluster, openCluster, startCluster } from './cluster.ts';
 import { labClock } from './lab-clock.ts';
 import { restrictedKubeconfig } from './roles.ts';
 import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
@@ -50,12 +50,10 @@ export interface LabOptions {
   withoutRoles?: readonly string[];
   /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
   operator?: 'inside' | 'process' | 'none';
-  /** Garbage collection by a real kube-controller-manager. */
-  controllerManager?: boolean;
   /** How long one thing may take, in wall-clock time; two minutes unless it is said. */
   patienceMs?: number;
   /** An API server that is there already; it is left empty again. Without one the lab starts its own. */
-  cluster?: ControlPlane;
+  cluster?: ControlPlaneAccess;
 }
 
 /**
@@ -68,7 +66,7 @@ export class Lab implements AsyncDisposable {
   readonly fleet: Fleet;
   readonly timeline: Timeline;
   readonly kubeconfigPath: string;
-  readonly cluster: ControlPlane;
+  readonly cluster: ControlPlaneAccess;
   /** The watches of the lab itself: what `client` wrote is in them when the write returns. */
   readonly caches: CacheSet;
   readonly servers: Cache<Server>;
@@ -93,7 +91,7 @@ export class Lab implements AsyncDisposable {
     caches: CacheSet;
     clock: Clock;
     fleet: Fleet;
-    cluster: ControlPlane;
+    cluster: ControlPlaneAccess;
     flags: readonly string[];
     patienceMs: number;
     stack: AsyncDisposableStack;
@@ -451,8 +449,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     const { speed = 10 } = options;
     // In real time, as where operators are processes of their own, everything counts.
     const clock = speed === 1 ? createClock() : stack.use(labClock(speed));
-    const cluster =
-      options.cluster ?? stack.use(await openCluster({ controllerManager: options.controllerManager ?? false }));
+    const cluster = options.cluster ?? stack.use(await openCluster());
     const client = stack.use(createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'lab' }));
     if (options.cluster !== undefined) stack.defer(() => emptyCluster(client));
     const fleet = stack.use(
@@ -537,13 +534,14 @@ async function portFlags(operator: NonNullable<LabOptions['operator']>): Promise
 }
 
 /**
- * Labs for one test file: they follow each other on one API server, which starts with the first and ends with the file.
+ * Labs for one test file: they follow each other on one API server, which the first one takes and the file gives back.
+ * With options it is one of the file's own.
  */
-export function labsOfFile(on: ClusterOptions = {}): (options?: LabOptions) => Promise<Lab> {
-  let cluster: Promise<ControlPlane> | undefined;
+export function labsOfFile(on?: ClusterOptions): (options?: LabOptions) => Promise<Lab> {
+  let cluster: Promise<Cluster> | undefined;
   after(async () => (await cluster)?.[Symbol.asyncDispose]());
   return async (options = {}) => {
-    cluster ??= openCluster(on);
+    cluster ??= on === undefined ? openCluster() : startCluster(on);
     return openLab({ ...options, cluster: await cluster });
   };
 }

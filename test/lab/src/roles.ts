@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
+import type { ControlPlaneAccess } from '@metal/controlplane/control-plane.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { parseAllDocuments } from 'yaml';
@@ -24,7 +24,7 @@ const bound = new Set([
 
 /** Installs the generated roles, binds the operator's to a user of its own, and gives that user's kubeconfig. */
 export async function restrictedKubeconfig(
-  cluster: ControlPlane,
+  cluster: ControlPlaneAccess,
   client: KubeClient,
   without: readonly string[] = [],
 ): Promise<string> {
@@ -47,7 +47,7 @@ const userWithout = (withheld: readonly string[]): string => ['metal-operator', 
 const metadataUser = 'metal-operator-metadata';
 
 /** The kubeconfig of a metadata service that runs on its own: it sees servers, and no Secret. */
-export async function metadataKubeconfig(cluster: ControlPlane, client: KubeClient): Promise<string> {
+export async function metadataKubeconfig(cluster: ControlPlaneAccess, client: KubeClient): Promise<string> {
   for (const role of await generatedRoles()) {
     await create(client, role.kind, role.metadata.namespace, role);
     if (role.metadata.name === metadataUser) await bind(client, role, metadataUser);

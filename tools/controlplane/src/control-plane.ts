@@ -22,13 +22,19 @@ export interface ControlPlaneOptions {
   readonly say?: ((line: string) => void) | undefined;
 }
 
-/** A control plane of its own: etcd, kube-apiserver and, if asked for, kube-controller-manager. */
-export interface ControlPlane extends AsyncDisposable {
+/** A control plane as its clients see it, whichever process runs it. */
+export interface ControlPlaneAccess {
   readonly url: string;
   readonly caPem: string;
   /** Kubeconfig of an administrator. */
   readonly kubeconfigPath: string;
   readonly binaries: Binaries;
+  /** Kubeconfig file of any user, e.g. to try RBAC roles; waits for the roles that every cluster has. */
+  kubeconfigFor(user: string, groups?: readonly string[]): Promise<string>;
+}
+
+/** A control plane of its own: etcd, kube-apiserver and, if asked for, kube-controller-manager. */
+export interface ControlPlane extends ControlPlaneAccess, AsyncDisposable {
   readonly directory: string;
   /** Resolves with the reason when one of the programs ends by itself. */
   readonly ended: Promise<ControlPlaneError>;
@@ -37,8 +43,6 @@ export interface ControlPlane extends AsyncDisposable {
    * that are made of others (`view`, `edit`, `admin`) stay empty without kube-controller-manager.
    */
   rolesReady(): Promise<void>;
-  /** Kubeconfig file of any user, e.g. to try RBAC roles; waits for `rolesReady`. */
-  kubeconfigFor(user: string, groups?: readonly string[]): Promise<string>;
   stopApiServer(): Promise<void>;
   /** On the same port, with the same data. */
   startApiServer(): Promise<void>;

@@ -1,5 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { KeyPair } from './certificates.ts';
+import type { Authority, KeyPair } from './certificates.ts';
 
 export function kubeconfig({
   url,
@@ -26,4 +28,17 @@ export function kubeconfig({
     contexts: [{ name: 'metal', context: { cluster: 'metal', user } }],
     'current-context': 'metal',
   });
+}
+
+/** Issues a client certificate for the user and writes it with the address of the API server. Returns the file's path. */
+export async function writeUserKubeconfig(
+  { directory, url, caPem }: { directory: string; url: string; caPem: string },
+  authority: Authority,
+  user: string,
+  groups: readonly string[],
+): Promise<string> {
+  const client = await authority.issue({ commonName: user, organizations: groups });
+  const path = join(directory, `kubeconfig-${encodeURIComponent(user)}`);
+  await writeFile(path, kubeconfig({ url, caPem, user, client }), { mode: 0o600 });
+  return path;
 }

@@ -19,8 +19,7 @@ export async function preparePki(directory: string): Promise<Pki> {
   const path = (name: string) => join(home, name);
   await mkdir(home, { recursive: true, mode: 0o700 });
   if (!existsSync(path('ca.crt'))) await create(path);
-  const read = (name: string) => readFile(path(name), 'utf8');
-  const authority = await loadAuthority(await read('ca.crt'), await read('ca.key'));
+  const authority = await readAuthority(directory);
   const server = await authority.issue({
     commonName: 'kube-apiserver',
     dnsNames: ['localhost', 'kubernetes', 'kubernetes.default.svc'],
@@ -29,6 +28,12 @@ export async function preparePki(directory: string): Promise<Pki> {
   await writeAll(path, { 'server.crt': server.certificatePem, 'server.key': server.keyPem });
   const admin = await authority.issue({ commonName: 'admin', organizations: ['system:masters'] });
   return { authority, admin, path };
+}
+
+/** The authority of the control plane that keeps its data in the directory. */
+export async function readAuthority(directory: string): Promise<Authority> {
+  const read = (name: string) => readFile(join(directory, 'pki', name), 'utf8');
+  return loadAuthority(await read('ca.crt'), await read('ca.key'));
 }
 
 async function create(path: (name: string) => string): Promise<void> {

@@ -8,7 +8,7 @@ import { startControllerManager } from './controller-manager.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { ControlPlaneError } from './errors.ts';
 import type { Etcd } from './etcd.ts';
-import { kubeconfig } from './kubeconfig.ts';
+import { kubeconfig, writeUserKubeconfig } from './kubeconfig.ts';
 import type { Pki } from './pki.ts';
 
 interface Parts {
@@ -65,10 +65,7 @@ export class RunningControlPlane implements ControlPlane {
   }
 
   async kubeconfigFor(user: string, groups: readonly string[] = []): Promise<string> {
-    const { url, caPem } = this;
-    const client = await this.#parts.pki.authority.issue({ commonName: user, organizations: groups });
-    const path = join(this.directory, `kubeconfig-${encodeURIComponent(user)}`);
-    await writeFile(path, kubeconfig({ url, caPem, user, client }), { mode: 0o600 });
+    const path = await writeUserKubeconfig(this, this.#parts.pki.authority, user, groups);
     await this.rolesReady();
     return path;
   }

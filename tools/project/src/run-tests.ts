@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findBinaries } from '@metal/controlplane/binaries.ts';
 import { ControlPlaneError } from '@metal/controlplane/errors.ts';
@@ -8,6 +8,7 @@ import { FleetError } from '@metal/simulator/errors.ts';
 import { qemuAvailable } from '@metal/simulator/qemu/programs.ts';
 import { Command } from 'commander';
 import { findButane } from './butane.ts';
+import { ControlPlanePool } from './control-plane-pool.ts';
 import { ImportGraph } from './import-graph.ts';
 import { findImageRegistry } from './image-registry.ts';
 import { type Leftovers, markRun } from './leftovers.ts';
@@ -16,8 +17,10 @@ import { sourceFiles } from './source-files.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const testTimeoutMs = 600_000;
-/** What the seeded stories try unless told otherwise. */
-const usualSeeds = 20;
+/** Matrices, crowds, seeds, programs built from Go, several replicas, and long waits in real time. */
+const matrixFolder = 'test/matrix/';
+/** How many seeds the seeded stories try unless told otherwise; all of them with --all. */
+const seedsOf = { test: 5, all: 20 };
 /** Each file at work may have an API server of 300 MB. */
 const mostAtOnce = 8;
 /** Machines without KVM take a core each, and what they do has deadlines. */
@@ -33,44 +36,64 @@ const command = new Command('run-tests')
   .description(
     'Runs the tests with node:test: tables first, then whatever needs a control plane, which is built before if it has\nto be. Exits with the code of node:test, or with 1 when tests left processes or files behind.',
   )
-  .argument('[words...]', 'only files whose path contains one of the words; all files without any')
+  .argument('[words...]', 'only files whose path contains one of the words, those of --all among them')
+  .option('--all', 'the full matrices, crowds and seeds of test/matrix as well', false)
   .option('--only <pattern>', 'only tests whose title matches the pattern')
   .option('--seeds <count>', 'how many seeds the seeded stories try')
   .option('--first-seed <number>', 'the first of them, to repeat one that failed')
   .option('--e2e', 'run the files that boot real machines in QEMU (*.e2e.ts) instead of the tests', false)
+  .option('--junit <file>', 'write the results with their durations to a file, in the format of JUnit')
   .option('--list', 'list the files instead of running them', false)
   .action(main);
 
 interface Flags {
+  all: boolean;
   only?: string;
   seeds?: string;
   firstSeed?: string;
   e2e: boolean;
+  junit?: string;
   list: boolean;
 }
 
-async function main(words: string[], { only, list, e2e, seeds, firstSeed }: Flags): Promise<void> {
-  const files = testFiles(words, e2e ? '.e2e.ts' : '.test.ts');
+async function main(words: string[], flags: Flags): Promise<void> {
+  const { all, list, e2e, firstSeed } = flags;
+  const isWanted = (path: string) =>
+    words.length === 0 ? all || !path.startsWith(matrixFolder) : words.some((word) => path.includes(word));
+  const files = testFiles(isWanted, e2e ? '.e2e.ts' : '.test.ts');
   if (files.length === 0) throw new Error(`no test file's path contains ${words.join(' or ')}`);
   if (list) return void process.stdout.write(`${files.map(({ path }) => path).join('\n')}\n`);
   if (e2e) await demandQemu();
-  // Built once and with progress, rather than inside the first test that waits for it.
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  if (files.some(({ slow }) => slow)) await findBinaries({ say });
-  for (const { file, find } of goPrograms)
-    if (files.some(({ goFiles }) => goFiles.includes(file))) await find({ environment: process.env, say });
+  await buildPrograms(files);
   await using run = await markRun(process.env);
+  const atOnce = Math.min(e2e ? mostMachinesAtOnce : mostAtOnce, Math.max(2, availableParallelism()));
+  const needsPool = !e2e && files.some(({ needsControlPlane }) => needsControlPlane);
+  // In the temporary directory of the run, so that nothing of it is left either.
+  process.env.TMPDIR = run.environment.TMPDIR;
+  const pool = await ControlPlanePool.start(needsPool ? Math.min(atOnce, files.length) : 0);
+  const seeds = flags.seeds ?? String(all ? seedsOf.all : seedsOf.test);
+  const environment = {
+    ...run.environment,
+    ...pool.environment,
+    METAL_SEEDS: seeds,
+    ...(firstSeed === undefined ? {} : { METAL_FIRST_SEED: firstSeed }),
+  };
   const code = await runNode(
     files.map(({ path }) => path),
-    { only, seeds: Number(seeds ?? usualSeeds), atOnce: e2e ? mostMachinesAtOnce : mostAtOnce },
-    {
-      ...run.environment,
-      ...(seeds === undefined ? {} : { METAL_SEEDS: seeds }),
-      ...(firstSeed === undefined ? {} : { METAL_FIRST_SEED: firstSeed }),
-    },
+    { ...flags, timeoutMs: testTimeoutMs * Math.max(1, Math.ceil(Number(seeds) / seedsOf.all)), atOnce },
+    environment,
   );
+  await pool[Symbol.asyncDispose]();
   const leftovers = await run.leftovers();
   process.exitCode = report(leftovers) ? code || 1 : code;
+}
+
+/** Built once and with progress, rather than inside the first test that waits for it. */
+async function buildPrograms(files: readonly TestFile[]): Promise<void> {
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  if (files.some(({ needsControlPlane }) => needsControlPlane)) await findBinaries({ say });
+  for (const { file, find } of goPrograms)
+    if (files.some(({ goFiles }) => goFiles.includes(file))) await find({ environment: process.env, say });
 }
 
 async function demandQemu(): Promise<void> {
@@ -80,36 +103,44 @@ async function demandQemu(): Promise<void> {
 
 interface TestFile {
   readonly path: string;
-  /** Starts a control plane. */
-  readonly slow: boolean;
+  readonly needsControlPlane: boolean;
   /** The finders of Go programs that it imports. */
   readonly goFiles: readonly string[];
 }
 
 /** Tables first, so that mistakes show early. */
-function testFiles(words: readonly string[], ending: '.test.ts' | '.e2e.ts'): TestFile[] {
+function testFiles(isWanted: (path: string) => boolean, ending: '.test.ts' | '.e2e.ts'): TestFile[] {
   const imports = new ImportGraph(root);
   return sourceFiles(root)
-    .filter((path) => path.endsWith(ending) && (words.length === 0 || words.some((word) => path.includes(word))))
+    .filter((path) => path.endsWith(ending) && isWanted(path))
     .map((path) => ({
       path,
-      slow: imports.reaches(path, 'tools/controlplane/src/binaries.ts'),
+      needsControlPlane: imports.reaches(path, 'tools/controlplane/src/binaries.ts'),
       goFiles: goPrograms.map(({ file }) => file).filter((file) => imports.reaches(path, file)),
     }))
-    .toSorted((one, other) => Number(one.slow) - Number(other.slow));
+    .toSorted((one, other) => Number(one.needsControlPlane) - Number(other.needsControlPlane));
+}
+
+interface NodeTestOptions {
+  readonly only?: string;
+  readonly junit?: string;
+  readonly timeoutMs: number;
+  readonly atOnce: number;
 }
 
 function runNode(
   files: readonly string[],
-  { only, seeds, atOnce }: { only: string | undefined; seeds: number; atOnce: number },
+  { only, junit, timeoutMs, atOnce }: NodeTestOptions,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const concurrency = Math.min(atOnce, Math.max(2, availableParallelism()));
   const flags = [
     '--test',
     `--import=${new URL('end-in-time.ts', import.meta.url).href}`,
-    `--test-concurrency=${concurrency}`,
-    `--test-timeout=${testTimeoutMs * Math.max(1, Math.ceil(seeds / usualSeeds))}`,
+    `--test-concurrency=${atOnce}`,
+    `--test-timeout=${timeoutMs}`,
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    ...(junit === undefined ? [] : ['--test-reporter=junit', `--test-reporter-destination=${resolve(junit)}`]),
     ...(only === undefined ? [] : [`--test-name-pattern=${only}`]),
   ];
   const child = spawn(process.execPath, [...flags, ...files], {
@@ -119,7 +150,7 @@ function runNode(
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-  return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+  return new Promise((done) => child.once('exit', (code) => done(code ?? 1)));
 }
 
 /** True when there is something to complain about. It goes to stderr: the closing lines of node:test stay the last. */

@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { findBinaries } from './binaries.ts';
+import type { ControlPlaneAccess } from './control-plane.ts';
+import { writeUserKubeconfig } from './kubeconfig.ts';
+import { readAuthority } from './pki.ts';
+
+/**
+ * A control plane that another process runs, by the directory that it keeps its data in. Its roles must be ready. What
+ * is returned is valid until that process ends it.
+ */
+export async function connectControlPlane(directory: string): Promise<ControlPlaneAccess> {
+  const kubeconfigPath = join(directory, 'kubeconfig');
+  // Written by `writeKubeconfig` of this package.
+  const { clusters } = parse(await readFile(kubeconfigPath, 'utf8')) as { clusters: [{ cluster: { server: string } }] };
+  const url = clusters[0].cluster.server;
+  const authority = await readAuthority(directory);
+  const caPem = authority.certificatePem;
+  return {
+    url,
+    caPem,
+    kubeconfigPath,
+    binaries: await findBinaries(),
+    kubeconfigFor: (user, groups = []) => writeUserKubeconfig({ directory, url, caPem }, authority, user, groups),
+  };
+}
