@@ -124,7 +124,10 @@ export class ServiceRoom implements AsyncDisposable {
   /** Another boot of a server that exists. */
   async bootsAgain(server: string, uuid: string, name: string, wish: BootWish = {}): Promise<BootingServer> {
     if (wish.ignition !== undefined)
-      await this.secret(name, { ignition: wish.ignition, format: wish.format ?? 'fcos' });
+      await this.secret(name, {
+        ignition: wish.ignition,
+        format: wish.format ?? (wish.ignition.startsWith('{') ? '' : 'fcos'),
+      });
     const boot = await this.client.create(ServerBootConfiguration, {
       metadata: { name, namespace, annotations: wish.annotations ?? {} },
       spec: {

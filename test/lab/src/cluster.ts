@@ -7,6 +7,7 @@ import { installAdmissionRules } from '@metal/kube/admission.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
 import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { connectControlPlane } from '@metal/controlplane/connect-control-plane.ts';
 import { type ControlPlane, type ControlPlaneAccess, startControlPlane } from '@metal/controlplane/control-plane.ts';
@@ -110,7 +111,7 @@ async function discard(client: KubeClient, kind: Kind, { metadata }: KubeObject)
   try {
     // A server in maintenance is only deleted when its annotation allows that.
     const annotations = { [operationAnnotation]: operations.allowInProgressDelete };
-    if ((metadata.finalizers ?? []).length > 0)
+    if ((metadata.finalizers ?? []).length > 0 || kind === Server)
       await client.mergePatch(kind, metadata, { metadata: { finalizers: null, annotations } });
     await client.delete(kind, metadata);
   } catch (error) {

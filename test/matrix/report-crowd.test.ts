@@ -6,7 +6,7 @@ import { createKubeClient } from '@metal/kube/client.ts';
 import { type Clock, systemClock } from '@metal/kube/clock.ts';
 import { ApiServerRelay } from '@metal/lab/api-server-relay.ts';
 import { type RegistryOptions, type RunningRegistry, startRegistry } from '@metal/registry/registry.ts';
-import { type BootingServer, openServiceRoom, type ServiceRoom } from './service-room.ts';
+import { type BootingServer, openServiceRoom, type ServiceRoom } from '../stories/service-room.ts';
 
 /** See services/registry/src/report-line.ts. */
 const [mostAtOnce, mostBodies] = [24, 128];

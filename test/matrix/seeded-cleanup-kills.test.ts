@@ -6,7 +6,7 @@ import { openRestartingLab } from '@metal/lab/restarting-operator.ts';
 import { simulated } from '@metal/lab/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBootOrder } from '@metal/simulator/machine.ts';
-import { purge, resetsBios, restoresBootOrder, tamper } from './cleanup-room.ts';
+import { purge, resetsBios, restoresBootOrder, tamper } from '../stories/cleanup-room.ts';
 
 const openLab = labsOfFile();
 const rackSize = 5;

@@ -10,8 +10,8 @@ import { Lease } from '@metal/kube/builtin.ts';
 import { labsOfFile } from '@metal/lab/lab.ts';
 import { LogLines } from '@metal/lab/log-lines.ts';
 import { Registry } from 'prom-client';
-import { directoryWith } from './service-room.ts';
-import { dhcpWishes } from './dhcp-wishes.ts';
+import { directoryWith } from '../stories/service-room.ts';
+import { dhcpWishes } from '../stories/dhcp-wishes.ts';
 
 const run = promisify(execFile);
 const openLab = labsOfFile();

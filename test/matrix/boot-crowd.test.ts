@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { bootOverNetwork, filesOfScript, startBootProcess } from '@metal/lab/network-boot.ts';
-import { directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
+import { directoryWith, namespace, openServiceRoom, type ServiceRoom } from '../stories/service-room.ts';
 
 const clients = 10_000;
 /** No more at a time than the kernel queues: whoever finds the queue full tries again after seconds only. */

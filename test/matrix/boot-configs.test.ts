@@ -10,7 +10,7 @@ import type { Cache } from '@metal/kube/cache.ts';
 import { ownedBy } from '@metal/kube/kind.ts';
 import { eventAbout } from '@metal/lab/event-about.ts';
 import { type ImageRegistry, startImageRegistry } from '@metal/lab/image-registry.ts';
-import { namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
+import { namespace, openServiceRoom, type ServiceRoom } from '../stories/service-room.ts';
 
 const type = (name: string): string => `application/vnd.ironcore.image.${name}`;
 

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { operatorChoiceOf } from './options.ts';
-import { Progress } from './progress.ts';
-import { runScenarios } from './run-scenarios.ts';
+import { operatorChoiceOf } from '../bench/options.ts';
+import { Progress } from '../bench/progress.ts';
+import { runScenarios } from '../bench/run-scenarios.ts';
 
 /** Four times what they take on two cores of their own: a host may give half of them to others. */
 const patience = { timeout: 480_000 };
-const program = fileURLToPath(new URL('bench.ts', import.meta.url));
+const program = fileURLToPath(new URL('../bench/bench.ts', import.meta.url));
 const { command, dialect } = operatorChoiceOf({});
 /** Long enough for a machine with other work to do: a replica that cannot renew its lease in time ends. */
 const leases = '--leader-election-lease-duration=30s --leader-election-renew-deadline=25s';

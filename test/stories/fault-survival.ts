@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { allowInterruptionAnnotation } from '@metal/api/wire/contract.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { minutes } from '@metal/kube/decide.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
 import { type Lab, openLab } from '@metal/lab/lab.ts';
 import { untilChanged } from '@metal/lab/subject.ts';
-import { noFaults } from '@metal/simulator/faults.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { type FaultEntry, faultEntries, type PhaseWord, phases, wrongPassword } from './fault-cells.ts';
 
@@ -15,17 +14,31 @@ const deadlineMs = minutes(2);
 /** The same, after a discovery. */
 const laterDeadlineMs = minutes(4);
 /** So many machines at once that the others do not make them late. */
-const cellsAtOnce = 30;
+export const cellsAtOnce = 30;
 
 const entries: Readonly<Record<string, FaultEntry>> = { ...faultEntries, wrongPassword };
 
-test('every fault of the simulator has its row of expectations', () => {
-  assert.deepEqual(Object.keys(faultEntries).toSorted(), Object.keys(noFaults).toSorted());
+/** One fault that strikes in one phase. */
+export interface FaultCell {
+  readonly title: string;
+  readonly entry: FaultEntry;
+  readonly phase: PhaseWord;
+}
+
+/** Every fault in every phase; with METAL_CELL those whose title contains it. */
+export const faultCells: readonly FaultCell[] = Object.entries(entries)
+  .flatMap(([name, entry]) => phases.map((phase) => ({ entry, phase, title: `${name} ${phase}` })))
+  .filter(({ title }) => title.includes(process.env.METAL_CELL ?? ''));
+
+/** Every fault once, each in another of the phases in which it is reported than the one before. */
+export const oneCellPerFault: readonly FaultCell[] = Object.entries(entries).flatMap(([name, entry], index) => {
+  const reporting = phases.filter((phase) => entry.says[phase] !== undefined);
+  const phase = reporting[index % reporting.length];
+  return phase === undefined ? [] : [{ entry, phase, title: `${name} ${phase}` }];
 });
 
-test('every fault in every phase is named in time, and what it held up goes on when it is over', {
-  concurrency: cellsAtOnce,
-}, async (t) => {
+/** A test of its own for each cell, all on one rack. */
+export async function surviveAll(t: TestContext, cells: readonly FaultCell[]): Promise<void> {
   await using lab = await openLab({
     // Slow enough that a busy host is not taken for a late operator.
     speed: 3,
@@ -40,14 +53,9 @@ test('every fault in every phase is named in time, and what it held up goes on w
       '--discovery-timeout=2m',
     ],
   });
-  const only = process.env.METAL_CELL ?? '';
-  const cells = Object.entries(entries).flatMap(([name, entry]) =>
-    phases.map((phase) => ({ entry, phase, title: `${name} ${phase}` })),
-  );
-  const wanted = cells.filter(({ title }) => title.includes(only));
-  const nodes = await lab.rack({ generic: wanted.length });
+  const nodes = await lab.rack({ generic: cells.length });
   await Promise.all(
-    wanted.map(({ entry, phase, title }, index) =>
+    cells.map(({ entry, phase, title }, index) =>
       t.test(`${title} is survived`, async () => {
         const node = nodes[index];
         assert.ok(node);
@@ -55,7 +63,7 @@ test('every fault in every phase is named in time, and what it held up goes on w
       }),
     ),
   );
-});
+}
 
 async function survive(lab: Lab, node: Node, phase: PhaseWord, entry: FaultEntry): Promise<void> {
   const stage = stages[phase];

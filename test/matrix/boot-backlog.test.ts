@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { startBoot } from '@metal/boot/boot.ts';
 import { handClock } from '@metal/kube/hand-clock.ts';
-import { namespace, openServiceRoom } from './service-room.ts';
+import { namespace, openServiceRoom } from '../stories/service-room.ts';
 
 const old = 150;
 /** Prepared at the same time: `atOnce` in services/boot/src/preparation.ts. */

@@ -13,7 +13,13 @@ import { createClock } from '@metal/kube/clock.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { eventAbout } from '@metal/lab/event-about.ts';
 import { digestOf, type ImageRegistry, startImageRegistry } from '@metal/lab/image-registry.ts';
-import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
+import {
+  type BootingServer,
+  directoryWith,
+  namespace,
+  openServiceRoom,
+  type ServiceRoom,
+} from '../stories/service-room.ts';
 
 const type = (name: string): string => `application/vnd.ironcore.image.${name}`;
 const former = (name: string): string => `application/io.gardenlinux.${name}`;

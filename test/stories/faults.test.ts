@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noFaults } from '@metal/simulator/faults.ts';
+import { faultEntries } from './fault-cells.ts';
+import { cellsAtOnce, oneCellPerFault, surviveAll } from './fault-survival.ts';
+
+test('every fault of the simulator has its row of expectations', () => {
+  assert.deepEqual(Object.keys(faultEntries).toSorted(), Object.keys(noFaults).toSorted());
+});
+
+test('every fault is named in time, and what it held up goes on when it is over', { concurrency: cellsAtOnce }, (t) =>
+  surviveAll(t, oneCellPerFault),
+);
