@@ -4,7 +4,7 @@ node := node_modules/.bin/node
 ARGS ?=
 sudo := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help demo test e2e e2e-deps nightly bench profile bench-boot bench-caches check generate format fleet controlplane image clean
+.PHONY: help demo test test-all e2e e2e-deps nightly bench profile bench-boot bench-caches check generate format fleet controlplane image clean
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -15,9 +15,14 @@ node_modules/.installed: package.json package-lock.json $(wildcard packages/*/pa
 demo: node_modules/.installed ## Simulated rack on a real Kubernetes API, toured; ARGS="--once --servers 20", ARGS="--machines qemu"
 	@$(node) tools/project/src/demo.ts $(ARGS)
 
-test: node_modules/.installed ## Check, then run every test
+test: node_modules/.installed ## Check, then run the tests
 	@$(node) tools/project/src/check.ts
 	@$(node) tools/project/src/run-tests.ts $(ARGS)
+
+test-all: node_modules/.installed ## The same with full matrices, crowds, seeds and foreign programs, then `make e2e`
+	@$(node) tools/project/src/check.ts
+	@$(node) tools/project/src/run-tests.ts --all $(ARGS)
+	@$(node) tools/project/src/run-tests.ts --e2e
 
 e2e: node_modules/.installed ## What real machines in QEMU and a real dnsmasq do; needs `make e2e-deps` once
 	@$(node) tools/project/src/run-tests.ts --e2e $(ARGS)
@@ -27,7 +32,7 @@ e2e-deps: ## Install the Debian packages that real machines need
 	$(sudo) apt-get install -qy --no-install-recommends qemu-system-x86 ovmf ipxe-qemu dnsmasq-base busybox-static \
 	  binutils systemd-boot-efi cpio zstd ipxe iproute2
 
-nightly: node_modules/.installed ## The seeded stories with 200 seeds; ARGS="--seeds=20 --first-seed=81"
+nightly: node_modules/.installed ## The seeded tests with 200 seeds; ARGS="--seeds=20 --first-seed=81"
 	@$(node) tools/project/src/run-tests.ts --seeds=200 $(ARGS) seeded
 
 bench: node_modules/.installed ## What the operator costs, against budgets; ARGS="--servers 1000", ARGS="--help"

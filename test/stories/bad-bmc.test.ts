@@ -263,7 +263,7 @@ for (const [what, faults, reason] of [
 }
 
 test('two BMCs that report one system UUID: one Server, and a condition on both', async () => {
-  await using lab = await openLab();
+  await using lab = await openLab({ flags: ['--bmc-resync-interval=10s'] });
   const first = await lab.fleet.add({ vendor: 'generic' });
   const second = await lab.fleet.add({ vendor: 'generic', uuid: first.uuid });
   await lab.plugIn(first);
