@@ -34,6 +34,7 @@ const bootOf = (index: number): ServerBootConfiguration => ({
 function openHall(count: number, { withBoot = true } = {}) {
   const [servers, bootConfigurations] = [new Store<Server>(), new Store<ServerBootConfiguration>()];
   const known = Array.from({ length: count }, (_, index) => serverOf(index));
+  servers.addIndexes({ uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] });
   for (const server of known) servers.absorb(server);
   if (withBoot) for (const index of known.keys()) bootConfigurations.absorb(bootOf(index));
   const asked: { answer: () => void }[] = [];
@@ -109,4 +110,62 @@ test('who seems to boot nothing from the network is not kept from its disk: a tr
   await all;
   const [flood] = settled.floods;
   assert.deepEqual([settled.floods.length, flood?.status, flood?.retryAfterSeconds], [1, 503, undefined]);
+});
+
+const sameMachine = (claimed: boolean): [older: Server, younger: Server] => {
+  const named = (name: string, day: number): Server => ({
+    ...serverOf(0),
+    metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: `2026-01-0${day}T00:00:00Z` },
+  });
+  const [older, younger] = [named('older', 1), named('younger', 2)];
+  younger.spec = { ...younger.spec, systemUUID: older.spec.systemUUID.toUpperCase() };
+  if (claimed) younger.spec.serverClaimRef = { namespace: 'team', name: 'claim' };
+  return [older, younger];
+};
+
+/** A boot service that knows of these Servers; the API server tells the same of them, or what is said. */
+function machinesOf(servers: readonly Server[], told: readonly Server[] = servers): Machines {
+  const [store, bootConfigurations] = [new Store<Server>(), new Store<ServerBootConfiguration>()];
+  store.addIndexes({ uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] });
+  for (const server of servers) store.absorb(server);
+  const boots = servers.map(({ metadata }) => ({ ...bootOf(0), spec: { serverRef: { name: metadata.name } } }));
+  const find = async (kind: Kind, { name }: { name: string }) =>
+    kind.kind === Server.kind ? told.find(({ metadata }) => metadata.name === name) : boots.at(-1);
+  return new Machines({
+    client: { find: find as KubeClient['find'] }, // objects of the kinds that are asked for here
+    tokens: { find: async () => boots.at(-1) } as Pick<BootTokens, 'find'> as BootTokens, // nothing else is asked of it
+    servers: store,
+    bootConfigurations,
+    strangers: new Strangers(),
+    clock: handClock(),
+  });
+}
+
+for (const [claimed, name] of [
+  [false, 'older'],
+  [true, 'younger'],
+] as const) {
+  test(`of two Servers with one UUID the ${name} one is served${claimed ? ', as it has a claim' : ''}`, () => {
+    assert.equal(machinesOf(sameMachine(claimed)).byUuid('0000-0').metadata.name, name);
+  });
+}
+
+test('what the API server says decides which of two Servers with one UUID is served', async () => {
+  const [older, younger] = sameMachine(true);
+  const machines = machinesOf(
+    [older, younger],
+    [older, { ...younger, spec: { ...younger.spec, serverClaimRef: undefined } }],
+  );
+  assert.match(
+    (await machines.expectationOf(younger)).reason ?? '',
+    /^Server older has the same system UUID and is acted on/,
+  );
+});
+
+test('a token of a boot of the Server that is not acted on is refused', async () => {
+  await assert.rejects(machinesOf(sameMachine(false)).byToken('token'), /Server older has the same system UUID/);
+  await assert.rejects(
+    machinesOf(sameMachine(false)).confirmedByToken('token'),
+    /Server older has the same system UUID/,
+  );
 });

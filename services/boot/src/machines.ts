@@ -1,6 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
+import { managedInsteadOf, managedServer } from '@metal/api/wire/duplicate-servers.ts';
 import { isCleanupBoot, isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -63,19 +64,15 @@ export class Machines {
     this.#questions = new SharedQuestions({ clock: options.clock, ...perMachine });
   }
 
-  /** @throws Refusal 404 unless exactly one Server has the UUID. */
+  /** Of several Servers with the UUID the one that the operator acts on. @throws Refusal 404 when there is none. */
   byUuid(uuid: string): Server {
     // It comes back in the answer, for people who read the console.
     if (!/^[\w-]{0,64}$/.test(uuid)) throw new Refusal(404, 'expected the system UUID of a machine; this is none');
     const { servers, strangers, clock } = this.#options;
-    const found = servers.by('uuid', uuid.toLowerCase());
-    const [server] = found;
-    if (server !== undefined && found.length === 1) return server;
-    if (server === undefined) strangers.saw(uuid.toLowerCase(), clock.now());
-    throw new Refusal(
-      404,
-      `${found.length === 0 ? 'no Server has' : `${found.length} Servers have`} the system UUID ${uuid.toLowerCase()}; expected one`,
-    );
+    const server = managedServer(servers.by('uuid', uuid.toLowerCase()));
+    if (server !== undefined) return server;
+    strangers.saw(uuid.toLowerCase(), clock.now());
+    throw new Refusal(404, `no Server has the system UUID ${uuid.toLowerCase()}; expected one`);
   }
 
   /**
@@ -127,9 +124,8 @@ export class Machines {
     known: ServerBootConfiguration,
     against = obstacleTo,
   ): Promise<ServerBootConfiguration> | ServerBootConfiguration {
-    const { servers, clock } = this.#options;
-    const server = servers.get(known.spec.serverRef.name);
-    return against(known, server, clock.now()) === undefined ? known : this.#admitted(known, against);
+    const server = this.#options.servers.get(known.spec.serverRef.name);
+    return this.#obstacleTo(known, server, against) === undefined ? known : this.#admitted(known, against);
   }
 
   async #confirmed(known: Server, patience: { patiently: boolean }): Promise<Expectation> {
@@ -141,7 +137,24 @@ export class Machines {
     if (ref !== undefined && (guess === undefined || keyOf(ref) !== keyOf(guess)))
       ({ server, boot } = await this.#read(name, ref, patience));
     if (!isSameMachine(server, known)) return { reason: 'its Server is gone' };
+    const duplicate = this.#duplicateReason(server);
+    if (duplicate !== undefined) return { reason: duplicate };
     return expectationOf(server, ref && boot, this.#options.clock.now());
+  }
+
+  #obstacleTo(
+    boot: ServerBootConfiguration,
+    server: Server | undefined,
+    against: typeof obstacleTo,
+  ): string | undefined {
+    return against(boot, server, this.#options.clock.now()) ?? (server && this.#duplicateReason(server));
+  }
+
+  /** Why the machine boots nothing for this Server: it is that of another one. */
+  #duplicateReason(server: Server): string | undefined {
+    const sameUuid = this.#options.servers.by('uuid', server.spec.systemUUID.toLowerCase());
+    const managed = managedInsteadOf(server, sameUuid);
+    return managed && `Server ${managed.metadata.name} has the same system UUID and is acted on; delete one of them`;
   }
 
   async #knownBy(token: string): Promise<ServerBootConfiguration> {
@@ -162,7 +175,7 @@ export class Machines {
     const obstacle =
       boot === undefined || boot.metadata.uid !== metadata.uid
         ? 'its boot configuration is gone'
-        : against(boot, server, this.#options.clock.now());
+        : this.#obstacleTo(boot, server, against);
     if (boot === undefined || obstacle !== undefined) throw new Refusal(403, `the token is not valid now: ${obstacle}`);
     return boot;
   }

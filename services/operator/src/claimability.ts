@@ -1,6 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { managedInsteadOf } from '@metal/api/wire/duplicate-servers.ts';
 import { matches } from './label-selector.ts';
 import { isHeldBack } from './readiness.ts';
 import type { Refusal } from './refusals.ts';
@@ -11,10 +12,15 @@ type Rules = Iterable<ServerReadinessRule>;
 
 /**
  * Why a server cannot be given to a claim, in a word that can be counted. Undefined when it can. Readiness rules count
- * as soon as they fail, whether their taint is on the server yet or not.
+ * as soon as they fail, whether their taint is on the server yet or not. `sameUuid` are the Servers with its system UUID.
  */
-export function refusalOf(server: Server, claim: ServerClaim, rules: Rules): Refusal | undefined {
-  return unfitFor(server, claim, rules) ?? notFree(server);
+export function refusalOf(
+  server: Server,
+  claim: ServerClaim,
+  rules: Rules,
+  sameUuid: readonly Server[] = [],
+): Refusal | undefined {
+  return unfitFor(server, claim, rules) ?? notFree(server, sameUuid);
 }
 
 /** What the claim itself rules out; does not change while both specs and the rules stay. */
@@ -68,9 +74,11 @@ export function isHeldBy({ spec: { serverClaimRef: ref } }: Server, { metadata }
 }
 
 /** What stands in the way of any claim. */
-export function notFree({ metadata, spec, status }: Server): Refusal | undefined {
+export function notFree(server: Server, sameUuid: readonly Server[] = []): Refusal | undefined {
+  const { metadata, spec, status } = server;
   if (metadata.deletionTimestamp !== undefined) return 'BeingDeleted';
   if (spec.serverClaimRef !== undefined) return 'ClaimedByAnother';
+  if (managedInsteadOf(server, sameUuid) !== undefined) return 'DuplicateSystemUUID';
   if (spec.unclaimable === true) return 'Cordoned';
   if (spec.serverMaintenanceRef !== undefined) return 'InMaintenance';
   if (status?.state !== 'Available') return `State${status?.state ?? 'Initial'}`;

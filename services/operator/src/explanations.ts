@@ -81,7 +81,8 @@ export class Explanations {
   /** Why the claim has not been promised this server. */
   #refusalNow(server: Server, claim: ServerClaim, rules: readonly ServerReadinessRule[]): Refusal {
     const isDoubted = this.#fleet.isDoubted(server.metadata.name);
-    return refusalOf(server, claim, rules) ?? (isDoubted ? 'OutOfDate' : 'PromisedToAnOlderClaim');
+    const sameUuid = this.#fleet.servers.by('uuid', server.spec.systemUUID.toLowerCase());
+    return refusalOf(server, claim, rules, sameUuid) ?? (isDoubted ? 'OutOfDate' : 'PromisedToAnOlderClaim');
   }
 }
 

@@ -206,6 +206,8 @@ export class SystemMemory {
   bootOrderReset: BootOrderReset | undefined;
   /** No one-time boot override is left on the machine, as far as its BMC can be made to forget one. */
   overrideCleared = false;
+  /** The other Servers with the system UUID that an event has told of. */
+  duplicateTold: string | undefined;
   /** The last words about a server that is being deleted have been said. */
   saidFarewell = false;
   #connection: Connection | undefined;

@@ -14,6 +14,10 @@ export const refusals = {
     meaning: 'spec.unclaimable keeps new claims away.',
     remedy: 'Set spec.unclaimable to false when the server may be used again.',
   },
+  DuplicateSystemUUID: {
+    meaning: 'Another Server has the same system UUID and is acted on instead: there is only one machine.',
+    remedy: 'Delete one of the two Servers; the condition SystemUUIDUnique names them.',
+  },
   InMaintenance: {
     meaning: 'A ServerMaintenance has the server.',
     remedy: 'Nothing; it is free again when the maintenance ends.',

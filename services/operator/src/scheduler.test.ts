@@ -148,6 +148,7 @@ function openScheduler(options?: SchedulerPace) {
   const claims = new Store<ServerClaim>();
   const readinessRules = new Store<ServerReadinessRule>();
   servers.addIndexes({
+    uuid: ({ spec }) => [spec.systemUUID.toLowerCase()],
     claim: ({ spec }) =>
       spec.serverClaimRef === undefined ? [] : [`${spec.serverClaimRef.namespace}/${spec.serverClaimRef.name}`],
   });
@@ -791,4 +792,22 @@ test('with its end the scheduler forgets all timers and makes no more promises',
   started[Symbol.dispose]();
   await nextPass();
   assert.deepEqual([promises, clock.pending], [['team/a'], 0]);
+});
+
+test('of two servers with one system UUID only the one that is acted on is promised; the other when that is gone', async () => {
+  const { scheduler, promises, started, serverGone, ...tell } = openScheduler();
+  using _started = started;
+  const sameMachine = { systemUUID: 'AA' };
+  tell.server(server('twin', sameMachine));
+  tell.claim(claim('picky', { serverRef: { name: 'twin' } }));
+  await nextPass();
+  assert.deepEqual(promises, ['team/picky'], 'it is the only one yet');
+  tell.server(server('a', { systemUUID: 'aa', serverClaimRef: { namespace: 'x', name: 'y' } }));
+  await nextPass();
+  const picky = claim('picky', { serverRef: { name: 'twin' } });
+  assert.equal(scheduler.promiseOf(picky), undefined, 'the promise is withdrawn');
+  assert.match(scheduler.explain(picky), /server "twin" of spec.serverRef: DuplicateSystemUUID/);
+  serverGone('a');
+  await nextPass();
+  assert.equal(scheduler.promiseOf(picky)?.metadata.name, 'twin');
 });

@@ -1,6 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { othersThan } from '@metal/api/wire/duplicate-servers.ts';
 import type { Change } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { minutes, seconds } from '@metal/kube/decide.ts';
@@ -123,8 +124,23 @@ export class ClaimScheduler {
     if (isOtherwise) this.#explanations.forget();
     this.#trust(key);
     this.#file(key, { isOtherwise });
-    const concerned = new Set([this.#claimOf.get(key), claimKeyOf(before), claimKeyOf(after)]);
+    const duplicates = this.#duplicatesOf(before, after);
+    for (const name of duplicates) this.#file(name);
+    const promised = [key, ...duplicates].map((name) => this.#claimOf.get(name));
+    const concerned = new Set([...promised, claimKeyOf(before), claimKeyOf(after)]);
     for (const claimKey of concerned) if (claimKey !== undefined) this.#review(claimKey);
+  }
+
+  /** Servers with the system UUID of this one may be had, or not, because of it. */
+  #duplicatesOf(...versions: readonly (Server | undefined)[]): string[] {
+    const duplicates = versions.flatMap((server) =>
+      server === undefined ? [] : othersThan(server, this.#sameUuidAs(server)),
+    );
+    return [...new Set(duplicates.map(({ metadata }) => metadata.name))];
+  }
+
+  #sameUuidAs({ spec }: Server): readonly Server[] {
+    return this.#caches.servers.by('uuid', spec.systemUUID.toLowerCase());
   }
 
   /** Servers that the rule holds back neither as it was nor as it is may be had as before. */
@@ -144,7 +160,10 @@ export class ClaimScheduler {
     const server = this.#caches.servers.get(name);
     const wasFree = this.#free.has(name);
     const isFree =
-      server !== undefined && notFree(server) === undefined && !this.#claimOf.has(name) && !this.#doubts.has(name);
+      server !== undefined &&
+      notFree(server, this.#sameUuidAs(server)) === undefined &&
+      !this.#claimOf.has(name) &&
+      !this.#doubts.has(name);
     this.#free.put(name, isFree);
     if (wasFree && !isFree) this.#line.withdraw(name);
     if (isFree && (!wasFree || isOtherwise)) this.#offer(name);
@@ -266,7 +285,9 @@ export class ClaimScheduler {
   #fits(serverName: string, claim: ServerClaim): boolean {
     this.#looks += 1;
     const server = this.#caches.servers.get(serverName);
-    return server !== undefined && refusalOf(server, claim, this.#caches.readinessRules.all()) === undefined;
+    if (server === undefined) return false;
+    const rules = this.#caches.readinessRules.all();
+    return refusalOf(server, claim, rules, this.#sameUuidAs(server)) === undefined;
   }
 
   /** All that a server may be refused for. */

@@ -51,7 +51,10 @@ class World implements Disposable {
     this.#random = randomFrom(seed);
     this.#size = size;
     this.#passes = pace.looksPerPass === undefined ? 1 : size.claims.length + size.servers.length;
-    this.#servers.addIndexes({ claim: ({ spec }) => (spec.serverClaimRef ? [keyOf(spec.serverClaimRef)] : []) });
+    this.#servers.addIndexes({
+      claim: ({ spec }) => (spec.serverClaimRef ? [keyOf(spec.serverClaimRef)] : []),
+      uuid: ({ spec }) => [spec.systemUUID.toLowerCase()],
+    });
     const caches = { servers: this.#servers, claims: this.#claims, readinessRules: this.#rules };
     this.#scheduler = new ClaimScheduler(caches, this.#clock, pace);
     this.#started = this.#scheduler.start();

@@ -1,6 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { bootTokenExpiresAnnotation, cleanupAttemptAnnotation } from '@metal/api/wire/contract.ts';
+import { managedInsteadOf } from '@metal/api/wire/duplicate-servers.ts';
 import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -161,9 +162,14 @@ function judge(
     return new Refusal('ServerUnknown', `no Server has the system UUID ${systemUUID.toLowerCase()}`);
   const server = found.find(({ metadata }) => metadata.name === boot?.spec.serverRef.name);
   if (server === undefined) return new Refusal('TokenOfAnotherServer', 'the token was given to another server');
-  return isCurrent(server, boot)
-    ? server
-    : new Refusal('BootNotCurrent', 'the token belongs to an earlier boot of this server');
+  if (!isCurrent(server, boot))
+    return new Refusal('BootNotCurrent', 'the token belongs to an earlier boot of this server');
+  const managed = managedInsteadOf(server, found);
+  if (managed === undefined) return server;
+  return new Refusal(
+    'BootNotCurrent',
+    `Server ${managed.metadata.name} has the same system UUID and is acted on instead; delete one of the two`,
+  );
 }
 
 /** The words of v0.7.0, also where several Servers have the UUID. */

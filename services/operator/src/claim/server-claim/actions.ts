@@ -36,7 +36,7 @@ async function bind({ object, facts: { promised }, context, signal }: ClaimTurn)
   try {
     const server = await client.get(Server, { name }, { signal });
     const { uid, evicted } = server.spec.serverClaimRef ?? {};
-    if (uid !== object.metadata.uid || evicted === true) await insistOnFree(server, object, client, signal);
+    if (uid !== object.metadata.uid || evicted === true) await insistOnFree(server, object, context, signal);
     await writeClaimRef(server, object, client, signal);
   } catch (error) {
     if (isVoid(error)) scheduler.foundVoid(keyOf(object), promised);
@@ -51,9 +51,15 @@ const isVoid = (error: unknown): boolean => isConflict(error) || isNotFound(erro
 
 const isRefused = (error: unknown): error is KubeError => error instanceof KubeError && error.retry === 'blocked';
 
-async function insistOnFree(server: Server, claim: ServerClaim, client: KubeClient, signal: AbortSignal) {
+async function insistOnFree(
+  server: Server,
+  claim: ServerClaim,
+  { client, caches }: OperatorContext,
+  signal: AbortSignal,
+): Promise<void> {
   const rules = await client.list(ServerReadinessRule, { signal });
-  const refusal = refusalOf(server, claim, rules.items);
+  const sameUuid = caches.servers.by('uuid', server.spec.systemUUID.toLowerCase());
+  const refusal = refusalOf(server, claim, rules.items, sameUuid);
   if (refusal !== undefined) throw new StaleDecision(`server ${server.metadata.name} is no longer free: ${refusal}`);
 }
 

@@ -30,6 +30,7 @@ import { dropBootsOfDeleted, clearBoot, prepareProbeBoot, sayFarewell } from './
 import { setBootOrder, setLight } from './settings.ts';
 
 export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<void>> = {
+  tellDuplicate,
   observe,
   readInventory,
   powerOff: (turn) => shutDown(turn, false),
@@ -72,6 +73,13 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   dropBootsOfDeleted,
   sayFarewell,
 };
+
+async function tellDuplicate(turn: ServerTurn): Promise<void> {
+  const { duplicate } = turn.facts;
+  if (duplicate === undefined) return;
+  memoryOf(turn).duplicateTold = duplicate.key;
+  turn.warn('DuplicateSystemUUID', duplicate.message);
+}
 
 async function readInventory(turn: ServerTurn): Promise<void> {
   const uri = await systemUriOf(turn);

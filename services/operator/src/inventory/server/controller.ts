@@ -9,12 +9,14 @@ import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { serverFinalizer } from '@metal/api/wire/contract.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { act, type Decision, minutes, rest, wait } from '@metal/kube/decide.ts';
+import { comparesAlike, othersThan } from '@metal/api/wire/duplicate-servers.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import { keyOfServer } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isPaused } from '../../paused.ts';
 import { serverActions } from './actions.ts';
 import { isAboutQueue, nextInQueue, wakesInQueue } from './cleanup-queue.ts';
+import { sameUuidAs } from './duplicate-facts.ts';
 import { readServerFacts, type ServerAction, type ServerFacts, type ServerPhase } from './facts.ts';
 import { serverPhases } from './phases.ts';
 import { type ServerReason, serverReasons } from './reasons.ts';
@@ -58,6 +60,13 @@ export const serverController = phaseController({
       kind: Server,
       find: (_server: Server, context: OperatorContext) => nextInQueue(context),
       when: isAboutQueue,
+    },
+    {
+      kind: Server,
+      find: (server: Server, { caches }: OperatorContext) =>
+        othersThan(server, sameUuidAs(server, caches.servers)).map(({ metadata }) => metadata.name),
+      when: (before: Server | undefined, after: Server | undefined) =>
+        before === undefined || after === undefined || !comparesAlike(before, after),
     },
     { kind: ServerInventory, find: (inventory: ServerInventory) => [inventory.metadata.name] },
     { kind: ServerMaintenance, find: ({ spec }: ServerMaintenance) => [spec.serverRef.name] },

@@ -18,6 +18,7 @@ import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
 import { type ClaimFacts, claimFacts } from './claim-facts.ts';
 import { cleanupFailure } from './cleanup.ts';
 import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
+import { type DuplicateFacts, duplicateFacts } from './duplicate-facts.ts';
 import { hardwareToTell } from './hardware.ts';
 import { type BmcFacts, bmcFacts, type PowerFacts, powerFacts } from './machine-facts.ts';
 import type { ServerReason } from './reasons.ts';
@@ -43,6 +44,7 @@ export type ServerPhase =
   | 'Parked'
   | 'Error';
 export type ServerAction =
+  | 'tellDuplicate'
   | 'observe'
   | 'readInventory'
   | 'powerOff'
@@ -92,6 +94,7 @@ export interface Failure {
 }
 
 export interface ServerFacts extends BmcFacts, PowerFacts {
+  readonly duplicate: DuplicateFacts | undefined;
   /** What this process has read of the hardware and the status does not say yet. */
   readonly hardware: Inventory | undefined;
   readonly hardwareSeenMsAgo: number | undefined;
@@ -175,6 +178,7 @@ export function readServerFacts(
   return {
     ...machine,
     ...power,
+    duplicate: duplicateFacts(server, memory, caches.servers),
     hardware,
     hardwareSeenMsAgo: memory.inventory === undefined ? undefined : now - memory.inventory.at,
     led: memory.state?.value.indicatorLED,

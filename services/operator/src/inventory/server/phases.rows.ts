@@ -42,6 +42,7 @@ export const emptyQueue = {
 
 /** A fresh, switched-off server that everything is known of and nothing is wanted from. */
 export const calmServer: ServerFacts = {
+  duplicate: undefined,
   bmcName: 'rack1-bmc1',
   connection: undefined,
   bmc: { answers: true, exists: true, reason: 'Connected', message: '' },

@@ -9,8 +9,8 @@ export type Step<Phase extends ServerPhase = never> = Decision<Phase, ServerActi
 const row = rowsOf<ServerPhase, ServerFacts, ServerAction, ServerReason>();
 
 /**
- * A phase of the table. What a person asks for by annotation, a maintenance, and settings of the machine come before
- * the judgement of every phase, in this order.
+ * A phase of the table. That another Server has the machine, what a person asks for by annotation, a maintenance, and
+ * settings of the machine come before the judgement of every phase, in this order.
  */
 export function phase<const To extends readonly ServerPhase[]>(
   name: ServerPhase,
@@ -20,6 +20,7 @@ export function phase<const To extends readonly ServerPhase[]>(
   return row<readonly (Anywhere | To[number])[]>(
     [...new Set([...to, ...detoursOf(name)])],
     (server) =>
+      duplicateStep(server) ??
       operationStep(name, server) ??
       waiverStep(name, server) ??
       maintenanceStep(name, server) ??
@@ -32,6 +33,14 @@ export function phase<const To extends readonly ServerPhase[]>(
 function detoursOf(name: ServerPhase): Anywhere[] {
   const maintenance: Anywhere[] = name === 'Initial' || name === 'Maintenance' ? [] : ['Maintenance'];
   return name === 'Parked' ? maintenance : [...maintenance, 'Parked'];
+}
+
+/** Two Servers that drive one machine would work against each other: all but one are left alone in every phase. */
+function duplicateStep({ duplicate }: ServerFacts): Step | undefined {
+  if (duplicate === undefined) return undefined;
+  const { isLeftAlone, message, told } = duplicate;
+  if (!told) return act('tellDuplicate', 'DuplicateSystemUUID', message);
+  return isLeftAlone ? wait(minutes(60), 'DuplicateSystemUUID', message) : undefined;
 }
 
 function operationStep(name: ServerPhase, server: ServerFacts): Step<Anywhere> | undefined {

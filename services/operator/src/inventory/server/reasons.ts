@@ -21,6 +21,14 @@ export const serverReasons = {
     remedy: 'Nothing; the server goes on when its ServerMaintenance is deleted.',
   },
 
+  DuplicateSystemUUID: {
+    meaning:
+      'Another Server has the same system UUID: there is one machine, and only one of its Servers is acted on, the one with a claim or else the older.',
+    remedy:
+      'Delete the surplus Server; the other one goes on by itself. If there are two machines, give one of them another UUID in its firmware.',
+  },
+  Unique: { meaning: 'No other Server has the system UUID any more.', remedy: 'Nothing.' },
+
   // The BMC.
   Connected: { meaning: 'The BMC of the server answers.', remedy: 'Nothing; this is as it should be.' },
   BMCNotFound: {

@@ -42,6 +42,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       discoveredCondition(server, facts, outcome.phase),
       ...powerConditions(server, facts),
       ...settingConditions(server, facts),
+      ...uniqueCondition(server, facts),
     ],
   };
 }
@@ -107,6 +108,15 @@ function reachableCondition(server: Server, { bmc, rejectedLogin }: ServerFacts)
   if (bmc.answers)
     return condition(server, 'BMCReachable', 'True', { reason: 'Connected', message: 'the BMC of the server answers' });
   return condition(server, 'BMCReachable', 'False', { reason: bmc.reason, message: bmc.message });
+}
+
+/** Said on all of them, so that the one that works does not hide the mistake. */
+function uniqueCondition(server: Server, { duplicate }: ServerFacts): ReportedCondition[] {
+  const type = 'SystemUUIDUnique';
+  if (duplicate !== undefined)
+    return [condition(server, type, 'False', { reason: 'DuplicateSystemUUID', message: duplicate.message })];
+  const known = server.status?.conditions?.some((existing) => existing.type === type) ?? false;
+  return known ? [condition(server, type, 'True', { reason: 'Unique', message: 'no other Server has it' })] : [];
 }
 
 function settingConditions(server: Server, { light, bootOrder }: ServerFacts): ReportedCondition[] {
