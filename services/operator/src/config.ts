@@ -41,6 +41,7 @@ export interface OperatorConfig {
   readonly powerTimeoutMs: number;
   readonly serverResyncMs: number;
   readonly bmcResyncMs: number;
+  readonly maxSystemsPerBmc: number;
   readonly bmcCallTimeoutMs: number;
   /** 0: BMCs that fail are never reset by themselves. */
   readonly bmcFailureResetDelayMs: number;
@@ -225,6 +226,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     powerTimeoutMs: duration(values, 'power-polling-timeout'),
     serverResyncMs: duration(values, 'server-resync-interval'),
     bmcResyncMs: duration(values, 'bmc-resync-interval'),
+    maxSystemsPerBmc: integer(values, 'max-systems-per-bmc'),
     bmcCallTimeoutMs: duration(values, 'bmc-call-timeout'),
     bmcFailureResetDelayMs: duration(values, 'bmc-failure-reset-delay'),
     bmcResetResyncMs: duration(values, 'bmc-reset-resync-interval'),

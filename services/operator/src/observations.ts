@@ -66,6 +66,8 @@ export class BmcMemory {
   /** When the BMC controller last tried to look, whatever came of it. */
   triedAt: number | undefined;
   resetOutcome: ResetOutcome | undefined;
+  /** What an event has told of the systems that get no Server. */
+  refusalTold: string | undefined;
   events: EventsOutcome | undefined;
   /** Fingerprint of the SSH host key that was last shown and accepted. */
   sshHostKey: string | undefined;

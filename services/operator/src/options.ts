@@ -300,6 +300,12 @@ export const ownOptions = [
     '10m',
     'How often a BMC at rest is read, with jitter; its servers are looked at more often',
   ),
+  option(
+    'max-systems-per-bmc',
+    'integer',
+    '64',
+    'A BMC that reports more systems gets no new Server; those that exist are managed on',
+  ),
   option('bmc-call-timeout', 'duration', '20s', 'Deadline of one BMC request'),
   option(
     'convert-bmc-secrets',

@@ -17,6 +17,7 @@ export const bmcActions: Record<BmcAction, (turn: BmcTurn) => Promise<void>> = {
   recordManager,
   createServers,
   updateServers,
+  tellRefusal,
   dropOperation,
   acceptReset,
   sendReset,
@@ -64,4 +65,13 @@ async function updateServers({ facts, context }: BmcTurn): Promise<void> {
     const patch = { metadata: { labels, annotations }, spec: { systemURI } };
     await context.client.mergePatch(Server, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
   }
+}
+
+/** Systems that get no Server are told where people look for what goes wrong. */
+async function tellRefusal(turn: BmcTurn): Promise<void> {
+  const { object, facts, context } = turn;
+  if (facts.refusal === undefined) return;
+  const { reason, message } = facts.refusal;
+  context.access.memory(object.metadata.name, facts.connection).refusalTold = message;
+  turn.warn(reason, message);
 }

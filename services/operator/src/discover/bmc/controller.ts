@@ -41,7 +41,9 @@ export const bmcController = phaseController({
     },
     {
       kind: Server,
-      find: (server: Server) => [server.spec.bmcRef?.name ?? ''].filter((name) => name !== ''),
+      // Also those that report its machine and wait for another Server of it to go.
+      find: ({ spec }: Server, { access }: OperatorContext) =>
+        [spec.bmcRef?.name ?? '', ...access.reporters(spec.systemUUID)].filter((name) => name !== ''),
       when: isAboutIdentity,
     },
   ],

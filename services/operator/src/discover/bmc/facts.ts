@@ -7,6 +7,7 @@ import { spread } from '../../spread.ts';
 import type { BmcReason } from './reasons.ts';
 import { memoryOf } from '../../login.ts';
 import { type BmcOperation, operationOf, type ResetFacts, resetFactsOf } from './resets.ts';
+import { type RefusedSystem, summaryOf } from './refused-systems.ts';
 import { planSystems, type SystemsPlan } from './systems.ts';
 
 /** While it resets, the state that people see is Pending, as in v0.7.0. */
@@ -16,6 +17,7 @@ export type BmcAction =
   | 'recordManager'
   | 'createServers'
   | 'updateServers'
+  | 'tellRefusal'
   | 'dropOperation'
   | 'acceptReset'
   | 'sendReset';
@@ -44,6 +46,8 @@ export interface BmcFacts {
   /** Nothing was said of it before. */
   readonly isNew: boolean;
   readonly systems: SystemsPlan;
+  /** What of the systems is refused, all in one, and whether an event has told it. */
+  readonly refusal: (RefusedSystem & { readonly told: boolean }) | undefined;
   readonly operation: BmcOperation | undefined;
   readonly reset: ResetFacts;
   readonly sshHostKey: string | undefined;
@@ -63,6 +67,7 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
   const memory = memoryOf(bmc, connection, context);
   const { observation } = memory;
   const { ip, macAddress } = addressOf(bmc, context.caches);
+  const systems = systemsPlanOf(bmc, memory, context);
   return {
     ip,
     macAddress,
@@ -76,7 +81,8 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
       observation === undefined ? 0 : observation.at + spread(context.config.bmcResyncMs, bmc.metadata.name) - now,
     managerRecorded: (bmc.spec?.bmcUUID ?? '') !== '' || observation?.manager?.uuid === undefined,
     isNew: bmc.status?.state === undefined,
-    systems: systemsPlanOf(bmc, memory, context),
+    systems,
+    refusal: refusalOf(systems, memory),
     operation: operationOf(bmc),
     reset: resetFactsOf(bmc, memory, context.config, now),
     sshHostKey: memory.sshHostKey,
@@ -100,13 +106,28 @@ function failureOf({ failure }: BmcMemory, now: number): BmcFacts['failure'] {
   };
 }
 
-function systemsPlanOf(bmc: BMC, { observation }: BmcMemory, { caches, access }: OperatorContext): SystemsPlan {
+function refusalOf({ refused }: SystemsPlan, { refusalTold }: BmcMemory): BmcFacts['refusal'] {
+  const summary = summaryOf(refused);
+  return summary && { ...summary, told: summary.message === refusalTold };
+}
+
+function systemsPlanOf(bmc: BMC, { observation }: BmcMemory, context: OperatorContext): SystemsPlan {
+  const { caches, access, config } = context;
   return planSystems({
     bmc,
     systems: observation?.systems ?? [],
+    mostSystems: config.maxSystemsPerBmc,
     serversByUuid: (uuid) => caches.servers.by('uuid', uuid),
     ownServers: caches.servers.by('bmc', bmc.metadata.name),
     isNameTaken: (name) => caches.servers.get(name) !== undefined,
     reporters: (uuid) => access.reporters(uuid),
+    isOldest: (names) => names.every((name) => isOlder(bmc, caches.bmcs.get(name))),
   });
+}
+
+/** Of BMC objects that are equally old the first by name; one that is gone comes after any other. */
+function isOlder({ metadata }: BMC, other: BMC | undefined): boolean {
+  if (other === undefined) return true;
+  const [ours = '', theirs = ''] = [metadata.creationTimestamp, other.metadata.creationTimestamp];
+  return ours < theirs || (ours === theirs && metadata.name < other.metadata.name);
 }

@@ -95,6 +95,7 @@ function keepServers(bmc: BmcFacts): BmcDecision {
   if (!bmc.managerRecorded) return act('recordManager', 'ManagerFound');
   if (bmc.systems.create.length > 0) return act('createServers', 'SystemFound');
   if (bmc.systems.update.length > 0) return act('updateServers', 'SystemMovedOrLabelled');
+  if (bmc.refusal?.told === false) return act('tellRefusal', bmc.refusal.reason, bmc.refusal.message);
   return wait(bmc.nextLookInMs, 'Connected', 'BMC is connected');
 }
 

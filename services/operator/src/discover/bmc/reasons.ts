@@ -129,8 +129,14 @@ const systemReasons = {
     remedy: 'Set UUID or serial number in its firmware.',
   },
   DuplicateSystemUUID: {
-    meaning: 'Two BMCs report a system with the same UUID. One Server at most is made for it.',
+    meaning:
+      'Two BMCs report a system with the same UUID. One Server at most is made for it: that of the older BMC object, if there is none yet.',
     remedy: 'Correct the UUID in the firmware, or delete the surplus BMC object.',
+  },
+  TooManySystems: {
+    meaning:
+      'The BMC reports more systems than --max-systems-per-bmc. No new Server is made for it; those that exist are managed on.',
+    remedy: 'Find out whether the systems are real: a BMC can invent them. If they are, raise the option.',
   },
   SystemIdentityChanged: {
     meaning: 'A system answers under another UUID than that of the Server in its place. No second Server is made.',

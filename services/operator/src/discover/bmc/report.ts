@@ -43,14 +43,13 @@ function managerFields({ status }: BMC, { observation }: BmcFacts): Record<strin
   };
 }
 
-function systemsCondition(bmc: BMC, { observation, systems }: BmcFacts): ReportedCondition[] {
+function systemsCondition(bmc: BMC, { observation, refusal }: BmcFacts): ReportedCondition[] {
   if (observation === undefined) return [];
-  const [first] = systems.refused;
   const wasSaid = bmc.status?.conditions?.some(({ type }) => type === 'SystemsAccepted') === true;
   const count = observation.systems.length;
   // What is as it should be is worth a condition only where it once was not.
-  if (first === undefined && !wasSaid) return [];
-  if (first === undefined) {
+  if (refusal === undefined && !wasSaid) return [];
+  if (refusal === undefined) {
     return [
       condition(bmc, 'SystemsAccepted', 'True', {
         reason: 'AllSystemsKnown',
@@ -58,10 +57,6 @@ function systemsCondition(bmc: BMC, { observation, systems }: BmcFacts): Reporte
       }),
     ];
   }
-  return [
-    condition(bmc, 'SystemsAccepted', 'False', {
-      reason: first.reason,
-      message: systems.refused.map(({ message }) => message).join('. '),
-    }),
-  ];
+  const { reason, message } = refusal;
+  return [condition(bmc, 'SystemsAccepted', 'False', { reason, message })];
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { SystemSummary } from '@metal/redfish/systems.ts';
+import { summaryOf } from './refused-systems.ts';
 import { planSystems } from './systems.ts';
 
 const bmc: BMC = {
@@ -32,10 +33,16 @@ const server = (name: string, uuid: string, uri: string, bmcName = 'bmc'): Serve
   },
   spec: { systemUUID: uuid, systemURI: uri, bmcRef: { name: bmcName }, reclaimPolicy: 'Recycle', unclaimable: false },
 });
-const plan = (systems: SystemSummary[], servers: Server[] = [], reporters: string[] = ['bmc']) =>
+const plan = (
+  systems: SystemSummary[],
+  servers: Server[] = [],
+  { reporters = ['bmc'], isOldest = false, mostSystems = 64 } = {},
+) =>
   planSystems({
     bmc,
     systems,
+    mostSystems,
+    isOldest: (others) => others.length === 0 || isOldest,
     serversByUuid: (uuid) => servers.filter(({ spec }) => spec.systemUUID === uuid),
     ownServers: servers.filter(({ spec }) => spec.bmcRef?.name === 'bmc'),
     isNameTaken: (name) => servers.some(({ metadata }) => metadata.name === name),
@@ -73,7 +80,7 @@ test('a system without UUID is refused by name', () => {
 });
 
 test('a UUID that another BMC reports too gets no Server, and the message names the other', () => {
-  const { create, refused } = plan([system('/1', 'a')], [], ['bmc', 'other']);
+  const { create, refused } = plan([system('/1', 'a')], [], { reporters: ['bmc', 'other'] });
   assert.deepEqual(create, []);
   assert.match(refused[0]?.message ?? '', /so has BMC other; no Server is made for it/);
 });
@@ -165,3 +172,72 @@ const labelRows: [title: string, server: Server, labels: object | undefined][] =
 for (const [title, known, labels] of labelRows) {
   test(title, () => assert.deepEqual(plan([system('/1', 'a')], [known]).update[0]?.labels, labels));
 }
+
+test('of two BMCs that report one system the older object makes its Server, and says so', () => {
+  const both = { reporters: ['bmc', 'other'], isOldest: true };
+  const { create, refused } = plan([system('/1', 'a')], [], both);
+  assert.deepEqual(
+    create.map(({ systemUUID }) => systemUUID),
+    ['a'],
+  );
+  assert.match(refused[0]?.message ?? '', /so has BMC other; this BMC object is the oldest and gets its Server/);
+});
+
+test('a BMC keeps its own Server in mind where another one has the UUID, in other letters, too', () => {
+  const servers = [server('inline', 'a', '', 'other'), server('bmc-system-0', 'a', '/1')];
+  const { create, update, refused } = plan([system('/2', 'A')], servers);
+  assert.deepEqual([create.length, update[0]?.systemURI, refused.length], [0, '/2', 0]);
+});
+
+test('a system that is listed twice gets one Server', () => {
+  assert.equal(plan([system('/1', 'a'), system('/1', 'a')]).create.length, 1);
+});
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => system(`/${index}`, `u${index}`));
+
+test('a BMC that reports too many systems gets no new Server, and keeps those that exist', () => {
+  const { create, update, refused } = plan(many(65), [server('bmc-system-0', 'u3', '/9999')]);
+  assert.deepEqual([create, update.map((moved) => moved.systemURI)], [[], ['/3']]);
+  assert.equal(refused[0]?.reason, 'TooManySystems');
+  assert.match(refused[0]?.message ?? '', /^it reports 65 systems, at most 64 per BMC are expected; no new Server/);
+  assert.ok((refused[0]?.message.length ?? 0) <= 160);
+  assert.equal(plan(many(64)).create.length, 64, 'as many as allowed are made');
+});
+
+test('what is refused fits into a condition, however much it is', () => {
+  const nameless = Array.from({ length: 16_000 }, (_, index) => system(`/${index}`, undefined));
+  const { reason, message = '' } = summaryOf(plan(nameless).refused) ?? {};
+  assert.equal(reason, 'TooManySystems');
+  assert.match(message, /And 15998 more$/);
+  assert.ok(message.length < 1_000);
+});
+
+test('a plan looks at each of 16,000 systems and Servers a fixed number of times', () => {
+  const count = 16_000;
+  let looks = 0;
+  const counted = <T extends object>(object: T): T =>
+    new Proxy(object, {
+      get: (target, key) => {
+        looks += 1;
+        return Reflect.get(target, key);
+      },
+    });
+  const servers = many(count).map(({ uuid = '' }, index) => server(`bmc-system-${index}`, uuid, `/${index}`));
+  const known = new Map(servers.map((each) => [each.spec.systemUUID, counted(each)]));
+  const isNameTaken = (name: string) => {
+    looks += 1;
+    return servers[Number(name.replace('bmc-system-', ''))] !== undefined;
+  };
+  const { create } = planSystems({
+    bmc,
+    systems: [...many(count), ...many(count).map(({ uri, uuid }) => system(`/new${uri}`, `new-${uuid}`))].map(counted),
+    mostSystems: 3 * count,
+    serversByUuid: (uuid) => [known.get(uuid)].filter((each) => each !== undefined),
+    ownServers: [...known.values()],
+    isNameTaken,
+    reporters: () => ['bmc'],
+    isOldest: () => true,
+  });
+  assert.equal(create.length, count);
+  assert.ok(looks < 60 * count, `${looks} looks`);
+});

@@ -3,6 +3,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { identityDerivedAnnotation } from '@metal/api/wire/contract.ts';
 import type { SystemSummary } from '@metal/redfish/systems.ts';
 import { labelChanges, labelNoteChange, labelNoteOf } from './labels.ts';
+import { duplicate, identityChanged, type RefusedSystem, tooMany, twins, withoutUuid } from './refused-systems.ts';
 
 export interface NewServer {
   readonly name: string;
@@ -19,11 +20,6 @@ export interface MovedServer {
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
-export interface RefusedSystem {
-  readonly reason: 'SystemWithoutUUID' | 'DuplicateSystemUUID' | 'SystemIdentityChanged';
-  readonly message: string;
-}
-
 /** What the systems that a BMC reports mean for the Server objects. */
 export interface SystemsPlan {
   readonly create: readonly NewServer[];
@@ -34,12 +30,16 @@ export interface SystemsPlan {
 export interface SystemsPlanInput {
   readonly bmc: BMC;
   readonly systems: readonly SystemSummary[];
+  /** A BMC that reports more gets no new Server. */
+  readonly mostSystems: number;
   readonly serversByUuid: (lowerCaseUuid: string) => readonly Server[];
   /** Servers of this BMC. */
   readonly ownServers: readonly Server[];
   readonly isNameTaken: (name: string) => boolean;
   /** Names of all BMCs that report the UUID. */
   readonly reporters: (lowerCaseUuid: string) => readonly string[];
+  /** Whether this BMC object is older than all of these. */
+  readonly isOldest: (bmcNames: readonly string[]) => boolean;
 }
 
 /**
@@ -47,104 +47,100 @@ export interface SystemsPlanInput {
  * a Server that silently became another machine would be wiped in its place.
  */
 export function planSystems(input: SystemsPlanInput): SystemsPlan {
-  const plan = { create: [] as NewServer[], update: [] as MovedServer[], refused: [] as RefusedSystem[] };
-  const given = new Set<string>();
-  for (const system of input.systems) placeSystem(system, input, plan, given);
-  return plan;
+  return new Planner(input).plan();
 }
 
-type GrowingPlan = { create: NewServer[]; update: MovedServer[]; refused: RefusedSystem[] };
+/** Each system and each Server is looked at a fixed number of times: what a BMC reports decides how many there are. */
+class Planner {
+  readonly #input: SystemsPlanInput;
+  /** Each URI counts once. */
+  readonly #systems: readonly SystemSummary[];
+  readonly #urisByUuid = new Map<string, string[]>();
+  readonly #ownByUri: ReadonlyMap<string, Server>;
+  readonly #isTooMany: boolean;
+  readonly #create: NewServer[] = [];
+  readonly #update: MovedServer[] = [];
+  readonly #refused: RefusedSystem[] = [];
+  #nextIndex = 0;
 
-function placeSystem(system: SystemSummary, input: SystemsPlanInput, plan: GrowingPlan, given: Set<string>): void {
-  const uuid = system.uuid?.toLowerCase();
-  if (uuid === undefined) {
-    plan.refused.push({
-      reason: 'SystemWithoutUUID',
-      message: `${system.uri} reports neither a UUID nor anything that one could be derived from; set UUID or serial number in its firmware, they are what tells machines apart`,
-    });
-    return;
+  constructor(input: SystemsPlanInput) {
+    this.#input = input;
+    const byUri = new Map(input.systems.map((system) => [system.uri, system]));
+    this.#systems = [...byUri.values()].map((system) => ({ ...system, uuid: system.uuid?.toLowerCase() }));
+    for (const { uuid, uri } of this.#systems) {
+      const uris = this.#urisByUuid.get(uuid ?? '');
+      if (uris === undefined) this.#urisByUuid.set(uuid ?? '', [uri]);
+      else uris.push(uri);
+    }
+    this.#ownByUri = new Map(input.ownServers.map((server) => [server.spec.systemURI ?? '', server]));
+    this.#isTooMany = this.#systems.length > input.mostSystems;
   }
-  const twin = input.systems.find((other) => other.uri !== system.uri && other.uuid?.toLowerCase() === uuid);
-  if (twin !== undefined) {
+
+  plan(): SystemsPlan {
+    if (this.#isTooMany) this.#refused.push(tooMany(this.#systems.length, this.#input.mostSystems));
+    for (const system of this.#systems) {
+      if (system.uuid === undefined) this.#refused.push(withoutUuid(system.uri));
+      else this.#place(system, system.uuid);
+    }
+    return { create: this.#create, update: this.#update, refused: this.#refused };
+  }
+
+  #place(system: SystemSummary, uuid: string): void {
+    const { bmc, reporters, serversByUuid, isOldest } = this.#input;
+    const [first, second] = this.#urisByUuid.get(uuid) ?? [];
+    const twin = first === system.uri ? second : first;
     // Which of the two its Server stands for, nobody can tell: nothing is changed.
-    plan.refused.push(twins(system.uri, uuid, twin.uri));
-    return;
+    if (twin !== undefined) return void this.#refused.push(twins(system.uri, uuid, twin));
+    const others = reporters(uuid).filter((name) => name !== bmc.metadata.name);
+    const servers = serversByUuid(uuid);
+    const own = servers.find(({ spec }) => spec.bmcRef?.name === bmc.metadata.name);
+    const known = own ?? servers[0];
+    const isCreatedHere = known === undefined && isOldest(others);
+    if (others.length > 0 || known !== own)
+      this.#refused.push(duplicate(system.uri, uuid, { others, known, isCreatedHere }));
+    if (isCreatedHere) this.#createUnlessChanged(system, uuid);
+    if (own !== undefined) this.#updateIfMoved(own, system);
   }
-  const others = input.reporters(uuid).filter((name) => name !== input.bmc.metadata.name);
-  const [known] = input.serversByUuid(uuid);
-  const foreign = known !== undefined && known.spec.bmcRef?.name !== input.bmc.metadata.name;
-  if (others.length > 0 || foreign) plan.refused.push(duplicate(system.uri, uuid, others, known));
-  if (known === undefined && others.length === 0) createUnlessChanged(system, uuid, input, plan, given);
-  if (known !== undefined && !foreign) updateIfMoved(known, system, input.bmc, plan);
-}
 
-/**
- * Whatever answers where a Server was, under a UUID that nobody knows, gets no Server while the first one stands: a
- * board may have been exchanged, but BMCs also report a wrong UUID, or none, for a while after a restart. A second
- * Server would be discovered, and that switches the machine of the first one.
- */
-function createUnlessChanged(
-  system: SystemSummary,
-  systemUUID: string,
-  input: SystemsPlanInput,
-  plan: GrowingPlan,
-  given: Set<string>,
-): void {
-  const before = input.ownServers.find(({ spec }) => spec.systemURI === system.uri);
-  if (before !== undefined && !isReported(before, input.systems)) {
-    plan.refused.push(identityChanged(system, systemUUID, before));
-    return;
+  /**
+   * Whatever answers where a Server was, under a UUID that nobody knows, gets no Server while the first one stands: a
+   * board may have been exchanged, but BMCs also report a wrong UUID, or none, for a while after a restart. A second
+   * Server would be discovered, and that switches the machine of the first one.
+   */
+  #createUnlessChanged(system: SystemSummary, systemUUID: string): void {
+    const before = this.#ownByUri.get(system.uri);
+    // Its machine may be among them, in another place.
+    if (before !== undefined && !this.#urisByUuid.has(before.spec.systemUUID.toLowerCase())) {
+      this.#refused.push(identityChanged(system, systemUUID, before));
+      return;
+    }
+    if (this.#isTooMany) return;
+    const annotations = annotationsOf(system, this.#input.bmc);
+    this.#create.push({ name: this.#freeName(), systemUUID, systemURI: system.uri, annotations });
   }
-  const name = freeName(input, given);
-  plan.create.push({ name, systemUUID, systemURI: system.uri, annotations: annotationsOf(system, input.bmc) });
-}
 
-/** Its machine is among them, if perhaps in another place. */
-const isReported = ({ spec }: Server, systems: readonly SystemSummary[]): boolean =>
-  systems.some(({ uuid }) => uuid?.toLowerCase() === spec.systemUUID.toLowerCase());
+  #updateIfMoved(server: Server, { uri }: SystemSummary): void {
+    const labels = labelChanges(this.#input.bmc, server);
+    const annotations = labelNoteChange(this.#input.bmc, server);
+    const isSame = Object.keys(labels).length === 0 && Object.keys(annotations).length === 0;
+    if (server.spec.systemURI === uri && isSame) return;
+    this.#update.push({ server, systemURI: uri, labels, annotations });
+  }
+
+  /** Names only grow in one plan, so that none is tried twice. */
+  #freeName(): string {
+    const { bmc, isNameTaken } = this.#input;
+    for (;;) {
+      const name = `${bmc.metadata.name}-system-${this.#nextIndex}`;
+      this.#nextIndex += 1;
+      if (!isNameTaken(name)) return name;
+    }
+  }
+}
 
 function annotationsOf({ uuidDerivedFrom }: SystemSummary, bmc: BMC): Record<string, string> {
   return {
     ...labelNoteOf(bmc),
     ...(uuidDerivedFrom === undefined ? {} : { [identityDerivedAnnotation]: uuidDerivedFrom }),
   };
-}
-
-function identityChanged({ uri, uuidDerivedFrom }: SystemSummary, uuid: string, before: Server): RefusedSystem {
-  const now = uuidDerivedFrom === undefined ? `now reports UUID ${uuid}` : 'no longer reports a UUID';
-  return {
-    reason: 'SystemIdentityChanged',
-    message: `${uri} ${now}, and its Server ${before.metadata.name} has ${before.spec.systemUUID}; no second Server is made while that one stands. If the board was exchanged, or the machine goes by this UUID for good, delete the Server when it is free`,
-  };
-}
-
-const twins = (uri: string, uuid: string, twin: string): RefusedSystem => ({
-  reason: 'DuplicateSystemUUID',
-  message: `${uri} has UUID ${uuid}, and so has ${twin} behind the same BMC; correct the firmware, two machines must not share a UUID`,
-});
-
-function duplicate(uri: string, uuid: string, others: readonly string[], known: Server | undefined): RefusedSystem {
-  const holder = known === undefined ? 'no Server is made for it' : `Server ${known.metadata.name} keeps it`;
-  const reporters = others.length === 0 ? 'a Server of another BMC' : `BMC ${others.join(', ')}`;
-  return {
-    reason: 'DuplicateSystemUUID',
-    message: `${uri} has UUID ${uuid}, and so has ${reporters}; ${holder}. Two machines must not share a UUID, and one machine needs only one BMC object: correct the firmware or delete the surplus BMC`,
-  };
-}
-
-function updateIfMoved(server: Server, system: SystemSummary, bmc: BMC, plan: GrowingPlan): void {
-  const labels = labelChanges(bmc, server);
-  const annotations = labelNoteChange(bmc, server);
-  const isSame = Object.keys(labels).length === 0 && Object.keys(annotations).length === 0;
-  if (server.spec.systemURI !== system.uri || !isSame)
-    plan.update.push({ server, systemURI: system.uri, labels, annotations });
-}
-
-function freeName({ bmc, isNameTaken }: SystemsPlanInput, given: Set<string>): string {
-  for (let index = 0; ; index += 1) {
-    const name = `${bmc.metadata.name}-system-${index}`;
-    if (given.has(name) || isNameTaken(name)) continue;
-    given.add(name);
-    return name;
-  }
 }
