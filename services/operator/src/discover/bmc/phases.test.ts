@@ -116,6 +116,18 @@ const lines: [title: string, phase: BmcPhase, facts: Partial<BmcFacts>, decided:
     'act acceptReset',
   ],
   [
+    'a wish without annotation is written down at the end of the turn',
+    'ResetRequested',
+    { reset: noReset({ wanted: fallback }) },
+    'wait FallbackToSSH',
+  ],
+  [
+    'after a reset that failed the BMC is looked at anew',
+    'Pending',
+    { observation: undefined, reset: noReset({ record: { ...record, sentAt: of, failedAt: of } }) },
+    'act observe',
+  ],
+  [
     'after a crash the annotation still goes first',
     'ResetRequested',
     { operation: graceful, reset: noReset({ record, pending: record }) },

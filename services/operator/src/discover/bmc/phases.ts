@@ -39,8 +39,9 @@ export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
   }),
   ResetRequested: row(['Resetting', 'Pending'], ({ operation, reset }) => {
     if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
-    if (reset.wanted !== undefined) return act('acceptReset', reset.wanted.why);
-    if (operation !== undefined) return act('acceptReset', 'UserRequested');
+    if (operation !== undefined) return act('acceptReset', reset.wanted?.why ?? 'UserRequested');
+    // The turn ends here: the request is written to the status before it is carried out.
+    if (reset.wanted !== undefined) return wait(1, reset.wanted.why);
     return reset.pending === undefined ? go('Pending', 'ResetNotNeeded') : go('Resetting', 'ResetRecorded');
   }),
   Resetting: row(['Pending', 'ResetRequested'], (bmc) => {

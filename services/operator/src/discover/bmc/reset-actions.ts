@@ -34,7 +34,10 @@ async function clearOperation({ object, context }: BmcTurn): Promise<void> {
   await context.client.mergePatch(BMC, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
 }
 
-/** By now the status says that it was sent. Whatever comes of it is remembered and judged next. */
+/**
+ * By now the status says that it was sent. Whatever comes of it is remembered and judged next; what was seen of the BMC before
+ * is forgotten, so that it does not pass for an answer.
+ */
 export async function sendReset(turn: BmcTurn): Promise<void> {
   const { object, facts, context } = turn;
   const { name } = object.metadata;
@@ -43,6 +46,7 @@ export async function sendReset(turn: BmcTurn): Promise<void> {
   const memory = context.access.memory(name, facts.connection);
   const what = record.method === 'SSH' ? await resetBySsh(turn) : await resetByRedfish(turn);
   memory.resetOutcome = { of: record.sentAt, ...what };
+  memory.observation = undefined;
 }
 
 type Outcome = ResetOutcome extends infer Each ? (Each extends ResetOutcome ? Omit<Each, 'of'> : never) : never;

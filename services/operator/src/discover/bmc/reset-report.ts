@@ -41,9 +41,10 @@ export function resetCondition(bmc: BMC, { reset }: BmcFacts, outcome: Outcome<B
   if (isResetting(outcome.phase) && requestedBy !== undefined)
     return [condition(bmc, 'Reset', 'True', underWay[requestedBy])];
   if (reset.outcome?.kind === 'failed') return [condition(bmc, 'Reset', 'False', reset.outcome)];
-  const known = bmc.status?.conditions?.some(({ type }) => type === 'Reset') === true;
+  const isAwaited = bmc.status?.conditions?.some(({ type, status }) => type === 'Reset' && status === 'True') === true;
   const isOver = outcome.phase === 'Enabled' || reset.isSent;
-  return known && isOver
+  // One that failed or was refused is not complete because the BMC answers.
+  return isAwaited && isOver
     ? [condition(bmc, 'Reset', 'False', { reason: 'ResetComplete', message: 'BMC reset is complete' })]
     : [];
 }
