@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { BmcAccess } from '@metal/operator/bmc-access.ts';
 import type { Connection } from '@metal/operator/connection.ts';
@@ -38,7 +39,6 @@ async function openHall() {
   };
   const options = { clock: systemClock, random: Math.random, callDeadlineMs: 60_000, traffic };
   const access = stack.use(new BmcAccess(options));
-  const context = { access, clock: systemClock };
   const { bmcName } = calmServer;
   const object: Server = {
     apiVersion,
@@ -46,6 +46,9 @@ async function openHall() {
     metadata: { name: 'one', uid: 'one' },
     spec: { systemUUID: node.uuid, systemURI: `/redfish/v1/Systems/${node.machine.systemId}` },
   };
+  // The Server is what it was when it was judged.
+  const client = { find: async () => object } as unknown as KubeClient;
+  const context = { access, clock: systemClock, client };
   const spec = { bmcSecretRef: { name: bmcName }, protocol: { name: 'Redfish', port } } as const;
   const bmc: BMC = { apiVersion, kind: 'BMC', metadata: { name: bmcName }, spec };
   // These actions need nothing else of a turn.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { BmcAccess } from '@metal/operator/bmc-access.ts';
 import type { Connection } from '@metal/operator/connection.ts';
@@ -32,7 +33,10 @@ for (const [action, facts] of deeds) {
       spec: { systemUUID: node.uuid, systemURI: `/redfish/v1/Systems/${node.machine.systemId}` },
     };
     // These actions need nothing else of a turn.
-    const turn = { object, facts: { ...calmServer, ...facts, connection }, context: { access, clock: systemClock } };
+    // The Server is what it was when it was judged.
+    const client = { find: async () => object } as unknown as KubeClient;
+    const context = { access, clock: systemClock, client };
+    const turn = { object, facts: { ...calmServer, ...facts, connection }, context };
     await serverActions.observe(turn as ServerTurn);
     const changes = () =>
       node.bmc.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/Systems/'));

@@ -116,11 +116,11 @@ export class CacheSet {
 
   /**
    * Afterwards every cache shows at least what was written, by whomever, before the call. A watch alone tells late, and
-   * not how late. Rejects with the KubeError of the first list that fails; the others are given up then.
+   * not how late. Rejects with the KubeError of the first list that fails; the others are given up then. Aborted, it rejects.
    */
-  async catchUp(): Promise<void> {
+  async catchUp(aborted?: AbortSignal): Promise<void> {
     const over = new AbortController();
-    const signal = AbortSignal.any([this.#stop.signal, over.signal]);
+    const signal = AbortSignal.any([this.#stop.signal, over.signal, ...(aborted === undefined ? [] : [aborted])]);
     try {
       await Promise.all([...this.#entries.values()].map(({ reflector }) => reflector.catchUp(signal)));
     } finally {

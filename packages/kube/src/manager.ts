@@ -37,7 +37,7 @@ export interface ManagerOptions<Context> {
 }
 
 /**
- * Runs controllers: caches complete, then leadership, then work. When the signal is aborted, running turns finish
+ * Runs controllers: caches complete, then leadership, then caches that show what was written until then, then work. When the signal is aborted, running turns finish
  * within the grace period and the lease, kept until then, is given back. Rejects with LeaseLost when leadership ends, after
  * cutting the running turns short: what they still write is fenced by the versions they looked at, and who acts on the world
  * outside asks the leadership before (`mayAct`).
@@ -133,11 +133,37 @@ class Manager<Context> {
     if (leadership !== undefined && !(await unlessStopped(leadership.acquire(signal), signal))) return;
     const start = async () => {
       if (!(await unlessStopped(this.#untilNobodyShares(), signal)) || signal.aborted) return;
+      if (leadership !== undefined && !(await this.#catchUp(leadership.options.retryMs))) return;
       this.#besides.use(whileLeading?.());
       this.#start(membership === undefined ? controllers : controllers.filter(({ isShared }) => !isShared));
     };
     const finished = this.#finished.signal;
     await Promise.all([start(), leadership?.keep(finished) ?? untilAborted(finished)]);
+  }
+
+  /**
+   * The watches of a candidate may have been silent for minutes without an error, and what the leader before wrote last be
+   * missing. The lease is renewed meanwhile: a leader that cannot read loses it, or tries again, and acts on nothing. False when
+   * everything ends.
+   */
+  async #catchUp(retryMs: number): Promise<boolean> {
+    const { caches, clock, log, signal } = this.#options;
+    const over = AbortSignal.any([signal, this.#cutShort.signal]);
+    while (!over.aborted) {
+      try {
+        await caches.catchUp(over);
+        return !over.aborted;
+      } catch (error) {
+        if (over.aborted) return false;
+        const message = error instanceof Error ? error.message : String(error);
+        log.warn(
+          { error: message },
+          'leading, but the caches cannot be brought up to date; nothing is done until they are',
+        );
+        await clock.sleep(retryMs, over).catch(() => undefined);
+      }
+    }
+    return false;
   }
 
   #start(controllers: readonly Controller<Context>[]): void {

@@ -1,7 +1,7 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { isPaused } from '@metal/api/wire/paused.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { keyOfBmc } from '../../bmc-key.ts';
-import { isPaused } from '../../paused.ts';
 import { bmcDnsActions } from './actions.ts';
 import { readBmcDnsFacts } from './facts.ts';
 import { bmcDnsPhases } from './phases.ts';

@@ -1,9 +1,9 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { bmcFinalizer } from '@metal/api/wire/contract.ts';
+import { isPaused } from '@metal/api/wire/paused.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { keyOfBmc } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
-import { isPaused } from '../../paused.ts';
 import { bmcEventsActions } from './actions.ts';
 import { type BmcEventsPhase, readBmcEventsFacts } from './facts.ts';
 import { bmcEventsPhases, leave } from './phases.ts';

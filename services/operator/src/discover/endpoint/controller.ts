@@ -1,11 +1,11 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { isPaused } from '@metal/api/wire/paused.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { keyOfEndpoint } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { macIdentityOf } from '../../mac-address.ts';
-import { isPaused } from '../../paused.ts';
 import { endpointActions } from './actions.ts';
 import { readEndpointFacts } from './facts.ts';
 import { endpointPhases } from './phases.ts';

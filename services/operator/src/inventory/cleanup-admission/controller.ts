@@ -1,7 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
+import { isPaused } from '@metal/api/wire/paused.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import type { OperatorContext } from '../../context.ts';
-import { isPaused } from '../../paused.ts';
 import { isAboutQueue, nextInQueue, wakesInQueue } from '../server/cleanup-queue.ts';
 import { admissionActions } from './actions.ts';
 import { readAdmissionFacts } from './facts.ts';

@@ -28,6 +28,7 @@ import {
 } from './operations.ts';
 import { dropBootsOfDeleted, clearBoot, prepareProbeBoot, sayFarewell } from './probe-boot.ts';
 import { setBootOrder, setLight } from './settings.ts';
+import { verifyOwnership } from './verify-ownership.ts';
 
 export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<void>> = {
   tellDuplicate,
@@ -92,9 +93,10 @@ async function readInventory(turn: ServerTurn): Promise<void> {
 
 async function shutDown(turn: ServerTurn, forced: boolean): Promise<void> {
   const uri = await systemUriOf(turn);
-  await askForPower(turn, { target: 'Off', forced }, (bmc, options) =>
-    resetSystem(bmc, uri, forced ? 'ForceOff' : 'GracefulShutdown', options),
-  );
+  await askForPower(turn, { target: 'Off', forced }, async (bmc, options) => {
+    await verifyOwnership(turn);
+    return resetSystem(bmc, uri, forced ? 'ForceOff' : 'GracefulShutdown', options);
+  });
 }
 
 /**

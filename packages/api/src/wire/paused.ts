@@ -1,6 +1,6 @@
 import type { KubeObject } from '@metal/kube/kind.ts';
+import { operationAnnotation } from './contract.ts';
 
-const operationAnnotation = 'metal.ironcore.dev/operation';
 const ignoring = new Set(['ignore', 'ignore-child-and-self', 'ignore-propagated']);
 
 /** People take an object out of the operator's hands by annotation; deletion is never paused. */

@@ -1,0 +1,41 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { isPaused } from '@metal/api/wire/paused.ts';
+import { StaleDecision } from '../../errors.ts';
+import type { ServerTurn } from './machine.ts';
+
+/** An API server that hangs does not hold up the turn for longer. */
+const deadlineMs = 10_000;
+
+/**
+ * A cache may be late by minutes without an error. Before a machine is switched off, the API server is asked who has it now.
+ * Not cut off with the turn: a power-off that was begun is carried through.
+ *
+ * @throws StaleDecision when the Server is not what was judged; KubeError when the API server cannot be asked.
+ */
+export async function verifyOwnership({ object, context }: ServerTurn): Promise<void> {
+  const { name } = object.metadata;
+  const live = await context.client.find(Server, { name }, { signal: AbortSignal.timeout(deadlineMs) });
+  const found = changeSince(object, live);
+  if (found === undefined) return;
+  throw new StaleDecision(
+    `Server ${name} was to be switched off, but ${found}; nothing was sent, waiting for the cache`,
+  );
+}
+
+/** Whose the server has become, in words; undefined when nothing has changed about that. */
+export function changeSince(judged: Server, live: Server | undefined): string | undefined {
+  if (live === undefined || live.metadata.uid !== judged.metadata.uid) return 'it was deleted';
+  if (live.metadata.deletionTimestamp !== undefined && judged.metadata.deletionTimestamp === undefined)
+    return 'it is being deleted';
+  if (isPaused(live)) return 'it is paused by annotation';
+  const [claim, maintenance] = [live.spec.serverClaimRef, live.spec.serverMaintenanceRef];
+  if (nameOf(claim) !== nameOf(judged.spec.serverClaimRef))
+    return `its claim is ${nameOf(claim)}, expected ${nameOf(judged.spec.serverClaimRef)}`;
+  if (nameOf(maintenance) !== nameOf(judged.spec.serverMaintenanceRef))
+    return `its maintenance is ${nameOf(maintenance)}, expected ${nameOf(judged.spec.serverMaintenanceRef)}`;
+  return undefined;
+}
+
+/** A reference of v0.7.0 has no UID. */
+const nameOf = (ref: { namespace?: string; name?: string; uid?: string | undefined } | undefined): string =>
+  ref === undefined ? 'none' : `${ref.namespace}/${ref.name}${ref.uid === undefined ? '' : ` (${ref.uid})`}`;

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { ConfigMap, Lease } from '@metal/kube/builtin.ts';
+import { CacheSet } from '@metal/kube/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
+import { phaseController } from '@metal/kube/controller.ts';
+import { act, type PhaseTable, rest, rowsOf } from '@metal/kube/decide.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { Leadership } from '@metal/kube/leader.ts';
+import { runManager } from '@metal/kube/manager.ts';
+import { clientWith } from '@metal/lab/client-with.ts';
+import { openCluster } from '@metal/lab/cluster.ts';
+import { labClock } from '@metal/lab/lab-clock.ts';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+
+const namespace = 'default';
+const cluster = openCluster({ crds: false });
+after(async () => (await cluster)[Symbol.asyncDispose]());
+
+interface Facts {
+  readonly owner: string;
+  readonly isSwitchedOff: boolean;
+}
+const row = rowsOf<'Watched', Facts, 'switchOff'>();
+const table: PhaseTable<'Watched', Facts, 'switchOff'> = {
+  Watched: row([], ({ isSwitchedOff }) => (isSwitchedOff ? rest : act('switchOff', 'AsSeen'))),
+};
+
+/** Acts once, and keeps what it saw then. */
+const controller = phaseController({
+  name: 'map',
+  kind: ConfigMap,
+  phaseOf: () => 'Watched' as const,
+  facts: ({ data }: ConfigMap, seen: Seen): Facts => ({
+    owner: data?.owner ?? 'none',
+    isSwitchedOff: seen.owners.length > 0,
+  }),
+  table,
+  actions: {
+    switchOff: async ({ facts, context }: { facts: Facts; context: Seen }) => {
+      context.owners.push(facts.owner);
+      context.hasActed.resolve();
+    },
+  },
+  writes: [],
+});
+
+interface Seen {
+  readonly owners: string[];
+  readonly hasActed: PromiseWithResolvers<void>;
+}
+
+/** A client whose watches can fall silent without an end, as those of a half-open connection do; new ones work, or fail. */
+function withSilence(real: KubeClient) {
+  const network = { areWatchesSilent: false, isAway: false };
+  const watch: KubeClient['watch'] = async function* (kind, options) {
+    const isOfMaps = kind.kind === 'ConfigMap';
+    if (isOfMaps && network.isAway) throw new KubeError({ code: 'Unreachable', message: 'it is away' });
+    const isNew = network.areWatchesSilent;
+    for await (const event of real.watch(kind, options)) {
+      if (isOfMaps && network.areWatchesSilent && !isNew) await aborted(options.signal);
+      yield event;
+    }
+  };
+  const others = ['absorbInto', 'find', 'get', 'create', 'mergePatch', 'pages', 'list'] as const;
+  return { network, client: clientWith(real, { watch }, others) };
+}
+
+const aborted = (signal: AbortSignal | undefined) =>
+  new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }));
+
+/** A standby whose caches are complete, and whose watches tell nothing any more. */
+async function openStandby(name: string, onLine: (line: string) => void = () => undefined) {
+  const stack = new AsyncDisposableStack();
+  const { kubeconfigPath } = await cluster;
+  const other = stack.use(createKubeClient({ kubeconfigPath }));
+  const { client, network } = withSilence(stack.use(createKubeClient({ kubeconfigPath })));
+  const clock = stack.use(labClock(10));
+  const log = pino({ level: 'info' }, { write: (line) => onLine(JSON.parse(line).msg) });
+  const caches = new CacheSet({ client, clock, log });
+  caches.watch(ConfigMap, { namespace, labelSelector: `of=${name}` });
+  stack.defer(() => caches.stop());
+  await other.create(ConfigMap, { metadata: { name, namespace, labels: { of: name } } });
+  await caches.start();
+  network.areWatchesSilent = true;
+  // Of another replica, which leads until now.
+  await other.mergePatch(ConfigMap, { name, namespace }, { data: { owner: 'claim-1' } });
+  const options = { namespace, leaseName: name, identity: name, leaseMs: 150_000, renewMs: 100_000, retryMs: 2_000 };
+  const leadership = new Leadership({ options, client, clock, log });
+  const seen: Seen = { owners: [], hasActed: Promise.withResolvers() };
+  const stopping = new AbortController();
+  const lead = () => {
+    const running = runManager({
+      controllers: [controller],
+      caches,
+      client,
+      context: seen,
+      clock,
+      log,
+      registry: new Registry(),
+      leadership,
+      events: false,
+      signal: stopping.signal,
+      gracePeriodMs: 5_000,
+    });
+    stack.defer(() => running.catch(() => undefined));
+    stack.defer(() => stopping.abort());
+    return running;
+  };
+  return { other, network, seen, lead, leadership, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+/** One that waits for what does not come fails instead of waiting for ever. */
+const patience = { timeout: 60_000 };
+
+test('a new leader whose watches fell silent sees what was written before it acts', patience, async () => {
+  await using standby = await openStandby('silent');
+  void standby.lead();
+  await standby.seen.hasActed.promise;
+  assert.deepEqual(standby.seen.owners, ['claim-1']);
+});
+
+test('a new leader that cannot catch up keeps its lease and does nothing until it can', patience, async () => {
+  const complained = Promise.withResolvers<void>();
+  await using standby = await openStandby('away', (line) => /brought up to date/.test(line) && complained.resolve());
+  standby.network.isAway = true;
+  void standby.lead();
+  await complained.promise;
+  assert.deepEqual(standby.seen.owners, []);
+  assert.equal(standby.leadership.mayAct(), true);
+  standby.network.isAway = false;
+  await standby.seen.hasActed.promise;
+  assert.deepEqual(standby.seen.owners, ['claim-1']);
+});
+
+test('a new leader that loses its lease before it caught up has done nothing', patience, async () => {
+  const complained = Promise.withResolvers<void>();
+  await using standby = await openStandby('robbed', (line) => /brought up to date/.test(line) && complained.resolve());
+  standby.network.isAway = true;
+  const running = standby.lead();
+  await complained.promise;
+  const robber = { spec: { holderIdentity: 'robber' } };
+  await standby.other.mergePatch(Lease, { namespace, name: 'robbed' }, robber);
+  await assert.rejects(running, { code: 'LeaseLost' });
+  assert.deepEqual(standby.seen.owners, []);
+});
