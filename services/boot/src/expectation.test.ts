@@ -17,6 +17,7 @@ interface Situation {
   annotations?: Record<string, string>;
   deleting?: boolean;
   serverDeleting?: boolean;
+  serverAnnotations?: Record<string, string>;
   bootOf?: string;
   seen?: Record<string, string>;
 }
@@ -31,13 +32,18 @@ function serverIn({
   claimUid,
   provisionedClaimUID,
   serverDeleting = false,
+  serverAnnotations = {},
 }: Situation): Server {
   const claim = claimUid === undefined ? {} : { serverClaimRef: { name: 'c', namespace: 'ns', uid: claimUid } };
   const maintenance = maintenanceRef === undefined ? {} : { maintenanceBootConfigurationRef: maintenanceRef };
   return {
     apiVersion: 'metal.ironcore.dev/v1alpha1',
     kind: 'Server',
-    metadata: { name: 's', ...(serverDeleting ? { deletionTimestamp: minutesAgo(1) } : {}) },
+    metadata: {
+      name: 's',
+      annotations: serverAnnotations,
+      ...(serverDeleting ? { deletionTimestamp: minutesAgo(1) } : {}),
+    },
     spec: { systemUUID: 'u', bootConfigurationRef: ref, ...claim, ...maintenance },
     status: { state, ...(provisionedClaimUID === undefined ? {} : { provisionedClaimUID }) },
   };
@@ -75,6 +81,10 @@ function bootIn({
 const boots: [string, Situation][] = [
   ['in discovery', { state: 'Discovery', annotations: internal }],
   ['in cleanup', { state: 'Cleanup', annotations: cleanup }],
+  [
+    'in discovery that is paused',
+    { state: 'Discovery', annotations: internal, serverAnnotations: { 'metal.ironcore.dev/operation': 'ignore' } },
+  ],
   ['claimed and not yet installed', { claimUid: 'c1' }],
   ['claimed anew after another claim was installed', { claimUid: 'c2', provisionedClaimUID: 'c1' }],
   ['whose ignition was delivered a moment ago', { claimUid: 'c1', seen: { IgnitionDataFetched: minutesAgo(2) } }],
@@ -126,6 +136,16 @@ const stays: [string, Situation, RegExp][] = [
   ['whose system has called home', { seen: { BootStateReceived: minutesAgo(1) } }, /installed already/],
   ['whose ignition was delivered long ago', { seen: { IgnitionDataFetched: minutesAgo(11) } }, /installed already/],
   ['whose cleanup was stopped by a maintenance', { state: 'Maintenance', annotations: cleanup }, /not cleaned up/],
+  [
+    'whose cleanup a claim reference withdrew',
+    { state: 'Cleanup', annotations: cleanup, claimUid: 'c1' },
+    /not to be erased: spec\.serverClaimRef names claim ns\/c/,
+  ],
+  [
+    'whose cleanup is paused',
+    { state: 'Cleanup', annotations: cleanup, serverAnnotations: { 'metal.ironcore.dev/operation': 'ignore' } },
+    /not to be erased: it is paused/,
+  ],
   ['whose cleanup waits for a discovery', { state: 'Initial', annotations: cleanup }, /not cleaned up/],
   [
     'that is deleted while it is cleaned up',

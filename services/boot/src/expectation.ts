@@ -3,6 +3,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { bootPolicyAnnotation, bootTokenExpiresAnnotation, networkAlways } from '@metal/api/wire/contract.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import { isCleanupBoot, isInternalBoot } from '@metal/api/wire/internal-boot.ts';
+import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
 import type { ObjectRef } from '@metal/kube/kind.ts';
 import { evidence } from './evidence.ts';
 
@@ -38,14 +39,18 @@ export function expectationOf(server: Server, boot: ServerBootConfiguration | un
   if (obstacle !== undefined) return { reason: obstacle };
   if (statesThatStayLocal.includes(server.status?.state))
     return { reason: `a server in state ${server.status?.state} boots nothing from the network` };
-  if (isCleanupBoot(boot) && !isToBeErased(server))
-    return { reason: `a server in state ${stateOf(server)} is not cleaned up` };
+  const unordered = isCleanupBoot(boot) ? obstacleToErasure(server) : undefined;
+  if (unordered !== undefined) return { reason: unordered };
   return isInstalled(server, boot, now) ? { reason: 'it has been installed already' } : { boot };
 }
 
-/** Whoever stops a cleanup, by a maintenance for example, may leave the boot that it began with. */
-const isToBeErased = ({ metadata, status }: Server): boolean =>
-  status?.state === 'Cleanup' && metadata.deletionTimestamp === undefined;
+/** Whoever stops a cleanup, by a maintenance or a claim reference for example, may leave the boot that it began with. */
+function obstacleToErasure(server: Server): string | undefined {
+  const state = stateOf(server);
+  if (state !== 'Cleanup') return `a server in state ${state} is not cleaned up`;
+  const withdrawal = withdrawalOf(server);
+  return withdrawal && `its disks are not to be erased: ${withdrawal}`;
+}
 
 const stateOf = ({ metadata, status }: Server): string =>
   metadata.deletionTimestamp === undefined ? (status?.state ?? 'Initial') : 'Deleting';

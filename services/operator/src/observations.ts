@@ -202,6 +202,8 @@ export class SystemMemory {
   evictionVerified: string | undefined;
   /** The machine operation that this process is carrying out. */
   operation: string | undefined;
+  /** What was told last of a cleanup that a claim reference holds. */
+  cleanupHeldTold: string | undefined;
   /** State in which a person was told that parking has to wait. */
   parkDeferredIn: string | undefined;
   biosReset: BiosReset | undefined;

@@ -1,6 +1,7 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { cleanupAttemptAnnotation } from '@metal/api/wire/contract.ts';
 import type { ErasureReportBody } from '@metal/api/wire/erasure.ts';
+import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { Admission } from './admission.ts';
 import type { ErasureDelivery } from './erasure-store.ts';
@@ -22,7 +23,7 @@ const mostBoots = 10_000;
  *
  *   about to begin              ─► the API server is asked
  *   goes on                     ─► the API server is asked every 30 s, our caches meanwhile
- *   the end, judged by others   ─► our caches
+ *   the end                     ─► the API server is asked: the order may have been withdrawn a moment before
  *   refused by our caches       ─► the API server is asked before that is said
  */
 export class ErasureOrders {
@@ -48,7 +49,7 @@ export class ErasureOrders {
   }
 
   #mayBelieveCaches({ state, disks }: ErasureReportBody, { metadata }: ServerBootConfiguration): boolean {
-    if (state !== 'Running') return true;
+    if (state !== 'Running') return false;
     const isAboutToBegin = disks.every(({ result }) => result === 'Pending');
     const confirmedAt = this.#confirmedAt.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
     return !isAboutToBegin && this.#options.clock.now() - confirmedAt < confirmedForMs;
@@ -62,14 +63,20 @@ export class ErasureOrders {
   }
 }
 
-/** Reports are taken for the attempt that is under way, and for what was ordered. */
-function refusalOf({ server, boot, report }: ErasureDelivery): Refusal | undefined {
+/**
+ * Reports are taken for the attempt that is under way, and for what was ordered. Of an order that was withdrawn only the end
+ * without success is taken: it tells what was erased until then.
+ */
+export function refusalOf({ server, boot, report }: ErasureDelivery): Refusal | undefined {
   const { metadata, status } = server;
   if (metadata.deletionTimestamp !== undefined)
     return new Refusal('ErasureNotOrdered', `Server ${metadata.name} is being deleted; nothing is to be erased`);
   const state = status?.state ?? 'Initial';
   if (state !== 'Cleanup')
     return new Refusal('ErasureNotOrdered', `Server ${metadata.name} is in state ${state}; nothing is to be erased`);
+  const withdrawal = withdrawalOf(server);
+  if (withdrawal !== undefined && report.state !== 'Failed')
+    return new Refusal('ErasureNotOrdered', `Server ${metadata.name}: ${withdrawal}; nothing is to be erased`);
   const ordered = boot.metadata.annotations?.[cleanupAttemptAnnotation];
   if (String(report.attempt) !== ordered)
     return new Refusal('ErasureNotOrdered', `the token is of attempt ${ordered}; the report is of ${report.attempt}`);

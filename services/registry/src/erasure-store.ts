@@ -4,6 +4,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { cleanupModeAnnotation } from '@metal/api/wire/contract.ts';
 import { erasureModes, type ErasureReportBody } from '@metal/api/wire/erasure.ts';
+import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -82,6 +83,7 @@ export class ErasureStore {
   #specOf({ server, boot, report }: ErasureDelivery): ErasureReport['spec'] {
     const { metadata, spec, status } = server;
     const { serialNumber, cleanup } = status ?? {};
+    const withdrawn = report.state === 'Failed' ? withdrawalOf(server) : undefined;
     return {
       serverRef: { name: metadata.name, uid: metadata.uid ?? '' },
       systemUUID: spec.systemUUID.toLowerCase(),
@@ -93,6 +95,7 @@ export class ErasureStore {
       receivedTime: new Date(this.#options.clock.now()).toISOString(),
       state: report.state,
       message: report.message,
+      ...(withdrawn === undefined ? {} : { withdrawn }),
       disks: report.disks,
     };
   }

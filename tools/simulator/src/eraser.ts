@@ -9,7 +9,9 @@ export type EraserTrouble =
   /** It begins, and nothing is heard of it any more. */
   | 'hangs'
   /** There is a disk that is not in the order. */
-  | 'extraDisk';
+  | 'extraDisk'
+  /** The first disk erases itself, and goes on when the agent is stopped. */
+  | 'sanitizes';
 
 export interface EraserWorld {
   readonly registryUrl: string;
@@ -26,13 +28,16 @@ export interface EraserWorld {
 }
 
 const againAfterMs = 1_000;
+/** As the agent does it. */
+const reportAgainAfterMs = 5_000;
 
 /**
  * Erases as the agent does, as far as anybody outside can tell: compares the disks with the order, tells that it begins,
- * takes its time, and tells the end until that is acknowledged.
+ * takes its time and tells how far it is, and tells the end until that is acknowledged. When it is refused it stops, and tries to
+ * tell where.
  */
 export async function eraseDisks(order: ErasureOrder, world: EraserWorld, signal: AbortSignal): Promise<void> {
-  const { clock, trouble, durationMs, log } = world;
+  const { clock, trouble, log } = world;
   if (order.mode === 'None') {
     await tell({ state: 'Succeeded', message: '', disks: [] }, order, world, signal);
     log('eraser: started, nothing to erase');
@@ -45,7 +50,9 @@ export async function eraseDisks(order: ErasureOrder, world: EraserWorld, signal
   }
   if (!(await tell({ state: 'Running', message: '', disks: disksOf(order, 'Running') }, order, world, signal))) return;
   log('eraser: began');
-  await clock.sleep(trouble === 'hangs' ? 10 ** 9 : durationMs, signal);
+  if (trouble === 'hangs') await clock.sleep(10 ** 9, signal);
+  const leftMs = await eraseForAWhile(order, world, signal);
+  if (leftMs > 0) return stop(order, world, { leftMs, signal });
   const failed = trouble === 'fails';
   const end = failed
     ? { state: 'Failed', message: '1 disk is not erased', disks: disksOf(order, 'Failed') }
@@ -55,6 +62,42 @@ export async function eraseDisks(order: ErasureOrder, world: EraserWorld, signal
   await tell(end as Said, order, world, signal); // one of the two above
   log(`eraser: ${end.state}`);
 }
+
+/** How much of its time is left when it is refused; 0 when it came to its end. */
+async function eraseForAWhile(order: ErasureOrder, world: EraserWorld, signal: AbortSignal): Promise<number> {
+  const running = { state: 'Running', message: '', disks: runningDisksOf(order, world) } as const;
+  let leftMs = world.durationMs;
+  while (leftMs > reportAgainAfterMs) {
+    await world.clock.sleep(reportAgainAfterMs, signal);
+    leftMs -= reportAgainAfterMs;
+    if (!(await tell(running, order, world, signal))) return leftMs;
+  }
+  await world.clock.sleep(leftMs, signal);
+  return 0;
+}
+
+async function stop(
+  order: ErasureOrder,
+  world: EraserWorld,
+  { leftMs, signal }: { leftMs: number; signal: AbortSignal },
+): Promise<void> {
+  world.log('eraser: stopped');
+  const disks = runningDisksOf(order, world).map(
+    (disk, index): DiskErasure => (index > 0 ? disk : { ...disk, result: 'Failed', message: 'stopped before its end' }),
+  );
+  await tell({ state: 'Failed', message: 'stopped, as the order was withdrawn', disks }, order, world, signal);
+  if (world.trouble !== 'sanitizes') return;
+  await world.clock.sleep(leftMs, signal);
+  world.erased();
+}
+
+/** One after the other: the first is at work, and nothing was done to the others. */
+const runningDisksOf = (order: ErasureOrder, { trouble }: EraserWorld): DiskErasure[] =>
+  disksOf(order, 'Running').map(({ method, ...disk }, index) => {
+    if (index > 0) return { ...disk, result: 'Pending' };
+    if (trouble === 'sanitizes') return { ...disk, method, continuesByItself: true };
+    return { ...disk, method: 'Overwrite', erasedBytes: Math.floor(disk.sizeBytes / 2) };
+  });
 
 type Said = Pick<ErasureReportBody, 'state' | 'message' | 'disks'>;
 

@@ -25,6 +25,10 @@ const spec = z.object({
     'an attempt that has ended does not end otherwise',
   ).describe('How far it is. What is not Running does not change any more.'),
   message: z.string().optional().describe('What went wrong; of a waiver, who waived and why.'),
+  withdrawn: z
+    .string()
+    .optional()
+    .describe('Why the order was withdrawn before the attempt ended; disks tells how far each was by then.'),
   disks: z.array(diskErasure).optional().describe('What was done to each disk.'),
 });
 

@@ -228,6 +228,11 @@ const status = z.object({
         .optional()
         .describe('When its machine was switched on for the attempt under way, or seen to be on in it.'),
       failedAttempts: int32().optional().describe('Attempts that failed, since it last began.'),
+      withdrawnTime: time()
+        .optional()
+        .describe(
+          'When a claim reference withdrew the order of the attempt; whatever that reports counts for nothing.',
+        ),
     })
     .optional()
     .describe('Whether it may hold what a former claim left, and how far its cleanup is.'),

@@ -66,12 +66,17 @@ export const diskErasure = z.object({
   verified: z.boolean().default(false).describe('All places that were read back held nothing of before.'),
   result: z.enum(['Pending', 'Running', 'Erased', 'Failed']).describe('How far it came.'),
   message: z.string().max(2_000).default('').describe('What went wrong, or why another method was not taken.'),
+  continuesByItself: z
+    .boolean()
+    .optional()
+    .describe('The device carries a command out by itself, to its end, whoever stops the agent.'),
 });
 export type DiskErasure = z.output<typeof diskErasure>;
 
 /**
  * What the agent posts to `<registry>/erasures` with the token of its boot: `Running` any number of times, at most
- * every few seconds, and in the end `Succeeded` or `Failed` once, repeated until it is acknowledged.
+ * every few seconds, and in the end `Succeeded` or `Failed` once, repeated until it is acknowledged. An agent that is refused
+ * stops, and tries to post `Failed` with how far each disk is: disks that it never began are `Pending`.
  */
 export const erasureReport = z.object({
   systemUUID: z.string().max(64),

@@ -90,11 +90,11 @@ function endOf({ before, after }: Change<ErasureReport>, startedAt: number): Res
   return before !== undefined || Date.parse(after?.spec.receivedTime ?? '') >= startedAt ? end : undefined;
 }
 
-/** What its machine calls a success counts when the operator has certified it. */
+/** What its machine calls a success counts when the operator has certified it. What was withdrawn did not fail. */
 function endIn(report: ErasureReport | undefined): Result | undefined {
   const state = report?.spec.state;
   if (state === 'Succeeded') return report?.status?.certificate === undefined ? undefined : state;
-  return state === 'Running' ? undefined : state;
+  return state === 'Running' || report?.spec.withdrawn !== undefined ? undefined : state;
 }
 
 /** An attempt that is lost without a report that says so. */

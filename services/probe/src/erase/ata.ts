@@ -1,5 +1,5 @@
 import { diskFailed, reasonOf } from './device.ts';
-import type { Method, Work } from './work.ts';
+import { insideDevice, type Method, type Work } from './work.ts';
 
 /**
  * Password of a disk during a secure erase. It is no secret: it is here, and in the README, so that a disk that lost
@@ -59,18 +59,24 @@ async function prepare(work: Work, enhanced: boolean): Promise<string | undefine
  *                                 |  erase fails
  *                                 '--disable-----> no password
  *
- * Power loss anywhere on the middle leaves the temporary password, and a disk that is locked at the next start.
+ * Power loss anywhere on the middle leaves the temporary password, and a disk that is locked at the next start. Who is stopped
+ * before the erase is sent takes the password back: the disk is somebody's.
  */
 async function eraseUnit(work: Work, enhanced: boolean): Promise<void> {
   const { disk, signal, tell } = work;
   const before = await security(work);
   const time = enhanced ? before.enhancedTime : before.normalTime;
   if (time !== '') tell({ message: `The disk says that it takes ${time}.` });
+  let isSent = false;
   let problem: unknown;
   try {
     if (!before.enabled) await withPassword(work, '--security-set-pass');
-    await withPassword(work, enhanced ? '--security-erase-enhanced' : '--security-erase');
+    await insideDevice(work, () => {
+      isSent = true;
+      return withPassword(work, enhanced ? '--security-erase-enhanced' : '--security-erase');
+    });
   } catch (error) {
+    if (signal.aborted && !isSent) await takePasswordBack(work);
     signal.throwIfAborted();
     problem = error;
   }
@@ -78,6 +84,14 @@ async function eraseUnit(work: Work, enhanced: boolean): Promise<void> {
   const forgotten = !(await security(work)).enabled || (await removePassword(work));
   if (!forgotten) throw diskFailed(`${disk.name}: ${reasonOf(problem)}; it keeps the password "${temporaryPassword}"`);
   if (problem !== undefined) throw problem;
+}
+
+const takeBackWithinMs = 10_000;
+
+/** Best effort: what the disk says in the end shows at the next attempt. */
+async function takePasswordBack(work: Work): Promise<void> {
+  const signal = AbortSignal.timeout(takeBackWithinMs);
+  await withPassword({ ...work, signal }, '--security-disable').catch(() => undefined);
 }
 
 async function removePassword(work: Work): Promise<boolean> {

@@ -18,18 +18,32 @@ export interface DiskToErase {
 
 /**
  * Tries what the mode allows in order of preference, until one has erased the disk and the samples agree. What happens is
- * told to `record`, failures too; only the reason of the signal is thrown.
+ * told to `record`, failures too; only the reason of the signal is thrown, and a disk that was not begun by then is Pending again.
  */
 export async function eraseDisk(options: DiskToErase): Promise<void> {
-  const { work, mode, record } = options;
-  const now = () => new Date(work.clock.now()).toISOString();
-  const memory: Memory = {};
+  const { work, record } = options;
+  // One that is not begun is told as that.
+  work.signal.throwIfAborted();
+  const memory: Memory = { hasBegun: false };
+  record({ result: 'Running', startedTime: timeAt(work) });
+  try {
+    await tryMethods(options, memory);
+  } catch (error) {
+    if (memory.hasBegun) record({ result: 'Failed', finishedTime: timeAt(work), message: stopped });
+    else record({ result: 'Pending', method: undefined, startedTime: undefined });
+    throw error;
+  }
+}
+
+const timeAt = ({ clock }: Work): string => new Date(clock.now()).toISOString();
+const stopped = 'stopped before its end';
+
+async function tryMethods({ work, mode, record, ...options }: DiskToErase, memory: Memory): Promise<void> {
   const notes: string[] = [];
-  record({ result: 'Running', startedTime: now() });
   for (const name of allowedMethods[mode][work.disk.commands]) {
-    const note = await tryMethod(name, options, memory);
+    const note = await tryMethod(name, { work, mode, record, ...options }, memory);
     if (note === undefined) {
-      record({ result: 'Erased', finishedTime: now(), verified: true, message: textOf(notes) });
+      record({ result: 'Erased', finishedTime: timeAt(work), verified: true, message: textOf(notes) });
       return;
     }
     notes.push(`${name}: ${note}`);
@@ -37,7 +51,7 @@ export async function eraseDisk(options: DiskToErase): Promise<void> {
   }
   record({
     result: 'Failed',
-    finishedTime: now(),
+    finishedTime: timeAt(work),
     message: textOf(notes.length === 0 ? [noMethod(mode, work)] : notes),
   });
 }
@@ -48,11 +62,13 @@ const textOf = (notes: readonly string[]): string => notes.join('; ').slice(0, 2
 const noMethod = (mode: string, { disk }: Work): string =>
   `${disk.name}: ${mode} needs NVMe or ATA commands, which this disk does not take; order Clear to have it overwritten`;
 
-/**
- * What the disk held before any method began; the later ones are measured by it, too. 'unreadable' for one that gives
- * nothing away, as after a sanitize that failed (NVM Express 1.3, 8.15).
- */
 interface Memory {
+  /** Something may have been written. */
+  hasBegun: boolean;
+  /**
+   * What the disk held before any method began; the later ones are measured by it, too. 'unreadable' for one that gives
+   * nothing away, as after a sanitize that failed (NVM Express 1.3, 8.15).
+   */
   before?: readonly Sample[] | 'unreadable';
 }
 
@@ -77,6 +93,8 @@ async function eraseAndVerify(method: Method, { work, seed, record }: DiskToEras
   const ranges = method.ranges?.(disk);
   const places = ranges?.flatMap(placesIn) ?? placesOn(disk.sizeBytes, { count: samplesByChance, seed });
   if (method.expects === 'NothingOfBefore') memory.before ??= await whatIsThere(places, work);
+  work.signal.throwIfAborted();
+  memory.hasBegun = true;
   await method.erase(work);
   const after = await samplesAt(places, work);
   record({ samples: after.length });

@@ -1,5 +1,5 @@
 import { diskFailed } from './device.ts';
-import type { Method, Work } from './work.ts';
+import { insideDevice, type Method, type Work } from './work.ts';
 
 /** From the Identify Controller data structure (NVM Express 1.3, 5.15). */
 export interface NvmeAbilities {
@@ -67,10 +67,12 @@ function sanitize(action: { number: 2 | 4; name: string; isThere: (able: NvmeAbi
     erase: async (work) => {
       // Sanitize (1.3, 5.24): SANACT 010b is block erase, 100b crypto erase. Unrestricted exit (AUSE) stays off: media whose
       // sanitize failed must not come back into use by any other command.
-      await work.run('nvme', ['sanitize', work.path, `--sanact=${action.number}`], work.signal);
-      const { state, word } = await sanitizeEnds(work);
-      if (state !== 'succeeded')
-        throw diskFailed(`${work.disk.name}: sanitize ${action.name}: ${state}, SSTAT ${word}`);
+      await insideDevice(work, async () => {
+        await work.run('nvme', ['sanitize', work.path, `--sanact=${action.number}`], work.signal);
+        const { state, word } = await sanitizeEnds(work);
+        if (state !== 'succeeded')
+          throw diskFailed(`${work.disk.name}: sanitize ${action.name}: ${state}, SSTAT ${word}`);
+      });
     },
   };
 }
@@ -80,7 +82,9 @@ async function sanitizeEnds({ disk, path, run, clock, signal, tell }: Work): Pro
     const output = await run('nvme', ['sanitize-log', path], signal);
     const status = sanitizeStatusIn(output);
     if (status === undefined) throw diskFailed(`${disk.name}: the sanitize log says nothing known: ${output.trim()}`);
-    if (status.state !== 'running') return status;
+    const isRunning = status.state === 'running';
+    tell({ continuesByItself: isRunning || undefined });
+    if (!isRunning) return status;
     tell({ erasedBytes: Math.floor(disk.sizeBytes * status.fraction) });
     await clock.sleep(askAgainAfterMs, signal);
   }
@@ -99,8 +103,10 @@ function format(ses: 1 | 2, name: string, isThere: (able: NvmeAbilities) => bool
       if (able.formatsAll && work.neighbours.length > 0) return `it would erase ${work.neighbours.join(' and ')} too`;
       return undefined;
     },
-    erase: async ({ run, path, signal }) => {
-      await run('nvme', ['format', path, `--ses=${ses}`, '--force', `--timeout=${formatTimeoutMs}`], signal);
+    erase: (work) => {
+      const { run, path, signal } = work;
+      const parameters = ['format', path, `--ses=${ses}`, '--force', `--timeout=${formatTimeoutMs}`];
+      return insideDevice(work, () => run('nvme', parameters, signal));
     },
   };
 }

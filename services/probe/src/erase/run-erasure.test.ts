@@ -416,7 +416,51 @@ test('a refusal in between ends the erasing: the machine may be somebody else’
   await assert.rejects(runErasure(options), { code: 'ErasureRefused', status: 410 });
   assert.equal(writing, 0, 'nobody writes any more when it comes back');
   assert.ok(writes < hugeMebibytes / 4);
-  assert.ok(registry.reports.every(({ state }) => state === 'Running'));
+  const { state, message, disks: told } = registry.reports.at(-1) ?? assert.fail('nothing was told');
+  assert.deepEqual([state, message], ['Failed', 'stopped, as the order was withdrawn']);
+  for (const { result, erasedBytes, message: why } of told)
+    assert.deepEqual([result, erasedBytes > 0, why], ['Failed', true, 'stopped before its end']);
+});
+
+test('a refusal starts no further disk, and it is told which are erased, which are not, and which goes on by itself', async () => {
+  const [vanished, sanitized, waiting] = ['nvme0n1', 'nvme1n1', 'nvme1n2'];
+  const small = [vanished, sanitized, waiting].map((name) => ({ name, sizeMebibytes: 1 }));
+  await using machine = await machineWith(...small);
+  const formatting = Promise.withResolvers<void>();
+  const isErased = ({ disks }: ErasureReportBody) => disks.some(({ result }) => result === 'Erased');
+  await using registry = await registryThat((report) => (report.state === 'Running' && isErased(report) ? 403 : 200));
+  const run: RunProgram = async (_, [verb, path = ''], signal) => {
+    if (verb === 'id-ctrl') return 'oacs : 0x2\nfna : 0\nsanicap : 0\n';
+    if (path.endsWith(vanished)) {
+      await formatting.promise;
+      await writeFile(path, Buffer.alloc(mebibyte), { flag: 'r+' });
+      return '';
+    }
+    formatting.resolve();
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('killed'))));
+  };
+  const order = machine.order('Purge', vanished, sanitized, waiting);
+  const { options, lines } = optionsFor(machine, registry, { order, run });
+  await assert.rejects(runErasure(options), { code: 'ErasureRefused', status: 403 });
+  const last = registry.reports.at(-1);
+  assert.equal(last?.state, 'Failed');
+  assert.deepEqual(
+    last?.disks.map(({ name, result, continuesByItself = false }) => [name, result, continuesByItself]),
+    [
+      [vanished, 'Erased', false],
+      [sanitized, 'Failed', true],
+      [waiting, 'Pending', false],
+    ],
+  );
+  assert.match(lines.join('\n'), /erasing goes on inside nvme1n1, which nothing stops/);
+  assert.ok(isPattern(await machine.content(waiting)));
+});
+
+test('a registry that wants not even the last word gets it once', async () => {
+  await using machine = await machineWith(sda);
+  await using registry = await registryThat((_, count) => (count === 1 ? 200 : 403));
+  const { options } = optionsFor(machine, registry, { order: machine.order('Clear', 'sda') });
+  await assert.rejects(runErasure(options), { code: 'ErasureRefused' });
 });
 
 test('reports in between come at changes and every five seconds, and a lost one ends nothing', async () => {

@@ -36,7 +36,7 @@ const disksAtOnce = 8;
  *   mode None --------------------------------------------> Succeeded
  *   look --differs-----------------------------------------> Failed
  *     '--same--> Running --acknowledged--> erase, verify --> Succeeded or Failed
- *                   '------refused-----------'--refused----> thrown
+ *                   '------refused-----------'--refused----> how far each disk is, as Failed; then thrown
  *
  * @throws ProbeError `ErasureRefused` when the registry does not want (any more) what is reported; the signal's reason.
  */
@@ -63,15 +63,37 @@ async function carryOut(options: ErasureOptions): Promise<ErasureReportBody> {
     return finish(report('Failed', `nothing was erased: ${why}`), registry, signal);
   }
   await postUntilAcknowledged(report('Running', ''), registry, signal);
-  await eraseAndReport(options, { inventory, records, registry, report });
+  const attempt = { inventory, records, registry, report };
+  try {
+    await eraseAndReport(options, attempt);
+    return await finish(endOf(attempt), registry, signal);
+  } catch (error) {
+    if (isRefusal(error)) await tellWhereItStopped(attempt, signal);
+    throw error;
+  }
+}
+
+function endOf({ records, report }: Attempt): ErasureReportBody {
   const failed = records.filter(({ result }) => result !== 'Erased').map(({ name }) => name);
-  return finish(
-    failed.length === 0
-      ? report('Succeeded', '')
-      : report('Failed', `${failed.length} of ${records.length} disks are not erased: ${failed.join(', ')}`),
-    registry,
-    signal,
-  );
+  return failed.length === 0
+    ? report('Succeeded', '')
+    : report('Failed', `${failed.length} of ${records.length} disks are not erased: ${failed.join(', ')}`);
+}
+
+const isRefusal = (error: unknown): boolean => error instanceof ProbeError && error.code === 'ErasureRefused';
+
+/** A registry that withdrew the order writes this down; one that wants nothing of this attempt refuses that as well. */
+async function tellWhereItStopped({ records, registry, report }: Attempt, signal: AbortSignal): Promise<void> {
+  const going = records.filter(({ continuesByItself }) => continuesByItself).map(({ name }) => name);
+  const rest = going.length === 0 ? '' : `; erasing goes on inside ${going.join(', ')}, which nothing stops`;
+  const stopped = report('Failed', `stopped, as the order was withdrawn${rest}`);
+  registry.log.warn({ devices: going }, stopped.message);
+  try {
+    await postUntilAcknowledged(stopped, registry, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isRefusal(error)) throw error;
+  }
 }
 
 const recordOf = (ordered: ErasureOrder['disks'][number], { disks }: Inventory): DiskErasure => ({

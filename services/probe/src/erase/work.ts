@@ -13,7 +13,26 @@ export interface Work {
   readonly run: RunProgram;
   readonly signal: AbortSignal;
   readonly open: () => Promise<Device>;
-  readonly tell: (progress: { erasedBytes?: number; message?: string }) => void;
+  readonly tell: (progress: Progress) => void;
+}
+
+export interface Progress {
+  readonly erasedBytes?: number;
+  readonly message?: string;
+  readonly continuesByItself?: boolean | undefined;
+}
+
+/** For a command that the device carries out by itself: from when it is sent, ending the program that waits ends nothing. */
+export async function insideDevice({ disk, signal, tell }: Work, command: () => Promise<unknown>): Promise<void> {
+  signal.throwIfAborted();
+  tell({ continuesByItself: true });
+  try {
+    await command();
+  } catch (error) {
+    if (!signal.aborted) tell({ continuesByItself: undefined });
+    throw error;
+  }
+  tell({ continuesByItself: undefined, erasedBytes: disk.sizeBytes });
 }
 
 /** One way to erase a disk. */

@@ -10,7 +10,7 @@ import { resetSystem, type ResetOptions } from '@metal/redfish/power.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
 import { evictionOf } from '../../claimability.ts';
 import { StaleDecision } from '../../errors.ts';
-import { admitCleanup, clearOverride, prepareCleanupBoot } from './cleanup-actions.ts';
+import { admitCleanup, clearOverride, prepareCleanupBoot, tellHeld } from './cleanup-actions.ts';
 import { certifyCleanup, dropWaiver, recordCleanup, recordWaiver, takeOverMark } from './cleanup-records.ts';
 import { lookAtBios, resetBios, restoreBootOrder } from './cleanup-resets.ts';
 import { evictionKey, type ServerAction } from './facts.ts';
@@ -48,6 +48,7 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   resetBios,
   lookAtBios,
   prepareCleanupBoot,
+  tellHeld,
   restoreBootOrder,
   recordCleanup,
   certifyCleanup,

@@ -9,6 +9,7 @@ import {
 import { erasureOrderFile } from '@metal/api/wire/erasure.ts';
 import { clearBootOverride } from '@metal/redfish/boot-override.ts';
 import { StaleDecision } from '../../errors.ts';
+import { heldText } from './cleanup.ts';
 import { inventoryOf, orderOf } from './cleanup-facts.ts';
 import { needsBoot } from './cleanup-policy.ts';
 import { isItsTurn, queueFacts } from './cleanup-queue.ts';
@@ -58,6 +59,13 @@ function disksOf({ object, context }: ServerTurn): ServerInventory {
   const inventory = inventoryOf(object, context.caches.inventories.get(object.metadata.name));
   if (inventory === undefined) throw new StaleDecision('which disks it has is not known any more');
   return inventory;
+}
+
+/** Once per text: who put the reference back is to know at once what is lost. */
+export async function tellHeld(turn: ServerTurn): Promise<void> {
+  const note = heldText(turn.facts);
+  memoryOf(turn).cleanupHeldTold = note;
+  turn.tell({ type: 'Warning', reason: 'CleanupHeldByClaim', action: 'HoldCleanup', note });
 }
 
 /** A BMC that does not take this is no reason to keep the server: each network boot sets an override of its own. */

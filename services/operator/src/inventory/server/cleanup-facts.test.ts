@@ -263,12 +263,23 @@ const verdicts: [string, Attempt, CleanupFacts['clearance']][] = [
     undefined,
   ],
   ['success when it is Reserved again', { state: 'Reserved' }, undefined],
+  ['success of an order that a claim reference withdrew', { cleanup: { withdrawnTime: at(15) } }, undefined],
+  ['success of an order that was withdrawn, by its report', { report: { withdrawn: 'it is paused' } }, undefined],
   ['success when it is in Error', { state: 'Error' }, undefined],
 ];
 for (const [title, attempt, clearance] of verdicts) {
   test(`${title} ${clearance === undefined ? 'clears nothing' : 'clears the server'}`, () =>
     assert.equal(attempted(attempt).clearance, clearance));
 }
+
+for (const [title, attempt] of [
+  ['by the status', { cleanup: { withdrawnTime: at(15) } }],
+  ['by the report', { report: { state: 'Failed', withdrawn: 'it is paused' } }],
+] as const)
+  test(`an attempt whose order was withdrawn, ${title}, neither succeeded nor failed`, () => {
+    const { withdrawn, report, record } = attempted(attempt);
+    assert.deepEqual([withdrawn, report, record === undefined], [true, undefined, false]);
+  });
 
 test('success that forgets a disk is a failure that names it', () =>
   assert.deepEqual(attempted({ report: { disks: [] } }).report, {
@@ -417,6 +428,15 @@ test('that a machine was started for its attempt is written with the attempt', (
   assert.deepEqual(written, { ...mark, attempt: 1, poweredOnTime: at(20) });
 });
 
+test('that a claim reference withdrew the order of an attempt is written with the attempt', () => {
+  const { put } = world();
+  const server = put('one', { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } }, { serverClaimRef: claim });
+  const seen: ServerFacts = { ...calmServer, cleanup: attempted({ report: { state: 'Running' } }) };
+  const decision = { kind: 'wait', reason: 'CleanupHeldByClaim' } as const;
+  const written = cleanupStatus(server, seen, { ...noted, phase: 'Cleanup', decision });
+  assert.deepEqual(written, { ...mark, attempt: 1, withdrawnTime: at(1_000) });
+});
+
 test('of two turns that saw the last place, one gets it, and keeps it until it is written down', async () => {
   const { put, facts, admit } = world('--cleanup-at-once=1');
   // Neither has said that it waits.
@@ -521,6 +541,24 @@ const writes: [string, Status, { phase: ServerPhase; reason?: string; claimed?: 
     { ...mark, failedAttempts: 1 },
   ],
   ['a retry', { state: 'Error', cleanup: { ...mark, failedAttempts: 2 } }, { phase: 'Cleanup' }, mark],
+  [
+    'a claim reference before anything was ordered',
+    { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } },
+    { phase: 'Cleanup', reason: 'CleanupHeldByClaim', claimed: true },
+    { ...mark, attempt: 1 },
+  ],
+  [
+    'that an order was withdrawn stays until it begins anew',
+    { state: 'Cleanup', cleanup: { ...mark, attempt: 1, withdrawnTime: since } },
+    { phase: 'Cleanup', reason: 'CleanupHeldByClaim', claimed: true },
+    { ...mark, attempt: 1, withdrawnTime: since },
+  ],
+  [
+    'a cleanup that begins anew begins with the first attempt',
+    { state: 'Cleanup', cleanup: { ...mark, startedTime: since, attempt: 3, failedAttempts: 2, withdrawnTime: since } },
+    { phase: 'Cleanup', reason: 'CleanupBeginsAnew' },
+    { ...mark, startedTime: since },
+  ],
   [
     'an offer',
     { state: 'Cleanup', cleanup: { ...mark, startedTime: since, attempt: 1 } },

@@ -18,6 +18,7 @@ import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
 import { type CleanupPolicy, needsBoot, policyOf } from './cleanup-policy.ts';
+import { progressOf } from './cleanup-progress.ts';
 import { isLetIn } from '../../cleanup-ledger.ts';
 import { freshForMs } from './power.ts';
 import { type QueueFacts, queueFacts } from './cleanup-queue.ts';
@@ -58,6 +59,10 @@ export interface CleanupFacts {
   readonly bootOrder: BootOrderFacts;
   /** How far the disks are, in words. */
   readonly progress: string;
+  /** The order of the attempt was withdrawn before its end: whatever came of it counts for nothing. */
+  readonly withdrawn: boolean;
+  /** What was told last while a claim reference held the cleanup. */
+  readonly heldTold: string | undefined;
   /** Since the attempt was let in, or prepared, or since its last word. */
   readonly silentForMs: number;
   readonly timeoutMs: number;
@@ -93,7 +98,8 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
   const hasRecord = attempt > 0 && (boot !== undefined || !needsBoot(policy));
   const record = hasRecord ? recordOf(server, boot, context) : undefined;
   const known = inventoryOf(server, caches.inventories.get(metadata.name));
-  const outcome = record === undefined ? undefined : judged(record, boot, known);
+  const withdrawn = inCleanup && (status.cleanup?.withdrawnTime !== undefined || record?.spec.withdrawn !== undefined);
+  const outcome = record === undefined || withdrawn ? undefined : judged(record, boot, known);
   const settings = { server, policy, boot, memory, context, now };
   const marksEarlierServer = isMarkedAtBmc(server, caches.bmcs);
   const poweredOnTime = boot === undefined ? undefined : poweredOnTimeOf(server, boot, memory);
@@ -122,6 +128,8 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
     bios: biosFacts(settings),
     bootOrder: bootOrderResetFacts(settings),
     progress: progressOf(record),
+    withdrawn,
+    heldTold: memory.cleanupHeldTold,
     silentForMs: attempt === 0 ? 0 : silenceOf({ server, boot, record }, now),
     timeoutMs: config.cleanupTimeoutMs,
     disksKnown: known !== undefined,
@@ -291,17 +299,3 @@ function silenceOf(
   // A time that cannot be read is one long ago.
   return Math.max(0, now - Math.max(0, ...times.filter((time) => !Number.isNaN(time))));
 }
-
-/** In steps of a hundredth, so that the condition is not written more often than people read it. */
-function progressOf(record: ErasureReport | undefined): string {
-  const { mode, disks = [] } = record?.spec ?? {};
-  if (mode === 'None') return 'no disk was to be erased';
-  if (disks.length === 0) return 'nothing was reported yet';
-  const done = disks.filter(({ result }) => result === 'Erased').length;
-  const erased = disks.reduce((sum, { erasedBytes, sizeBytes }) => sum + Math.min(erasedBytes, sizeBytes), 0);
-  const all = disks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const share = all === 0 ? 100 : Math.floor((erased * 100) / all);
-  return `${done} of ${disks.length} disks are erased, ${share} % of ${inGigabytes(all)}`;
-}
-
-const inGigabytes = (bytes: number): string => `${Math.round(bytes / 1e9)} GB`;

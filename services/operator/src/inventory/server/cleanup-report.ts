@@ -32,15 +32,19 @@ export function cleanupStatus(
 }
 
 function attemptFields(
-  { attempt, failedAttempts, poweredOnTime }: ServerFacts['cleanup'],
+  { attempt, failedAttempts, poweredOnTime, boot }: ServerFacts['cleanup'],
   { reason, before, at }: { reason: string | undefined; before: CleanupStatus; at: string },
 ): CleanupStatus {
   const failed = failedAttempts > 0 ? { failedAttempts } : {};
+  const isWithdrawn = reason === 'CleanupHeldByClaim' && boot !== undefined;
+  const withdrawnTime = before.withdrawnTime ?? (isWithdrawn ? at : undefined);
   switch (reason ?? '') {
     case 'CleanupStarts':
       return { ...failed, startedTime: at, attempt: failedAttempts + 1 };
     case 'CleanupAttemptFailed':
       return { failedAttempts: attempt };
+    case 'CleanupBeginsAnew':
+      return {};
     case 'CleanupQueued':
       return { ...failed, queuedSince: before.queuedSince ?? at };
     default:
@@ -48,6 +52,7 @@ function attemptFields(
         ...failed,
         ...(attempt > 0 ? { attempt } : {}),
         ...(poweredOnTime === undefined ? {} : { poweredOnTime }),
+        ...(withdrawnTime === undefined ? {} : { withdrawnTime }),
       };
   }
 }

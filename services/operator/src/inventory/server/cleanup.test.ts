@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/decide.ts';
+import { heldText } from './cleanup.ts';
 import type { CleanupFacts } from './cleanup-facts.ts';
 import type { CleanupPolicy } from './cleanup-policy.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
@@ -53,6 +54,27 @@ const lines: Line[] = [
   ['another discovery', 'Error', { cleanup: unclean(), failure, operation: rediscover }, 'go Initial'],
   ['a retry of a clean server', 'Error', { operation: retry }, 'go Initial'],
   ['a claim reference', 'Cleanup', { cleanup: unclean(), claim: gone }, 'wait CleanupHeldByClaim'],
+  ['a claim reference, and a place', 'Cleanup', { cleanup: unclean(admitted), claim: gone }, 'wait CleanupHeldByClaim'],
+  ['a claim reference, and an order', 'Cleanup', { cleanup: unclean(underWay), claim: gone }, 'act tellHeld'],
+  ['a claim reference, and success', 'Cleanup', { ...done(), claim: gone }, 'act tellHeld'],
+  [
+    'a claim reference, and an order, told',
+    'Cleanup',
+    { cleanup: unclean({ ...underWay, heldTold: heldText({ claim: gone, cleanup: unclean(underWay) }) }), claim: gone },
+    'wait CleanupHeldByClaim',
+  ],
+  [
+    'a reference that went',
+    'Cleanup',
+    { cleanup: unclean({ ...underWay, withdrawn: true }) },
+    'wait CleanupBeginsAnew',
+  ],
+  [
+    'a reference that went, after long silence in the last attempt',
+    'Cleanup',
+    { cleanup: unclean({ ...underWay, withdrawn: true, attempt: 3, silentForMs: minutes(60) }), failure },
+    'wait CleanupBeginsAnew',
+  ],
   ['what an earlier Server was', 'Cleanup', { cleanup: unclean({ marksEarlierServer: true }) }, 'act takeOverMark'],
   ['a running machine', 'Cleanup', on, 'act powerOff'],
   ['an old look', 'Cleanup', { cleanup: unclean(), powerSeenMsAgo: minutes(2) }, 'act observe'],
@@ -276,6 +298,7 @@ const variety: { [Name in keyof ServerFacts]?: readonly ServerFacts[Name][] } = 
     unclean({ ...underWay, report: { state: 'Running', message: '' } }),
     unclean({ ...underWay, report: failedReport }),
     unclean({ ...underWay, report: { state: 'Succeeded', message: '' } }),
+    unclean({ ...underWay, withdrawn: true }),
     unclean({ ...underWay, report: succeeded, hasRun: 'no' }),
     unclean({ ...underWay, report: succeeded, hasRun: 'unknown' }),
     unclean({ ...underWay, silentForMs: minutes(60) }),

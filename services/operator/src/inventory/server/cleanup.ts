@@ -1,6 +1,7 @@
 import { act, type Decision, type Go, go, inWords, minutes, seconds, wait } from '@metal/kube/decide.ts';
 import type { CleanupFacts } from './cleanup-facts.ts';
 import { asksForNothing, needsBoot, policyText } from './cleanup-policy.ts';
+import { erasedSoFar } from './cleanup-progress.ts';
 import { type HeldUp, heldUpBy, type QueueFacts, queueLookMs } from './cleanup-queue.ts';
 import type { Failure, ServerAction, ServerFacts, ServerPhase } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
@@ -38,18 +39,29 @@ export function offer<Phase extends ServerPhase>(
 /** A server that nobody holds is cleaned up, before anybody else has it. */
 export function cleanUp(server: ServerFacts): Otherwise<'Available' | 'Initial' | 'Error'> {
   const { claim, cleanup } = server;
-  if (claim.standing !== 'none')
-    return wait(
-      untilSomebodyActs,
-      'CleanupHeldByClaim',
-      `spec.serverClaimRef names claim ${claim.name}; nothing is done to it until that is cleared`,
-    );
+  if (claim.standing !== 'none') return hold(server);
   if (cleanup.marksEarlierServer) return act('takeOverMark', 'CleanupNeeded');
   if (cleanup.waiver !== undefined && !asksForNothing(cleanup.policy) && cleanup.clearance !== 'Cleaned')
     return waive(server);
   if (isClean(server))
     return leave(server) ?? offer(server, go('Available', 'CleanupDone', outcomeOf(server)), proceed);
   return proceed(server);
+}
+
+/** The registry and the boot service withdraw the order at the same sight; they are what stops an eraser. */
+function hold(server: ServerFacts): Step {
+  const message = heldText(server);
+  return server.cleanup.boot === undefined || server.cleanup.heldTold === message
+    ? wait(untilSomebodyActs, 'CleanupHeldByClaim', message)
+    : act('tellHeld', 'CleanupHeldByClaim', message);
+}
+
+/** Why nothing is done, and what was done before. */
+export function heldText({ claim, cleanup }: Pick<ServerFacts, 'claim' | 'cleanup'>): string {
+  const names = `spec.serverClaimRef names claim ${claim.standing === 'none' ? '' : claim.name}`;
+  return cleanup.boot === undefined
+    ? `${names}; nothing is done to it until that is cleared`
+    : `${names}; ${erasedSoFar(cleanup.record)}`;
 }
 
 /** Off before the record, so that nothing goes on erasing what is about to be somebody's. */
@@ -67,6 +79,13 @@ function outcomeOf({ cleanup }: ServerFacts): string {
 
 function proceed(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
   const { cleanup, failure } = server;
+  // The turn ends here: that the attempt counts for nothing is written down before its traces are removed.
+  if (cleanup.withdrawn)
+    return wait(
+      1,
+      'CleanupBeginsAnew',
+      `the order of ${attemptOf(server)} was withdrawn; ${erasedSoFar(cleanup.record)}`,
+    );
   const reason = failedBecause(server);
   if (reason !== undefined && failure !== undefined) return go('Error', failure.reason, failure.message);
   // The turn ends here: that it failed is written down before its traces are removed.

@@ -61,6 +61,7 @@ export type ServerAction =
   | 'resetBios'
   | 'lookAtBios'
   | 'prepareCleanupBoot'
+  | 'tellHeld'
   | 'restoreBootOrder'
   | 'recordCleanup'
   | 'certifyCleanup'

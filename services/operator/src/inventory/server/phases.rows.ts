@@ -100,6 +100,8 @@ export const calmServer: ServerFacts = {
     bios: { kind: 'none' },
     bootOrder: { kind: 'none' },
     progress: '',
+    withdrawn: false,
+    heldTold: undefined,
     silentForMs: 0,
     timeoutMs: minutes(30),
     disksKnown: true,

@@ -225,8 +225,15 @@ export const serverReasons = {
     remedy: nothing,
   },
   CleanupHeldByClaim: {
-    meaning: 'The server is in Cleanup and refers to a claim, which the operator never does by itself.',
-    remedy: 'Clear spec.serverClaimRef of the Server; a claim for this server is bound when it is Available.',
+    meaning:
+      'The server is in Cleanup and refers to a claim, which the operator never does by itself. The order to erase is withdrawn; the message tells what was erased before.',
+    remedy:
+      'Look at the disks that the message and the ErasureReport name. Clear spec.serverClaimRef to have it cleaned up from the start; a claim for this server is bound when it is Available.',
+  },
+  CleanupBeginsAnew: {
+    meaning:
+      'The order of the attempt was withdrawn, and stands no more in the way: the server is cleaned up from the start.',
+    remedy: nothing,
   },
   CleanupStartsFromOff: { meaning: 'The machine is powered off, as its cleanup starts from off.', remedy: nothing },
   OverrideMayBeLeft: {

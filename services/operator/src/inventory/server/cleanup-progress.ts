@@ -1,0 +1,44 @@
+import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import type { DiskErasure } from '@metal/api/wire/erasure.ts';
+
+/** In steps of a hundredth, so that the condition is not written more often than people read it. */
+export function progressOf(record: ErasureReport | undefined): string {
+  const { mode, disks = [] } = record?.spec ?? {};
+  if (mode === 'None') return 'no disk was to be erased';
+  if (disks.length === 0) return 'nothing was reported yet';
+  const done = disks.filter(({ result }) => result === 'Erased').length;
+  const erased = disks.reduce((sum, { erasedBytes, sizeBytes }) => sum + Math.min(erasedBytes, sizeBytes), 0);
+  const all = disks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const share = all === 0 ? 100 : Math.floor((erased * 100) / all);
+  return `${done} of ${disks.length} disks are erased, ${share} % of ${inGigabytes(all)}`;
+}
+
+const inGigabytes = (bytes: number): string => `${Math.round(bytes / 1e9)} GB`;
+
+/** Names that a message has room for, of each sort. */
+const mostNames = 2;
+
+/** What was erased by the time the order was withdrawn. An agent writes nothing before its first report. */
+export function erasedSoFar(record: ErasureReport | undefined): string {
+  if (record === undefined) return 'no disk was begun';
+  const { state, disks = [] } = record.spec;
+  const sorts = Map.groupBy(disks, sortOf);
+  const told = (['erased', 'partly erased', 'still erasing by itself', 'untouched'] as const).flatMap((sort) => {
+    const names = sorts.get(sort)?.map(({ name, serial }) => name || serial.slice(0, 20));
+    return names === undefined ? [] : [`${sort}: ${shortened(names)}`];
+  });
+  const disksTold = told.length === 0 ? 'no disk was begun' : told.join('; ');
+  return state === 'Running' ? `the eraser is told to stop; ${disksTold}` : `erasing has ended; ${disksTold}`;
+}
+
+/** One whose eraser was stopped, or failed, may hold less than before. */
+function sortOf({ result, continuesByItself }: DiskErasure) {
+  if (continuesByItself === true) return 'still erasing by itself';
+  if (result === 'Erased') return 'erased';
+  return result === 'Pending' ? 'untouched' : 'partly erased';
+}
+
+const shortened = (names: readonly string[]): string =>
+  names.length <= mostNames
+    ? names.join(', ')
+    : `${names.slice(0, mostNames).join(', ')} and ${names.length - mostNames} more`;

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DiskErasure, ErasureOrder } from '@metal/api/wire/erasure.ts';
+import type { RunProgram } from '../surroundings.ts';
+import type { DiskFacts } from './disk-facts.ts';
+import { eraseDisk } from './erase-disk.ts';
+
+const mebibyte = 1_048_576;
+const facts: DiskFacts = {
+  name: 'sda',
+  vendor: '',
+  model: 'M',
+  serial: 'S',
+  wwid: 'W',
+  removable: false,
+  readOnly: false,
+  logicalBlockSize: 512,
+  sizeBytes: 16 * mebibyte,
+  commands: 'none',
+  controller: 'sda',
+  deviceNumber: '8:0',
+  deviceNumbers: new Map(),
+  writesZeroes: false,
+  partitions: [],
+  holders: [],
+};
+
+/** Answers of tools by their verb; the one that is named stops the agent while it runs, and is killed by that. */
+const answers: Record<string, string> = {
+  'id-ctrl': 'oacs : 0x2\nsanicap : 0x3\nfna : 0x4\n',
+  'sanitize-log': '(SPROG) : 65535\n(SSTAT) : 0x0\n',
+  '-I': 'Security: \n\t\tsupported\n\tnot\tenabled\n\tnot\tlocked\n\tnot\tfrozen\n',
+};
+
+interface Stopped {
+  readonly mode: ErasureOrder['mode'];
+  readonly commands?: DiskFacts['commands'];
+  /** The call that is under way, or how many writes are done. */
+  readonly at: string | number;
+  readonly sanitizeRuns?: boolean;
+}
+
+/** Erases one disk, and is stopped in between. */
+async function stopAt({ mode, commands = 'none', at, sanitizeRuns = false }: Stopped) {
+  const stop = new AbortController();
+  const record: Partial<DiskErasure> = {};
+  const note = (change: Partial<DiskErasure>) => void Object.assign(record, change);
+  const calls: string[] = [];
+  let writes = 0;
+  let isSanitizing = sanitizeRuns;
+  const run: RunProgram = async (_, parameters, signal) => {
+    const verb = parameters.find((word) => word in answers || word.startsWith('--sec') || word === 'sanitize') ?? '';
+    calls.push(verb);
+    if (verb === 'sanitize') isSanitizing = true;
+    if (at === verb) stop.abort(new Error('stopped'));
+    signal.throwIfAborted();
+    if (verb === 'sanitize-log' && isSanitizing) return '(SPROG) : 32768\n(SSTAT) : 0x2\n';
+    return answers[verb] ?? '';
+  };
+  const write = async () => {
+    writes += 1;
+    if (writes === at) stop.abort(new Error('stopped'));
+  };
+  const device = { write, read: async () => {}, flush: async () => {}, [Symbol.asyncDispose]: async () => {} };
+  const work = {
+    disk: { ...facts, commands },
+    path: '/dev/sda',
+    neighbours: [],
+    clock: { now: () => Date.UTC(2026, 0, 1), sleep: async () => stop.abort(new Error('stopped')) },
+    run,
+    signal: stop.signal,
+    open: async () => device,
+    tell: note,
+  };
+  if (at === 0) stop.abort(new Error('stopped'));
+  await assert.rejects(eraseDisk({ mode, seed: '', record: note, work }), /stopped/);
+  return { record, calls, writes };
+}
+
+const untouched = { result: 'Pending', method: undefined } as const;
+const stopped = { result: 'Failed', message: 'stopped before its end' } as const;
+
+const rows: [string, Stopped, Partial<DiskErasure>][] = [
+  ['before it began', { mode: 'Clear', at: 0 }, {}],
+  ['while it is overwritten', { mode: 'Clear', at: 2 }, { ...stopped, erasedBytes: 8 * mebibyte }],
+  ['while its abilities are read', { mode: 'Purge', commands: 'nvme', at: 'id-ctrl' }, untouched],
+  [
+    'while it is waited for the sanitize of an earlier attempt',
+    { mode: 'Purge', commands: 'nvme', at: 'sleep', sanitizeRuns: true },
+    { ...untouched, continuesByItself: true },
+  ],
+  ['while it sanitizes', { mode: 'Purge', commands: 'nvme', at: 'sleep' }, { ...stopped, continuesByItself: true }],
+  [
+    'while it erases itself',
+    { mode: 'Purge', commands: 'ata', at: '--security-erase' },
+    { ...stopped, continuesByItself: true },
+  ],
+];
+
+for (const [title, at, expected] of rows)
+  test(`a disk whose eraser is stopped ${title} is told as it is`, async () => {
+    const { record, writes } = await stopAt(at);
+    assert.deepEqual({ ...record, ...expected }, record);
+    assert.equal(record.continuesByItself, expected.continuesByItself);
+    if (typeof at.at === 'number') assert.equal(writes, at.at, 'nothing is written after the stop');
+  });
+
+test('a SATA disk whose eraser is stopped before the erase was sent gets its password taken back', async () => {
+  const { record, calls } = await stopAt({ mode: 'Purge', commands: 'ata', at: '--security-set-pass' });
+  assert.deepEqual(calls.slice(-2), ['--security-set-pass', '--security-disable']);
+  assert.equal(record.continuesByItself, undefined);
+});
