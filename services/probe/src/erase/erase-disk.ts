@@ -38,10 +38,11 @@ export async function eraseDisk(options: DiskToErase): Promise<void> {
 const timeAt = ({ clock }: Work): string => new Date(clock.now()).toISOString();
 const stopped = 'stopped before its end';
 
-async function tryMethods({ work, mode, record, ...options }: DiskToErase, memory: Memory): Promise<void> {
+async function tryMethods(options: DiskToErase, memory: Memory): Promise<void> {
+  const { work, mode, record } = options;
   const notes: string[] = [];
   for (const name of allowedMethods[mode][work.disk.commands]) {
-    const note = await tryMethod(name, { work, mode, record, ...options }, memory);
+    const note = await tryMethod(name, options, memory);
     if (note === undefined) {
       record({ result: 'Erased', finishedTime: timeAt(work), verified: true, message: textOf(notes) });
       return;

@@ -9,8 +9,8 @@ import {
 import { erasureOrderFile } from '@metal/api/wire/erasure.ts';
 import { clearBootOverride } from '@metal/redfish/boot-override.ts';
 import { StaleDecision } from '../../errors.ts';
-import { heldText } from './cleanup.ts';
 import { inventoryOf, orderOf } from './cleanup-facts.ts';
+import { heldText } from './cleanup-held.ts';
 import { needsBoot } from './cleanup-policy.ts';
 import { isItsTurn, queueFacts } from './cleanup-queue.ts';
 import { biosOrderText } from './cleanup-settings.ts';

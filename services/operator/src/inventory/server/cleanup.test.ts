@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/decide.ts';
-import { heldText } from './cleanup.ts';
 import type { CleanupFacts } from './cleanup-facts.ts';
+import { heldText } from './cleanup-held.ts';
 import type { CleanupPolicy } from './cleanup-policy.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
 import type { QueueFacts } from './cleanup-queue.ts';

@@ -1,5 +1,6 @@
 import { act, type Decision, type Go, go, inWords, minutes, seconds, wait } from '@metal/kube/decide.ts';
 import type { CleanupFacts } from './cleanup-facts.ts';
+import { hold } from './cleanup-held.ts';
 import { asksForNothing, needsBoot, policyText } from './cleanup-policy.ts';
 import { erasedSoFar } from './cleanup-progress.ts';
 import { type HeldUp, heldUpBy, type QueueFacts, queueLookMs } from './cleanup-queue.ts';
@@ -46,22 +47,6 @@ export function cleanUp(server: ServerFacts): Otherwise<'Available' | 'Initial' 
   if (isClean(server))
     return leave(server) ?? offer(server, go('Available', 'CleanupDone', outcomeOf(server)), proceed);
   return proceed(server);
-}
-
-/** The registry and the boot service withdraw the order at the same sight; they are what stops an eraser. */
-function hold(server: ServerFacts): Step {
-  const message = heldText(server);
-  return server.cleanup.boot === undefined || server.cleanup.heldTold === message
-    ? wait(untilSomebodyActs, 'CleanupHeldByClaim', message)
-    : act('tellHeld', 'CleanupHeldByClaim', message);
-}
-
-/** Why nothing is done, and what was done before. */
-export function heldText({ claim, cleanup }: Pick<ServerFacts, 'claim' | 'cleanup'>): string {
-  const names = `spec.serverClaimRef names claim ${claim.standing === 'none' ? '' : claim.name}`;
-  return cleanup.boot === undefined
-    ? `${names}; nothing is done to it until that is cleared`
-    : `${names}; ${erasedSoFar(cleanup.record)}`;
 }
 
 /** Off before the record, so that nothing goes on erasing what is about to be somebody's. */
