@@ -15,7 +15,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 const namespace = 'default';
-const cluster = openCluster({ crds: false });
+const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
 interface Facts {
