@@ -264,6 +264,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
       templatePath: config.ignitionTemplatePath,
       probeImage: config.probeImage,
       registryUrl,
+      registryAuth: config.registryAuth,
       registryCaPem: config.registryCaPem,
     }),
     dnsRecords,

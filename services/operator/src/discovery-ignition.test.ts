@@ -6,43 +6,111 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { discoveryIgnitionOf } from './discovery-ignition.ts';
 
+const common = { probeImage: 'probe:1', registryUrl: 'http://192.0.2.1', registryAuth: 'token' } as const;
+
 function withTemplate<T>(
   text: string,
   act: (ignition: () => ReturnType<typeof discoveryIgnitionOf>, templatePath: string) => T,
+  more: Partial<Parameters<typeof discoveryIgnitionOf>[0]> = {},
 ): T {
   const directory = mkdtempSync(join(tmpdir(), 'metal-ignition-'));
   const templatePath = join(directory, 'template.yaml');
   writeFileSync(templatePath, text);
   try {
-    const options = { templatePath, probeImage: 'probe:1', registryUrl: 'http://192.0.2.1' };
+    const options = { ...common, templatePath, ...more };
     return act(() => discoveryIgnitionOf(options), templatePath);
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
-test('a template of v0.7.0 is rendered', () =>
-  withTemplate('image: {{ .Image }}\nflags: {{ .Flags }}\n', async (ignition) => {
-    const { ignition: text } = await ignition().render({ systemUUID: 'u', token: 't' });
-    assert.match(text, /^image: probe:1\nflags: --registry-url=http:\/\/192\.0\.2\.1 --server-uuid=u/);
+/** With the variables that templates of v0.7.0 have, and a list of files that is empty. */
+const formerTemplate = `variant: fcos
+version: 1.3.0
+systemd:
+  units:
+    - name: probe.service
+      enabled: true
+      contents: |
+        [Service]
+        ExecStart=/usr/bin/run {{ .Image }} {{ .Flags }}
+storage:
+  files: []
+passwd:
+  users:
+    - name: core
+      password_hash: {{ .PasswordHash }}
+      ssh_authorized_keys: [ {{ .SSHPublicKey }} ]
+`;
+const formerFlags = '--registry-url=http://192.0.2.1 --server-uuid=u';
+
+interface Written {
+  systemd: { units: { contents: string }[] };
+  storage: { files: { path: string; mode: number; contents: { inline: string } }[] };
+}
+
+const partsOf = (butane: string) => {
+  // The parser of Butane takes a bracket that closes further left.
+  const { systemd, storage } = parse(butane.replace('\n ]', ' ]')) as Written; // of the template above
+  const [, flags] = /probe:1 (.*)/.exec(systemd.units[0]?.contents ?? '') ?? [];
+  return { flags, files: storage.files.map(({ path, contents }) => [path, contents.inline]) };
+};
+
+test('a template of v0.7.0 is rendered with the flags of v0.7.0 where reports need no token', () =>
+  withTemplate(
+    formerTemplate,
+    async (ignition) => {
+      const { ignition: text } = await ignition().render({ systemUUID: 'u', token: 't' });
+      assert.deepEqual(partsOf(text), { flags: formerFlags, files: [] });
+    },
+    { registryAuth: 'none' },
+  ));
+
+test('a probe of v0.7.0 is not told of an authority, but the file is there for whoever tells it', () =>
+  withTemplate(
+    formerTemplate,
+    async (ignition) => {
+      const { ignition: text } = await ignition().render({ systemUUID: 'u', token: 't' });
+      assert.deepEqual(partsOf(text), {
+        flags: formerFlags,
+        files: [['/etc/metalprobe/registry-ca.pem', 'an authority\n']],
+      });
+    },
+    { registryAuth: 'none', registryCaPem: 'an authority\n' },
+  ));
+
+test('a template that does not place the token is given its file where reports need one', () =>
+  withTemplate(formerTemplate, async (ignition) => {
+    const { ignition: text } = await ignition().render({ systemUUID: 'u', token: 'a token' });
+    assert.deepEqual(partsOf(text), {
+      flags: `${formerFlags} --token-file=/etc/metalprobe/token`,
+      files: [['/etc/metalprobe/token', 'a token']],
+    });
+  }));
+
+test('a template that places the token itself is left as it is', () =>
+  withTemplate(`# {{ .Token }}\n${formerTemplate}`, async (ignition) => {
+    const { ignition: text } = await ignition().render({ systemUUID: 'u', token: 'a token' });
+    assert.match(text, /^# a token\n/);
+    assert.deepEqual(partsOf(text).files, []);
   }));
 
 test('keys are made only for a template that names them, also within an if', () =>
   withTemplate('{{ if .SSHPublicKey }}key: {{ .SSHPublicKey }}{{ end }}', async (ignition) => {
     const { ignition: text, access } = await ignition().render({ systemUUID: 'u', token: 't' });
-    assert.match(text, /^key: ssh-ed25519 /);
+    assert.match(text, /^key: ssh-ed25519 /m);
     assert.match(access?.pem ?? '', /OPENSSH/);
   }));
 
 test('the probe is given what it verifies the registry against, by every template and without one', async () => {
-  const options = { probeImage: 'probe:1', registryUrl: 'https://192.0.2.1', registryCaPem: 'an authority\n' };
+  const options = { ...common, registryUrl: 'https://192.0.2.1', registryCaPem: 'an authority\n' };
   const render = async (templatePath: string | undefined): Promise<string> =>
     (await discoveryIgnitionOf({ ...options, templatePath }).render({ systemUUID: 'u', token: 't' })).ignition;
   const builtIn = await render(undefined);
   const [, path] = /--ca-file=([^\s\\]+)/.exec(builtIn) ?? [];
   const { storage } = parse(builtIn) as { storage: { files: { path: string; contents: { source: string } }[] } }; // our own
   assert.equal(storage.files.find((file) => file.path === path)?.contents.source, 'data:,an%20authority%0A');
-  await withTemplate('variant: fcos\nflags: {{ .Flags }}\n', async (_, templatePath) => {
+  await withTemplate('variant: fcos\nflags: {{ .Flags }}\ntoken: {{ .Token }}\n', async (_, templatePath) => {
     const written = parse(await render(templatePath)) as {
       flags: string;
       storage: { files: { path: string; contents: { inline: string } }[] };
@@ -67,10 +135,10 @@ for (const [title, template] of [
   test(`a template ${title} gets a file that it knows nothing of, and keeps its words`, () =>
     withTemplate(template, async (ignition) => {
       const { ignition: text } = await ignition().render({ systemUUID: 'u', token: 't', files: [order] });
-      const { storage } = parse(text) as { storage: { files: { path: string; contents: { inline: string } }[] } }; // written above
+      const { storage } = parse(text) as Written; // written above
       const added = storage.files.find(({ path }) => path === order.path);
       assert.equal(added?.contents.inline, order.text);
-      assert.equal(storage.files.length, title.startsWith('with files') ? 2 : 1);
+      assert.equal(storage.files.length, title.startsWith('with files') ? 3 : 2, 'the token is there as well');
       assert.equal(/mode: 0644/.test(text), /mode: 0644/.test(template));
       const kept = Object.keys(parse(template) as object); // every template here is a map
       assert.deepEqual(
@@ -107,11 +175,7 @@ for (const [title, template, message] of [
 }
 
 test('without a template it is Ignition, with the token and all files in it', async () => {
-  const built = discoveryIgnitionOf({
-    templatePath: undefined,
-    probeImage: 'probe:1',
-    registryUrl: 'http://192.0.2.1',
-  });
+  const built = discoveryIgnitionOf({ ...common, templatePath: undefined });
   const { ignition, format, access } = await built.render({ systemUUID: 'u', token: 'a token, 100%', files: [order] });
   assert.equal(format, undefined);
   assert.equal(access, undefined);

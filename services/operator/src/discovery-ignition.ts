@@ -32,29 +32,38 @@ export interface DiscoveryIgnition {
 
 /**
  * The ignition of discovery boots. Without a template it is Ignition JSON, for which nobody needs butane; else it is Butane,
- * from a template with the variables of v0.7.0 (Image, Flags, SSHPublicKey, PasswordHash) and Token. Keys and password are
- * made only for templates that use them.
+ * from a template with the variables of v0.7.0 (Image, Flags, SSHPublicKey, PasswordHash) and Token. A template that does not
+ * place the token itself is given its file. Keys and password are made only for templates that use them.
  * @throws ConfigError when the template cannot be read, is blank, or uses what is not understood.
  */
 export function discoveryIgnitionOf(options: {
   templatePath: string | undefined;
   probeImage: string;
   registryUrl: string;
+  /** none: a template is given the flags of v0.7.0 alone, whose probe refuses any other. */
+  registryAuth: 'token' | 'none';
   /** What an https registry is verified against, instead of the well-known authorities. */
   registryCaPem?: string | undefined;
 }): DiscoveryIgnition {
   const template = readTemplate(options.templatePath);
   const trusted = options.registryCaPem === undefined ? [] : [{ path: caFile, text: options.registryCaPem }];
   const trust = trusted.map(({ path }) => ` --ca-file=${path}`).join('');
+  const withToken = options.registryAuth === 'token';
   return {
     render: async ({ systemUUID, token, files = [] }) => {
-      const added = [...trusted, ...files];
-      const Flags = `--registry-url=${options.registryUrl} --server-uuid=${systemUUID} --token-file=${tokenFile}${trust}`;
+      const flags = `--registry-url=${options.registryUrl} --server-uuid=${systemUUID}`;
+      const ownFlags = `${flags} --token-file=${tokenFile}${trust}`;
+      const tokenEntry = { path: tokenFile, text: token };
       if (template === undefined) {
-        const ignition = builtInIgnition(Flags, [{ path: tokenFile, text: token }, ...added]);
+        const ignition = builtInIgnition(ownFlags, [tokenEntry, ...trusted, ...files]);
         return { ignition, format: undefined, access: undefined };
       }
+      const needsToken = withToken && !template.names.has('Token');
+      const added = [...(needsToken ? [tokenEntry] : []), ...trusted, ...files];
       const { variables, access } = await accessFor(template);
+      // The line end of the key breaks `[ {{ .SSHPublicKey }} ]` for our parser, though not for that of Butane.
+      if (added.length > 0) variables.SSHPublicKey = variables.SSHPublicKey.trimEnd();
+      const Flags = withToken ? ownFlags : flags;
       const butane = template.render({ Image: options.probeImage, Flags, Token: token, ...variables });
       return { ignition: added.reduce(withFile, butane), format: ignitionFormat, access };
     },
