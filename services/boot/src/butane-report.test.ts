@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseLine } from './butane-places.ts';
 import { refusalIn } from './butane-report.ts';
 
 const yaml = (...lines: string[]): string => ['variant: fcos', 'version: 1.3.0', ...lines].join('\n');
@@ -24,7 +25,7 @@ const rows: readonly [title: string, report: string, document: string, told: str
       '\n',
     ),
     '',
-    'line 4 column 7: bad (storage.files.0); line 5 column 7: bad (storage.files.1); line 6 column 7: bad (storage.files.2); and 2 more',
+    'line 4 column 7: bad (storage.files.0); line 5 column 7: bad (storage.files.1); line 6 column 7: bad (storage.files.2); and more',
   ],
   [
     'text for a number: its column is looked up',
@@ -63,6 +64,12 @@ const rows: readonly [title: string, report: string, document: string, told: str
     'line 3 column 9: no YAML: unknown anchor … referenced',
   ],
   [
+    'a mistake that butane sees in the collection above it',
+    'Error translating config: Error unmarshaling yaml: yaml: line 3: did not find expected key\n',
+    yaml('passwd:', '  users:', '    - name: a', '   groups: hunter2'),
+    'line 6 column 1: no YAML: did not find expected key',
+  ],
+  [
     'no variant',
     'Error translating config: error parsing variant; must be specified\n',
     'a: b\n',
@@ -88,4 +95,61 @@ const rows: readonly [title: string, report: string, document: string, told: str
   ],
 ];
 
-for (const [title, report, document, told] of rows) test(title, () => assert.equal(refusalIn(report, document), told));
+for (const [title, report, document, told] of rows)
+  test(title, () => assert.equal(refusalIn(Buffer.from(report), Buffer.from(document)), told));
+
+const tooMany = Array.from({ length: 31_000 }, (_, index) => index * 2 + 6);
+const bad = yaml('storage:', '  files:', ...tooMany.map(() => '    - path: /a\n      mode: x'));
+const anchors = Array.from({ length: 60_000 }, (_, index) => `k${index}: &a${index} x`);
+const unmarshalErrors = (lines: readonly number[]): string =>
+  `Error translating config: yaml: unmarshal errors:\n${lines.map((line) => `  line ${line}: cannot unmarshal !!str \`x\` into int\n`).join('')}`;
+const oneLine = `{"variant": "fcos", "storage": {"files": [${'{"mode": "x"}, '.repeat(60_000)}]}}`;
+
+/** Documents of 900 kB and what butane says of them. */
+const worst: readonly [title: string, report: string, document: string, told: RegExp][] = [
+  [
+    '31,000 mistakes',
+    unmarshalErrors(tooMany),
+    bad,
+    /^(line \d+ column 13: expected a number, found text; ){3}and more$/,
+  ],
+  [
+    'very many anchors, and one that there is not',
+    "Error translating config: Error unmarshaling yaml: yaml: unknown anchor 'lost' referenced\n",
+    yaml(...anchors, 'passwd: *lost', ...anchors.map((line) => line.replace('k', 'l').replace('&', '*'))),
+    /^line 60003 column 9: no YAML: unknown anchor … referenced$/,
+  ],
+  [
+    'one enormous line',
+    unmarshalErrors([1, 1, 1, 1]),
+    oneLine,
+    /^(line 1 \(the column could not be determined\): expected a number, found text; ){3}and more$/,
+  ],
+  [
+    'a mistake in its last line',
+    'Error translating config: Error unmarshaling yaml: yaml: line 62004: did not find expected key\n',
+    bad,
+    /^near line 62004: no YAML: did not find expected key$/,
+  ],
+  [
+    'a key of nothing but dots',
+    `warning at $${'.a'.repeat(400_000)}, line 3 col 1: unused key a\n`,
+    oneLine,
+    /^butane refuses it for a reason that may quote it/,
+  ],
+];
+for (const [title, report, document, told] of worst) {
+  test(`of a document with ${title} no more than four lines are parsed, and only short ones`, () => {
+    const parsed: number[] = [];
+    const count: typeof parseLine = (text) => {
+      parsed.push(text.length);
+      return parseLine(text);
+    };
+    assert.match(refusalIn(Buffer.from(report), Buffer.from(document), count), told);
+    assert.ok(parsed.length <= 4, `${parsed.length} lines were parsed`);
+    assert.ok(
+      parsed.every((length) => length <= 1_000),
+      'none is long',
+    );
+  });
+}

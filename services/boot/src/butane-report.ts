@@ -1,27 +1,45 @@
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import { type Place, Places, parseLine } from './butane-places.ts';
 
-/** What is wrong with a document, and where. Lines and columns count from 1. */
-interface Finding {
-  readonly line: number;
-  readonly column: number;
+interface Finding extends Place {
   readonly says: string;
 }
 
 const mostFindings = 3;
+/** The first findings stand at the beginning of the report, and a line of it that says something is short. */
+const mostReportBytes = 65_536;
+const mostReportLines = 64;
+const mostLineLength = 400;
 
 /**
  * What butane says of a document that it refuses, in words that quote nothing of it: a document holds credentials, and
  * butane repeats texts, keys and names where they are wrong. A line of a shape that is not known here is left out.
+ *
+ * The work does not grow with the number of mistakes: the report is cut before it is read, reading stops at the fourth
+ * finding, and only the lines of the document that findings name are parsed.
  */
-export function refusalIn(report: string, text: string): string {
-  const places = new Places(text);
-  const findings = report.split('\n').flatMap((line) => findingIn(line, places) ?? []);
+export function refusalIn(report: Buffer, document: Buffer, parse = parseLine): string {
+  const places = new Places(document.toString(), parse);
+  const findings = firstFindings(report, places);
   if (findings.length === 0) return 'butane refuses it for a reason that may quote it; see butane --strict --raw';
-  const told = findings
-    .slice(0, mostFindings)
-    .map(({ line, column, says }) => `line ${line} column ${column}: ${says}`);
-  const more = findings.length - told.length;
-  return `${told.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+  const told = findings.slice(0, mostFindings).map((finding) => `${wordsOf(finding)}: ${finding.says}`);
+  return `${told.join('; ')}${findings.length > mostFindings ? '; and more' : ''}`;
+}
+
+/** One more than is told. */
+function firstFindings(report: Buffer, places: Places): Finding[] {
+  const lines = report.subarray(0, mostReportBytes).toString().split('\n', mostReportLines);
+  const findings: Finding[] = [];
+  for (const line of lines) {
+    const finding = findingIn(line.slice(0, mostLineLength), places);
+    if (finding !== undefined) findings.push(finding);
+    if (findings.length > mostFindings) break;
+  }
+  return findings;
+}
+
+function wordsOf({ line, column, isNear }: Place): string {
+  if (column !== undefined) return `line ${line} column ${column}`;
+  return isNear ? `near line ${line}` : `line ${line} (the column could not be determined)`;
 }
 
 type Reader = (parts: readonly string[], places: Places) => Finding;
@@ -49,7 +67,10 @@ const shapes: readonly [RegExp, Reader][] = [
   ],
   [
     /^Error .* yaml: (?:line (\d+): )?([\w ,-]+(?: '.*)?)$/,
-    ([line, says = ''], places) => ({ ...places.ofSyntaxError(Number(line ?? 1)), says: `no YAML: ${unquoted(says)}` }),
+    ([line, says = ''], places) => ({
+      ...places.ofSyntaxError(Number(line ?? 1), says),
+      says: `no YAML: ${unquoted(says)}`,
+    }),
   ],
   [
     /^Error .*error parsing (variant|version);/,
@@ -89,68 +110,4 @@ const wordOfTag = (tag: string): string => words[tag] ?? tag;
 function wordOfType(type: string): string {
   if (type.startsWith('[]')) return 'a list';
   return { int: 'a number', string: 'text', bool: 'true or false' }[type] ?? 'a map';
-}
-
-/** Finds the columns that butane does not tell. */
-class Places {
-  readonly #lines = new LineCounter();
-  readonly #document: ReturnType<typeof parseDocument>;
-
-  constructor(text: string) {
-    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, logLevel: 'silent' });
-  }
-
-  /** The innermost value on the line that has the tag. */
-  ofValue(line: number, tag: string): { line: number; column: number } {
-    const isIt = (node: unknown): boolean =>
-      tag === 'seq' ? isSeq(node) : tag === 'map' ? isMap(node) : isScalar(node);
-    let found = this.ofLine(line);
-    visit(this.#document, {
-      Node: (key, node) => {
-        const place = this.#placeOf(node.range?.[0]);
-        if (key !== 'key' && place.line === line && isIt(node)) found = place;
-      },
-    });
-    return found;
-  }
-
-  /** The first thing on the line. */
-  ofLine(line: number): { line: number; column: number } {
-    let column = 1;
-    visit(this.#document, {
-      Node: (_, node) => {
-        const place = this.#placeOf(node.range?.[0]);
-        if (place.line !== line) return undefined;
-        ({ column } = place);
-        return visit.BREAK;
-      },
-    });
-    return { line, column };
-  }
-
-  /** Of the value at the root, or the beginning. */
-  ofKey(key: string): { line: number; column: number } {
-    const node = isMap(this.#document.contents) ? this.#document.contents.get(key, true) : undefined;
-    return this.#placeOf(node?.range?.[0]);
-  }
-
-  /** Of what our own parser takes offence at, which counts columns; or of an alias that means nothing. */
-  ofSyntaxError(line: number): { line: number; column: number } {
-    const [first] = this.#document.errors;
-    if (first !== undefined) return this.#placeOf(first.pos[0]);
-    let found = { line, column: 1 };
-    visit(this.#document, {
-      Alias: (_, alias) => {
-        if (alias.resolve(this.#document) !== undefined) return undefined;
-        found = this.#placeOf(alias.range?.[0]);
-        return visit.BREAK;
-      },
-    });
-    return found;
-  }
-
-  #placeOf(offset = 0): { line: number; column: number } {
-    const { line, col } = this.#lines.linePos(offset);
-    return { line: Math.max(line, 1), column: Math.max(col, 1) };
-  }
 }

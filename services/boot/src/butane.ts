@@ -93,7 +93,7 @@ export class Butane implements Disposable {
       },
       (error, stdout, stderr) => {
         if (error === null) resolve(stdout);
-        else reject(this.#errorOf(error, stderr.toString(), document.toString()));
+        else reject(this.#errorOf(error, stderr, document));
       },
     );
     // One that ends before it has read everything says why in its exit code.
@@ -102,7 +102,7 @@ export class Butane implements Disposable {
   }
 
   /** The error of the child process is no cause: it has the report in it. */
-  #errorOf({ code, killed, signal }: ChildError, report: string, document: string): BootError {
+  #errorOf({ code, killed, signal }: ChildError, report: Buffer, document: Buffer): BootError {
     const { program } = this.#options;
     if (code === 1)
       return new BootError('IgnitionInvalid', `the Butane document is not understood: ${refusalIn(report, document)}`);

@@ -1,0 +1,115 @@
+import { isMap, isScalar, isSeq, parseDocument, visit } from 'yaml';
+
+/** Lines and columns count from 1. */
+export interface Place {
+  readonly line: number;
+  /** Left out where it could not be found. */
+  readonly column?: number | undefined;
+  /** The mistake may stand a few lines further: butane names the collection that it is in. */
+  readonly isNear?: boolean;
+}
+
+/** What is on one line: offsets of its values, from the outermost to the innermost, and of its first mistake. */
+interface ParsedLine {
+  readonly values: readonly { readonly tag: string; readonly at: number }[];
+  readonly errorAt: number | undefined;
+}
+
+/** A longer line is not parsed, nor a longer document as a whole, so that none costs more than some milliseconds. */
+const mostLineLength = 1_000;
+const mostDocumentLength = 4_096;
+
+/** A line by itself: a collection that goes on below it is cut off there, and still found. */
+export function parseLine(text: string): ParsedLine {
+  const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent', uniqueKeys: false });
+  const values: { tag: string; at: number }[] = [];
+  visit(document, {
+    Node: (key, node) => {
+      const tag = isSeq(node) ? 'seq' : isMap(node) ? 'map' : isScalar(node) ? 'scalar' : 'alias';
+      if (key !== 'key') values.push({ tag, at: node.range?.[0] ?? 0 });
+    },
+  });
+  return { values, errorAt: document.errors[0]?.pos[0] };
+}
+
+/** Finds the columns that butane does not tell. A large document is never parsed as a whole: a megabyte takes seconds. */
+export class Places {
+  readonly #text: string;
+  readonly #parse: typeof parseLine;
+  /** Offsets where lines begin, as far as they were asked for. */
+  readonly #starts = [0];
+
+  constructor(text: string, parse = parseLine) {
+    this.#text = text;
+    this.#parse = parse;
+  }
+
+  /** Of the innermost value on the line that has the tag. */
+  ofValue(line: number, tag: string): Place {
+    const wanted = tag === 'seq' || tag === 'map' ? tag : 'scalar';
+    const parsed = this.#parsed(line);
+    if (parsed === undefined) return { line };
+    const found = parsed.values.findLast((value) => value.tag === wanted);
+    return found === undefined ? this.ofLine(line) : { line, column: found.at + 1 };
+  }
+
+  /** Of the first thing on the line. */
+  ofLine(line: number): Place {
+    const text = this.#lineAt(line);
+    return { line, column: text === undefined ? undefined : Math.max(text.search(/[^\s-]/), 0) + 1 };
+  }
+
+  /** Of the value of a plain word at the root, or the beginning. */
+  ofKey(key: string): Place {
+    const match = new RegExp(`^(?:\\{[ \\t]*)?["']?${key}["']?[ \\t]*:`, 'm').exec(this.#text);
+    return match === null ? { line: 1, column: 1 } : this.ofValue(this.#lineOf(match.index), 'str');
+  }
+
+  ofSyntaxError(line: number, says: string): Place {
+    const [, anchor] = /^unknown anchor '([\w-]+)' referenced$/.exec(says) ?? [];
+    const alias = anchor === undefined ? undefined : this.#aliasOf(anchor);
+    if (alias !== undefined) return alias;
+    // Butane often names the line of the collection that the mistake is in.
+    const offset = this.#text.length > mostDocumentLength ? undefined : this.#parse(this.#text).errorAt;
+    if (offset !== undefined) return this.#placeAt(offset);
+    const at = this.#parsed(line)?.errorAt;
+    return at === undefined ? { line, isNear: true } : { line, column: at + 1 };
+  }
+
+  #aliasOf(anchor: string): Place | undefined {
+    const at = new RegExp(`\\*${anchor}(?![\\w-])`).exec(this.#text)?.index;
+    return at === undefined ? undefined : this.#placeAt(at);
+  }
+
+  #placeAt(offset: number): Place {
+    const line = this.#lineOf(offset);
+    return { line, column: offset - (this.#starts[line - 1] ?? 0) + 1 };
+  }
+
+  #parsed(line: number): ParsedLine | undefined {
+    const text = this.#lineAt(line);
+    return text === undefined || text.length > mostLineLength ? undefined : this.#parse(text);
+  }
+
+  #lineAt(line: number): string | undefined {
+    this.#find((count) => count > line);
+    const start = this.#starts[line - 1];
+    const next = this.#starts[line];
+    return start === undefined ? undefined : this.#text.slice(start, next === undefined ? undefined : next - 1);
+  }
+
+  #lineOf(offset: number): number {
+    this.#find((_, last) => last > offset);
+    return this.#starts.findLastIndex((start) => start <= offset) + 1;
+  }
+
+  /** Goes on to look for lines until there are enough. */
+  #find(isEnough: (count: number, last: number) => boolean): void {
+    for (let last = this.#starts.at(-1) ?? 0; !isEnough(this.#starts.length, last); ) {
+      const end = this.#text.indexOf('\n', last);
+      if (end < 0) return;
+      last = end + 1;
+      this.#starts.push(last);
+    }
+  }
+}
