@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, BlockList } from 'node:net';
 import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { startBoot } from '@metal/boot/boot.ts';
@@ -33,6 +33,7 @@ async function openImageServer() {
   return {
     /** Images in the order in which they were first looked at. */
     asked,
+    origin: `http://127.0.0.1:${port}`,
     urlOf: (image: string) => `http://127.0.0.1:${port}/${image}/`,
     untilAsked: (count: number) =>
       new Promise<void>((resolve) => {
@@ -59,7 +60,8 @@ test('a new boot does not wait until a boot service that starts has looked at al
       spec: { serverRef: { name: 'node' }, image: images.urlOf(name) },
     });
   await Promise.all(Array.from({ length: old }, (_, index) => boots(`old-${index}`)));
-  await using _service = await startBoot(room.bootOptions({ clock: handClock() }));
+  const imageSources = { allowedOrigins: [images.origin], refusedNetworks: new BlockList() };
+  await using _service = await startBoot(room.bootOptions({ clock: handClock(), imageSources }));
   await images.untilAsked(atOnce);
   await boots('new');
   images.answer();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, get, type Server as HttpServer } from 'node:http';
+import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -52,11 +53,15 @@ after(async () => {
   await room[Symbol.asyncDispose]();
 });
 
+/** Added to by who starts a web server. */
+const allowedOrigins: string[] = [];
+
 const optionsFor = (more: Partial<BootOptions> = {}): BootOptions =>
   room.bootOptions({
     imagesFile: join(files.path, 'images'),
     fileRoots: [tmpdir()],
     butane: '/nowhere/butane',
+    imageSources: { allowedOrigins, refusedNetworks: new BlockList() },
     ...more,
   });
 
@@ -808,6 +813,7 @@ test('an image on another web server is passed through, in parts too, and let go
     return response.writeHead(200).write('x');
   });
   const origin = await listening(upstream);
+  allowedOrigins.push(origin);
   try {
     const { token } = await preparedBoot('remote', { image: `${origin}/os` });
     const whole = await fetch(`${boot.url}/boot/${token}/kernel`);

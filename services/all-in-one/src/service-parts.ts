@@ -89,6 +89,7 @@ export async function startBootPart(
     registryUrl,
     imagesFile: config.bootImagesFile,
     fileRoots: config.bootFileRoots,
+    imageSources: { ...config.imageSources, ownImage: config.probeOsImage },
     butane: config.butane,
     ipxeBootConfigs: watchIpxeBootConfigs(cacheSet),
     publishesBootConfigs: config.publishesBootConfigs,

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ArtefactStore, Wanted } from './artefact-store.ts';
 import { BootError } from './errors.ts';
+import { printableUrl } from './image-url.ts';
 
 /** What a client may ask of an artefact besides all of it. */
 export interface Demand {
@@ -129,17 +130,17 @@ function spanOf(range: string | undefined, size: number): 'all' | 'outside' | { 
 
 const relayedHeaders = ['content-length', 'content-range', 'etag', 'last-modified', 'accept-ranges'];
 
-export function urlArtefact(url: URL, fetch: typeof globalThis.fetch): Artefact {
+export function urlArtefact(url: URL, fetch: (url: URL, init: RequestInit) => Promise<Response>): Artefact {
+  const name = printableUrl(url);
   const ask = async (init: RequestInit): Promise<Response> => {
     try {
       return await fetch(url, { ...init, redirect: 'follow' });
     } catch (cause) {
-      const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : String(cause);
-      throw new BootError('ArtefactUnreachable', `${url.href} does not answer: ${inner}`, cause);
+      throw new BootError('ArtefactUnreachable', `${name} cannot be fetched: ${wordsOf(cause)}`, cause);
     }
   };
   return {
-    name: url.href,
+    name,
     check: async (signal) => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
       const head = await ask({ method: 'HEAD', signal: limit });
@@ -148,7 +149,7 @@ export function urlArtefact(url: URL, fetch: typeof globalThis.fetch): Artefact 
         ? await ask({ method: 'GET', headers: { range: 'bytes=0-0' }, signal: limit })
         : head;
       await response.body?.cancel();
-      requireFound(response, url);
+      requireFound(response, name);
     },
     deliver: async ({ method, range, ifRange, ifNoneMatch, signal }) => {
       const part = method === 'GET' && singleRange.test(range ?? '') ? range : undefined;
@@ -157,7 +158,7 @@ export function urlArtefact(url: URL, fetch: typeof globalThis.fetch): Artefact 
       const headers = new Headers({ 'accept-encoding': 'identity' });
       for (const [name, value] of Object.entries(wanted)) if (value !== undefined) headers.set(name, value);
       const response = await ask({ method, headers, signal });
-      if (response.status !== 304 && response.status !== 416) requireFound(response, url);
+      if (response.status !== 304 && response.status !== 416) requireFound(response, name);
       return {
         status: response.status,
         headers: headersToRelay(response),
@@ -165,6 +166,13 @@ export function urlArtefact(url: URL, fetch: typeof globalThis.fetch): Artefact 
       };
     },
   };
+}
+
+/** Fetch itself says only that it failed; several addresses that failed say nothing but a code. */
+function wordsOf(error: unknown): string {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(inner instanceof Error)) return String(inner);
+  return inner.message || ('code' in inner ? String(inner.code) : inner.name);
 }
 
 function headersToRelay(response: Response): Record<string, string> {
@@ -175,8 +183,8 @@ function headersToRelay(response: Response): Record<string, string> {
   return { 'content-type': 'application/octet-stream', ...Object.fromEntries(relayed) };
 }
 
-function requireFound(response: Response, url: URL): void {
+function requireFound(response: Response, name: string): void {
   if (response.ok) return;
   const code = response.status >= 500 ? 'ArtefactUnreachable' : 'ArtefactMissing';
-  throw new BootError(code, `${url.href} answers ${response.status}; expected a kernel or initrd there`);
+  throw new BootError(code, `${name} answers ${response.status}; expected a kernel or initrd there`);
 }

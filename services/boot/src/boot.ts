@@ -11,6 +11,7 @@ import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { createEventRecorder } from '@metal/kube/events.ts';
 import type { Logger } from 'pino';
+import { BlockList } from 'node:net';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ArtefactStore } from './artefact-store.ts';
@@ -19,6 +20,7 @@ import { BootWatch } from './boot-watch.ts';
 import { Butane } from './butane.ts';
 import { EvidenceLog } from './evidence-log.ts';
 import { expectationOf } from './expectation.ts';
+import { guardedFetch } from './guarded-fetch.ts';
 import { BootImages } from './images.ts';
 import { KnownMachines } from './known-machines.ts';
 import { Machines } from './machines.ts';
@@ -61,6 +63,8 @@ export interface BootOptions {
   butane?: string | undefined;
   /** Directories below which claims may name files. */
   fileRoots?: readonly string[] | undefined;
+  /** What may be an image by URL, and the image of discovery, which is the administrator's own. */
+  imageSources?: ImageSources | undefined;
   /** Holds the programs of iPXE for firmware that boots over HTTP; left out, none are served. */
   ipxeDirectory?: string | undefined;
   /** Where OCI images may come from, and where they are kept; left out, none are understood. */
@@ -82,6 +86,16 @@ export interface BootOptions {
   signal?: AbortSignal | undefined;
   fetch?: typeof globalThis.fetch | undefined;
 }
+
+export interface ImageSources {
+  /** As `https://images.example:8443`. */
+  readonly allowedOrigins: readonly string[];
+  /** Never connected to for a URL of others, nor where a registry leads to. */
+  readonly refusedNetworks: BlockList;
+  readonly ownImage?: string | undefined;
+}
+
+const noSources: ImageSources = { allowedOrigins: [], refusedNetworks: new BlockList() };
 
 export interface BootRegistries {
   readonly allowed: readonly string[];
@@ -129,9 +143,12 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   } = options;
   const stack = new AsyncDisposableStack();
   const tokens = stack.use(new BootTokens({ ...options, client: clientForMachines }));
-  const oci = options.registries && stack.use(new HeldOciImages(options, options.registries)).images;
-  const { imagesFile: mapFile, fileRoots, fetch } = options;
-  const images = new BootImages({ mapFile, fileRoots, oci, clock, fetch });
+  const { imagesFile: mapFile, fileRoots, fetch, imageSources = noSources } = options;
+  const { allowedOrigins, refusedNetworks, ownImage } = imageSources;
+  const guarded = fetch ?? stack.use(guardedFetch(refusedNetworks)).fetch;
+  const oci = options.registries && stack.use(new HeldOciImages(options, options.registries, guarded)).images;
+  const byUrl = { allowedOrigins, fetch: guarded };
+  const images = new BootImages({ mapFile, fileRoots, oci, byUrl, ownImage, clock, fetch });
   const butane = stack.use(new Butane({ program: options.butane ?? 'butane' }));
   const strangers = new Strangers();
   const machines = new Machines({ client: clientForMachines, servers, bootConfigurations, tokens, strangers, clock });
@@ -215,10 +232,10 @@ class HeldOciImages implements AsyncDisposable {
   readonly images: OciImages;
   readonly #store: ArtefactStore;
 
-  constructor({ clock, log, fetch }: BootOptions, registries: BootRegistries) {
+  constructor({ clock, log, fetch }: BootOptions, registries: BootRegistries, fetchElsewhere: typeof globalThis.fetch) {
     const { allowed, insecure, architecture, cacheDirectory: directory, cacheBytes: sizeBytes } = registries;
     const credentials = new RegistryCredentials(registries.credentialsFile);
-    const registry = new RegistryClient({ allowed, insecure, credentials, clock, fetch });
+    const registry = new RegistryClient({ allowed, insecure, credentials, clock, fetch, fetchElsewhere });
     this.#store = new ArtefactStore({ directory, sizeBytes, clock, log });
     this.images = new OciImages({ registry, store: this.#store, architecture });
   }

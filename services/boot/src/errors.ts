@@ -13,6 +13,19 @@ export const bootErrorCatalogue = {
     meaning: 'The image is a directory of this machine that is not below one of --boot-file-roots.',
     remedy: 'Put the directory below one that --boot-file-roots names, or name the image in the file of --boot-images.',
   },
+  ImageOriginNotAllowed: {
+    retry: 'blocked',
+    meaning: 'The image is a URL whose origin (scheme, host and port) --allowed-image-origins does not name.',
+    remedy:
+      'Add the origin to --allowed-image-origins, name the image in the file of --boot-images, or put it in a registry.',
+  },
+  ImageUnavailable: {
+    retry: 'later',
+    meaning:
+      'A file of an image that is named by URL cannot be fetched. The message is the same for every cause, so that nobody can search the network with it.',
+    remedy:
+      'Check that vmlinuz and initrd lie below the URL. The log of the boot service has the cause: no answer, a status, a redirect to another origin, or an address that --refused-image-networks refuses.',
+  },
   RegistryNotAllowed: {
     retry: 'blocked',
     meaning: 'The image lies in a registry that --allowed-registries does not name.',

@@ -18,7 +18,14 @@ async function directoryWith(files: Record<string, string>): Promise<AsyncDispos
 }
 
 const imagesFrom = (mapFile?: string, fileRoots: readonly string[] = ['/srv']): BootImages =>
-  new BootImages({ mapFile, fileRoots, clock: createClock() });
+  new BootImages({
+    mapFile,
+    fileRoots,
+    byUrl: allowing('http://images.test', 'https://images.test'),
+    clock: createClock(),
+  });
+
+const allowing = (...allowedOrigins: string[]) => ({ allowedOrigins, fetch: globalThis.fetch });
 
 test('a name in the map leads to its files, relative ones beside the map', async () => {
   await using directory = await directoryWith({
@@ -88,8 +95,67 @@ test('directories of this machine count only below the roots that were named, wh
   }
 });
 
+const origins: readonly [reference: string, origins: string[] | undefined, isAllowed: boolean][] = [
+  ['http://images.test/os/', ['http://images.test'], true],
+  ['http://images.test:80/os/', ['http://images.test'], true],
+  ['http://images.test/os/', [], false],
+  ['http://images.test/os/', undefined, false],
+  ['https://images.test/os/', ['http://images.test'], false],
+  ['http://images.test:8080/os/', ['http://images.test'], false],
+  ['http://images.test.evil.test/os/', ['http://images.test'], false],
+  ['http://127.0.0.1/os/', ['http://images.test'], false],
+];
+for (const [reference, allowed, isAllowed] of origins) {
+  test(`${reference} is ${isAllowed ? 'an image' : 'refused'} where ${allowed?.join() || 'no origin'} is allowed`, async () => {
+    const byUrl = allowed && allowing(...allowed);
+    const resolved = new BootImages({ mapFile: undefined, byUrl, clock: createClock() }).resolve(reference);
+    if (isAllowed) await resolved;
+    else
+      await assert.rejects(resolved, {
+        code: 'ImageOriginNotAllowed',
+        message: /expected one that --allowed-image-origins names/,
+      });
+  });
+}
+
+test('the image of discovery and what the map names may be at any URL', async () => {
+  await using directory = await directoryWith({
+    map: 'os: {kernel: "http://127.0.0.1/k", initrd: "http://127.0.0.1/i"}',
+  });
+  const ownImage = 'http://127.0.0.1/probe/';
+  const images = new BootImages({ mapFile: join(directory.path, 'map'), ownImage, clock: createClock() });
+  assert.equal((await images.resolve('os')).kernel?.name, 'http://127.0.0.1/k');
+  assert.equal((await images.resolve(ownImage)).kernel?.name, 'http://127.0.0.1/probe/vmlinuz');
+  await assert.rejects(images.resolve(`${ownImage}x/`), { code: 'ImageOriginNotAllowed' });
+});
+
+test('a URL with a password is refused, and not repeated', async () => {
+  for (const reference of ['http://u:secret@images.test/os/', 'ftp://u:secret@images.test/os/'])
+    await assert.rejects(imagesFrom().resolve(reference), (error: Error) => {
+      assert.match(error.message, /not understood|remove it/);
+      return !error.message.includes('secret');
+    });
+});
+
+test('of a URL in the map, origin and path are told, and not what its query opens', async () => {
+  await using directory = await directoryWith({
+    map: 'os: {kernel: "http://images.test/k?X-Amz-Signature=secret", initrd: i}',
+  });
+  const asked: string[] = [];
+  const fetch: typeof globalThis.fetch = async (url) => {
+    asked.push(url instanceof URL ? url.href : '');
+    return new Response(null, { status: 403 });
+  };
+  const images = new BootImages({ mapFile: join(directory.path, 'map'), clock: createClock(), fetch });
+  await assert.rejects(images.check('os', signal), {
+    message: 'http://images.test/k?… answers 403; expected a kernel or initrd there',
+  });
+  assert.deepEqual(asked, ['http://images.test/k?X-Amz-Signature=secret']);
+});
+
 const badMaps: [string, RegExp][] = [
   ['os: {kernel: k}', /os: kernel and initrd belong together/],
+  ['os: {uki: "https://u:p@images.test/u"}', /os\.uki: must not have a user name or password/],
   ['os: {initrd: i, uki: u}', /os: kernel and initrd belong together/],
   ['os: {cmdline: quiet}', /os: must have kernel and initrd, or uki/],
   ['os: {kernel: k, initrd: i, squashfs: s}', /os: .*squashfs/],
@@ -120,13 +186,17 @@ test('files behind a URL are asked for once for many machines, also on servers w
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/os/`;
-  const images = imagesFrom();
+  const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const url = `${origin}/os/`;
+  const images = new BootImages({ mapFile: undefined, byUrl: allowing(origin), clock: createClock() });
   try {
     const checks = await Promise.allSettled([1, 2, 3].map(() => images.check(url, signal)));
     for (const check of checks) {
       assert.equal(check.status, 'rejected');
-      assert.match(String(check.status === 'rejected' && check.reason), /os\/initrd answers 404/);
+      assert.equal(
+        check.status === 'rejected' && check.reason instanceof BootError && check.reason.code,
+        'ImageUnavailable',
+      );
     }
     assert.deepEqual(asked, ['HEAD /os/vmlinuz', 'GET /os/vmlinuz', 'HEAD /os/initrd', 'GET /os/initrd']);
   } finally {
@@ -135,17 +205,18 @@ test('files behind a URL are asked for once for many machines, also on servers w
   }
 });
 
-test('a server that does not answer is named', async () => {
+test('a server in the map that does not answer is named', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
   server.close();
   await once(server, 'close');
-  await assert.rejects(imagesFrom().check(`${origin}/os/`, signal), (error) => {
+  await using directory = await directoryWith({ map: `os: {kernel: "${origin}/os/vmlinuz", initrd: i}` });
+  await assert.rejects(imagesFrom(join(directory.path, 'map')).check('os', signal), (error) => {
     assert.ok(error instanceof BootError);
     assert.equal(error.code, 'ArtefactUnreachable');
-    assert.match(error.message, /\/os\/vmlinuz does not answer: .*ECONNREFUSED/);
+    assert.match(error.message, /\/os\/vmlinuz cannot be fetched: .*ECONNREFUSED/);
     return true;
   });
 });

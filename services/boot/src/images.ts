@@ -7,7 +7,9 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 import { type Artefact, fileArtefact, urlArtefact } from './artefact.ts';
 import { type BootPlan, planOf, type Way } from './boot-plan.ts';
+import { claimedArtefact } from './claimed-url.ts';
 import { BootError } from './errors.ts';
+import { hasUserInfo, printableImage } from './image-url.ts';
 import type { LayerName } from './oci/layers.ts';
 import type { OciImages } from './oci/oci-images.ts';
 import { parseImageReference } from './oci/reference.ts';
@@ -28,8 +30,19 @@ export interface BootImagesOptions {
   fileRoots?: readonly string[] | undefined;
   /** Without it, references to registries are not understood. */
   oci?: OciImages | undefined;
+  /** Which URLs may be images besides those that the administrator names; without it, none. */
+  byUrl?: ImagesByUrl | undefined;
+  /** The image of discovery: the administrator's own, wherever it lies. */
+  ownImage?: string | undefined;
   clock: Clock;
+  /** For what the administrator names. */
   fetch?: typeof globalThis.fetch | undefined;
+}
+
+export interface ImagesByUrl {
+  readonly allowedOrigins: readonly string[];
+  /** Connects to no address that is refused. */
+  readonly fetch: typeof globalThis.fetch;
 }
 
 /** The digest that was prepared for the image the boot configuration asks for now. */
@@ -58,7 +71,11 @@ const commandLine = z
   .string()
   .regex(/^[ -~]*$/, 'must be one line of printable ASCII')
   .refine((text) => !/(^|\s)(\|\||&&)(\s|$)/.test(text), 'must not contain || or && as words');
-const place = z.string().min(1).optional();
+const place = z
+  .string()
+  .min(1)
+  .refine((text) => !hasUserInfo(text), 'must not have a user name or password in its URL')
+  .optional();
 const imageMap = z.record(
   z.string(),
   z
@@ -105,7 +122,7 @@ export class BootImages {
     }
     const directory = directoryOf(name);
     if (directory === undefined) return this.#ociImage(name, choice, signal);
-    const at = (file: string) => this.#artefactAt(new URL(file, directory).href);
+    const at = this.#filesBelow(directory, name);
     if (directory.protocol === 'file:')
       for (const file of ['vmlinuz', 'initrd']) await this.#requireBelowRoots(fileURLToPath(new URL(file, directory)));
     return { name, kernel: at('vmlinuz'), initrd: at('initrd'), commandLine: defaultCommandLine };
@@ -142,11 +159,24 @@ export class BootImages {
     return plan;
   }
 
+  /** @throws BootError ImageOriginNotAllowed */
+  #filesBelow(directory: URL, name: string): (file: string) => Artefact {
+    const { byUrl, ownImage } = this.#options;
+    if (directory.protocol === 'file:' || name === ownImage)
+      return (file) => this.#artefactAt(new URL(file, directory).href);
+    if (byUrl?.allowedOrigins.includes(directory.origin) === true)
+      return (file) => claimedArtefact(new URL(file, directory), byUrl.fetch);
+    throw new BootError(
+      'ImageOriginNotAllowed',
+      `image origin ${directory.origin} is not allowed; expected one that --allowed-image-origins names`,
+    );
+  }
+
   async #ociImage(name: string, choice: Choice, signal: AbortSignal | undefined): Promise<BootImage> {
     const { oci } = this.#options;
     const reference = parseImageReference(name);
     if (reference === undefined || oci === undefined)
-      throw new BootError('ImageNotUnderstood', `image "${name.slice(0, 200)}" is not understood; ${understood}`);
+      throw new BootError('ImageNotUnderstood', `image "${printableImage(name)}" is not understood; ${understood}`);
     const { digest, artefacts } = await oci.resolve(reference, choice, signal);
     return { name, ...artefacts, digest, commandLine: ociCommandLine };
   }
@@ -205,7 +235,9 @@ function directoryOf(reference: string): URL | undefined {
   if (!/^(https?|file):\/\//i.test(reference)) return undefined;
   const url = URL.parse(reference);
   if (url === null || (url.protocol === 'file:' && url.host !== ''))
-    throw new BootError('ImageNotUnderstood', `image "${reference.slice(0, 200)}" is not understood; ${understood}`);
+    throw new BootError('ImageNotUnderstood', `image "${printableImage(reference)}" is not understood; ${understood}`);
+  if (hasUserInfo(reference))
+    throw new BootError('ImageNotUnderstood', 'the URL of the image has a user name or password; remove it');
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   url.search = '';
   url.hash = '';

@@ -57,19 +57,19 @@ function openRoom() {
   };
   const client = { apply, find: async () => stored } as unknown as KubeClient; // nothing else is asked of it here
   const looks: { at: number; url: string }[] = [];
-  const images = new BootImages({
-    mapFile: undefined,
-    clock,
-    fetch: (url, init) => {
-      looks.push({ at: clock.now(), url: url instanceof URL ? url.href : '' });
-      return new Promise((_resolve, reject) => {
-        const fail = (): void => reject(new Error('no answer'));
-        clock.setTimeout(lostAfterMs, fail);
-        init?.signal?.addEventListener('abort', fail, { once: true });
-      });
-    },
-  });
-  const [log, events] = [pino({ level: 'silent' }), silentEvents];
+  const fetch: typeof globalThis.fetch = (url, init) => {
+    looks.push({ at: clock.now(), url: url instanceof URL ? url.href : '' });
+    return new Promise((_resolve, reject) => {
+      const fail = (): void => reject(new Error('no answer'));
+      clock.setTimeout(lostAfterMs, fail);
+      init?.signal?.addEventListener('abort', fail, { once: true });
+    });
+  };
+  const allowedOrigins = ['http://lost.test', 'http://elsewhere.test'];
+  const images = new BootImages({ mapFile: undefined, byUrl: { allowedOrigins, fetch }, clock });
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+  const events = silentEvents;
   const publicUrl = () => 'http://boot.test';
   const preparation = new Preparation({
     client,
@@ -91,6 +91,7 @@ function openRoom() {
   return {
     clock,
     looks,
+    lines,
     said,
     pass,
     write,
@@ -109,7 +110,8 @@ test('an image that takes long to fail is looked at with growing pauses, and the
     [3, 'Pending'],
     [10, 'Error'],
   ]);
-  assert.match(room.said[1]?.message ?? '', /^ArtefactUnreachable: http:\/\/lost\.test\/os\/vmlinuz does not answer/);
+  assert.match(room.said[1]?.message ?? '', /^ImageUnavailable: a file of the image cannot be fetched/);
+  assert.match(room.lines[0] ?? '', /"detail":"http:\/\/lost\.test\/os\/vmlinuz cannot be fetched: no answer"/);
   const gaps = room.looks.slice(1).map(({ at }, index) => at - (room.looks[index]?.at ?? 0));
   assert.ok(gaps.length > 5, 'it is looked at again');
   for (const [index, gap] of gaps.slice(1).entries())

@@ -19,6 +19,7 @@ import { givesScript, readCustomScript } from './custom-script.ts';
 import { BootError } from './errors.ts';
 import { refersTo } from './expectation.ts';
 import { readIgnition } from './ignition.ts';
+import { printableImage } from './image-url.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
 import {
   conditionsOf,
@@ -212,7 +213,7 @@ export class Preparation implements AsyncDisposable {
     const fields = {
       boot: keyOf(boot),
       server: boot.spec.serverRef.name,
-      image: boot.spec.image,
+      image: printableImage(boot.spec.image ?? ''),
       state: verdict.state,
     };
     if (verdict.error === undefined) {
@@ -220,8 +221,10 @@ export class Preparation implements AsyncDisposable {
       log.info({ ...fields, ...choice }, verdict.plan ? 'boot configuration is ready' : 'pulling an image');
       return;
     }
-    const { code, message } = verdict.error;
-    log.warn({ ...fields, code, reason: message }, 'boot configuration cannot be booted');
+    const { code, message, cause } = verdict.error;
+    // What the condition does not tell those who claim.
+    const detail = cause instanceof BootError ? { detail: cause.message } : {};
+    log.warn({ ...fields, code, reason: message, ...detail }, 'boot configuration cannot be booted');
     events.record(boot, { type: 'Warning', reason: validationFailed, action: 'Prepare', note: message });
   }
 

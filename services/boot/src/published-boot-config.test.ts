@@ -38,6 +38,12 @@ test('the password of a web server is not told', () =>
     undefined,
   ));
 
+test('a URL that is opened by its query is not told', () =>
+  assert.equal(
+    specOf({ kernel: web('http://files.test/k?signature=hunter2'), initrd: web('http://files.test/i') }),
+    undefined,
+  ));
+
 test('an image that is named by its digest is told by it', () => {
   const digest = `sha256:${'a'.repeat(64)}`;
   const layer = { ...fileArtefact('/cache/k'), digest };

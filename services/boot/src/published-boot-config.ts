@@ -68,9 +68,10 @@ function layerUrl(image: BootImage, layer: 'kernel' | 'initrd' | 'squashfs', pub
   return `${publicUrl}/image?${query.toString()}`;
 }
 
-/** Of a file on another server, unless it is opened by a password. */
+/** Of a file on another server, unless it is opened by a password or by what its query says. */
 function openUrl(location: string): string | undefined {
   const url = URL.parse(location);
-  const isOpen = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  const isOpen =
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.search === '';
   return isOpen ? url.href : undefined;
 }

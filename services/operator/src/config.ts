@@ -5,6 +5,7 @@ import { type ErasureMode, erasureModes, type SettingReset, settingResets } from
 import { Command, CommanderError } from 'commander';
 import { BmcAuthorities } from './bmc-authorities.ts';
 import { ConfigError } from './errors.ts';
+import { type ImageSources, imageSourcesOf } from './image-sources.ts';
 import { formerNames, inertOptions, type Option, type OptionName, options } from './options.ts';
 
 interface CertificateFiles {
@@ -70,6 +71,7 @@ export interface OperatorConfig {
   readonly bootUrl: string;
   readonly bootImagesFile: string | undefined;
   readonly bootFileRoots: readonly string[];
+  readonly imageSources: ImageSources;
   readonly butane: string;
   readonly publishesBootConfigs: boolean;
   readonly ipxeDirectory: string | undefined;
@@ -249,6 +251,7 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     bootUrl,
     bootImagesFile: optional(values['boot-images']),
     bootFileRoots: list(values['boot-file-roots']),
+    imageSources: imageSourcesOf(list(values['allowed-image-origins']), list(values['refused-image-networks'])),
     butane: values.butane,
     publishesBootConfigs: boolean(values, 'publish-boot-configs'),
     ipxeDirectory: optional(values['ipxe-directory']),

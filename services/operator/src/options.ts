@@ -1,3 +1,5 @@
+import { usuallyRefusedNetworks } from './image-sources.ts';
+
 /**
  * Every option of `metal-operator`, as data: help, parsing, defaults and docs/operate/options.md come from this table.
  * Names, syntax and meaning of the first group are those of metal-operator v0.7.0, except that defaults are secure.
@@ -179,6 +181,18 @@ export const ownOptions = [
     'string',
     '',
     'Directories, separated by commas, below which spec.image may name file:///…',
+  ),
+  option(
+    'allowed-image-origins',
+    'string',
+    '',
+    'Origins, separated by commas, that spec.image may name by URL, such as https://images.example:8443; empty: none. The file of --boot-images and --probe-os-image may name any',
+  ),
+  option(
+    'refused-image-networks',
+    'string',
+    usuallyRefusedNetworks.join(','),
+    'Networks, separated by commas, that are never connected to for such an image, nor where a registry leads to; empty: the default',
   ),
   option(
     'publish-boot-configs',

@@ -33,9 +33,21 @@ async function host(handler: (request: IncomingMessage, response: ServerResponse
   return { name, asked, [Symbol.dispose]: close };
 }
 
-function clientFor(registry: string, { path, insecure = [registry] }: { path?: string; insecure?: string[] } = {}) {
+interface ClientWish {
+  path?: string;
+  insecure?: string[];
+  guard?: typeof globalThis.fetch;
+}
+
+function clientFor(registry: string, { path, insecure = [registry], guard }: ClientWish = {}) {
   const credentials = new RegistryCredentials(path);
-  return new RegistryClient({ allowed: [registry], insecure, credentials, clock: createClock() });
+  return new RegistryClient({
+    allowed: [registry],
+    insecure,
+    credentials,
+    clock: createClock(),
+    fetchElsewhere: guard,
+  });
 }
 
 const at = (registry: string): ImageReference => {
@@ -99,6 +111,26 @@ test('a store on another host gets none of our credentials', async () => {
   const blob = await clientFor(registry.name, file).blob(at(registry.name), digest, signal);
   assert.equal(await text(blob), 'a kernel');
   assert.deepEqual(store.asked, [{ path: '/blob?signature=1', authorization: undefined }]);
+});
+
+test('token services and stores on other hosts are asked by way of the guard, the registry itself is not', async () => {
+  const asked: string[] = [];
+  const guard: typeof globalThis.fetch = async (url) => {
+    asked.push(url instanceof URL ? url.href : '');
+    throw new TypeError('fetch failed', { cause: new Error('10.0.0.1 is refused') });
+  };
+  using leading = await host((_request, response) =>
+    response.writeHead(307, { location: 'http://10.0.0.1/blob' }).end(),
+  );
+  using asking = await host((_request, response) =>
+    response.writeHead(401, { 'www-authenticate': 'Bearer realm="http://10.0.0.1/token"' }).end(),
+  );
+  for (const { name } of [leading, asking])
+    await assert.rejects(clientFor(name, { guard }).document(at(name), undefined, signal), {
+      code: 'RegistryUnreachable',
+      message: /is refused/,
+    });
+  assert.deepEqual(asked, ['http://10.0.0.1/blob', 'http://10.0.0.1/token?scope=repository%3Aorg%2Fos%3Apull']);
 });
 
 const refusals: [string, (response: ServerResponse, name: string) => unknown, string, RegExp][] = [

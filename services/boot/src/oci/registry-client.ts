@@ -14,7 +14,10 @@ export interface RegistryClientOptions {
   readonly insecure: readonly string[];
   readonly credentials: RegistryCredentials;
   readonly clock: Clock;
+  /** For the registry itself, … */
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** … and for where it leads to: token services, stores. */
+  readonly fetchElsewhere?: typeof globalThis.fetch | undefined;
 }
 
 /** A manifest, or an index of several. */
@@ -190,16 +193,17 @@ export class RegistryClient {
   }
 
   /** Headers have to come in time; a body may take as long as it flows. */
-  async #ask(url: URL, init: RequestInit & { signal: AbortSignal }, { registry }: ImageReference): Promise<Response> {
+  async #ask(url: URL, init: RequestInit & { signal: AbortSignal }, reference: ImageReference): Promise<Response> {
+    const { fetch = globalThis.fetch, fetchElsewhere = fetch } = this.#options;
     const impatience = new AbortController();
     using _timer = this.#options.clock.setTimeout(answerWithinMs, () =>
       impatience.abort(new Error(`no answer within ${answerWithinMs / 1_000} s`)),
     );
     try {
       const signal = AbortSignal.any([init.signal, impatience.signal]);
-      return await (this.#options.fetch ?? globalThis.fetch)(url, { ...init, signal });
+      return await (url.origin === this.#origin(reference) ? fetch : fetchElsewhere)(url, { ...init, signal });
     } catch (cause) {
-      throw unreachable(registry, cause);
+      throw unreachable(reference.registry, cause);
     }
   }
 }

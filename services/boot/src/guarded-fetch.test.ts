@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { BlockList } from 'node:net';
+import { test } from 'node:test';
+import { guardedFetch } from './guarded-fetch.ts';
+
+const networks = (...subnets: [string, number][]): BlockList => {
+  const list = new BlockList();
+  for (const [address, prefix] of subnets) list.addSubnet(address, prefix, 'ipv4');
+  return list;
+};
+const loopback = networks(['127.0.0.0', 8]);
+
+async function openServer() {
+  let asked = 0;
+  const server = createServer((_request, response) => {
+    asked += 1;
+    response.end('internal');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    port: typeof address === 'object' ? address?.port : 0,
+    asked: () => asked,
+    [Symbol.dispose]: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A name server that says these addresses, one answer after the other. */
+const saying = (...answers: string[][]): NonNullable<Parameters<typeof guardedFetch>[1]> => {
+  let at = 0;
+  return (_hostname, _options, callback) => {
+    const addresses = answers[Math.min(at, answers.length - 1)] ?? [];
+    at += 1;
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: 4 })),
+    );
+  };
+};
+
+const causeOf = async (response: Promise<Response>): Promise<string> => {
+  const error = await response.then(
+    () => assert.fail('it was fetched'),
+    (reason: unknown) => reason,
+  );
+  return error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+};
+
+test('a name that leads to a refused address is not connected to', async () => {
+  using server = await openServer();
+  await using guarded = guardedFetch(loopback, saying(['127.0.0.1']));
+  assert.match(
+    await causeOf(guarded.fetch(`http://images.test:${server.port}/`)),
+    /^images\.test has address 127\.0\.0\.1, which --refused-image-networks refuses$/,
+  );
+  assert.equal(server.asked(), 0);
+});
+
+test('one refused address among others is enough', async () => {
+  using server = await openServer();
+  await using guarded = guardedFetch(networks(['10.0.0.0', 8]), saying(['127.0.0.1', '10.0.0.1']));
+  assert.match(await causeOf(guarded.fetch(`http://images.test:${server.port}/`)), /has address 10\.0\.0\.1/);
+  assert.equal(server.asked(), 0);
+});
+
+test('a name is looked up once: the address that was checked is the one that is connected to', async () => {
+  using server = await openServer();
+  let lookups = 0;
+  const said = saying(['127.0.0.1'], ['10.0.0.1']);
+  await using guarded = guardedFetch(networks(['10.0.0.0', 8]), (...call) => {
+    lookups += 1;
+    said(...call);
+  });
+  const response = await guarded.fetch(`http://images.test:${server.port}/`);
+  assert.deepEqual([await response.text(), server.asked(), lookups], ['internal', 1, 1]);
+});
+
+for (const host of ['127.0.0.1', '127.1', '0x7f000001', '[::ffff:127.0.0.1]']) {
+  test(`${host} is refused as an address that is not looked up`, async () => {
+    using server = await openServer();
+    await using guarded = guardedFetch(loopback, () => assert.fail('it was looked up'));
+    assert.match(await causeOf(guarded.fetch(`http://${host}:${server.port}/`)), /refuses$/);
+    assert.equal(server.asked(), 0);
+  });
+}
