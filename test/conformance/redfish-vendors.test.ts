@@ -211,8 +211,10 @@ for (const vendor of vendors) {
 
     test('the BMC itself is restarted', async () => {
       await using met = await meet(vendor);
+      const { restartedAt } = met.node.bmc;
       const manager = await findManager(met.bmc);
       await resetManager(met.bmc, manager?.uri ?? '', 'GracefulRestart');
+      assert.ok(met.node.bmc.restartedAt > restartedAt, 'it restarts');
     });
   });
 }

@@ -23,11 +23,28 @@ export function jsonOf(answer: RawAnswer, asked: Asked): unknown {
   }
 }
 
-/** The JSON of the answer as the schema describes it, or BadAnswer naming the field. */
+/** The JSON of the answer as the schema describes it, or BadAnswer naming the property. */
 export function parse<S extends z.ZodType>(schema: S, json: unknown, answer: RawAnswer, asked: Asked): z.output<S> {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
-  throw badAnswer(asked, answer, z.prettifyError(result.error), result.error);
+  throw badAnswer(asked, answer, faultOf(result.error));
+}
+
+/** A resource that came along with another one, as the schema describes it, or BadAnswer naming resource and property. */
+export function parseResource<S extends z.ZodType>(schema: S, json: unknown, path: string): z.output<S> {
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  throw unusable(path, result.error);
+}
+
+export const unusable = (path: string, error: z.ZodError): RedfishError =>
+  new RedfishError({ code: 'BadAnswer', message: `${path} is no usable Redfish resource: ${faultOf(error)}` });
+
+/** The first property that is not as it must be, in one line. */
+function faultOf({ issues: [issue] }: z.ZodError): string {
+  const names = issue?.path.map((name) => (typeof name === 'number' ? `[${name}]` : `.${String(name)}`)) ?? [];
+  const property = names.join('').replace(/^\./, '');
+  return `${property === '' ? 'the resource' : `property ${property}`}: ${issue?.message ?? 'not understood'}`;
 }
 
 /** The beginning of all that is said of an answer. */
@@ -97,7 +114,7 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-function badAnswer(asked: Asked, { status }: RawAnswer, why: string, cause: unknown): RedfishError {
+function badAnswer(asked: Asked, { status }: RawAnswer, why: string, cause?: unknown): RedfishError {
   return new RedfishError({
     code: 'BadAnswer',
     message: `${asked.origin} answered ${asked.method} ${asked.path} with something else than Redfish: ${why}`,

@@ -22,7 +22,7 @@ export async function resetBios(bmc: Bmc, uri: string, options: SystemCallOption
   const call = { priority: 'boot', ...options } as const;
   const { path, bios } = await readBios(bmc, uri, call);
   const action = bios?.Actions['#Bios.ResetBios'];
-  if (path === undefined || action === undefined || action === null)
+  if (path === undefined || action === undefined)
     throw new RedfishError({ code: 'NotSupported', message: `${uri} offers no reset of its BIOS (#Bios.ResetBios)` });
   try {
     return taskOf(await bmc.post(action.target ?? `${path}/Actions/Bios.ResetBios`, {}, call));

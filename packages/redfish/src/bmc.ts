@@ -184,15 +184,15 @@ export class Bmc implements AsyncDisposable {
     return this.#root ?? this.#lanes.run(priority, signal, () => unlessAborted(this.#sharedRoot(), signal));
   }
 
-  /** Reads a resource and parses it. `etag` is what a guarded write needs. */
+  /** Reads a resource and parses it. `etag` is what a guarded write needs; `length` is that of the answer, in characters. */
   async read<S extends z.ZodType>(
     path: string,
     schema: S,
     options: CallOptions = {},
-  ): Promise<{ value: z.output<S>; etag: string | undefined }> {
+  ): Promise<{ value: z.output<S>; etag: string | undefined; length: number }> {
     const { answer, asked } = await this.#follow(pathOf(path), options);
     const json = jsonOf(answer, asked);
-    return { value: parse(schema, json, answer, asked), etag: etagOf(answer, json) };
+    return { value: parse(schema, json, answer, asked), etag: etagOf(answer, json), length: answer.text.length };
   }
 
   async get<S extends z.ZodType>(path: string, schema: S, options: CallOptions = {}): Promise<z.output<S>> {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { readAccounts } from './accounts.ts';
+import { listMembers } from './collections.ts';
+import { readManagers } from './managers.ts';
 import { readSystems } from './systems.ts';
 
 const systems = '/redfish/v1/Systems';
@@ -80,11 +83,164 @@ test('pages are followed to the end', async () => {
   assert.equal((await readSystems(bmc)).length, 2);
 });
 
-test('a member that cannot be read fails the list: a list without it would be a lie', async () => {
+const blade = (id: string) => ({ '@odata.id': `${systems}/${id}` });
+
+for (const status of [400, 404, 405, 500, 501]) {
+  test(`a system that answers ${status} is left out and named, and the others are told`, async () => {
+    await using desk = await DeskBmc.start();
+    desk.collection(systems, blades);
+    desk.intercept = ({ path }, response) => {
+      if (path === `${systems}/2`) json(response, status, {});
+      return path === `${systems}/2`;
+    };
+    await using bmc = talkTo(desk, {
+      limits: { breaker: { failures: 1, firstPauseMs: 1_000, longestPauseMs: 1_000 } },
+    });
+    const unreadable: string[] = [];
+    const found = await readSystems(bmc, { onUnreadable: ({ path }) => unreadable.push(path) });
+    assert.deepEqual(
+      found.map(({ uuid }) => uuid),
+      ['a', 'c'],
+    );
+    assert.deepEqual(unreadable, [`${systems}/2`]);
+    assert.equal(bmc.breaker, 'closed', 'it says nothing of the BMC');
+  });
+}
+
+for (const status of [401, 403, 429, 502, 503, 504]) {
+  test(`a system that answers ${status} speaks for the whole BMC`, async () => {
+    await using desk = await DeskBmc.start();
+    desk.collection(systems, blades);
+    desk.intercept = ({ path }, response) => {
+      if (path === `${systems}/2`) json(response, status, {});
+      return path === `${systems}/2`;
+    };
+    await using bmc = talkTo(desk);
+    await assert.rejects(readSystems(bmc), { status });
+  });
+}
+
+test('a BMC that stops answering amid its systems is not one with fewer systems', async () => {
   await using desk = await DeskBmc.start();
-  desk.set(systems, { Members: [{ '@odata.id': `${systems}/1` }, { '@odata.id': `${systems}/gone` }] });
+  desk.collection(systems, blades);
+  desk.intercept = ({ path }) => path === `${systems}/2`;
   await using bmc = talkTo(desk);
-  await assert.rejects(readSystems(bmc), { code: 'NotFound', message: /Systems\/gone/ });
+  await assert.rejects(readSystems(bmc, { deadlineMs: 50 }), { code: 'TimedOut' });
+});
+
+test('systems of which none can be read are an error and not an empty BMC', async () => {
+  await using desk = await DeskBmc.start();
+  desk.set(systems, { Members: [blade('gone'), blade('lost')] });
+  await using bmc = talkTo(desk);
+  const unreadable: unknown[] = [];
+  const reading = readSystems(bmc, { onUnreadable: (each) => unreadable.push(each) });
+  await assert.rejects(reading, { code: 'NotFound', message: /Systems\/gone/ });
+  assert.deepEqual(unreadable, []);
+});
+
+test('an entry that refers to nothing is named by its place, and the others are told', async () => {
+  await using desk = await DeskBmc.start();
+  desk.set(`${systems}/1`, { UUID: 'a' });
+  desk.set(systems, { Members: [null, blade('1'), {}, { '@odata.id': '' }] });
+  await using bmc = talkTo(desk);
+  const told: string[] = [];
+  const found = await readSystems(bmc, { onUnreadable: ({ error }) => told.push(error.message) });
+  assert.equal(found.length, 1);
+  assert.equal(told.length, 3);
+  assert.match(
+    told[1] ?? '',
+    /^\/redfish\/v1\/Systems#\/Members\[2\] is no usable Redfish resource: property @odata\.id: /,
+  );
+});
+
+test('accounts of which one cannot be read are an error: a list without it would be a lie', async () => {
+  await using desk = await DeskBmc.start();
+  const accountsUri = '/redfish/v1/AccountService/Accounts';
+  desk.set(accountsUri, { Members: [{ '@odata.id': `${accountsUri}/1` }, { '@odata.id': `${accountsUri}/gone` }] });
+  desk.set(`${accountsUri}/1`, { UserName: 'root' });
+  await using bmc = talkTo(desk);
+  await assert.rejects(readAccounts(bmc, { accountsUri }), { code: 'NotFound', message: /Accounts\/gone/ });
+});
+
+test('a system that is listed twice is read once', async () => {
+  await using desk = await DeskBmc.start();
+  desk.set(systems, { Members: [blade('1'), { '@odata.id': `http://bmc.internal${systems}/1` }] });
+  await using bmc = talkTo(desk);
+  assert.equal((await readSystems(bmc)).length, 1);
+  assert.equal(desk.count(`GET ${systems}/1`), 1);
+});
+
+test('a page that was read before ends the collection', async () => {
+  await using desk = await DeskBmc.start();
+  const next = { 'Members@odata.nextLink': `${systems}/page-2` };
+  desk.set(systems, { Members: [blade('1')], ...next });
+  desk.set(`${systems}/page-2`, { Members: [blade('1')], ...next });
+  await using bmc = talkTo(desk);
+  assert.equal((await readSystems(bmc)).length, 1);
+  assert.deepEqual([desk.count(`GET ${systems}`), desk.count(`GET ${systems}/page-2`)], [1, 1]);
+});
+
+const many = (count: number, path: string) =>
+  Array.from({ length: count }, (_, index) => ({ '@odata.id': `${path}/${index}` }));
+
+test('more systems or managers than any chassis has are refused before one is read', async () => {
+  await using desk = await DeskBmc.start();
+  await using bmc = talkTo(desk);
+  for (const [path, read] of [
+    [systems, readSystems],
+    ['/redfish/v1/Managers', readManagers],
+  ] as const) {
+    desk.set(path, { Members: many(1_001, path) });
+    await assert.rejects(read(bmc), {
+      code: 'BadAnswer',
+      message: new RegExp(`^${path}: expected at most 1000 members, found 1001`),
+    });
+    assert.ok(!desk.log.some((line) => line.startsWith(`GET ${path}/`)));
+  }
+});
+
+test('more members than any collection has are refused, however many pages they come in', async () => {
+  await using desk = await DeskBmc.start();
+  const parts = '/redfish/v1/Systems/1/Processors';
+  desk.set(parts, { Members: many(6_000, `${parts}/a`), 'Members@odata.nextLink': `${parts}?$skip=6000` });
+  desk.intercept = ({ path }, response) => {
+    if (path.includes('$skip')) json(response, 200, { '@odata.id': path, Members: many(6_000, `${parts}/b`) });
+    return path.includes('$skip');
+  };
+  await using bmc = talkTo(desk);
+  await assert.rejects(listMembers(bmc, parts), { message: /Processors: expected at most 10000 members, found 12000/ });
+});
+
+test('more pages than any collection has are refused', async () => {
+  await using desk = await DeskBmc.start();
+  desk.intercept = ({ path }, response) => {
+    if (!path.startsWith(systems)) return false;
+    const page = Number(path.split('=')[1] ?? 0) + 1;
+    json(response, 200, { '@odata.id': systems, Members: [], 'Members@odata.nextLink': `${systems}?$skip=${page}` });
+    return true;
+  };
+  await using bmc = talkTo(desk);
+  await assert.rejects(listMembers(bmc, systems), { message: /Systems: expected at most 100 pages, found 101/ });
+});
+
+test('more text than any collection has is refused', async () => {
+  await using desk = await DeskBmc.start();
+  const Name = 'x'.repeat(7 * 1024 * 1024);
+  const page = (next?: string) => ({ Name, Members: [], ...(next && { 'Members@odata.nextLink': next }) });
+  desk.set(systems, page(`${systems}/b`));
+  desk.set(`${systems}/b`, page(`${systems}/c`));
+  desk.set(`${systems}/c`, page());
+  await using bmc = talkTo(desk);
+  await assert.rejects(listMembers(bmc, systems), { message: /Systems: expected at most 16777216 characters, found/ });
+});
+
+test('a few members are read at a time', async () => {
+  const limits = { inFlight: 100 };
+  await using desk = await DeskBmc.start();
+  desk.collection(systems, Object.fromEntries(many(50, '').map((_, index) => [String(index), { UUID: `u${index}` }])));
+  await using bmc = talkTo(desk, { limits });
+  assert.equal((await readSystems(bmc)).length, 50);
+  assert.ok(desk.mostInFlight <= 8, `${desk.mostInFlight} at a time`);
 });
 
 test('an empty or missing list of members is no member', async () => {

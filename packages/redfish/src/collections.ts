@@ -1,15 +1,21 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { Bmc, CallOptions } from './bmc.ts';
 import { pathOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
+import { type Member, type MemberOptions, referencesIn, resolveAll } from './members.ts';
 import { collection } from './schemas.ts';
 import { expandQuery } from './service-root.ts';
 
-/** More pages than any real collection has; guards against a nextLink that leads in a circle. */
+/** Far more than any real BMC has: what lists more would only fill our memory. */
 const mostPages = 100;
+const mostCharacters = 16 * 1024 * 1024;
+export const mostMembers = 10_000;
 
-/** Members of a collection, or links to them, in the order of the collection. */
-export type Members = z.output<typeof collection>['Members'];
+export interface ListOptions extends MemberOptions {
+  /** Levels to expand, where the BMC does that. */
+  readonly levels?: number | undefined;
+  readonly mostMembers?: number | undefined;
+}
 
 /**
  * Members of a collection, parsed. One request where the BMC expands; otherwise the members that came as links only are
@@ -19,24 +25,46 @@ export async function readMembers<S extends z.ZodType>(
   bmc: Bmc,
   path: string,
   schema: S,
-  options: CallOptions = {},
+  options: ListOptions = {},
 ): Promise<z.output<S>[]> {
-  return resolveAll(bmc, await listMembers(bmc, path, options), schema, options);
+  const members = await listMembers(bmc, path, options);
+  // One of several that cannot be read, where that is allowed for, does not make the BMC one that fails.
+  const isSideResource = options.isSideResource ?? (options.onUnreadable !== undefined && members.length > 1);
+  return resolveAll(bmc, members, schema, { ...options, isSideResource });
 }
 
-/** Members as the collection gives them: with `$expand` so many levels deep where the BMC does that. */
-export async function listMembers(bmc: Bmc, path: string, options: CallOptions, levels = 1): Promise<Members> {
-  const members: Members = [];
-  let next: string | undefined = path;
-  for (let page = 0; next !== undefined && page < mostPages; page += 1) {
-    const answer: z.output<typeof collection> =
-      page === 0
-        ? await readExpanded(bmc, path, collection, options, levels)
-        : await bmc.get(next, collection, options);
-    members.push(...answer.Members);
-    next = answer['Members@odata.nextLink'];
+/**
+ * Members as the collection gives them, each resource once: with `$expand` so many levels deep where the BMC does that. A page
+ * that was read before ends the collection: a last page that names itself is a known slip of firmware, and hides nothing.
+ */
+export async function listMembers(bmc: Bmc, path: string, options: ListOptions = {}): Promise<Member[]> {
+  const members = new Map<string, Member>();
+  const seen = new Set<string>();
+  let characters = 0;
+  for (let next: string | undefined = path; next !== undefined && !seen.has(pathOf(next)); ) {
+    seen.add(pathOf(next));
+    demandAtMost(mostPages, 'pages', seen.size, path);
+    const { value, length }: Page =
+      next === path ? await readExpanded(bmc, path, collection, options) : await bmc.read(next, collection, options);
+    characters += length;
+    demandAtMost(mostCharacters, 'characters', characters, path);
+    demandAtMost(options.mostMembers ?? mostMembers, 'members', members.size + value.Members.length, path);
+    for (const [at, member] of referencesIn(value.Members, `${path}#/Members`, options.onUnreadable))
+      members.set(at, member);
+    next = value['Members@odata.nextLink'];
   }
-  return members;
+  return [...members.values()];
+}
+
+type Page = { readonly value: z.output<typeof collection>; readonly length: number };
+
+/** @throws RedfishError BadAnswer when the list is longer than any real one. */
+export function demandAtMost(most: number, what: string, found: number, path: string): void {
+  if (found <= most) return;
+  throw new RedfishError({
+    code: 'BadAnswer',
+    message: `${path}: expected at most ${most} ${what}, found ${found} or more; it is not read any further. Check that the address is that of a BMC, and update its firmware`,
+  });
 }
 
 /** Reads a resource together with what it links to, where the BMC does that; without where it does not. */
@@ -44,50 +72,22 @@ export async function readExpanded<S extends z.ZodType>(
   bmc: Bmc,
   path: string,
   schema: S,
-  options: CallOptions,
-  levels = 1,
-): Promise<z.output<S>> {
+  { levels = 1, ...options }: CallOptions & { readonly levels?: number | undefined },
+): Promise<{ value: z.output<S>; length: number }> {
   const query = bmc.expands ? expandQuery(await bmc.root(options), levels) : undefined;
-  if (query === undefined) return bmc.get(path, schema, options);
+  if (query === undefined) return bmc.read(path, schema, options);
   try {
-    return await bmc.get(`${path}${path.includes('?') ? '&' : '?'}${query}`, schema, options);
+    return await bmc.read(`${path}${path.includes('?') ? '&' : '?'}${query}`, schema, options);
   } catch (error) {
     if (!mayBeTheQuery(error)) throw error;
-    const plain = await bmc.get(path, schema, options);
+    const plain = await bmc.read(path, schema, options);
     bmc.learnExpandFails();
     return plain;
   }
 }
 
-/** What is a link only is fetched; what came along is parsed. */
-export function resolveAll<S extends z.ZodType>(
-  bmc: Bmc,
-  members: Members,
-  schema: S,
-  options: CallOptions,
-): Promise<z.output<S>[]> {
-  return Promise.all(
-    members.map(async (member) =>
-      isLinkOnly(member) ? bmc.get(member['@odata.id'], schema, options) : parseMember(member, schema),
-    ),
-  );
-}
-
-/** Whether nothing but the address of the resource is there. */
-export const isLinkOnly = (member: object): boolean =>
-  Object.keys(member).every((name) => name.startsWith('@odata.') || name.startsWith('@Redfish.'));
-
 /** Firmware advertises what it does not do; the status it then answers with is anybody's guess. */
 function mayBeTheQuery(error: unknown): boolean {
   if (!(error instanceof RedfishError)) return false;
   return error.code === 'BadAnswer' || ['HttpError', 'NotSupported', 'NotFound'].includes(error.code);
-}
-
-function parseMember<S extends z.ZodType>(member: { '@odata.id': string }, schema: S): z.output<S> {
-  const parsed = schema.safeParse(member);
-  if (parsed.success) return parsed.data;
-  throw new RedfishError({
-    code: 'BadAnswer',
-    message: `${pathOf(member['@odata.id'])} is no usable Redfish resource: ${z.prettifyError(parsed.error)}`,
-  });
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import * as z from 'zod';
 import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
-import { readInventory } from './inventory.ts';
+import { type Inventory, readInventory } from './inventory.ts';
 import type { SystemState } from './systems.ts';
 
 const uri = '/redfish/v1/Systems/1';
@@ -110,28 +111,112 @@ test('what cannot be read is named, the rest is told', async () => {
   };
   await using bmc = talkTo(desk);
   const { missing, networkInterfaces, storages, system } = await readInventory(bmc, uri);
-  assert.deepEqual(missing.map(({ part }) => part).toSorted(), [
-    'network interfaces',
-    'processors',
-    'simple storage',
-    'storage',
-  ]);
+  assert.deepEqual(missing.map(({ part }) => part).toSorted(), ['network interfaces', 'processors', 'storage']);
+  assert.equal(desk.count(`GET ${uri}/SimpleStorage`), 0, 'the same disks under other names');
   for (const { reason } of missing) assert.match(reason, /with (501|404|500|503)/);
   assert.deepEqual([networkInterfaces, storages], [[], []]);
   assert.equal(system.manufacturer, 'HPE');
 });
 
-test('a drive that cannot be read hides the drives of its controller only', async () => {
+/** One member of each collection that cannot be read, and what is told of the others. */
+const members: [member: string, part: string, left: (inventory: Inventory) => unknown, expected: unknown][] = [
+  ['Processors/CPU1', 'processors', ({ processors }) => processors.map(({ id }) => id), ['CPU2']],
+  [
+    'EthernetInterfaces/NIC1',
+    'network interfaces',
+    ({ networkInterfaces: nics }) => nics.map(({ id }) => id),
+    ['NIC2'],
+  ],
+  ['Storage/RAID', 'storage', ({ storages }) => storages.map(({ name }) => name), ['NVMe']],
+  ['Drives/1', 'drives of RAID', ({ storages }) => storages[0]?.drives.map(({ name }) => name), ['Disk 0']],
+  [
+    'Storage/RAID/Volumes/V1',
+    'volumes of RAID',
+    ({ storages }) => storages[0]?.volumes.map(({ name }) => name),
+    ['V2'],
+  ],
+];
+const spoilings: Record<string, (response: ServerResponse) => void> = {
+  '404': (response) => json(response, 404, {}),
+  '500': (response) => json(response, 500, {}),
+  '501': (response) => json(response, 501, {}),
+  'no JSON': (response) => void response.end('<html>'),
+  'no resource': (response) => json(response, 200, []),
+};
+
+for (const [member, part, left, expected] of members) {
+  for (const [name, spoil] of Object.entries(spoilings)) {
+    for (const expand of [undefined, { NoLinks: true, Levels: true, MaxLevels: 3 }]) {
+      const title = `${member} that answers ${name} hides none of its siblings${expand ? ', where the BMC expands' : ''}`;
+      test(title, async () => {
+        await using desk = await DeskBmc.start(expand === undefined ? {} : { expand });
+        furnish(desk);
+        desk.collection(`${uri}/EthernetInterfaces`, { NIC1: {}, NIC2: {} });
+        desk.collection(`${uri}/Storage`, {
+          RAID: { Name: 'RAID', Drives: [at('Drives/0'), at('Drives/1')], Volumes: at('Storage/RAID/Volumes') },
+          NVMe: { Name: 'NVMe' },
+        });
+        desk.collection(`${uri}/Storage/RAID/Volumes`, { V1: { Name: 'V1' }, V2: { Name: 'V2' } });
+        // What would bring it along fails with it, as on many BMCs.
+        const isSpoiled = (path: string) => path === `${uri}/${member}`;
+        desk.intercept = ({ path }, response) => {
+          const [plain = '', query] = path.split('?');
+          if (query !== undefined) json(response, 500, {});
+          else if (isSpoiled(plain)) spoil(response);
+          return query !== undefined || isSpoiled(plain);
+        };
+        await using bmc = talkTo(desk);
+        const inventory = await readInventory(bmc, uri);
+        assert.deepEqual(left(inventory), expected);
+        assert.partialDeepStrictEqual(inventory.missing, [{ part, path: `${uri}/${member}`, isMember: true }]);
+        assert.equal(inventory.missing.length, 1);
+        assert.match(inventory.missing[0]?.reason ?? '', new RegExp(`${uri}/${member}`));
+      });
+    }
+  }
+}
+
+test('processors of which none can be read are missing as a whole', async () => {
   await using desk = await DeskBmc.start();
   furnish(desk);
-  desk.resources.delete(`${uri}/Drives/1`);
+  for (const id of ['CPU1', 'CPU2']) desk.resources.delete(`${uri}/Processors/${id}`);
   await using bmc = talkTo(desk);
-  const { missing, storages } = await readInventory(bmc, uri);
-  assert.deepEqual(
-    missing.map(({ part }) => part),
-    ['drives of RAID'],
-  );
-  assert.equal(storages[0]?.volumes.length, 1);
+  const { missing } = await readInventory(bmc, uri);
+  assert.partialDeepStrictEqual(missing, [{ part: 'processors', path: `${uri}/Processors`, isMember: false }]);
+});
+
+test('a BMC that is busy amid a collection has not told its members', async () => {
+  await using desk = await DeskBmc.start();
+  furnish(desk);
+  desk.intercept = ({ path }, response) => {
+    if (path === `${uri}/Processors/CPU1`) json(response, 503, {});
+    return path === `${uri}/Processors/CPU1`;
+  };
+  await using bmc = talkTo(desk);
+  const { missing, processors } = await readInventory(bmc, uri);
+  assert.deepEqual(processors, []);
+  assert.partialDeepStrictEqual(missing, [{ part: 'processors', isMember: false }]);
+});
+
+test('controllers that name more drives than any machine has are not asked for them', async () => {
+  await using desk = await DeskBmc.start();
+  furnish(desk);
+  const Drives = Array.from({ length: 10_001 }, (_, index) => at(`Drives/n${index}`));
+  desk.set(`${uri}/Storage/RAID`, { Name: 'RAID', Drives });
+  await using bmc = talkTo(desk);
+  const { missing } = await readInventory(bmc, uri);
+  assert.match(missing[0]?.reason ?? '', /Storage\/RAID: expected at most 10000 drives and volumes .*, found 10001/);
+  assert.ok(!desk.log.some((line) => line.includes('Drives/n')));
+});
+
+test('a Storage that is named and not there leaves the disks of the SimpleStorage', async () => {
+  await using desk = await DeskBmc.start();
+  desk.set(uri, { Storage: at('Storage'), SimpleStorage: at('SimpleStorage') });
+  desk.collection(`${uri}/SimpleStorage`, { '1': { Name: 'AHCI', Devices: [null, { Name: 'sda' }] } });
+  await using bmc = talkTo(desk);
+  const { storages, missing } = await readInventory(bmc, uri);
+  assert.partialDeepStrictEqual(storages, [{ name: 'AHCI', drives: [{ name: 'sda' }] }]);
+  assert.deepEqual(missing, []);
 });
 
 test('older BMCs tell their disks as simple storage', async () => {

@@ -1,11 +1,12 @@
 import type * as z from 'zod';
 import type { Bmc, CallOptions } from './bmc.ts';
 import { readMembers } from './collections.ts';
-import { RedfishError } from './errors.ts';
+import { type MissingPart, PartReader } from './missing.ts';
 import { ethernetInterface, processor } from './schemas.ts';
 import { readStorages, type StorageUnit } from './storages.ts';
 import { readSystemResource, stateOf, type SystemCallOptions, type SystemState } from './systems.ts';
 
+export type { MissingPart } from './missing.ts';
 export type { Drive, StorageUnit, Volume } from './storages.ts';
 
 export interface Processor {
@@ -28,23 +29,15 @@ export interface NetworkInterface {
   readonly speedMbps: number | undefined;
 }
 
-export interface MissingPart {
-  readonly part: string;
-  readonly reason: string;
-}
-
 /** The hardware of a system, as far as the BMC could tell it. How much memory it has, the system itself says. */
 export interface Inventory {
   readonly system: SystemState;
   readonly processors: readonly Processor[];
   readonly storages: readonly StorageUnit[];
   readonly networkInterfaces: readonly NetworkInterface[];
-  /** Parts that could not be read, and why. An empty BMC page is no reason to call the BMC dead. */
+  /** What could not be read, and why, in the order of the paths. An empty BMC page is no reason to call the BMC dead. */
   readonly missing: readonly MissingPart[];
 }
-
-/** Reads one part of the inventory; notes a part that the BMC cannot tell, and then gives what there is instead. */
-export type PartReader = <T>(part: string, read: () => Promise<T[]>) => Promise<T[]>;
 
 export interface InventoryOptions extends SystemCallOptions {
   /** Called with the system itself before its parts are read, which may take long, or fail. */
@@ -60,13 +53,12 @@ export async function readInventory(bmc: Bmc, uri: string, options: InventoryOpt
   const system = stateOf(value, etag, bmc.serviceUuid);
   options.onSystem?.(system);
   const side: CallOptions = { ...options, isSideResource: true };
-  const missing: MissingPart[] = [];
-  const part = partReader(missing);
+  const parts = new PartReader();
   const collection = <S extends z.ZodType>(name: string, path: string | undefined, schema: S) =>
-    part(name, async () => (path === undefined ? [] : readMembers(bmc, path, schema, side)));
+    parts.read(name, path, (at, onUnreadable) => readMembers(bmc, at, schema, { ...side, onUnreadable }));
   const [processors, storages, networkInterfaces] = await Promise.all([
     collection('processors', value.Processors, processor),
-    readStorages(bmc, value, part, side),
+    readStorages(bmc, value, parts, side),
     collection('network interfaces', value.EthernetInterfaces, ethernetInterface),
   ]);
   return {
@@ -74,25 +66,9 @@ export async function readInventory(bmc: Bmc, uri: string, options: InventoryOpt
     processors: processors.map(processorOf),
     storages,
     networkInterfaces: networkInterfaces.map(networkInterfaceOf),
-    missing,
+    missing: parts.missing,
   };
 }
-
-/** What the BMC does not have or does not answer sensibly is noted; what breaks the conversation is thrown. */
-function partReader(missing: MissingPart[]): PartReader {
-  return async (part, read) => {
-    try {
-      return await read();
-    } catch (error) {
-      if (!(error instanceof RedfishError) || !concernsThePartAlone(error)) throw error;
-      missing.push({ part, reason: error.message });
-      return [];
-    }
-  };
-}
-
-const concernsThePartAlone = ({ code }: RedfishError): boolean =>
-  ['NotFound', 'NotSupported', 'BadAnswer', 'HttpError', 'Forbidden', 'Busy'].includes(code);
 
 const processorOf = (item: z.output<typeof processor>, index: number): Processor => ({
   id: item.Id ?? String(index),

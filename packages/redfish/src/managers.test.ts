@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, talkTo } from '../test/desk-bmc.ts';
+import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
 import { findManager, readManagers, resetManager } from './managers.ts';
+import type { Unreadable } from './members.ts';
 
 const managers = '/redfish/v1/Managers';
 const console = { GraphicalConsole: { MaxConcurrentSessions: 4 } };
@@ -35,6 +36,33 @@ test('without a UUID the first manager with a graphical console is meant', async
 
 test('without any graphical console the first manager is meant', async () => {
   assert.equal(await idFound({ b: {}, a: { GraphicalConsole: { MaxConcurrentSessions: 0 } } }, ''), 'a');
+});
+
+/** What is found when the manager `HGX` answers 500. */
+const foundWithout = (members: Record<string, object>, uuid: string | undefined, isTold: boolean) =>
+  withManagers({ HGX: {}, ...members }, async (desk, bmc) => {
+    desk.intercept = ({ path }, response) => {
+      if (path === `${managers}/HGX`) json(response, 500, {});
+      return path === `${managers}/HGX`;
+    };
+    const told: string[] = [];
+    const onUnreadable = ({ path }: Unreadable) => told.push(path);
+    const found = await findManager(bmc, uuid, isTold ? { onUnreadable } : {});
+    return { id: found?.uri.split('/').at(-1), told };
+  });
+
+test('a manager that cannot be read keeps none of the others from being found', async () => {
+  const told = [`${managers}/HGX`];
+  assert.deepEqual(await foundWithout({ BMC: console }, undefined, true), { id: 'BMC', told });
+  assert.deepEqual(await foundWithout({ A: {}, BMC: { UUID: 'u' } }, 'u', true), { id: 'BMC', told });
+  assert.equal((await foundWithout({ BMC: { UUID: 'u' } }, 'u', false)).id, 'BMC');
+});
+
+test('another manager does not stand in for one that cannot be read', async () => {
+  const told = [`${managers}/HGX`];
+  assert.deepEqual(await foundWithout({ A: {} }, undefined, true), { id: undefined, told });
+  assert.deepEqual(await foundWithout({ A: console }, 'u', true), { id: undefined, told });
+  await assert.rejects(foundWithout({ A: console }, 'u', false), { code: 'HttpError', status: 500 });
 });
 
 test('a manager is found by its UUID in any letter case', async () => {

@@ -2,9 +2,10 @@ import type { Bmc, CallOptions } from './bmc.ts';
 import { readMembers } from './collections.ts';
 import { pathOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
+import type { MemberOptions, Unreadable } from './members.ts';
 import { allowedResetTypes, chooseReset } from './resets.ts';
 import { manager, type ManagerResource } from './schemas.ts';
-import { byUri, type PowerState, powerStateOf } from './systems.ts';
+import { byUri, mostSystems, type PowerState, powerStateOf } from './systems.ts';
 
 export interface ManagerInfo {
   /** `@odata.id`. */
@@ -23,26 +24,43 @@ export interface ManagerInfo {
   readonly hasGraphicalConsole: boolean;
 }
 
-/** All managers, in the order of their URIs. */
-export async function readManagers(bmc: Bmc, options: CallOptions = {}): Promise<ManagerInfo[]> {
+/**
+ * The managers, in the order of their URIs. One that cannot be read is left out, and `onUnreadable` is told; if none can, that
+ * fails.
+ */
+export async function readManagers(
+  bmc: Bmc,
+  { onUnreadable = () => undefined, ...options }: MemberOptions = {},
+): Promise<ManagerInfo[]> {
   const root = await bmc.root(options);
-  const resources = await readMembers(bmc, root.Managers ?? '/redfish/v1/Managers', manager, options);
+  const all = { ...options, mostMembers: mostSystems, onUnreadable };
+  const resources = await readMembers(bmc, root.Managers ?? '/redfish/v1/Managers', manager, all);
   return resources.map(infoOf).toSorted((a, b) => byUri(a.uri, b.uri));
 }
 
 /**
  * The manager with the UUID, in any letter case. Without a UUID: the first that has a graphical console, which is the
- * BMC itself rather than an enclosure or a fan controller; failing that the first. Undefined when there is none.
+ * BMC itself rather than an enclosure or a fan controller; failing that the first. Undefined when there is none, or when it may
+ * be one that cannot be read and `onUnreadable` is told of that; without `onUnreadable` that fails.
  */
 export async function findManager(
   bmc: Bmc,
   uuid?: string,
-  options: CallOptions = {},
+  { onUnreadable, ...options }: MemberOptions = {},
 ): Promise<ManagerInfo | undefined> {
-  const managers = await readManagers(bmc, options);
-  if (uuid === undefined || uuid === '')
-    return managers.find(({ hasGraphicalConsole }) => hasGraphicalConsole) ?? managers[0];
-  return managers.find((candidate) => candidate.uuid?.toLowerCase() === uuid.toLowerCase());
+  const unreadable: Unreadable[] = [];
+  const managers = await readManagers(bmc, { ...options, onUnreadable: (each) => unreadable.push(each) });
+  for (const each of unreadable) onUnreadable?.(each);
+  const found = chooseManager(managers, uuid ?? '', unreadable.length === 0);
+  const [first] = unreadable;
+  if (found === undefined && first !== undefined && onUnreadable === undefined) throw first.error;
+  return found;
+}
+
+function chooseManager(managers: readonly ManagerInfo[], uuid: string, areAll: boolean): ManagerInfo | undefined {
+  if (uuid !== '') return managers.find((candidate) => candidate.uuid?.toLowerCase() === uuid.toLowerCase());
+  const withConsole = managers.find(({ hasGraphicalConsole }) => hasGraphicalConsole);
+  return withConsole ?? (areAll ? managers[0] : undefined);
 }
 
 /**

@@ -1,18 +1,27 @@
 import * as z from 'zod';
-import { amount, entries, flag, link, part, text, texts, wholeNumber } from './fields.ts';
+import {
+  amount,
+  anything,
+  entries,
+  flag,
+  link,
+  optionalPart,
+  part,
+  positiveAmount,
+  positiveWholeNumber,
+  text,
+  texts,
+  uri,
+  wholeNumber,
+} from './fields.ts';
 
-/** Redfish resources as far as they are used, with the field names of the standard. */
+/** Redfish resources as far as they are used, with the property names of the standard. Only `@odata.id` is required. */
 
-const uri = z.string();
 const status = part({ State: text, Health: text });
 
-export const collection = z.object({
-  Members: z
-    .array(z.looseObject({ '@odata.id': uri }))
-    .nullish()
-    .transform((members) => members ?? []),
-  'Members@odata.nextLink': text,
-});
+export const collection = z.object({ Members: entries, 'Members@odata.nextLink': text });
+/** A resource that came along with another one, or a link to it. */
+export const reference = z.looseObject({ '@odata.id': uri });
 
 const resetAction = part({
   target: text,
@@ -52,7 +61,7 @@ export const system = z.object({
   IndicatorLED: text,
   LocationIndicatorActive: flag,
   Status: status,
-  MemorySummary: part({ TotalSystemMemoryGiB: amount }),
+  MemorySummary: part({ TotalSystemMemoryGiB: positiveAmount }),
   Boot: boot,
   Processors: link,
   Storage: link,
@@ -66,7 +75,7 @@ export type SystemResource = z.output<typeof system>;
 
 export const bios = z.object({
   ResetBiosToDefaultsPending: flag,
-  Actions: part({ '#Bios.ResetBios': z.looseObject({ target: text }).nullish().catch(undefined) }),
+  Actions: part({ '#Bios.ResetBios': optionalPart({ target: text }) }),
 });
 
 export const task = z.object({ TaskState: text, Messages: entries });
@@ -95,9 +104,9 @@ export const processor = z.object({
   InstructionSet: text,
   Manufacturer: text,
   Model: text,
-  MaxSpeedMHz: wholeNumber,
-  TotalCores: wholeNumber,
-  TotalThreads: wholeNumber,
+  MaxSpeedMHz: positiveWholeNumber,
+  TotalCores: positiveWholeNumber,
+  TotalThreads: positiveWholeNumber,
   Status: status,
 });
 
@@ -120,14 +129,20 @@ export const storage = z.object({
   Name: text,
   Drives: entries,
   /** A link, or the collection itself when it was expanded. */
-  Volumes: z.unknown(),
+  Volumes: anything,
   Status: status,
 });
 export type StorageResource = z.output<typeof storage>;
 
-const device = z.object({ Name: text, Manufacturer: text, Model: text, CapacityBytes: wholeNumber, Status: status });
+export const simpleDevice = z.object({
+  Name: text,
+  Manufacturer: text,
+  Model: text,
+  CapacityBytes: wholeNumber,
+  Status: status,
+});
 
-export const simpleStorage = z.object({ Name: text, Devices: z.array(device).nullish().catch(undefined) });
+export const simpleStorage = z.object({ Name: text, Devices: entries });
 
 export const ethernetInterface = z.object({
   Id: text,

@@ -1,10 +1,16 @@
-import * as z from 'zod';
+import type * as z from 'zod';
+import { parseResource } from './answer.ts';
 import type { Bmc, CallOptions } from './bmc.ts';
-import { isLinkOnly, listMembers, type Members, readExpanded, readMembers, resolveAll } from './collections.ts';
-import type { PartReader } from './inventory.ts';
+import { demandAtMost, listMembers, mostMembers, readExpanded, readMembers } from './collections.ts';
+import { pathOf } from './endpoint.ts';
+import { RedfishError } from './errors.ts';
+import { forEachMember, isLinkOnly, type Member, type MemberOptions, referencesIn, resolveAll } from './members.ts';
+import type { PartReader } from './missing.ts';
 import {
   collection,
   drive,
+  reference,
+  simpleDevice,
   simpleStorage,
   storage,
   type StorageResource,
@@ -43,74 +49,86 @@ const wholeTree = 3;
 const oneController = 2;
 
 /** Storage as far as it can be read. Older BMCs know only SimpleStorage; its devices are drives. */
-export async function readStorages(
+export function readStorages(
   bmc: Bmc,
   { Storage, SimpleStorage }: SystemResource,
-  part: PartReader,
+  parts: PartReader,
   options: CallOptions,
 ): Promise<StorageUnit[]> {
-  const units = await part('storage', () => readControllers(bmc, Storage, part, options));
-  if (units.length > 0 || SimpleStorage === undefined) return units;
-  return part('simple storage', async () =>
-    (await readMembers(bmc, SimpleStorage, simpleStorage, options)).map(simpleUnitOf),
-  );
+  return parts.read('storage', Storage ?? SimpleStorage, async (_path, onUnreadable) => {
+    const controllers = await listControllers(bmc, Storage, SimpleStorage !== undefined, { ...options, onUnreadable });
+    if (controllers.length > 0 || SimpleStorage === undefined)
+      return forEachMember(controllers, onUnreadable, unitReader(bmc, parts, options));
+    return parts.read('simple storage', SimpleStorage, async (path, onUnit) =>
+      (await readMembers(bmc, path, simpleStorage, { ...options, onUnreadable: onUnit })).map(simpleUnitOf),
+    );
+  });
 }
 
-async function readControllers(
+/** Some BMCs with SimpleStorage name a Storage that they do not have. */
+async function listControllers(
   bmc: Bmc,
   path: string | undefined,
-  part: PartReader,
-  options: CallOptions,
-): Promise<StorageUnit[]> {
+  hasSubstitute: boolean,
+  options: MemberOptions,
+): Promise<Member[]> {
   if (path === undefined) return [];
-  const members = await listMembers(bmc, path, options, wholeTree);
-  return Promise.all(
-    members.map(async (member) => unitOf(bmc, await controllerOf(bmc, member, options), part, options)),
-  );
+  try {
+    return await listMembers(bmc, path, { ...options, levels: wholeTree });
+  } catch (error) {
+    const isAbsent = error instanceof RedfishError && (error.code === 'NotFound' || error.code === 'NotSupported');
+    if (hasSubstitute && isAbsent) return [];
+    throw error;
+  }
+}
+
+/** Reads controllers with what hangs on them, all together no more than any machine has. */
+function unitReader(bmc: Bmc, parts: PartReader, options: CallOptions): (member: Member) => Promise<StorageUnit> {
+  let count = 0;
+  const admit = <T>(entries: readonly T[], of: string): readonly T[] => {
+    count += entries.length;
+    demandAtMost(mostMembers, 'drives and volumes of all controllers', count, of);
+    return entries;
+  };
+  return async (member) => {
+    const controller = await controllerOf(bmc, member, options);
+    const path = pathOf(controller['@odata.id']);
+    const name = controller.Name ?? controller.Id;
+    const [drives, volumes] = await Promise.all([
+      parts.read(`drives of ${name ?? path}`, path, async (_path, onUnreadable) => {
+        const links = referencesIn(admit(controller.Drives, path), `${path}#/Drives`, onUnreadable);
+        return resolveAll(bmc, [...links.values()], drive, { ...options, onUnreadable });
+      }),
+      parts.read(`volumes of ${name ?? path}`, path, async (_path, onUnreadable) => {
+        const members = admit(await listVolumes(bmc, controller.Volumes, { ...options, onUnreadable }), path);
+        return resolveAll(bmc, members, volume, { ...options, onUnreadable });
+      }),
+    ]);
+    return { name, drives: drives.map(driveOf), volumes: volumes.map(volumeOf) };
+  };
 }
 
 /** A controller that came without its drives is asked for with them; that is one request instead of one per drive. */
-async function controllerOf(bmc: Bmc, member: Members[number], options: CallOptions): Promise<StorageResource> {
-  const came = isLinkOnly(member) ? undefined : storage.parse(member);
-  const linked = came === undefined ? 2 : membersIn(came.Drives).filter(isLinkOnly).length;
-  return came !== undefined && linked < 2
-    ? came
-    : readExpanded(bmc, member['@odata.id'], storage, options, oneController);
-}
-
-async function unitOf(
-  bmc: Bmc,
-  controller: StorageResource,
-  part: PartReader,
-  options: CallOptions,
-): Promise<StorageUnit> {
-  const name = controller.Name ?? controller.Id;
-  const of = name ?? controller['@odata.id'];
-  const [drives, volumes] = await Promise.all([
-    part(`drives of ${of}`, () => resolveAll(bmc, membersIn(controller.Drives), drive, options)),
-    part(`volumes of ${of}`, () => readVolumes(bmc, controller.Volumes, options)),
-  ]);
-  return { name, drives: drives.map(driveOf), volumes: volumes.map(volumeOf) };
+async function controllerOf(bmc: Bmc, member: Member, options: CallOptions): Promise<StorageResource> {
+  const path = pathOf(member['@odata.id']);
+  const came = isLinkOnly(member) ? undefined : parseResource(storage, member, path);
+  const linked = came?.Drives.filter((entry) => entry instanceof Object && isLinkOnly(entry)).length ?? 2;
+  if (came !== undefined && linked < 2) return came;
+  return (await readExpanded(bmc, path, storage, { ...options, levels: oneController })).value;
 }
 
 /** Volumes are a collection, which came along as a whole, with links to its members, or as a link itself. */
-async function readVolumes(bmc: Bmc, volumes: unknown, options: CallOptions): Promise<z.output<typeof volume>[]> {
-  const { success, data } = reference.safeParse(volumes);
-  if (!success) return [];
-  const came = isLinkOnly(data) ? undefined : collection.parse(data);
-  const isWhole = came?.['Members@odata.nextLink'] === undefined && came?.Members.every((one) => !isLinkOnly(one));
-  return isWhole === true
-    ? resolveAll(bmc, came?.Members ?? [], volume, options)
-    : readMembers(bmc, data['@odata.id'], volume, options);
+async function listVolumes(bmc: Bmc, volumes: unknown, options: MemberOptions): Promise<Member[]> {
+  const { data } = reference.safeParse(volumes);
+  if (data === undefined) return [];
+  const path = pathOf(data['@odata.id']);
+  const came = isLinkOnly(data) ? undefined : parseResource(collection, data, path);
+  const isWhole =
+    came?.['Members@odata.nextLink'] === undefined &&
+    came?.Members.every((entry) => entry instanceof Object && !isLinkOnly(entry)) === true;
+  if (!isWhole) return listMembers(bmc, path, options);
+  return [...referencesIn(came?.Members ?? [], `${path}#/Members`, options.onUnreadable).values()];
 }
-
-const reference = z.looseObject({ '@odata.id': z.string() });
-
-const membersIn = (entries: readonly unknown[]): Members =>
-  entries.flatMap((entry) => {
-    const parsed = reference.safeParse(entry);
-    return parsed.success ? [parsed.data] : [];
-  });
 
 const driveOf = (item: z.output<typeof drive>): Drive => ({
   name: item.Name,
@@ -129,11 +147,13 @@ const volumeOf = (item: z.output<typeof volume>): Volume => ({
   state: item.Status.State,
 });
 
+/** Devices are no resources of their own: one that is no object is none. */
 function simpleUnitOf({ Name, Devices }: z.output<typeof simpleStorage>): StorageUnit {
+  const devices = Devices.flatMap((device) => simpleDevice.safeParse(device).data ?? []);
   return {
     name: Name,
     volumes: [],
-    drives: (Devices ?? []).map((device) => ({
+    drives: devices.map((device) => ({
       name: device.Name,
       mediaType: undefined,
       type: undefined,

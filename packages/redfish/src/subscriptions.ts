@@ -3,7 +3,8 @@ import type { Bmc, CallOptions } from './bmc.ts';
 import { listMembers } from './collections.ts';
 import { pathOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
-import { flag, link, text } from './fields.ts';
+import { flag, link, text, uri } from './fields.ts';
+import { mapFew } from './members.ts';
 
 /** `Event`: alerts as they happen. `MetricReport`: readings now and then. */
 export type EventFormat = 'Event' | 'MetricReport';
@@ -28,7 +29,7 @@ export interface SubscriptionWish {
 }
 
 const eventService = z.object({ ServiceEnabled: flag, Subscriptions: link });
-const subscription = z.object({ '@odata.id': z.string(), Destination: text, Context: text });
+const subscription = z.object({ '@odata.id': uri, Destination: text, Context: text });
 
 /** Nothing here speaks for the health of the BMC: without events everything else still works. */
 const aside = { isSideResource: true, priority: 'telemetry' } as const satisfies CallOptions;
@@ -59,7 +60,7 @@ export async function readSubscriptions(
 ): Promise<Subscription[]> {
   const all = { ...aside, ...options };
   const members = await listMembers(bmc, service.subscriptions, all);
-  const read = members.map(async (member) => {
+  const read = await mapFew(members, async (member) => {
     const known = subscription.safeParse(member);
     if (known.success && known.data.Destination !== undefined) return subscriptionOf(known.data);
     try {
@@ -69,7 +70,7 @@ export async function readSubscriptions(
       throw error;
     }
   });
-  return (await Promise.all(read)).filter((one) => one !== undefined);
+  return read.filter((one) => one !== undefined);
 }
 
 /**

@@ -3,6 +3,7 @@ import { readMembers } from './collections.ts';
 import { pathOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
 import { type Identity, identityOf } from './identity.ts';
+import type { MemberOptions } from './members.ts';
 import { system, type SystemResource } from './schemas.ts';
 
 export type PowerState = 'On' | 'Off' | 'PoweringOn' | 'PoweringOff' | 'Paused' | 'Unknown';
@@ -53,10 +54,20 @@ export interface SystemCallOptions extends CallOptions {
   readonly expectedUuid?: string | undefined;
 }
 
-/** All systems behind the BMC, in the order of their URIs: the order of the collection means nothing. */
-export async function readSystems(bmc: Bmc, options: CallOptions = {}): Promise<SystemSummary[]> {
+/** More than any chassis holds. */
+export const mostSystems = 1_000;
+
+/**
+ * The systems behind the BMC, in the order of their URIs: the order of the collection means nothing. One that cannot be read is
+ * left out, and `onUnreadable` is told; if none can, that fails.
+ */
+export async function readSystems(
+  bmc: Bmc,
+  { onUnreadable = () => undefined, ...options }: MemberOptions = {},
+): Promise<SystemSummary[]> {
   const root = await bmc.root(options);
-  const resources = await readMembers(bmc, root.Systems ?? '/redfish/v1/Systems', system, options);
+  const all = { ...options, mostMembers: mostSystems, onUnreadable };
+  const resources = await readMembers(bmc, root.Systems ?? '/redfish/v1/Systems', system, all);
   const systems = resources
     .map((resource) => summaryOf(resource, bmc.serviceUuid))
     .toSorted((a, b) => byUri(a.uri, b.uri));

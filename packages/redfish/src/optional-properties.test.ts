@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { DeskBmc, talkTo } from '../test/desk-bmc.ts';
+import { resourceTree, systemPath } from '../test/resource-tree.ts';
+import type { Bmc } from './bmc.ts';
+import { readInventory } from './inventory.ts';
+import { readManagers } from './managers.ts';
+import * as resources from './schemas.ts';
+import { serviceRoot } from './service-root.ts';
+import { readSystems } from './systems.ts';
+
+/** The only property that may make a resource unusable: without it nobody can say which resource it is. */
+const required = '@odata.id';
+
+/** What a BMC sends instead of a property that it does not have, or has no value for. */
+const spoilings: Record<string, unknown> = {
+  absent: undefined,
+  null: null,
+  'an empty text': '',
+  'a number': 0,
+  'a list': [null],
+  'an object': {},
+};
+
+type Path = readonly (string | number)[];
+
+/** Every path into a value, that of the value itself left out. */
+function pathsInto(value: unknown): Path[] {
+  if (!(value instanceof Object)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [[name], ...pathsInto(inner).map((path) => [name, ...path])]);
+}
+
+/** A copy in which another value is at the path. */
+function replaced(value: unknown, [name, ...rest]: Path, by: unknown): unknown {
+  if (name === undefined) return by;
+  if (Array.isArray(value))
+    return value.map((each, index) => (String(index) === name ? replaced(each, rest, by) : each));
+  return { ...(value as object), [name]: replaced(Reflect.get(value as object, name), rest, by) };
+}
+
+async function readAll(bmc: Bmc): Promise<Record<string, unknown>> {
+  const { system, missing, ...parts } = await readInventory(bmc, systemPath);
+  const everything = { system, ...parts, systems: await readSystems(bmc), managers: await readManagers(bmc) };
+  return { ...(JSON.parse(JSON.stringify(everything)) as typeof everything), missing };
+}
+
+/** The parts of a result that a resource fills, as far as one can tell by its path. */
+const filledBy: [resource: RegExp, result: RegExp][] = [
+  [/Systems\/1$/, /^system\b|^systems\.0\b/],
+  [/Processors\/CPU1$/, /^processors\.0\b/],
+  [/EthernetInterfaces\/1$/, /^networkInterfaces\.0\b/],
+  [/Storage\/A$/, /^storages\.0\b/],
+  [/Storage\/A\/Drives\/0$/, /^storages\.0\.drives\.0\b/],
+  [/Storage\/A\/Volumes\/1$/, /^storages\.0\.volumes\.0\b/],
+  [/Managers\/1$/, /^managers\.0\b/],
+];
+/** What a link leads to is gone with it. */
+const behindLinks: Readonly<Record<string, RegExp>> = {
+  Processors: /^processors\b/,
+  EthernetInterfaces: /^networkInterfaces\b/,
+  Storage: /^storages\b/,
+};
+
+const leavesOf = (value: unknown) =>
+  new Map(
+    pathsInto(value).flatMap((path) => {
+      const leaf = path.reduce<unknown>((inner, name) => Reflect.get(inner as object, name), value);
+      return leaf instanceof Object ? [] : [[path.join('.'), leaf] as const];
+    }),
+  );
+
+/** Paths of the result at which the two differ. */
+function differences(one: unknown, other: unknown): string[] {
+  const [before, after] = [leavesOf(one), leavesOf(other)];
+  const all = [...new Set([...before.keys(), ...after.keys()])];
+  return all.filter((path) => before.get(path) !== after.get(path));
+}
+
+const expand = { NoLinks: true };
+
+for (const [resource, result] of filledBy) {
+  const at = Object.keys(resourceTree).find((path) => resource.test(path)) ?? assert.fail(`no ${resource}`);
+  for (const [name, value] of [
+    ['absent', undefined],
+    ['null', null],
+  ] as const) {
+    test(`any property of ${at} may be ${name}, and everything else is told as before`, async () => {
+      await using desk = await DeskBmc.start({ expand });
+      for (const [path, each] of Object.entries(resourceTree)) desk.set(path, each);
+      await using bmc = talkTo(desk);
+      const before = await readAll(bmc);
+      assert.deepEqual(before['missing'], []);
+      for (const path of pathsInto(resourceTree[at])) {
+        // What is below a list of references is an entry of its own, see the test of collections.
+        if (path.includes(required) || path[0] === 'Drives') continue;
+        desk.set(at, replaced(resourceTree[at], path, value) as object);
+        const after = await readAll(bmc);
+        const lost = behindLinks[path[0] ?? ''] ?? result;
+        const wrong = differences(before, after).filter((each) => !result.test(each) && !lost.test(each));
+        assert.deepEqual(wrong, [], `${path.join('.')} is ${name}`);
+      }
+    });
+  }
+}
+
+test('the resources of the tree have every property that the schemas know', async () => {
+  const shapes: [z.ZodObject, RegExp][] = [
+    [resources.system, /Systems\/1$/],
+    [resources.manager, /Managers\/1$/],
+    [resources.processor, /CPU1$/],
+    [resources.drive, /Drives\/0$/],
+    [resources.volume, /Volumes\/1$/],
+    [resources.storage, /Storage\/A$/],
+    [resources.ethernetInterface, /EthernetInterfaces\/1$/],
+  ];
+  for (const [{ shape }, resource] of shapes) {
+    const [, found = {}] = Object.entries(resourceTree).find(([path]) => resource.test(path)) ?? [];
+    assert.deepEqual(
+      Object.keys(shape).filter((name) => !(name in found)),
+      required in shape ? [required] : [],
+    );
+  }
+});
+
+test('no schema of the driver requires more than the address of the resource', async () => {
+  const schemas = { ...resources, serviceRoot };
+  const objects = Object.entries(schemas).filter(([, schema]) => schema instanceof z.ZodType);
+  assert.ok(objects.length >= 18, 'the schemas are found');
+  for (const [name, schema] of objects as [string, z.ZodType][]) {
+    const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+    for (const value of Object.values(spoilings)) {
+      const nothing = Object.fromEntries(known.filter((each) => each !== required).map((each) => [each, value]));
+      const result = schema.safeParse({ [required]: '/redfish/v1/x', ...nothing });
+      assert.equal(result.error?.message, undefined, name);
+    }
+    assert.ok(schema.safeParse({ [required]: '/redfish/v1/x' }).success, name);
+  }
+});
+
+test('a resource without its address is refused in one line that names both', async () => {
+  await using desk = await DeskBmc.start();
+  desk.set('/redfish/v1/Systems', { Members: [{ '@odata.id': systemPath }] });
+  desk.resources.set(systemPath, { UUID: 'a' });
+  await using bmc = talkTo(desk);
+  const message = /Systems\/1 with something else than Redfish: property @odata\.id: [^\n{]*$/;
+  await assert.rejects(readInventory(bmc, systemPath), { name: 'RedfishError', code: 'BadAnswer', message });
+  await assert.rejects(readSystems(bmc), { name: 'RedfishError', code: 'BadAnswer', message });
+});
+
+const shapes: [title: string, resource: object, told: object][] = [
+  ['empty texts', { Model: '', SerialNumber: ' ', BiosVersion: '' }, { model: undefined, serialNumber: undefined }],
+  ['no memory', { MemorySummary: { TotalSystemMemoryGiB: 0 } }, { memoryGiB: undefined }],
+  ['a fraction of memory', { MemorySummary: { TotalSystemMemoryGiB: 31.5 } }, { memoryGiB: 31.5 }],
+  ['no Boot and no Actions', { Boot: undefined, Actions: null }, { bootOrder: undefined, resetTypes: undefined }],
+  ['a light that is null', { LocationIndicatorActive: null, IndicatorLED: 'Lit' }, { indicatorLED: 'Lit' }],
+];
+for (const [title, resource, told] of shapes) {
+  test(`a system with ${title} is read`, async () => {
+    await using desk = await DeskBmc.start();
+    desk.set(systemPath, resource);
+    await using bmc = talkTo(desk);
+    assert.partialDeepStrictEqual((await readInventory(bmc, systemPath)).system, told);
+  });
+}
+
+test('names that are null or empty, and numbers that are zero, are as if they were absent', async () => {
+  await using desk = await DeskBmc.start();
+  for (const [path, each] of Object.entries(resourceTree)) desk.set(path, each);
+  desk.set(`${systemPath}/Storage/A`, { ...resourceTree[`${systemPath}/Storage/A`], Name: null, Id: '' });
+  desk.set(`${systemPath}/Storage/A/Drives/0`, { Name: '', Model: null, CapacityBytes: null });
+  desk.set(`${systemPath}/EthernetInterfaces/1`, {
+    Name: '',
+    PermanentMACAddress: '',
+    MACAddress: '02:00:00:00:00:01',
+  });
+  desk.set(`${systemPath}/Processors/CPU1`, { Id: 'CPU1', MaxSpeedMHz: 0, TotalCores: 0, TotalThreads: null });
+  await using bmc = talkTo(desk);
+  const { storages, networkInterfaces, processors, missing } = await readInventory(bmc, systemPath);
+  assert.deepEqual(missing, []);
+  assert.partialDeepStrictEqual(storages[0], {
+    name: undefined,
+    drives: [{ name: undefined, capacityBytes: undefined }],
+  });
+  assert.partialDeepStrictEqual(networkInterfaces[0], { name: undefined, macAddress: '02:00:00:00:00:01' });
+  assert.partialDeepStrictEqual(processors[0], { maxSpeedMHz: undefined, totalCores: undefined });
+});

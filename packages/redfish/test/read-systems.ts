@@ -1,0 +1,18 @@
+import { Bmc, Password } from '../src/bmc.ts';
+import { RedfishError } from '../src/errors.ts';
+import { readManagers } from '../src/managers.ts';
+import { readSystems } from '../src/systems.ts';
+import { wallClock } from './desk-bmc.ts';
+
+/*
+ * Reads systems and managers at once, as the operator does, and prints what came of it. A program of its own, as how much memory
+ * that may take is an option of Node.
+ */
+const credentials = { username: 'root', password: new Password('calvin') };
+const endpoint = { scheme: 'http', host: '127.0.0.1', port: Number(process.argv[2]) } as const;
+await using bmc = new Bmc({ endpoint, credentials, clock: wallClock });
+const wordsOf = (error: unknown): string =>
+  error instanceof RedfishError ? `${error.code} ${error.message}` : `defect: ${String(error)}`;
+const outcomes = await Promise.allSettled([readSystems(bmc), readManagers(bmc)]);
+const told = outcomes.map((each) => (each.status === 'fulfilled' ? `${each.value.length} read` : wordsOf(each.reason)));
+process.stdout.write(`${JSON.stringify({ told, rssMiB: process.resourceUsage().maxRSS / 1_024 })}\n`);
