@@ -90,7 +90,7 @@ export const isLinkOnly = (member: object): boolean =>
  * The BMC answers, and cannot give this one resource. What it says of itself (503, 401, 403) or does not say at all concerns
  * everything; so does an answer of a web server that has no Redfish service behind it (502, 504).
  */
-function concernsOneResource(error: unknown): error is RedfishError {
+export function concernsOneResource(error: unknown): error is RedfishError {
   if (!(error instanceof RedfishError)) return false;
   const { code, status } = error;
   if (code === 'HttpError') return status !== 502 && status !== 504;

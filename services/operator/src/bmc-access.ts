@@ -3,6 +3,7 @@ import type { Clock } from '@metal/kube/clock.ts';
 import { type LoginAnswer, tryLogin } from '@metal/redfish/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
 import { closedError, RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
+import { concernsOneResource } from '@metal/redfish/members.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
 import { Silences } from '@metal/redfish/silences.ts';
 import { TlsContexts } from '@metal/redfish/tls-contexts.ts';
@@ -126,6 +127,11 @@ export class BmcAccess implements AsyncDisposable {
     return this.memory(name, connection);
   }
 
+  /** What the last look at the BMC found, over whichever connection. */
+  observation(name: string): BmcObservation | undefined {
+    return this.#bmcs.get(name)?.observation;
+  }
+
   /** Remembers what a look at the BMC found, unless it is not talked to over this connection any more. */
   saw(name: string, connection: Connection, observation: BmcObservation): void {
     const memory = this.#memoryOver(name, connection);
@@ -164,19 +170,26 @@ export class BmcAccess implements AsyncDisposable {
   }
 
   /**
-   * Talks to a BMC. A failure of the BMC itself is remembered for it, so that its own controller looks at once; the
-   * error is passed on.
+   * Talks to a BMC. A failure of the BMC itself is remembered for it, so that its own controller looks at once, as it does where
+   * it may be that of one system among several; the error is passed on.
    */
   async talk<T>(name: string, connection: Connection, conversation: (bmc: Bmc) => Promise<T>): Promise<T> {
     try {
       return await conversation(this.line(name, connection));
     } catch (error) {
       if (error instanceof RedfishError && isFailureOfTheBmc(error)) {
-        this.failed(name, connection, error);
+        if (this.#mayConcernOneSystem(name, error)) this.#bmcs.get(name)?.distrust();
+        else this.failed(name, connection, error);
         this.learned.emit(name);
       }
       throw error;
     }
+  }
+
+  /** What is asked of one of several systems may fail with that one alone: whether the BMC does, a look at it tells. */
+  #mayConcernOneSystem(name: string, error: RedfishError): boolean {
+    const systems = this.observation(name)?.systems ?? [];
+    return systems.length > 1 && concernsOneResource(error);
   }
 
   /** Remembers that the BMC failed, and when it is worth trying again; unless it is not talked to over this connection any more. */

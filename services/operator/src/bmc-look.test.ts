@@ -5,9 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { handClock } from '@metal/kube/hand-clock.ts';
 import { Password } from '@metal/redfish/bmc.ts';
+import { readSystem } from '@metal/redfish/systems.ts';
 import { BmcAccess } from './bmc-access.ts';
 import { lookAtBmc } from './bmc-look.ts';
 import type { Connection } from './connection.ts';
+import type { BmcObservation } from './observations.ts';
 
 /** A line to a BMC that cuts every connection instead of answering. */
 async function openCutLine() {
@@ -67,4 +69,105 @@ test('a BMC that is left alone before anybody was told why says what failed, and
   assert.equal(await look(), undefined);
   assert.ok(line.requests() > asked);
   assert.deepEqual([failure()?.error.code, failure()?.since], ['Unreachable', first.since]);
+});
+
+const twoBlades: Record<string, object> = {
+  '/redfish/v1/': {},
+  '/redfish/v1/Systems': { Members: [1, 2].map((id) => ({ '@odata.id': `/redfish/v1/Systems/${id}` })) },
+  '/redfish/v1/Systems/1': { UUID: 'a', Model: 'X1' },
+  '/redfish/v1/Systems/2': { UUID: 'b', Model: 'X1' },
+  '/redfish/v1/Managers': { Members: ['BMC', 'HGX'].map((id) => ({ '@odata.id': `/redfish/v1/Managers/${id}` })) },
+  '/redfish/v1/Managers/BMC': { UUID: 'm', GraphicalConsole: { MaxConcurrentSessions: 1 } },
+  '/redfish/v1/Managers/HGX': { UUID: 'h' },
+};
+
+/** A BMC with two systems and two managers, and what of it answers 500. */
+async function openTwoBlades() {
+  const stack = new AsyncDisposableStack();
+  const broken = new Map<string, number>();
+  const server = createServer(({ url = '' }, response) => {
+    const found = twoBlades[url];
+    response.statusCode = broken.get(url) ?? (found === undefined ? 404 : 200);
+    response.end(JSON.stringify(response.statusCode === 200 ? { '@odata.id': url, ...found } : {}));
+  });
+  stack.defer(() => new Promise((resolve) => server.close(() => resolve())));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  // A server that listens on TCP has an address with a port.
+  const { port } = server.address() as AddressInfo;
+  const clock = handClock();
+  const access = stack.use(new BmcAccess({ clock, random: () => 0, callDeadlineMs: 60_000 }));
+  const connection: Connection = {
+    endpoint: { scheme: 'http', host: '127.0.0.1', port, tls: {} },
+    username: 'root',
+    password: new Password('calvin'),
+  };
+  const look = (managerUuid?: string) => lookAtBmc({ access, clock }, 'bmc', connection, { managerUuid });
+  return { access, connection, broken, look, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+const paths = (found: BmcObservation | undefined) => found?.missing?.map(({ path }) => path);
+
+test('a manager that answers 500 does not keep the BMC and its systems from being seen', async () => {
+  await using rack = await openTwoBlades();
+  rack.broken.set('/redfish/v1/Managers/HGX', 500);
+  const found = await rack.look();
+  assert.deepEqual([found?.manager?.uuid, found?.systems.length], ['m', 2]);
+  assert.deepEqual(paths(found), ['/redfish/v1/Managers/HGX']);
+  assert.equal(rack.access.memory('bmc', rack.connection).failure, undefined);
+});
+
+test('a system and a manager that answer 500 are what they were, and the others are seen', async () => {
+  await using rack = await openTwoBlades();
+  await rack.look('m');
+  rack.broken.set('/redfish/v1/Systems/2', 500).set('/redfish/v1/Managers/BMC', 500);
+  const found = await rack.look('m');
+  assert.deepEqual(
+    found?.systems.map(({ uuid }) => uuid),
+    ['a', 'b'],
+  );
+  assert.equal(found?.manager?.uuid, 'm');
+  assert.deepEqual(paths(found), ['/redfish/v1/Managers/BMC', '/redfish/v1/Systems/2']);
+  assert.deepEqual(rack.access.reporters('b'), ['bmc'], 'no other BMC may take it for its own');
+  rack.broken.clear();
+  assert.deepEqual(paths(await rack.look('m')), []);
+});
+
+test('a machine that is seen in another place is not also where it cannot be seen', async () => {
+  await using rack = await openTwoBlades();
+  await rack.look();
+  rack.broken.set('/redfish/v1/Systems/2', 500);
+  twoBlades['/redfish/v1/Systems/1'] = { UUID: 'b' };
+  const found = await rack.look();
+  twoBlades['/redfish/v1/Systems/1'] = { UUID: 'a', Model: 'X1' };
+  assert.deepEqual(
+    found?.systems.map(({ uri, uuid }) => `${uri} ${uuid}`),
+    ['/redfish/v1/Systems/1 b'],
+  );
+});
+
+for (const status of [500, 503]) {
+  test(`a BMC of which everything answers ${status} fails as a whole`, async () => {
+    await using rack = await openTwoBlades();
+    await rack.look();
+    for (const path of Object.keys(twoBlades)) rack.broken.set(path, status);
+    assert.equal(await rack.look(), undefined);
+    const { failure, observation } = rack.access.memory('bmc', rack.connection);
+    assert.equal(failure?.error.status, status);
+    assert.deepEqual(observation?.missing, []);
+  });
+}
+
+test('what fails at one of several systems makes the BMC looked at, and is no failure of the BMC', async () => {
+  await using rack = await openTwoBlades();
+  const { access, connection } = rack;
+  const learned: string[] = [];
+  using _listener = access.learned.on((name) => learned.push(name));
+  await rack.look();
+  const readTwo = () => access.talk('bmc', connection, (bmc) => readSystem(bmc, '/redfish/v1/Systems/2'));
+  rack.broken.set('/redfish/v1/Systems/2', 500);
+  await assert.rejects(readTwo, { status: 500 });
+  const { failure, observation } = access.memory('bmc', connection);
+  assert.deepEqual([failure, observation?.at, learned], [undefined, 0, ['bmc']]);
+  rack.broken.set('/redfish/v1/Systems/2', 503);
+  await assert.rejects(readTwo, { status: 503 });
+  assert.equal(access.memory('bmc', connection).failure?.error.status, 503, 'that is said of the whole BMC');
 });

@@ -1,7 +1,9 @@
 import type { Clock } from '@metal/kube/clock.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import { findManager } from '@metal/redfish/managers.ts';
-import { readSystems } from '@metal/redfish/systems.ts';
+import type { OnUnreadable } from '@metal/redfish/members.ts';
+import { type MissingPart, missingMember } from '@metal/redfish/missing.ts';
+import { byUri, readSystems } from '@metal/redfish/systems.ts';
 import type { BmcAccess } from './bmc-access.ts';
 import type { Connection } from './connection.ts';
 import type { BmcObservation } from './observations.ts';
@@ -10,6 +12,17 @@ export interface LookOptions {
   /** Where it stands what the manager is: its UUID. */
   readonly managerUuid?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What cannot be read now is as it was seen last; a system that is seen in another place is there and nowhere else. */
+function withLastKnown(now: BmcObservation, before: BmcObservation | undefined): BmcObservation {
+  const missing = (now.missing ?? []).toSorted((a, b) => byUri(a.path, b.path));
+  const isMissing = (uri: string): boolean => missing.some(({ path }) => path === uri);
+  const seen = new Set(now.systems.map(({ uuid }) => uuid));
+  const kept = before?.systems.filter(({ uri, uuid }) => isMissing(uri) && !seen.has(uuid)) ?? [];
+  const lost = before?.manager !== undefined && isMissing(before.manager.uri) ? before.manager : undefined;
+  const systems = [...now.systems, ...kept].toSorted((a, b) => byUri(a.uri, b.uri));
+  return { at: now.at, manager: now.manager ?? lost, systems, missing };
 }
 
 /**
@@ -26,11 +39,17 @@ export async function lookAtBmc(
   const at = clock.now();
   try {
     const bmc = access.line(name, connection);
+    const missing: MissingPart[] = [];
+    const note =
+      (part: string): OnUnreadable =>
+      (unreadable) =>
+        missing.push(missingMember(part, unreadable));
     const [manager, systems] = await Promise.all([
-      findManager(bmc, managerUuid, { signal }),
-      readSystems(bmc, { signal }),
+      findManager(bmc, managerUuid, { signal, onUnreadable: note('managers') }),
+      readSystems(bmc, { signal, onUnreadable: note('systems') }),
     ]);
-    const observation = { at, manager, systems };
+    const before = access.memory(name, connection).observation;
+    const observation = withLastKnown({ at, manager, systems, missing }, before);
     access.saw(name, connection, observation);
     return observation;
   } catch (error) {

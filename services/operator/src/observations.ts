@@ -1,6 +1,7 @@
 import type { BiosResetState } from '@metal/redfish/bios.ts';
 import { RedfishError, whatFailed } from '@metal/redfish/errors.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
+import type { MissingPart } from '@metal/redfish/missing.ts';
 import type { ManagerInfo } from '@metal/redfish/managers.ts';
 import type { PowerState, SystemState, SystemSummary } from '@metal/redfish/systems.ts';
 import { type Connection, isSameConnection } from './connection.ts';
@@ -10,7 +11,10 @@ import { isSameLogin, type Login, type RejectedLogin } from './rejected-login.ts
 export interface BmcObservation {
   readonly at: number;
   readonly manager: ManagerInfo | undefined;
+  /** With those that were seen before and cannot be read now. */
   readonly systems: readonly SystemSummary[];
+  /** Systems and managers that cannot be read, while others can. */
+  readonly missing?: readonly MissingPart[] | undefined;
 }
 
 export interface BmcFailure {

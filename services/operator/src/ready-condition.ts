@@ -36,7 +36,7 @@ function sinceOf(object: KubeObject, reason: string): string | undefined {
   return /\(since (\S+)\)$/.exec(before.message)?.[1];
 }
 
-function conditionsOf(object: KubeObject): readonly Condition[] {
+export function conditionsOf(object: KubeObject): readonly Condition[] {
   const status = 'status' in object ? object.status : undefined;
   if (typeof status !== 'object' || status === null || !('conditions' in status)) return [];
   // Every kind whose controller reports conditions has them in this shape.

@@ -123,6 +123,13 @@ const resetReasons = {
 
 /** What becomes of the systems behind the BMC. */
 const systemReasons = {
+  ResourcesUnreadable: {
+    meaning:
+      'The BMC answers, but cannot give some of its systems or managers. What is known of them is what was read last; the others go on.',
+    remedy:
+      'Look at the resource that the message names, and update the firmware of the BMC or restart it. It is read again at each look.',
+  },
+  AllResourcesRead: { meaning: 'All systems and managers could be read, after they once could not.', remedy: itself },
   AllSystemsKnown: { meaning: 'Every system behind the BMC has its Server.', remedy: 'Nothing.' },
   SystemWithoutUUID: {
     meaning: 'A system reports no UUID and nothing that one could be derived from.',

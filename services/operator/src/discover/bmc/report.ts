@@ -2,6 +2,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { separatedMacAddress } from '../../mac-address.ts';
 import { condition, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
+import { inventoryCondition } from '../../unreadable.ts';
 import type { BmcFacts, BmcPhase } from './facts.ts';
 import { isResetting, lastResetTimeOf, resetCondition, resetFieldOf } from './reset-report.ts';
 
@@ -22,6 +23,7 @@ export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>)
       readyCondition(bmc, outcome, connected),
       ...resetCondition(bmc, facts, outcome),
       ...systemsCondition(bmc, facts),
+      ...inventoryCondition(bmc, missingOf(facts)),
     ],
   };
 }
@@ -42,6 +44,8 @@ function managerFields({ status }: BMC, { observation }: BmcFacts): Record<strin
     powerState: manager === undefined ? status?.powerState : manager.powerState,
   };
 }
+
+const missingOf = ({ observation }: BmcFacts) => observation && (observation.missing ?? []);
 
 function systemsCondition(bmc: BMC, { observation, refusal }: BmcFacts): ReportedCondition[] {
   if (observation === undefined) return [];

@@ -14,6 +14,7 @@ import { comparesAlike, othersThan } from '@metal/api/wire/duplicate-servers.ts'
 import { keyOf } from '@metal/kube/kind.ts';
 import { keyOfServer } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
+import { inventorySaid } from '../../unreadable.ts';
 import { serverActions } from './actions.ts';
 import { isAboutQueue, nextInQueue, wakesInQueue } from './cleanup-queue.ts';
 import { sameUuidAs } from './duplicate-facts.ts';
@@ -122,6 +123,10 @@ function phaseOfServer({ status }: Server): ServerPhase {
 
 const isPhase = (state: string): state is ServerPhase => phases.has(state);
 
+/** Whether the BMC answers, how it is reached, and which of its systems it cannot give. */
 function isAboutReachability(before: BMC | undefined, after: BMC | undefined): boolean {
-  return before?.status?.state !== after?.status?.state || before?.metadata.generation !== after?.metadata.generation;
+  const seen = [before, after].map(
+    (bmc) => bmc && [bmc.status?.state, bmc.metadata.generation, inventorySaid(bmc)].join(' '),
+  );
+  return seen[0] !== seen[1];
 }

@@ -14,6 +14,7 @@ import type { SystemState } from '@metal/redfish/systems.ts';
 import { evictionOf } from '../../claimability.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
+import { wasIncomplete } from '../../unreadable.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
 import { type ClaimFacts, claimFacts } from './claim-facts.ts';
 import { cleanupFailure } from './cleanup.ts';
@@ -98,6 +99,8 @@ export interface ServerFacts extends BmcFacts, PowerFacts {
   readonly duplicate: DuplicateFacts | undefined;
   /** What this process has read of the hardware and the status does not say yet. */
   readonly hardware: Inventory | undefined;
+  /** The last reading of the hardware left something out. */
+  readonly hardwareIncomplete: boolean;
   readonly hardwareSeenMsAgo: number | undefined;
   readonly led: string | undefined;
   /** What the BMC can be told to boot from once; undefined where it does not say. */
@@ -175,12 +178,13 @@ export function readServerFacts(
   const operation = operationFacts(server, memory);
   const discovery = discoveryFacts(server, operation, context, now);
   const cleanup = cleanupFacts(server, { memory, context, now });
-  const hardware = hardwareToTell(server, memory);
+  const hardware = hardwareToTell(server, memory, discovery.inventory?.spec.report);
   return {
     ...machine,
     ...power,
     duplicate: duplicateFacts(server, memory, caches.servers),
     hardware,
+    hardwareIncomplete: hardware === undefined ? wasIncomplete(server) : hardware.missing.length > 0,
     hardwareSeenMsAgo: memory.inventory === undefined ? undefined : now - memory.inventory.at,
     led: memory.state?.value.indicatorLED,
     bootTargets: memory.state?.value.override.targets,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import type { Inventory } from '@metal/redfish/inventory.ts';
+import type { Inventory, MissingPart } from '@metal/redfish/inventory.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
 import { SystemMemory } from '../../observations.ts';
-import { hardwareFields, hardwareToTell, networkInterfacesOfBmc } from './hardware.ts';
+import { hardwareFields, hardwareToTell, networkInterfacesBefore } from './hardware.ts';
+import { inventoryCondition } from '../../unreadable.ts';
 import { calmServer } from './phases.rows.ts';
 
 const at = 1_000;
@@ -34,7 +35,8 @@ function told(server: Server, read: Inventory): Server {
   const status = {
     state: 'Initial',
     ...hardwareFields(server, facts),
-    networkInterfaces: server.status?.networkInterfaces ?? networkInterfacesOfBmc(facts),
+    networkInterfaces: networkInterfacesBefore(server, facts),
+    conditions: inventoryCondition(server, read.missing),
   };
   return serverWith(JSON.parse(JSON.stringify(status)) as Server['status']);
 }
@@ -92,4 +94,83 @@ test('a BMC that tells nothing of the machine has told that', () => {
   const server = told(serverWith(), nothing);
   assert.equal(hardwareToTell(server, memory), undefined);
   assert.deepEqual(server.status?.processors, [], 'by which it is known to have been read');
+});
+
+const member = (part: string, path: string): MissingPart => ({
+  part,
+  path,
+  isMember: true,
+  code: 'HttpError',
+  status: 500,
+  reason: 'broken',
+});
+const whole = (part: string, path: string): MissingPart => ({ ...member(part, path), isMember: false });
+const drives = (...names: string[]) => names.map((name) => ({ ...drive, name, model: 'Z', state: 'Enabled' }));
+const unit = (name: string, ...disks: string[]) => ({ name, drives: drives(...disks), volumes: [] });
+const cpus = (...ids: string[]) => hardware.processors.flatMap((one) => ids.map((id) => ({ ...one, id })));
+const full: Inventory = {
+  ...hardware,
+  processors: cpus('1', '2', '3'),
+  storages: [unit('A', 'a0', 'a1'), unit('B', 'b0', 'b1')],
+};
+const namesIn = ({ status }: Server) => ({
+  processors: status?.processors?.map(({ id }) => id).join(),
+  storages: status?.storages?.map(({ name, drives: disks }) => `${name}: ${disks?.map((disk) => disk.name).join()}`),
+});
+const all = { processors: '1,2,3', storages: ['A: a0,a1', 'B: b0,b1'] };
+
+const unread: [what: string, read: Partial<Inventory>, told: ReturnType<typeof namesIn>][] = [
+  ['one processor', { processors: cpus('1', '3'), missing: [member('processors', '/2')] }, all],
+  ['all processors', { processors: [], missing: [whole('processors', '/')] }, all],
+  ['a controller', { storages: [unit('B', 'b0', 'b1')], missing: [member('storage', '/A')] }, all],
+  ['all controllers', { storages: [], missing: [whole('storage', '/')] }, all],
+  ['the simple storage', { storages: [], missing: [whole('simple storage', '/')] }, all],
+  ['a drive', { storages: [unit('A', 'a1'), unit('B', 'b0', 'b1')], missing: [member('drives of A', '/A/0')] }, all],
+  [
+    'the drives of one controller, while one of another was pulled,',
+    { storages: [unit('A'), unit('B', 'b1')], missing: [whole('drives of A', '/A')] },
+    { ...all, storages: ['A: a0,a1', 'B: b1'] },
+  ],
+  [
+    'one of two drives, while the other was exchanged,',
+    { storages: [unit('A', 'new'), unit('B', 'b0', 'b1')], missing: [member('drives of A', '/A/1')] },
+    { ...all, storages: ['A: a0,new', 'B: b0,b1'] },
+  ],
+];
+for (const [what, read, expected] of unread) {
+  test(`${what} that cannot be read: the rest is told, and what is missing stays as it was`, () => {
+    const before = told(serverWith(), full);
+    assert.deepEqual(namesIn(before), all);
+    const value = { ...full, ...read };
+    const memory = memoryOf(value);
+    assert.equal(hardwareToTell(before, memory), value, 'that something is missing is not said yet');
+    const after = told(before, value);
+    assert.deepEqual(namesIn(after), expected);
+    assert.equal(after.status?.conditions?.[0]?.status, 'False');
+    assert.equal(hardwareToTell(after, memory), undefined, 'now it is');
+    assert.deepEqual(told(after, value).status, after.status, 'and stays the same');
+    assert.deepEqual(namesIn(told(after, full)), all);
+  });
+}
+
+test('what could never be read is not told, and comes with the first reading that has it', () => {
+  const missing = [member('processors', '/2'), member('network interfaces', '/nic2')];
+  const first = told(serverWith(), { ...full, processors: cpus('1', '3'), missing });
+  assert.equal(namesIn(first).processors, '1,3');
+  const nic = { ...card, id: 'NIC2', macAddress: '02:00:00:00:00:02' };
+  const second = told(first, { ...full, networkInterfaces: [card, nic] });
+  assert.equal(namesIn(second).processors, '1,2,3');
+  assert.deepEqual(
+    second.status?.networkInterfaces?.map(({ name }) => name),
+    ['NIC1', 'NIC2'],
+  );
+  assert.partialDeepStrictEqual(second.status?.conditions, [{ type: 'InventoryComplete', status: 'True' }]);
+});
+
+test('a fraction of memory is told as it is', () => {
+  const of = (memoryGiB: number) => told(serverWith(), { ...hardware, system: { memoryGiB } as SystemState });
+  assert.deepEqual(
+    [of(31.5), of(64)].map(({ status }) => status?.totalSystemMemory),
+    ['32256Mi', '64Gi'],
+  );
 });

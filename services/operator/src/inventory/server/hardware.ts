@@ -3,7 +3,9 @@ import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import { isSameJson } from '@metal/kube/status.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
 import type { SystemMemory } from '../../observations.ts';
+import { isInventorySaid, wasIncomplete } from '../../unreadable.ts';
 import type { ServerFacts } from './facts.ts';
+import { keepUnread } from './kept-hardware.ts';
 
 type Status = NonNullable<Server['status']>;
 
@@ -11,11 +13,18 @@ type Status = NonNullable<Server['status']>;
  * What was read of the hardware and the status does not say yet. What it says is forgotten, as it is 6 to 18 kB for each server;
  * when it was read is not.
  */
-export function hardwareToTell({ status }: Server, memory: Pick<SystemMemory, 'inventory'>): Inventory | undefined {
+export function hardwareToTell(
+  server: Server,
+  memory: Pick<SystemMemory, 'inventory'>,
+  report?: ProbeReport,
+): Inventory | undefined {
+  const { status } = server;
   const { value, at } = memory.inventory ?? {};
   if (value === undefined || at === undefined) return undefined;
-  const networkInterfaces = status?.networkInterfaces ?? networkInterfacesOfBmc({ hardware: value });
-  if (!isSameJson(status, { ...status, ...fieldsOf(value), networkInterfaces })) return value;
+  const networkInterfaces =
+    report === undefined ? networkInterfacesBefore(server, { hardware: value }) : status?.networkInterfaces;
+  const told = { ...status, ...fieldsOf(value, status), networkInterfaces };
+  if (!isSameJson(status, told) || !isInventorySaid(server, value.missing)) return value;
   memory.inventory = { at };
   return undefined;
 }
@@ -37,10 +46,12 @@ export function hardwareFields({ status }: Server, { hardware, led, bootTargets 
     storages: status?.storages,
     ...seen,
   };
-  return hardware === undefined ? kept : { ...kept, ...fieldsOf(hardware), ...seen };
+  return hardware === undefined ? kept : { ...kept, ...fieldsOf(hardware, status), ...seen };
 }
 
-function fieldsOf({ system, processors, storages }: Inventory): Partial<Status> {
+/** Of a machine: what could not be read of it stays as it is in the status. */
+function fieldsOf(inventory: Inventory, before: Status | undefined): Partial<Status> {
+  const { system } = inventory;
   return {
     manufacturer: system.manufacturer,
     model: system.model,
@@ -48,7 +59,13 @@ function fieldsOf({ system, processors, storages }: Inventory): Partial<Status> 
     serialNumber: system.serialNumber,
     biosVersion: system.biosVersion,
     totalSystemMemory:
-      system.memoryGiB === undefined ? undefined : binaryQuantity(Math.round(system.memoryGiB) * 2 ** 30),
+      system.memoryGiB === undefined ? undefined : binaryQuantity(Math.round(system.memoryGiB * 2 ** 10) * 2 ** 20),
+    ...keepUnread(partsOf(inventory), inventory.missing, before),
+  };
+}
+
+function partsOf({ processors, storages }: Inventory): Pick<Status, 'processors' | 'storages'> {
+  return {
     processors: processors.map(
       ({ id, type, architecture, instructionSet, manufacturer, model, maxSpeedMHz, totalCores, totalThreads }) => ({
         id,
@@ -85,8 +102,23 @@ export function binaryQuantity(bytes: number): string {
   return `${value}${suffixes[step]}`;
 }
 
-/** Before the first report: what DHCP and the boot service know the machine by. */
-export function networkInterfacesOfBmc({ hardware }: Pick<ServerFacts, 'hardware'>): Status['networkInterfaces'] {
+/**
+ * Before the first report of the probe: as they were told, and those that could not be read when they were. None that are known
+ * is taken away: DHCP and the boot service may be at work for it.
+ */
+export function networkInterfacesBefore(
+  server: Server,
+  facts: Pick<ServerFacts, 'hardware'>,
+): Status['networkInterfaces'] {
+  const known = server.status?.networkInterfaces;
+  const cards = networkInterfacesOfBmc(facts);
+  if (known === undefined || cards === undefined || !wasIncomplete(server)) return known ?? cards;
+  const addresses = new Set(known.map(({ macAddress }) => macAddress));
+  return [...known, ...cards.filter(({ macAddress }) => !addresses.has(macAddress))];
+}
+
+/** What DHCP and the boot service know the machine by. */
+function networkInterfacesOfBmc({ hardware }: Pick<ServerFacts, 'hardware'>): Status['networkInterfaces'] {
   const cards = hardware?.networkInterfaces.flatMap(({ id, name, macAddress }) =>
     macAddress === undefined ? [] : [{ name: name ?? id ?? macAddress, macAddress }],
   );

@@ -19,7 +19,7 @@ const server: Server = {
   apiVersion,
   kind: 'Server',
   metadata: { name: 'one', uid: 'one' },
-  spec: { systemUUID: 'a', bmcRef: { name: 'bmc' } },
+  spec: { systemUUID: 'a', systemURI: '/redfish/v1/Systems/1', bmcRef: { name: 'bmc' } },
 };
 // Of a look only the power is of interest here.
 const look = (powerState: 'On' | 'Off') => ({ powerState }) as SystemState;
@@ -61,6 +61,7 @@ function behindReadyBmc() {
   const memory = context.access.system('one');
   return {
     memory,
+    access: context.access,
     hasAddress,
     hasPassword,
     sees: (powerState: 'On' | 'Off') => memory.saw(look(powerState), now),
@@ -99,6 +100,29 @@ for (const [what, change] of otherWays) {
     assert.deepEqual([rack.facts().power, rack.facts().powerSeenMsAgo], ['Off', 0]);
   });
 }
+
+test('a server whose system its BMC cannot give is held still and says so, until the BMC gives it again', () => {
+  const rack = behindReadyBmc();
+  const { connection } = rack.facts();
+  assert.ok(connection);
+  rack.access.memory('bmc', connection);
+  const lost = { part: 'systems', isMember: true, code: 'HttpError', status: 500, reason: 'broken' } as const;
+  const sees = (...paths: string[]) =>
+    rack.access.saw('bmc', connection, {
+      at: 0,
+      manager: undefined,
+      systems: [],
+      missing: paths.map((path) => ({ ...lost, path })),
+    });
+  sees('/redfish/v1/Systems/2');
+  assert.equal(rack.facts().bmc.answers, true, 'another one');
+  sees('/redfish/v1/Systems/1', '/redfish/v1/Systems/2');
+  const { answers, exists, reason, message } = rack.facts().bmc;
+  assert.deepEqual([answers, exists, reason], [false, true, 'SystemUnreadable']);
+  assert.match(message, /^BMC "bmc" answers, but cannot give this system \(500\)/);
+  sees();
+  assert.equal(rack.facts().bmc.answers, true);
+});
 
 test('an address that is gone for a while and comes back leads to the same machine', () => {
   const rack = behindReadyBmc();

@@ -65,7 +65,18 @@ export function bmcFacts(server: Server, context: Surroundings): BmcFacts {
 
 function wayToMachine(server: Server, context: Surroundings): BmcFacts {
   const bmcName = server.spec.bmcRef?.name ?? '';
-  return bmcName === '' ? wayToInlineBmc(server, context) : wayToBmc(bmcName, context);
+  if (bmcName === '') return wayToInlineBmc(server, context);
+  const way = wayToBmc(bmcName, context);
+  return way.bmc.answers ? { ...way, bmc: unreadableSystem(server, bmcName, context) ?? way.bmc } : way;
+}
+
+/** The BMC gives other systems, and not this one: nothing is asked of it until a look at the BMC finds it again. */
+function unreadableSystem({ spec }: Server, bmcName: string, { access }: Surroundings): BmcFacts['bmc'] | undefined {
+  const missing = access.observation(bmcName)?.missing ?? [];
+  const found = missing.find(({ path }) => path === spec.systemURI);
+  if (found === undefined) return undefined;
+  const message = `BMC "${bmcName}" answers, but cannot give this system (${found.status ?? found.code}); the server is left as it is until it can`;
+  return { answers: false, exists: true, reason: 'SystemUnreadable', message };
 }
 
 function wayToInlineBmc(server: Server, context: Surroundings): BmcFacts {

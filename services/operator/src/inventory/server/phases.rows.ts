@@ -55,6 +55,7 @@ export const calmServer: ServerFacts = {
   powerForMs: minutes(10),
   powerCause: 'asked',
   hardware: undefined,
+  hardwareIncomplete: false,
   hardwareSeenMsAgo: undefined,
   led: undefined,
   bootTargets: undefined,

@@ -77,6 +77,30 @@ const lines: Line[] = [
   ],
   ['a failed server is switched off', 'Error', { discoveryAttempts: 5, power: 'On' }, 'act powerOff'],
   ['a running server is looked at now and then', 'Initial', { power: 'On', nextLookInMs: 0 }, 'act observe'],
+  [
+    'hardware that could not be read is read again with a later look',
+    'Initial',
+    { power: 'On', nextLookInMs: 0, hardwareIncomplete: true, hardwareSeenMsAgo: minutes(15) },
+    'act readInventory',
+  ],
+  [
+    'also by a process that has not read it itself',
+    'Initial',
+    { power: 'On', nextLookInMs: 0, hardwareIncomplete: true },
+    'act readInventory',
+  ],
+  [
+    'but not with each look',
+    'Initial',
+    { power: 'On', nextLookInMs: 0, hardwareIncomplete: true, hardwareSeenMsAgo: minutes(14) },
+    'act observe',
+  ],
+  [
+    'a server whose system alone cannot be read is left as it is',
+    'Initial',
+    { power: 'On', bmc: { answers: false, exists: true, reason: 'SystemUnreadable', message: 'broken' } },
+    'wait SystemUnreadable',
+  ],
   ['Error waits for a person', 'Error', { discoveryAttempts: 5 }, 'wait DiscoveryFailed'],
   ['a claimed server is never discovered', 'Initial', { claim: held }, 'go Reserved'],
   [

@@ -110,9 +110,15 @@ function settingsStep(name: ServerPhase, server: ServerFacts): Step | undefined 
   return act('setBootOrder', 'BootOrderWanted', bootOrder.wish);
 }
 
+/** What could not be read is tried again now and then, also by a process that has not read it itself. */
+const incompleteForMs = minutes(15);
+
+const isToBeReadAgain = ({ hardwareIncomplete, hardwareSeenMsAgo = incompleteForMs }: ServerFacts): boolean =>
+  hardwareIncomplete && hardwareSeenMsAgo >= incompleteForMs;
+
 /** At rest, a machine is still looked at now and then. */
 export function lookOrWait(server: ServerFacts, reason: ServerReason, message: string): Step {
   if (!server.bmc.answers) return wait(minutes(10), reason, message);
-  if (server.nextLookInMs <= 0) return act('observe', 'PeriodicLook');
+  if (server.nextLookInMs <= 0) return act(isToBeReadAgain(server) ? 'readInventory' : 'observe', 'PeriodicLook');
   return wait(Math.max(server.nextLookInMs, seconds(1)), reason, message);
 }

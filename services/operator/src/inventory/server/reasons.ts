@@ -39,6 +39,11 @@ export const serverReasons = {
     meaning: 'The BMC exists but does not answer us; its own condition Ready says why.',
     remedy: 'Look at the conditions of the BMC; the server goes on as soon as the BMC is Ready.',
   },
+  SystemUnreadable: {
+    meaning: 'The BMC answers, but cannot give the system of this server, while it gives others.',
+    remedy:
+      'Look at the firmware of the BMC and at the machine; the server goes on as soon as its system can be read. The condition InventoryComplete of the BMC names what cannot be read.',
+  },
   BMCNotUsable: {
     meaning:
       'The server has neither a usable spec.bmc nor a spec.bmcRef: the address, the secret or its keys are missing.',
@@ -364,6 +369,17 @@ export const serverReasons = {
   RefusedByBMC: {
     meaning: 'The BMC does not take the setting; it is not sent again until the wish changes.',
     remedy: 'Correct the wish in the spec as the message says.',
+  },
+
+  ResourcesUnreadable: {
+    meaning:
+      'The BMC answers, but cannot give some of the resources that it lists. What is known of them is what was read last.',
+    remedy:
+      'Look at the resource that the message names, and update the firmware of the BMC or restart it. It is read again now and then.',
+  },
+  AllResourcesRead: {
+    meaning: 'Everything that the BMC lists could be read, after it once could not.',
+    remedy: nothing,
   },
 
   // The end.

@@ -2,9 +2,10 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { condition, type Explanation, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import { ifPutRightAtTheBmc } from '../../rejected-login.ts';
+import { inventoryCondition } from '../../unreadable.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
 import { cleanupStatus } from './cleanup-report.ts';
-import { hardwareFields, networkInterfacesOf, networkInterfacesOfBmc } from './hardware.ts';
+import { hardwareFields, networkInterfacesBefore, networkInterfacesOf } from './hardware.ts';
 import type { SettingFacts } from './wish-facts.ts';
 
 /** Decisions that stand for "as it should be": the machine is what its claim, or the lack of one, asks for. */
@@ -22,7 +23,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       ...hardwareFields(server, facts),
       networkInterfaces:
         facts.inventory === undefined
-          ? (server.status?.networkInterfaces ?? networkInterfacesOfBmc(facts))
+          ? networkInterfacesBefore(server, facts)
           : networkInterfacesOf(facts.inventory.spec.report),
       powerState: facts.powerSeenMsAgo === undefined ? server.status?.powerState : facts.power,
       state: outcome.phase,
@@ -40,6 +41,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       readyCondition(server, outcome, settledAs(outcome)),
       reachableCondition(server, facts),
       discoveredCondition(server, facts, outcome.phase),
+      ...inventoryCondition(server, facts.hardware?.missing),
       ...powerConditions(server, facts),
       ...settingConditions(server, facts),
       ...uniqueCondition(server, facts),
