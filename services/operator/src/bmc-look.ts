@@ -35,7 +35,8 @@ export async function lookAtBmc(
   connection: Connection,
   { managerUuid, signal }: LookOptions = {},
 ): Promise<BmcObservation | undefined> {
-  access.memory(name, connection).triedAt = clock.now();
+  const memory = access.memory(name, connection);
+  memory.triedAt = clock.now();
   const at = clock.now();
   try {
     const bmc = access.line(name, connection);
@@ -48,8 +49,7 @@ export async function lookAtBmc(
       findManager(bmc, managerUuid, { signal, onUnreadable: note('managers') }),
       readSystems(bmc, { signal, onUnreadable: note('systems') }),
     ]);
-    const before = access.memory(name, connection).observation;
-    const observation = withLastKnown({ at, manager, systems, missing }, before);
+    const observation = withLastKnown({ at, manager, systems, missing }, memory.observation);
     access.saw(name, connection, observation);
     return observation;
   } catch (error) {
