@@ -171,7 +171,7 @@ const explained: (Bad & { readonly reason: string; readonly says: RegExp })[] = 
   {
     what: 'an inline BMC with an unknown protocol',
     kind: Server,
-    body: inlineServer({ protocol: { name: 'ipmi', port: 1 } }),
+    body: inlineServer({ protocol: { name: 'ipmi', port: 1 } }, '00000000-0000-0000-0000-000000000002'),
     reason: 'BMCNotUsable',
     says: /"ipmi" is not supported/,
   },

@@ -48,6 +48,12 @@ export function follow(
 export const reportsOf = (lab: Lab, name: string): ErasureReport[] =>
   [...lab.erasures.all()].filter(({ spec }) => spec.serverRef.name === name);
 
+export const onlyRecord = (lab: Lab, name: string): ErasureReport => {
+  const [record, ...others] = reportsOf(lab, name);
+  assert.equal(others.length, 0);
+  return record ?? assert.fail('there is no record');
+};
+
 export const until = (lab: Lab, name: string, state: string): Promise<unknown> =>
   lab.serverNamed(name).until(`is ${state}`, ({ status }) => status?.state === state);
 

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
-import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
-import { openRestartingLab } from '@metal/lab/restarting-operator.ts';
+import { labsOfFile } from '@metal/lab/lab.ts';
 import { simulated } from '@metal/lab/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBios, factoryBootOrder } from '@metal/simulator/machine.ts';
-import { claimed, follow, purge, reportsOf, resetsBios, restoresBootOrder, tamper, until } from './cleanup-room.ts';
+import {
+  claimed,
+  follow,
+  onlyRecord,
+  purge,
+  reportsOf,
+  resetsBios,
+  restoresBootOrder,
+  tamper,
+  until,
+} from './cleanup-room.ts';
 
 const openLab = labsOfFile();
 
@@ -19,12 +27,6 @@ const changes = ({ bmc }: Node, since: number): string[] =>
     .slice(since)
     .filter(({ method, path }) => method !== 'GET' && path.includes('/Systems/') && !path.endsWith('System.Reset'))
     .map(({ method, path }) => `${method} ${path.replace(/.*\/Systems\/[^/]+\/?/, '')}`);
-
-const onlyRecord = (lab: Lab, name: string): ErasureReport => {
-  const [record, ...others] = reportsOf(lab, name);
-  assert.equal(others.length, 0);
-  return record ?? assert.fail('there is no record');
-};
 
 for (const [vendor, result] of [
   ['generic', 'Confirmed'],
@@ -181,31 +183,3 @@ test('a reset that the machine cannot do is waived with words, and nothing is ce
   assert.deepEqual([spec.state, spec.message, status?.certificate], ['Waived', text, undefined]);
   assert.equal(node.power, 'Off');
 });
-
-const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
-  'the BIOS took the reset': (lab, node) =>
-    lab.machine(node).until('has a reset', () => node.machine.biosReset === 'pending'),
-  'the machine has started': (lab, node) =>
-    lab.machine(node).until('runs the agent', () => node.running?.role === 'eraser'),
-  'its boot order is restored': (lab, node) =>
-    lab.machine(node).until('is restored', () => node.machine.bootOrder[0] === factoryOrder[0]),
-};
-for (const [moment, happens] of Object.entries(moments)) {
-  test(`an operator killed when ${moment} leaves no setting as it was`, async () => {
-    await using opened = await openRestartingLab(openLab, {
-      stepMs: 300,
-      flags: [resetsBios, restoresBootOrder, '--power-polling-interval=1s'],
-    });
-    const { lab, operator } = opened;
-    const { node, claim, name, server } = await claimed(lab);
-    tamper(node);
-    await claim.delete();
-    await happens(lab, node);
-    operator.kill(moment);
-    await operator.started;
-    await server.says('Available');
-    assert.deepEqual(node.machine.biosAttributes, factoryBios);
-    assert.equal(node.machine.bootOrder[0], factoryOrder[0]);
-    assert.ok(onlyRecord(lab, name).status?.certificate);
-  });
-}

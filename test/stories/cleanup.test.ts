@@ -7,10 +7,8 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
-import { openRestartingLab } from '@metal/lab/restarting-operator.ts';
+import { labsOfFile } from '@metal/lab/lab.ts';
 import { simulated } from '@metal/lab/simulated.ts';
-import type { Node } from '@metal/simulator/fleet.ts';
 import { readIgnition } from '@metal/simulator/ignition.ts';
 import { claimed, follow, purge, reportsOf, until } from './cleanup-room.ts';
 
@@ -370,42 +368,6 @@ test('a server whose BMC goes away while it is erased is offered when it was see
   await server.says('Available');
   assert.equal(node.power, 'Off');
 });
-
-const moments: Record<string, (lab: Lab, node: Node) => Promise<unknown>> = {
-  'Cleanup begins': (lab, node) => lab.server(node).reaches('Cleanup'),
-  'the attempt is let in': (lab, node) =>
-    lab.server(node).until('is let in', ({ status }) => status?.cleanup?.attempt === 1),
-  'the boot is there': (lab, node) =>
-    lab
-      .server(node)
-      .until(
-        'refers to it',
-        ({ spec, status }) => status?.state === 'Cleanup' && spec.bootConfigurationRef !== undefined,
-      ),
-  'the machine erases': (lab, node) => lab.machine(node).until('erases', () => node.running?.role === 'eraser'),
-  'the disks are empty': (lab, node) =>
-    lab.machine(node).until('is empty', () => simulated(node).installed === undefined),
-};
-
-for (const [moment, happens] of Object.entries(moments)) {
-  test(`an operator killed when ${moment} goes on, and offers nothing unclean`, async () => {
-    await using opened = await openRestartingLab(openLab, {
-      stepMs: 300,
-      flags: [purge, '--power-polling-interval=1s'],
-    });
-    const { lab, operator } = opened;
-    const { node, claim, server } = await claimed(lab);
-    using seen = follow(lab, node);
-    await claim.delete();
-    await happens(lab, node);
-    operator.kill(moment);
-    await operator.started;
-    await server.says('Available');
-    assert.deepEqual(seen.uncleanOffers, []);
-    assert.equal(simulated(node).installed, undefined);
-    assert.equal(seen.states.filter((state) => state === 'Cleanup').length, 1);
-  });
-}
 
 test('an operator that ends right after it took the server from its claim left the mark that it is unclean', async () => {
   await using lab = await openLab({

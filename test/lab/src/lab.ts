@@ -446,7 +446,7 @@ export class Lab implements AsyncDisposable {
 export async function openLab(options: LabOptions = {}): Promise<Lab> {
   const stack = new AsyncDisposableStack();
   try {
-    const { speed = 10 } = options;
+    const { speed = 25 } = options;
     // In real time, as where operators are processes of their own, everything counts.
     const clock = speed === 1 ? createClock() : stack.use(labClock(speed));
     const cluster = options.cluster ?? stack.use(await openCluster());
