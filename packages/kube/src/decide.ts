@@ -17,10 +17,14 @@ export interface Go<Phase extends string = string, Reason extends string = strin
   readonly reason: Reason;
   readonly message: string | undefined;
   /**
-   * Words of the event where they are a contract; without it the event tells both phases and the message. none: what an
-   * object grows up through is told by its conditions.
+   * Words of the event where they are a contract, or that it is a warning; without it the event tells both phases and the
+   * message. none: what an object grows up through is told by its conditions.
    */
-  readonly event?: { readonly action: string; readonly note: string } | 'none' | undefined;
+  readonly event?:
+    | { readonly action: string; readonly note: string }
+    | { readonly type: 'Warning' }
+    | 'none'
+    | undefined;
 }
 /** Carry out one named action, then look again. */
 export interface Act<Action extends string = string, Reason extends string = string> {

@@ -196,6 +196,10 @@ export class SystemMemory {
   /** When the hardware was read, and what it is while the status does not say so. */
   inventory: { readonly value?: Inventory | undefined; readonly at: number } | undefined;
   transition: PowerTransition | undefined;
+  /** The boot configuration that was last prepared, and whether the machine has yet to be started for it. */
+  preparedBoot: { readonly uid: string; readonly awaitsStart: boolean } | undefined;
+  /** When a boot configuration was last replaced because its data had been fetched while the machine was off. */
+  bootRenewedAt: number | undefined;
   /** UID of the boot configuration that was adopted here, and whether its first start has been asked for. */
   firstBoot: { readonly uid: string; readonly asked: boolean } | undefined;
   light: SentSetting | undefined;
@@ -239,6 +243,7 @@ export class SystemMemory {
       this.power = { since: now, cause: before === undefined ? 'unknown' : this.#causeOfChange() };
     this.state = { value, at: now };
     if (value.powerState === 'On') this.seenOnAt = now;
+    if (value.powerState === 'On' || value.powerState === 'PoweringOn') this.#started();
     if (this.transition === undefined) return;
     const reached = value.powerState === this.transition.target;
     this.transition = reached ? undefined : { ...this.transition, looks: this.transition.looks + 1 };
@@ -253,7 +258,17 @@ export class SystemMemory {
     if (this.state !== undefined) this.state = { ...this.state, at: 0 };
   }
 
+  /** The machine is off, and boots this when it is started next. */
+  prepared(bootUid: string): void {
+    this.preparedBoot = { uid: bootUid, awaitsStart: true };
+  }
+
+  #started(): void {
+    if (this.preparedBoot !== undefined) this.preparedBoot = { ...this.preparedBoot, awaitsStart: false };
+  }
+
   asked(target: 'On' | 'Off', forced: boolean, now: number): void {
+    if (target === 'On') this.#started();
     const same = this.transition?.target === target ? this.transition : undefined;
     this.transition = {
       target,

@@ -203,6 +203,10 @@ const status = z.object({
     .string()
     .optional()
     .describe('UID of the claim whose image has booted here; later starts are from disk.'),
+  pendingBootUID: z
+    .string()
+    .optional()
+    .describe('UID of the boot configuration that was prepared, while the machine was not started since.'),
   servedReprovision: z
     .string()
     .optional()

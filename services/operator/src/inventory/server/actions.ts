@@ -1,4 +1,5 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
@@ -10,6 +11,7 @@ import { resetSystem, type ResetOptions } from '@metal/redfish/power.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
 import { evictionOf } from '../../claimability.ts';
 import { StaleDecision } from '../../errors.ts';
+import { whileOff } from './boot-start.ts';
 import { admitCleanup, clearOverride, prepareCleanupBoot, tellHeld } from './cleanup-actions.ts';
 import { certifyCleanup, dropWaiver, recordCleanup, recordWaiver, takeOverMark } from './cleanup-records.ts';
 import { lookAtBios, resetBios, restoreBootOrder } from './cleanup-resets.ts';
@@ -56,6 +58,7 @@ export const serverActions: Record<ServerAction, (turn: ServerTurn) => Promise<v
   dropWaiver,
   takeOverMark,
   adoptClaimBoot,
+  renewClaimBoot,
   recordPower,
   verifyClaim,
   recordClaim,
@@ -110,13 +113,13 @@ async function askForPower(
   ask: (bmc: Bmc, options: ResetOptions) => Promise<unknown>,
 ): Promise<void> {
   const memory = memoryOf(turn);
-  const before = memory.transition;
+  const { transition, preparedBoot } = memory;
   const onSend = () => memory.asked(target, forced, turn.context.clock.now());
   try {
     await talk(turn, (bmc) => ask(bmc, { ...onlyTo(turn), onSend }));
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
-    if (wasRefused(error)) memory.transition = before;
+    if (wasRefused(error)) Object.assign(memory, { transition, preparedBoot });
     if (error.code === 'PowerMismatch') memory.distrust();
     throw error;
   }
@@ -165,8 +168,25 @@ async function adoptClaimBoot(turn: ServerTurn): Promise<void> {
   await patchSpec(turn, { bootConfigurationRef: { name, namespace }, power: wantsPower });
   const memory = memoryOf(turn);
   memory.firstBoot = { uid: bootUid, asked: facts.claim.provisioned };
+  if (!facts.claim.provisioned) memory.prepared(bootUid);
   // What its tenant leaves is not what was seen to be gone before.
   memory.overrideCleared = false;
+}
+
+/** Another one, with another token, is made for the claim and adopted: nobody starts the machine with this one. */
+async function renewClaimBoot(turn: ServerTurn): Promise<void> {
+  const { facts, context, object } = turn;
+  const boot = facts.claim.standing === 'held' ? facts.claim.boot : undefined;
+  const found = context.caches.bootConfigurations.get(object.spec.bootConfigurationRef ?? '');
+  if (boot?.fetchedWhileOff === undefined || found?.metadata.uid !== boot.uid)
+    throw new StaleDecision('the boot configuration of the claim changed');
+  await patchSpec(turn, { bootConfigurationRef: null });
+  await context.client.delete(ServerBootConfiguration, found.metadata, { uid: boot.uid });
+  memoryOf(turn).bootRenewedAt = context.clock.now();
+  turn.warn(
+    'BootDataFetchedWhileOff',
+    `${whileOff(boot.fetchedWhileOff)}; its boot is prepared anew, with another token`,
+  );
 }
 
 async function recordPower(turn: ServerTurn): Promise<void> {

@@ -16,6 +16,8 @@ export interface BootFacts {
   readonly referenced: boolean;
   /** The firmware fetched what it was told to: the one-time override has done its work. */
   readonly bootSeen: boolean;
+  /** Evidence of a boot although the machine was not started since it was prepared: what was fetched by whom. */
+  readonly fetchedWhileOff: string | undefined;
   readonly explanation: string;
   /** The request to boot anew that it was made for; empty when it was made for none. Later ones compare greater. */
   readonly request: string;
@@ -30,7 +32,12 @@ const silentBootMs = 5 * 60_000;
 
 const evidenceTypes = ['BootStateReceived', 'IgnitionDataFetched', 'IPXEScriptFetched'] as const;
 
-export function bootFactsOf(boot: ServerBootConfiguration, server: Server, now: number): BootFacts {
+export function bootFactsOf(
+  boot: ServerBootConfiguration,
+  server: Server,
+  now: number,
+  { awaitsStart = false }: { awaitsStart?: boolean } = {},
+): BootFacts {
   const state = stateOf(boot);
   const { name, namespace, uid = '' } = boot.metadata;
   const ref = server.spec.bootConfigurationRef;
@@ -38,7 +45,8 @@ export function bootFactsOf(boot: ServerBootConfiguration, server: Server, now: 
     uid,
     state,
     referenced: ref?.name === name && ref.namespace === namespace,
-    bootSeen: hasBooted(boot, now),
+    bootSeen: !awaitsStart && hasBooted(boot, now),
+    fetchedWhileOff: awaitsStart ? whatWasFetched(boot) : undefined,
     request: boot.metadata.annotations?.[reprovisionAnnotation] ?? '',
     attempt: Number(boot.metadata.annotations?.[discoveryAttemptAnnotation] ?? 0),
     stuck: stuckAt(boot),
@@ -82,6 +90,17 @@ function hasBooted(boot: ServerBootConfiguration, now: number): boolean {
   const script = evidenceOf(boot, 'IPXEScriptFetched')?.lastTransitionTime;
   const loaded = script ?? boot.status?.boot?.steps?.find(({ name }) => name === 'uki')?.time;
   return loaded !== undefined && boot.spec.ignitionSecretRef === undefined && now - Date.parse(loaded) > silentBootMs;
+}
+
+/** DHCP is no evidence: it tells no token. */
+function whatWasFetched(boot: ServerBootConfiguration): string | undefined {
+  const steps = (boot.status?.boot?.steps ?? []).filter(({ name }) => name !== 'dhcp');
+  const detail = steps.findLast((step) => step.detail?.startsWith('by '))?.detail;
+  const isSeen = steps.length > 0 || evidenceTypes.some((type) => evidenceOf(boot, type) !== undefined);
+  if (!isSeen) return undefined;
+  const isIgnition = evidenceOf(boot, 'IgnitionDataFetched') !== undefined;
+  const what = isIgnition ? 'the ignition was' : 'boot data were';
+  return `${what} fetched ${detail?.replace('::ffff:', '') ?? 'by somebody'}`;
 }
 
 function stuckAt({ status }: ServerBootConfiguration): BootFacts['stuck'] {

@@ -1,9 +1,11 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import type { OperatorCaches } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
 import { type BootFacts, bootFactsOf } from './boot-facts.ts';
+import { awaitsStart } from './boot-start.ts';
 
 export type BootPolicy = 'networkOnce' | 'networkAlways' | 'safeStop';
 
@@ -94,7 +96,8 @@ function heldClaimFacts(
     .find(
       ({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined,
     );
-  const bootFacts = boot === undefined ? undefined : bootFactsOf(boot, server, now);
+  if (boot !== undefined && isAboutToBootAnew(boot, server, memory)) memory.prepared(boot.metadata.uid ?? '');
+  const bootFacts = boot && bootFactsOf(boot, server, now, { awaitsStart: awaitsStart(boot, server, memory) });
   const wantsPower = claim.spec.power === 'On' ? 'On' : 'Off';
   const bootPolicy = claim.spec.bootPolicy ?? 'networkOnce';
   const record = provisioningRecord(server, claim, bootFacts);
@@ -109,6 +112,15 @@ function heldClaimFacts(
     firstBootOwed: boot !== undefined && memory.firstBoot?.uid === boot.metadata.uid && !memory.firstBoot?.asked,
   };
 }
+
+/** It was powered off to boot a changed image, and what ran before did not boot that. */
+const isAboutToBootAnew = (
+  { metadata }: ServerBootConfiguration,
+  { status }: Server,
+  { state }: SystemMemory,
+): boolean =>
+  (metadata.annotations?.[reprovisionAnnotation] ?? '') > (status?.servedReprovision ?? '') &&
+  state?.value.powerState === 'Off';
 
 /** A boot configuration that was merely deleted and made again is no request: its machine runs on. */
 function provisioningRecord({ status }: Server, { metadata }: ServerClaim, boot: BootFacts | undefined) {

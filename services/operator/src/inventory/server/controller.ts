@@ -36,7 +36,7 @@ export const serverController = phaseController({
   actions: serverActions,
   looks: ['observe'],
   report: reportServer,
-  progressFields: ['powerState', 'networkInterfaces'],
+  progressFields: ['powerState', 'networkInterfaces', 'pendingBootUID'],
   paused: isPaused,
   wokenBy: [
     {
@@ -93,6 +93,7 @@ export const serverController = phaseController({
     'serverbootconfigurations',
     'secrets',
     'biossettings',
+    'serverinventories',
     'erasurereports',
     'erasurereports/status',
     'bmcs',

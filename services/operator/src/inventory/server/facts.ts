@@ -16,6 +16,7 @@ import type { OperatorContext } from '../../context.ts';
 import type { SystemMemory } from '../../observations.ts';
 import { wasIncomplete } from '../../unreadable.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
+import { awaitsStart } from './boot-start.ts';
 import { type ClaimFacts, claimFacts } from './claim-facts.ts';
 import { cleanupFailure } from './cleanup.ts';
 import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
@@ -70,6 +71,7 @@ export type ServerAction =
   | 'dropWaiver'
   | 'takeOverMark'
   | 'adoptClaimBoot'
+  | 'renewClaimBoot'
   | 'recordPower'
   | 'verifyClaim'
   | 'recordClaim'
@@ -135,8 +137,12 @@ export interface ServerFacts extends BmcFacts, PowerFacts {
    * somebody else's, such as the boot configuration of a claim that is called like the server.
    */
   readonly foreignProbeBoot: 'none' | 'stale' | 'taken';
-  readonly report: 'absent' | 'fresh';
+  /** early: of this boot, although the machine was not started since that was prepared. */
+  readonly report: 'absent' | 'early' | 'fresh';
   readonly inventory: ServerInventory | undefined;
+  /** UID of the boot configuration that the server refers to, while the machine was not started since it was prepared. */
+  readonly pendingBootUid: string | undefined;
+  readonly bootRenewedMsAgo: number | undefined;
 
   readonly cleanup: CleanupFacts;
   readonly claim: ClaimFacts;
@@ -176,7 +182,7 @@ export function readServerFacts(
   const machine = bmcFacts(server, context);
   const power = powerFacts(server, memory, now, context);
   const operation = operationFacts(server, memory);
-  const discovery = discoveryFacts(server, operation, context, now);
+  const discovery = discoveryFacts(server, operation, memory, context, now);
   const cleanup = cleanupFacts(server, { memory, context, now });
   const hardware = hardwareToTell(server, memory, discovery.inventory?.spec.report);
   return {
@@ -197,6 +203,8 @@ export function readServerFacts(
       hardware !== undefined || server.status?.processors !== undefined || server.status?.manufacturer !== undefined,
     inPhaseForMs,
     ...discovery,
+    pendingBootUid: pendingBootUidOf(server, memory, context),
+    bootRenewedMsAgo: memory.bootRenewedAt === undefined ? undefined : now - memory.bootRenewedAt,
     operation,
     parked: server.metadata.annotations?.[parkedAnnotation] !== undefined,
     parkDeferralTold: memory.parkDeferredIn === (server.status?.state ?? ''),
@@ -222,6 +230,11 @@ function bootMethodOf(server: Server, { caches }: OperatorContext): string | und
   return ref && caches.bootConfigurations.get(ref)?.status?.boot?.method;
 }
 
+function pendingBootUidOf(server: Server, memory: SystemMemory, { caches }: OperatorContext): string | undefined {
+  const boot = caches.bootConfigurations.get(server.spec.bootConfigurationRef ?? '');
+  return boot !== undefined && awaitsStart(boot, server, memory) ? boot.metadata.uid : undefined;
+}
+
 type DiscoveryFacts = Pick<
   ServerFacts,
   | 'mayInterrupt'
@@ -238,12 +251,17 @@ type DiscoveryFacts = Pick<
 function discoveryFacts(
   server: Server,
   operation: OperationFacts,
+  memory: SystemMemory,
   { caches, config }: OperatorContext,
   now: number,
 ): DiscoveryFacts {
   const probeBoot = caches.bootConfigurations.get({ namespace: config.managerNamespace, name: server.metadata.name });
   const probeBootIsOurs = probeBoot !== undefined && isProbeBootOf(probeBoot, server);
-  const inventory = caches.inventories.get(server.metadata.name);
+  const isPending = probeBootIsOurs && awaitsStart(probeBoot, server, memory);
+  const found = caches.inventories.get(server.metadata.name);
+  const isNew = isFresh(found, probeBootIsOurs ? probeBoot : undefined, server);
+  const isEarly = isNew && isPending;
+  const inventory = isEarly ? undefined : found;
   const anew = operation.kind === 'retry' || operation.kind === 'rediscover';
   const discoveryAttempts = anew ? 0 : (server.status?.discoveryAttempts ?? 0);
   return {
@@ -252,11 +270,11 @@ function discoveryFacts(
     discoveryTimeoutMs: config.discoveryTimeoutMs,
     discoveryAttempts,
     maxDiscoveryAttempts: config.discoveryAttempts,
-    probeBoot: probeBootIsOurs ? bootFactsOf(probeBoot, server, now) : undefined,
+    probeBoot: probeBootIsOurs ? bootFactsOf(probeBoot, server, now, { awaitsStart: isPending }) : undefined,
     bootReferenced: server.spec.bootConfigurationRef !== undefined,
     foreignProbeBoot:
       probeBoot === undefined || probeBootIsOurs ? 'none' : isInternalBoot(probeBoot) ? 'stale' : 'taken',
-    report: isFresh(inventory, probeBootIsOurs ? probeBoot : undefined, server) ? 'fresh' : 'absent',
+    report: isEarly ? 'early' : isNew ? 'fresh' : 'absent',
     inventory,
   };
 }

@@ -10,6 +10,7 @@ export const readyBoot: BootFacts = {
   state: 'Ready',
   referenced: true,
   bootSeen: false,
+  fetchedWhileOff: undefined,
   explanation: 'nothing yet',
   request: '',
   attempt: 1,
@@ -81,6 +82,8 @@ export const calmServer: ServerFacts = {
   foreignProbeBoot: 'none',
   report: 'absent',
   inventory: undefined,
+  pendingBootUid: undefined,
+  bootRenewedMsAgo: undefined,
   cleanup: {
     policy: { disks: 'None', bios: 'None', bootOrder: 'None' },
     needed: false,

@@ -1,4 +1,6 @@
 import { act, type Decision, go, inWords, minutes, type PhaseTable, seconds, wait } from '@metal/kube/decide.ts';
+import type { BootFacts } from './boot-facts.ts';
+import { lookWhetherOff, whileOff } from './boot-start.ts';
 import { cleanUp, forgetOverride, isClean, offer } from './cleanup.ts';
 import type { ServerAction, ServerFacts, ServerPhase } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
@@ -40,6 +42,8 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
         'DiscoveryTimedOut',
         `no report within ${inWords(server.discoveryTimeoutMs)}; ${server.probeBoot.explanation}`,
       );
+    const early = endEarlyDiscovery(server, server.probeBoot);
+    if (early !== undefined) return early;
     const { stuck } = server.probeBoot;
     if (stuck !== undefined)
       return go('Initial', 'BootMethodOverdue', `${stuck.message}; the next attempt boots by ${stuck.nextMethod}`);
@@ -168,6 +172,18 @@ function endDiscovery(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Erro
     whenPowerIs(server, { target: 'Off', reason: 'UnclaimedServersStayOff' }) ??
     (leavesBoot(server) ? act('clearBoot', 'InventoryDone') : offer(server, available))
   );
+}
+
+/** Whoever fetched or reported has the token and was not on the machine; the next attempt has another token. */
+function endEarlyDiscovery(server: ServerFacts, boot: BootFacts): Step<'Error' | 'Initial'> | undefined {
+  if (server.report !== 'early' && boot.fetchedWhileOff === undefined) return undefined;
+  const look = lookWhetherOff(server);
+  if (look !== undefined) return look;
+  if (server.power !== 'Off') return undefined;
+  const warning = { type: 'Warning' } as const;
+  return server.report === 'early'
+    ? go('Initial', 'ReportedWhileOff', 'hardware was reported while the machine was off; discovered anew', warning)
+    : go('Initial', 'BootDataFetchedWhileOff', whileOff(boot.fetchedWhileOff ?? ''), warning);
 }
 
 const leavesBoot = ({ probeBoot, bootReferenced }: ServerFacts): boolean => probeBoot !== undefined || bootReferenced;

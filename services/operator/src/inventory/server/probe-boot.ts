@@ -1,6 +1,7 @@
 import { BIOSSettings } from '@metal/api/v1alpha1/bios-settings.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import {
   bootTokenExpiresAnnotation,
@@ -19,7 +20,7 @@ import type { OperatorContext } from '../../context.ts';
 import type { ExtraFile } from '../../built-in-ignition.ts';
 import { StaleDecision } from '../../errors.ts';
 import { leaveMark } from './cleanup-records.ts';
-import { patchGuarded, type ServerTurn } from './machine.ts';
+import { memoryOf, patchGuarded, type ServerTurn } from './machine.ts';
 
 /** What tells one boot of ours from another. */
 export interface BootWish {
@@ -47,6 +48,7 @@ export async function prepareBoot(turn: ServerTurn, wish: BootWish): Promise<voi
   const boot = await ensureBootConfiguration(object, wish, context);
   await ensureSecrets(object, boot, wish, context);
   const { name, namespace } = boot.metadata;
+  memoryOf(turn).prepared(boot.metadata.uid ?? '');
   await patchGuarded(turn, { spec: { bootConfigurationRef: { name, namespace }, power: 'On' } });
 }
 
@@ -57,9 +59,17 @@ export async function clearBoot(turn: ServerTurn): Promise<void> {
   const ref = { namespace: config.managerNamespace, name: object.metadata.name };
   if (object.spec.bootConfigurationRef !== undefined)
     await patchGuarded(turn, { spec: { bootConfigurationRef: null, power: 'Off' } });
+  if (turn.facts.report === 'early') await dropEarlyReport(turn);
   const boot = caches.bootConfigurations.get(ref);
   if (boot === undefined || !isInternalBoot(boot) || boot.metadata.deletionTimestamp !== undefined) return;
   await client.delete(ServerBootConfiguration, ref, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
+}
+
+/** Whoever sent it was not on the machine: nobody is to read disks and addresses in it. */
+async function dropEarlyReport({ object, context }: ServerTurn): Promise<void> {
+  const { name } = object.metadata;
+  const { uid } = context.caches.inventories.get(name)?.metadata ?? {};
+  if (uid !== undefined) await context.client.delete(ServerInventory, { name }, { uid });
 }
 
 /**

@@ -124,6 +124,18 @@ export const serverReasons = {
       'The boot configuration of the discovery was deleted, or the server does not refer to it; discovery starts over.',
     remedy: 'Do not delete ServerBootConfigurations of type Internal.',
   },
+  BootDataFetchedWhileOff: {
+    meaning:
+      'Somebody fetched what the boot service has for the machine although that was not started since: what is in the ignition may be known to them. The boot counts for nothing and is prepared anew, with another token.',
+    remedy:
+      'Find out who asked, by the address in the message, and keep tenants out of the boot network. Replace the credentials of the ignition, if it was fetched.',
+  },
+  ReportedWhileOff: {
+    meaning:
+      'Hardware was reported for the machine although that was not started since its discovery was prepared. The report is deleted, and discovery starts over with another token.',
+    remedy:
+      'Find out who is on the boot network and keep tenants out of it. If the machine does not start, look at its BMC.',
+  },
   ProbeMustRun: { meaning: 'The machine is started from the network, to run the probe.', remedy: nothing },
   WaitingForBootConfiguration: {
     meaning: 'The boot configuration is not there, or not prepared yet; nothing else is started instead.',

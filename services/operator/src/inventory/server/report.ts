@@ -28,6 +28,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       powerState: facts.powerSeenMsAgo === undefined ? server.status?.powerState : facts.power,
       state: outcome.phase,
       stateSince: outcome.phaseSince,
+      pendingBootUID: facts.pendingBootUid,
       bootOrder: firstBootOrder(server, facts, outcome.phase),
       discoveryAttempts: attemptsAfter(server, facts, outcome.phase),
       ...provisioningFields(server, facts, outcome),

@@ -1,4 +1,5 @@
 import { act, go, minutes, wait } from '@metal/kube/decide.ts';
+import { renewBoot } from './boot-start.ts';
 import type { HeldClaim } from './claim-facts.ts';
 import type { EvictionFacts, ServerFacts } from './facts.ts';
 import { obstacle, whenPowerIs } from './power.ts';
@@ -16,6 +17,8 @@ export function serve(server: ServerFacts, claim: HeldClaim): Step<'Error'> {
   if (claim.boot === undefined)
     return wait(untilSomebodyActs, 'WaitingForBootConfiguration', `claim ${claim.name} has no boot configuration yet`);
   if (!claim.boot.referenced) return adopt(server, claim);
+  const renewed = renewBoot(server, claim);
+  if (renewed !== undefined) return renewed;
   if (claim.wantsPower === 'Off') return keepOff(server, claim);
   if (claim.stopped)
     return lookOrWait(
@@ -59,6 +62,7 @@ function keepOn(server: ServerFacts, claim: HeldClaim): Step<'Error'> {
     return wait(untilSomebodyActs, 'WaitingForBootConfiguration', 'boot policy networkAlways needs a prepared image');
   return (
     obstacle(server) ??
+    (start === 'networkBoot' ? recordPower(claim) : undefined) ??
     whenPowerIs(server, { target: 'On', reason: 'ClaimWantsOn', start }) ??
     recordPower(claim) ??
     restOrEvict(server, 'ClaimServed', `on, as claim ${claim.name} asks`)
@@ -75,8 +79,8 @@ function bootFirst(server: ServerFacts, claim: HeldClaim, evidence: string): Ste
   return (
     obstacle(server) ??
     started?.(server) ??
-    whenPowerIs(server, { target: 'On', reason: 'ClaimWantsOn', start: 'networkBoot' }) ??
     recordPower(claim) ??
+    whenPowerIs(server, { target: 'On', reason: 'ClaimWantsOn', start: 'networkBoot' }) ??
     restOrEvict(
       server,
       'WaitingForBoot',
@@ -88,7 +92,10 @@ function bootFirst(server: ServerFacts, claim: HeldClaim, evidence: string): Ste
 const startOver = (server: ServerFacts): Step<'Error'> | undefined =>
   whenPowerIs(server, { target: 'Off', reason: 'ClaimStartsFromOff', mayForce: true });
 
-/** `spec.power` follows once the machine is there: that is what tells a loss of power from a start (see claim-facts). */
+/**
+ * `spec.power` follows once the machine is there: that is what tells a loss of power from a start (see claim-facts). Before a
+ * start from the network it goes first: the boot service gives nothing to a machine that is off and is to stay so.
+ */
 function recordPower(claim: HeldClaim): Step | undefined {
   return claim.powerRecorded ? undefined : act('recordPower', 'PowerRecorded', claim.wantsPower);
 }
