@@ -64,7 +64,10 @@ for (const [index, crowd] of crowds.entries()) {
       ignition,
       format: 'ignition',
     });
-    await using boot = await startBootProcess(room.kubeconfigPath, [`--boot-file-roots=${tmpdir()}`]);
+    await using boot = await startBootProcess(room.kubeconfigPath, [
+      `--boot-file-roots=${tmpdir()}`,
+      '--bind-boot-tokens=false',
+    ]);
     await room.until(room.bootConfigurations, `${namespace}/${server.name}`, ({ status }) => status?.state === 'Ready');
     const [kernelUrl = ''] = await filesOfScript(boot.url, { uuid: server.uuid });
     const sockets: Socket[] = [];

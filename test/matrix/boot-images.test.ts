@@ -318,10 +318,17 @@ test('what DHCP servers and firmware know of the boot operator of IronCore is an
   await room.client.mergePatch(Server, { name: 'known' }, { status: { networkInterfaces } }, { subresource: 'status' });
   await room.until(room.servers, 'known', ({ status }) => status?.networkInterfaces !== undefined);
   const url = `${boot.url}/httpboot/${registry.host}/org/known/${digestOf(uki).replace(':', '-')}.efi`;
-  for (const identifiers of ['192.0.2.77', '192.0.2.1, AA-BB-CC-00-00-01']) {
-    const answer = await fetch(`${boot.url}/httpboot`, { headers: { 'x-forwarded-for': identifiers } });
-    const told = (await answer.json()) as { UKIURL: string; SystemUUID: string }; // as that boot operator answers
-    assert.deepEqual([told.UKIURL, told.SystemUUID], [url, server.uuid]);
+  await using behindProxy = await startBoot(optionsFor({}, { trustedProxies: ['127.0.0.0/8'] }));
+  for (const [{ url: at }, uuid] of [
+    [boot, undefined],
+    [behindProxy, server.uuid],
+  ] as const) {
+    for (const identifiers of ['192.0.2.77', '192.0.2.1, AA-BB-CC-00-00-01']) {
+      const answer = await fetch(`${at}/httpboot`, { headers: { 'x-forwarded-for': identifiers } });
+      const told = (await answer.json()) as { UKIURL: string; SystemUUID?: string }; // as that boot operator answers
+      const path = new URL(told.UKIURL).pathname;
+      assert.deepEqual([path, told.SystemUUID], [new URL(url).pathname, uuid], 'anybody can forge the header');
+    }
   }
   assert.equal((await fetch(`${boot.url}/httpboot`)).status, 404, 'nobody knows this machine');
   assert.deepEqual(await bodyOf(url), uki);

@@ -210,7 +210,10 @@ test('a cluster that does not know IPXEBootConfigs boots as ever', async () => {
   );
   const uuid = randomUUID();
   const bootConfigurationRef = { name: 'plain', namespace };
-  await client.create(Server, { metadata: { name: 'plain' }, spec: { systemUUID: uuid, bootConfigurationRef } });
+  await client.create(Server, {
+    metadata: { name: 'plain' },
+    spec: { systemUUID: uuid, bootConfigurationRef, power: 'On' },
+  });
   await client.create(ServerBootConfiguration, {
     metadata: bootConfigurationRef,
     spec: { serverRef: { name: 'plain' }, image },

@@ -552,7 +552,7 @@ test('however often a machine is asked for, the API server is asked once at a ti
 test('a client that asks without end is told to come again, and files cost it nothing', async () => {
   const server = await preparedBoot('greedy');
   const [one, other] = ['127.0.0.1', '127.0.0.2'];
-  await using limited = await startBoot(optionsFor({ rateLimit: { burst: 3, perSecond: 0.1 } }));
+  await using limited = await startBoot(optionsFor({ bindsTokens: false, rateLimit: { burst: 3, perSecond: 0.1 } }));
   const ask = async (path: string, localAddress = one) => {
     const request = get({ host: '127.0.0.1', port: limited.port, path, localAddress, agent: false });
     const [answer] = (await once(request, 'response')) as [import('node:http').IncomingMessage]; // what the event carries
@@ -841,7 +841,7 @@ async function listening(server: HttpServer): Promise<string> {
 test('beyond the files that may be sent at once a machine is told to wait, unless another address has more of them', async () => {
   await using large = await directoryWith({ vmlinuz: Buffer.alloc(16 * 1_048_576), initrd });
   const { token, uuid } = await preparedBoot('queues', { image: `file://${large.path}`, ignition });
-  await using narrow = await startBoot(optionsFor({ mostDownloads: 2 }));
+  await using narrow = await startBoot(optionsFor({ bindsTokens: false, mostDownloads: 2 }));
   const ask = async (file: string, localAddress = '127.0.0.1') => {
     const request = get(`${narrow.url}${file}`, { localAddress, agent: false });
     const [answer] = (await once(request, 'response')) as [import('node:http').IncomingMessage]; // what the event carries

@@ -137,7 +137,13 @@ export class ServiceRoom implements AsyncDisposable {
       },
     });
     if (wish.current !== false)
-      await this.client.mergePatch(Server, { name: server }, { spec: { bootConfigurationRef: { name, namespace } } });
+      await this.client.mergePatch(
+        Server,
+        { name: server },
+        {
+          spec: { bootConfigurationRef: { name, namespace }, power: 'On' },
+        },
+      );
     return { name: server, uuid, boot, token: this.tokenOf(boot) };
   }
 

@@ -38,6 +38,8 @@ export interface Limits {
   readonly connectionTimeout?: number;
   /** Milliseconds until the header of a request has to be complete. */
   readonly headersTimeout?: number;
+  /** Addresses and networks of proxies whose X-Forwarded-For names the client. */
+  readonly trustProxy?: readonly string[];
   readonly routerOptions?: { readonly maxParamLength: number };
 }
 
@@ -53,13 +55,22 @@ const usualMostConnections = 4_096;
 
 /** An application of fastify, with a certificate or without. */
 export function application(limits: Limits, tls?: ListenOptions['tls']): FastifyInstance {
-  const { headersTimeout = usualHeadersTimeoutMs, ...others } = limits;
+  const { headersTimeout = usualHeadersTimeoutMs, trustProxy = [], ...others } = limits;
   // Node looks at its connections twice a minute, if it is not told to look more often.
   const timeouts = { headersTimeout, connectionsCheckingInterval: headersTimeout / 2 };
-  const options = { logger: false, keepAliveTimeout, frameworkErrors: refuseAddress, ...others };
+  const options = {
+    logger: false,
+    keepAliveTimeout,
+    frameworkErrors: refuseAddress,
+    ...proxiesOf(trustProxy),
+    ...others,
+  };
   if (tls === undefined) return fastify({ ...options, http: timeouts });
   return fastify({ ...options, https: { ...timeouts, cert: tls.certificatePem, key: tls.keyPem } });
 }
+
+/** None at all is not the same as an empty list. */
+const proxiesOf = (trusted: readonly string[]) => (trusted.length === 0 ? {} : { trustProxy: [...trusted] });
 
 /** An address that cannot be read is not sent back to whoever asked for it. */
 const refuseAddress = ({ statusCode = 400 }: FastifyError, _request: unknown, { raw }: { raw: ServerResponse }): void =>

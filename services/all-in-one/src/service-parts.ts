@@ -87,6 +87,8 @@ export async function startBootPart(
     publicUrl: config.bootPort === 0 ? undefined : config.bootUrl,
     publicHost: new URL(config.bootUrl).hostname,
     registryUrl,
+    trustedProxies: config.trustedProxies,
+    bindsTokens: config.bindsBootTokens,
     imagesFile: config.bootImagesFile,
     fileRoots: config.bootFileRoots,
     imageSources: { ...config.imageSources, ownImage: config.probeOsImage },

@@ -3,6 +3,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
+import { memberOf } from '@metal/api/common/address-list.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { limitAnswers } from '@metal/http/connection-limit.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
@@ -15,6 +16,7 @@ import { BlockList } from 'node:net';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ArtefactStore } from './artefact-store.ts';
+import { BootClients } from './boot-clients.ts';
 import { BootConfigs } from './boot-configs.ts';
 import { BootWatch } from './boot-watch.ts';
 import { Butane } from './butane.ts';
@@ -29,9 +31,11 @@ import { RegistryClient } from './oci/registry-client.ts';
 import { RegistryCredentials } from './oci/registry-credentials.ts';
 import { Preparation } from './preparation.ts';
 import { type Deadlines, usualDeadlines } from './progress.ts';
+import { RefusedVisits } from './refused-visits.ts';
 import { serveBoots } from './routes.ts';
 import { countSteps } from './step-metrics.ts';
 import { Strangers } from './strangers.ts';
+import { TokenClients } from './token-clients.ts';
 
 export interface BootOptions {
   /** Port 0 takes a free one. */
@@ -75,6 +79,10 @@ export interface BootOptions {
   inventories?: Cache<ServerInventory> | undefined;
   /** How long each step of a boot may take, where that is not the usual. */
   deadlines?: Partial<Deadlines> | undefined;
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  trustedProxies?: readonly string[] | undefined;
+  /** Whether a boot is given to the client that loads it first, and to no other; the usual. */
+  bindsTokens?: boolean | undefined;
   /** Files being sent at once. */
   mostDownloads?: number | undefined;
   /** Requests of one client address that cost more than a file; the default lets a thousand machines behind one boot. */
@@ -152,7 +160,12 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const butane = stack.use(new Butane({ program: options.butane ?? 'butane' }));
   const strangers = new Strangers();
   const machines = new Machines({ client: clientForMachines, servers, bootConfigurations, tokens, strangers, clock });
-  const { onStep, onOverdue } = countSteps(options.metrics);
+  const { onStep, onOverdue, onRefused } = countSteps(options.metrics);
+  const events = createEventRecorder({ client, clock, log, controller: 'boot-service' });
+  const refused = new RefusedVisits({ events, clock, log, onRefused });
+  const known = stack.use(new KnownMachines(servers));
+  const clients = options.bindsTokens === false ? undefined : new TokenClients(clock);
+  const { trustedProxies = [] } = options;
   const evidence = stack.use(new EvidenceLog({ client: clientForReports, bootConfigurations, clock, log, onStep }));
   let url = options.publicUrl ?? '';
 
@@ -160,6 +173,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     bodyLimit: 16_384,
     connectionTimeout: idleTimeoutMs,
     requestTimeout: 30_000,
+    trustProxy: trustedProxies,
     routerOptions: { maxParamLength: 200 },
   });
   countRequests(http, options.metrics, {
@@ -170,7 +184,9 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     auth,
     client: clientForMachines,
     butane,
-    known: stack.use(new KnownMachines(servers)),
+    known,
+    clients: new BootClients({ known, clients, refused }),
+    isTrustedProxy: memberOf(trustedProxies),
     oci,
     defaultUkiImage: options.defaultUkiImage,
     ipxeDirectory: options.ipxeDirectory,
@@ -186,7 +202,6 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   });
   const port = await startListening(stack, () => listenOn(http, { listen: options.listen, clock, farewellMs }));
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');
-  const events = createEventRecorder({ client, clock, log, controller: 'boot-service' });
   const { ipxeBootConfigs, publishesBootConfigs: publishes = false } = options;
   const bootConfigs = new BootConfigs({ client, ipxeBootConfigs, publishes, publicUrl: () => url, events, log });
   stack.use(

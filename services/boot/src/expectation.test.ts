@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { expectationOf, ignitionIsSpent } from './expectation.ts';
+import { expectationOf, ignitionIsSpent, machineIsOff, obstacleTo } from './expectation.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
@@ -19,6 +19,8 @@ interface Situation {
   serverDeleting?: boolean;
   serverAnnotations?: Record<string, string>;
   bootOf?: string;
+  power?: 'On' | 'Off';
+  powerState?: string;
   seen?: Record<string, string>;
 }
 
@@ -33,6 +35,8 @@ function serverIn({
   provisionedClaimUID,
   serverDeleting = false,
   serverAnnotations = {},
+  power = 'On',
+  powerState,
 }: Situation): Server {
   const claim = claimUid === undefined ? {} : { serverClaimRef: { name: 'c', namespace: 'ns', uid: claimUid } };
   const maintenance = maintenanceRef === undefined ? {} : { maintenanceBootConfigurationRef: maintenanceRef };
@@ -44,8 +48,12 @@ function serverIn({
       annotations: serverAnnotations,
       ...(serverDeleting ? { deletionTimestamp: minutesAgo(1) } : {}),
     },
-    spec: { systemUUID: 'u', bootConfigurationRef: ref, ...claim, ...maintenance },
-    status: { state, ...(provisionedClaimUID === undefined ? {} : { provisionedClaimUID }) },
+    spec: { systemUUID: 'u', bootConfigurationRef: ref, power, ...claim, ...maintenance },
+    status: {
+      state,
+      ...(powerState === undefined ? {} : { powerState }),
+      ...(provisionedClaimUID === undefined ? {} : { provisionedClaimUID }),
+    },
   };
 }
 
@@ -178,6 +186,30 @@ for (const [title, situation, reason] of stays) {
     assert.match(why ?? '', reason);
   });
 }
+
+const started: [string, Situation][] = [
+  ['that the operator is asked to start', { power: 'On', powerState: 'Off' }],
+  ['that somebody started', { power: 'Off', powerState: 'On' }],
+  ['that somebody is starting', { power: 'Off', powerState: 'PoweringOn' }],
+];
+for (const [title, situation] of started)
+  test(`a server ${title} boots from the network`, () => {
+    assert.equal(expectationOf(serverIn(situation), bootIn(situation), now).boot?.metadata.uid, 'b-uid');
+  });
+
+for (const powerState of ['Off', 'PoweringOff', 'Unknown', undefined]) {
+  test(`boot data are held back from a server that is to be off and is ${powerState}`, () => {
+    const situation: Situation = { power: 'Off', ...(powerState === undefined ? {} : { powerState }) };
+    const { boot, isHeld } = expectationOf(serverIn(situation), bootIn(situation), now);
+    assert.deepEqual([boot, isHeld], [undefined, true]);
+    assert.equal(obstacleTo(bootIn(situation), serverIn(situation), now), machineIsOff, 'nor is its token good');
+  });
+}
+
+test('an installed server that is off goes to its next boot device', () => {
+  const installed = { claimUid: 'c1', provisionedClaimUID: 'c1', power: 'Off' } as const;
+  assert.match(expectationOf(serverIn(installed), bootIn(installed), now).reason ?? '', /installed already/);
+});
 
 test('ignition is given out again only for a while, except to discovery', () => {
   assert.equal(ignitionIsSpent(bootIn({}), now), false);

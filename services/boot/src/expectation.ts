@@ -9,8 +9,9 @@ import { evidence } from './evidence.ts';
 
 /** Either the boot that a machine is to do from the network now, or why it is to do none. */
 export type Expectation =
-  | { readonly boot: ServerBootConfiguration; readonly reason?: never }
-  | { readonly boot?: never; readonly reason: string };
+  | { readonly boot: ServerBootConfiguration; readonly reason?: never; readonly isHeld?: never }
+  /** isHeld: there is one, and the machine is to be off. One that was started by hand asks again until that is known. */
+  | { readonly boot?: never; readonly reason: string; readonly isHeld?: boolean };
 
 /** A machine may load its ignition again for this long, in case it was reset on the way. */
 const repeatableForMs = 10 * 60_000;
@@ -27,21 +28,27 @@ export function obstacleTo(boot: ServerBootConfiguration, server: Server | undef
   if (status?.state !== 'Ready') return `its boot configuration is ${status?.state ?? 'not prepared yet'}`;
   const expires = metadata.annotations?.[bootTokenExpiresAnnotation];
   // A date that cannot be read is one that has passed.
-  return expires === undefined || Date.parse(expires) > now
-    ? undefined
-    : `its boot configuration expired at ${expires}`;
+  if (expires !== undefined && !(Date.parse(expires) > now)) return `its boot configuration expired at ${expires}`;
+  return mayRun(server) ? undefined : machineIsOff;
 }
+
+export const machineIsOff = 'the machine is off, and nobody asked the operator to start it';
+
+/** `spec.power` is written before a machine is started from the network; whoever starts it otherwise is seen some time later. */
+const mayRun = ({ spec, status }: Server): boolean =>
+  spec.power === 'On' || status?.powerState === 'On' || status?.powerState === 'PoweringOn';
 
 /** What a machine that asks for a script is to do. An installed server is not installed again because it lost power. */
 export function expectationOf(server: Server, boot: ServerBootConfiguration | undefined, now: number): Expectation {
   if (boot === undefined) return { reason: 'it has no boot configuration' };
   const obstacle = obstacleTo(boot, server, now);
-  if (obstacle !== undefined) return { reason: obstacle };
+  if (obstacle !== undefined && obstacle !== machineIsOff) return { reason: obstacle };
   if (statesThatStayLocal.includes(server.status?.state))
     return { reason: `a server in state ${server.status?.state} boots nothing from the network` };
   const unordered = isCleanupBoot(boot) ? obstacleToErasure(server) : undefined;
   if (unordered !== undefined) return { reason: unordered };
-  return isInstalled(server, boot, now) ? { reason: 'it has been installed already' } : { boot };
+  if (isInstalled(server, boot, now)) return { reason: 'it has been installed already' };
+  return obstacle === undefined ? { boot } : { reason: obstacle, isHeld: true };
 }
 
 /** Whoever stops a cleanup, by a maintenance or a claim reference for example, may leave the boot that it began with. */

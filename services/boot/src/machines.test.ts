@@ -18,6 +18,7 @@ const serverOf = (index: number): Server => ({
   metadata: { name: `server-${index}`, uid: `uid-${index}`, resourceVersion: '1' },
   spec: {
     systemUUID: `0000-${index}`,
+    power: 'On',
     bootConfigurationRef: { name: `boot-${index}`, namespace: 'default' },
   },
 });

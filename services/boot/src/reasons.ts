@@ -44,6 +44,18 @@ export const bootServiceReasons = {
     meaning: 'The discovery image was loaded, and its probe did not report in time.',
     remedy: 'Look at the console of the machine; does it reach the registry (--registry-url)?',
   },
+  BootDataRefusedWhileOff: {
+    meaning:
+      'Somebody asked for the boot script of a machine that is off and that nobody asked the operator to start. Nothing was given.',
+    remedy:
+      'If the machine was started by hand, it gets its script as soon as the operator has seen that. Else find out who asked, by the address in the message, and keep tenants out of the boot network.',
+  },
+  BootTokenUsedElsewhere: {
+    meaning:
+      'A boot is loaded by a client with one address, and another client asked for the same; that one was refused.',
+    remedy:
+      'Find out whose address it is. If both are the machine, or a proxy that sends requests on from changing addresses, name proxies in --trusted-proxies or start the operator with --bind-boot-tokens=false.',
+  },
   IPXEScriptDelivered: {
     meaning: 'The firmware of the machine fetched its boot script.',
     remedy:

@@ -10,6 +10,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Artefact } from './artefact.ts';
+import type { BootClients } from './boot-clients.ts';
 import type { Butane } from './butane.ts';
 import { givesScript, readCustomScript } from './custom-script.ts';
 import { BootError } from './errors.ts';
@@ -24,7 +25,7 @@ import type { LayerName } from './oci/layers.ts';
 import type { OciImages } from './oci/oci-images.ts';
 import { answerRefusals, turnFloodsAway } from './answers.ts';
 import { Flood, Refusal } from './refusal.ts';
-import { customScript, entryScript, localBootScript, machineScript } from './scripts.ts';
+import { customScript, entryScript, heldScript, localBootScript, machineScript } from './scripts.ts';
 import { serveTokenless } from './tokenless-routes.ts';
 
 export interface RoutesOptions {
@@ -32,6 +33,9 @@ export interface RoutesOptions {
   client: KubeClient;
   butane: Butane;
   known: KnownMachines;
+  clients: BootClients;
+  /** Whether the address is that of a proxy whose forwarding headers are believed. */
+  isTrustedProxy: (address: string) => boolean;
   oci: OciImages | undefined;
   defaultUkiImage: string | undefined;
   ipxeDirectory: string | undefined;
@@ -81,7 +85,7 @@ const freeRoutes = new Set(['/ipxe', '/ipxe/', '/httpboot/*', '/image', ...Objec
  *   POST /boot/<token>/booted            ───► noted                                     BootStateReceived
  */
 export function serveBoots(http: FastifyInstance, options: RoutesOptions): void {
-  const { machines, images, evidence, clock, log } = options;
+  const { machines, images, evidence, clients, clock, log } = options;
   const send: typeof sendArtefact = (request, reply, artefact) => {
     if (!options.mayDownload(request.raw.socket, reply.raw))
       throw new Flood('too many files are being sent; try again', downloadAgainSeconds);
@@ -105,11 +109,20 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
     url: '/ipxe/:uuid',
     handler: async (request, reply) => {
       const server = machines.byUuid(request.params.uuid);
-      const { boot, reason } = await machines.expectationOf(server);
+      const { boot, reason, isHeld = false } = await machines.expectationOf(server);
+      if (boot === undefined && isHeld) {
+        clients.cameWhileOff(server, request.ip);
+        return sendScript(reply, heldScript(server.metadata.name, reason, options.publicUrl()));
+      }
       if (boot === undefined) {
         log.info({ server: server.metadata.name, reason }, 'sent a machine to its next boot device');
         return sendScript(reply, localBootScript(server.metadata.name, reason));
       }
+      if (!clients.mayHaveScript(boot, request.ip))
+        return sendScript(
+          reply,
+          heldScript(server.metadata.name, 'another client loads its boot', options.publicUrl()),
+        );
       onceDelivered(request, reply, () => void evidence.record(boot, 'script', `by ${request.ip}`));
       return sendScript(reply, (await customScriptFor(boot, server, options)) ?? (await scriptFor(boot, options)));
     },
@@ -124,6 +137,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
         const boot = await (file === 'uki.efi' ? machines.firstByToken(token) : machines.byToken(token));
         const artefact = (await imageOf(boot, images))[layer];
         if (artefact === undefined) throw new Refusal(404, `the image of this boot has no ${layer}`);
+        clients.admit(boot, layer === 'squashfs' ? 'system' : 'firmware', request.ip);
         onceDelivered(request, reply, () => void evidence.record(boot, layer, `by ${request.ip}`));
         return send(request, reply, artefact);
       },
@@ -135,6 +149,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
   const sendIgnition = async (request: FastifyRequest, reply: FastifyReply, boot: ServerBootConfiguration) => {
     if (ignitionIsSpent(boot, clock.now()))
       throw new Refusal(403, 'the ignition of this boot was delivered before; it is not given out again');
+    clients.admit(boot, 'system', request.ip);
     const ignition = await ignitions.ask(boot.metadata.uid ?? '', () => readIgnition(boot, options));
     if (ignition === undefined) throw new Refusal(404, 'this boot has no ignition');
     onceDelivered(request, reply, () => void evidence.record(boot, 'ignition', `by ${request.ip}`));

@@ -63,6 +63,13 @@ ${text}`;
 
 const ukiCommands = ({ bootUrl }: MachineBoot): string => `chain ${bootUrl}/uki.efi || goto again`;
 
+/** Without a token, for a client that may be the machine and is not known to be: it asks again. */
+export const heldScript = (server: string, reason: string, publicUrl: string): string => `#!ipxe
+echo ${server} waits: ${reason}
+sleep 10
+chain --replace --autofree ${publicUrl}/ipxe/
+`;
+
 /** For machines that start from the network without having been asked to: hand over to the next boot device. */
 export const localBootScript = (server: string, reason: string): string => `#!ipxe
 echo ${server} boots from its next device: ${reason.replace(/[^ -~]|[$|&#]/g, ' ')}

@@ -18,5 +18,16 @@ export function countSteps(metrics: Registry | undefined) {
     labelNames: ['step'],
     registers,
   });
-  return { onStep: (step: Step) => seen.inc({ step }), onOverdue: (step: AwaitedBootStep) => overdue.inc({ step }) };
+  const refused = new Counter({
+    name: 'metal_boot_refused_total',
+    help: 'Requests for boot data that were refused because the machine is off, or because another client has them',
+    labelNames: ['reason'],
+    registers,
+  });
+  const onRefused = (reason: string) => refused.inc({ reason });
+  return {
+    onRefused,
+    onStep: (step: Step) => seen.inc({ step }),
+    onOverdue: (step: AwaitedBootStep) => overdue.inc({ step }),
+  };
 }

@@ -18,6 +18,7 @@ export interface TokenlessOptions {
   readonly defaultUkiImage: string | undefined;
   readonly ipxeDirectory: string | undefined;
   readonly publicUrl: () => string;
+  readonly isTrustedProxy: (address: string) => boolean;
   readonly send: (request: FastifyRequest, reply: FastifyReply, artefact: Artefact) => Promise<FastifyReply>;
 }
 
@@ -37,7 +38,7 @@ const mostIdentifiers = 16;
  *   GET /httpboot/<repo…>/sha256-<hex>.efi   ───► a layer of an image that some boot was prepared with, and of no other
  *   GET /image?imageName&version&layerDigest ───► the same
  *
- * Nobody learns a token or an ignition here: the header can be forged.
+ * Nobody learns a token or an ignition here, and by a header that anybody could have sent no UUID, which leads to the token.
  */
 export function serveTokenless(http: FastifyInstance, options: TokenlessOptions): void {
   const { oci, send } = options;
@@ -73,9 +74,10 @@ export function serveTokenless(http: FastifyInstance, options: TokenlessOptions)
     method: getOrHead,
     url: '/httpboot',
     handler: async (request, reply) => {
-      const identifiers = identifiersOf(request);
-      const answer = (await ukiOfMachine(identifiers, options)) ?? (await defaultUki(options));
-      return reply.header('cache-control', 'no-store').send({ ClientIPs: identifiers, ...answer });
+      const { identifiers, areSure } = identifiersOf(request, options);
+      const { SystemUUID, ...answer } = (await ukiOfMachine(identifiers, options)) ?? (await defaultUki(options));
+      const machine = SystemUUID === undefined || !areSure ? {} : { SystemUUID };
+      return reply.header('cache-control', 'no-store').send({ ClientIPs: identifiers, ...answer, ...machine });
     },
   });
 
@@ -100,14 +102,21 @@ export function serveTokenless(http: FastifyInstance, options: TokenlessOptions)
   });
 }
 
-/** Addresses and MACs as a DHCP server names them; a machine that asks itself is known by its address. */
-function identifiersOf({ headers, ip }: FastifyRequest): string[] {
+/**
+ * Addresses and MACs as a DHCP server names them; a machine that asks itself is known by its address. What is named is sure
+ * when a proxy names it that is trusted.
+ */
+function identifiersOf(
+  { headers, ip, socket }: FastifyRequest,
+  { isTrustedProxy }: Pick<TokenlessOptions, 'isTrustedProxy'>,
+): { identifiers: string[]; areSure: boolean } {
   const named = [headers['x-forwarded-for'] ?? []]
     .flat()
     .flatMap((line) => line.split(','))
     .map((word) => word.trim().toLowerCase())
     .filter((word) => normalised(word) !== undefined);
-  return named.length > 0 ? named.slice(0, mostIdentifiers) : [ip.replace(/^::ffff:/, '')];
+  if (named.length === 0) return { identifiers: [ip.replace(/^::ffff:/, '')], areSure: true };
+  return { identifiers: named.slice(0, mostIdentifiers), areSure: isTrustedProxy(socket.remoteAddress ?? '') };
 }
 
 async function ukiOfMachine(identifiers: readonly string[], options: TokenlessOptions) {
@@ -125,7 +134,7 @@ async function ukiOfMachine(identifiers: readonly string[], options: TokenlessOp
 }
 
 /** Looked up at most twice a minute: anybody may ask, and the registry is not to hear of it each time. */
-async function defaultUki(options: TokenlessOptions) {
+async function defaultUki(options: TokenlessOptions): Promise<{ UKIURL: string; SystemUUID?: string }> {
   const { defaultUkiImage, images } = options;
   const plan = defaultUkiImage === undefined ? undefined : await images.check(defaultUkiImage, neverAborted);
   const url = plan && ukiUrl(plan.image, options.publicUrl());

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { isAddressOrNetwork } from '@metal/api/common/address-list.ts';
 import { parseDuration } from '@metal/api/common/duration.ts';
 import { type AwaitedBootStep, awaitedBootSteps } from '@metal/api/wire/boot-steps.ts';
 import { type ErasureMode, erasureModes, type SettingReset, settingResets } from '@metal/api/wire/erasure.ts';
@@ -69,6 +70,8 @@ export interface OperatorConfig {
   readonly registryCaPem: string | undefined;
   readonly bootPort: number;
   readonly bootUrl: string;
+  readonly trustedProxies: readonly string[];
+  readonly bindsBootTokens: boolean;
   readonly bootImagesFile: string | undefined;
   readonly bootFileRoots: readonly string[];
   readonly imageSources: ImageSources;
@@ -249,6 +252,8 @@ function configOf(values: Values, environment: NodeJS.ProcessEnv): OperatorConfi
     ...registryTlsOf(values, registryUrl),
     bootPort: port(values, 'boot-port'),
     bootUrl,
+    trustedProxies: trustedProxiesOf(values),
+    bindsBootTokens: boolean(values, 'bind-boot-tokens'),
     bootImagesFile: optional(values['boot-images']),
     bootFileRoots: list(values['boot-file-roots']),
     imageSources: imageSourcesOf(list(values['allowed-image-origins']), list(values['refused-image-networks'])),
@@ -371,6 +376,13 @@ function bootUrlOf(values: Values, environment: NodeJS.ProcessEnv, registryUrl: 
   if (values['boot-url'] !== '') return url(values, 'boot-url');
   const host = environment.BOOT_ADDRESS ?? (registryUrl === '' ? '' : new URL(registryUrl).hostname);
   return host === '' ? '' : `http://${bracketed(host)}:${values['boot-port']}`;
+}
+
+function trustedProxiesOf(values: Values): string[] {
+  const proxies = list(values['trusted-proxies']);
+  const wrong = proxies.find((text) => !isAddressOrNetwork(text));
+  if (wrong === undefined) return proxies;
+  throw new ConfigError(`--trusted-proxies: "${wrong}" is neither an address nor a network like 192.0.2.0/24`);
 }
 
 /** Events are an addition: without an address nobody is told any, and nothing else suffers. */

@@ -170,6 +170,18 @@ export const ownOptions = [
     'URL under which machines reach the boot service; empty: http://$BOOT_ADDRESS:<boot-port>, or the host of the registry URL',
   ),
   option(
+    'trusted-proxies',
+    'string',
+    '',
+    'Addresses and networks (CIDR, with commas between) of proxies in front of the boot service, whose X-Forwarded-For is believed; empty: none',
+  ),
+  option(
+    'bind-boot-tokens',
+    'boolean',
+    'true',
+    'Give a boot to the client that loads it first, and to no other address for ten minutes; false where the addresses of one machine change between requests, behind NAT or a load balancer',
+  ),
+  option(
     'ipxe-directory',
     'string',
     '/usr/lib/ipxe',

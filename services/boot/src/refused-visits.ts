@@ -1,0 +1,36 @@
+import { RateLimit } from '@metal/http/rate-limit.ts';
+import type { Clock } from '@metal/kube/clock.ts';
+import type { EventRecorder } from '@metal/kube/events.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
+import type { Logger } from 'pino';
+import type { BootServiceReason } from './reasons.ts';
+
+export interface RefusedVisitsOptions {
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onRefused?: ((reason: BootServiceReason) => void) | undefined;
+}
+
+/** Each event is a write, and whoever asks decides how often there is a reason: one a minute about an object. */
+const perObject = { burst: 1, perSecond: 1 / 60 };
+
+/** Tells of requests for boot data that were refused because of who asked, or when: each is counted, some are events. */
+export class RefusedVisits {
+  readonly #options: RefusedVisitsOptions;
+  readonly #limit: RateLimit;
+
+  constructor(options: RefusedVisitsOptions) {
+    this.#options = options;
+    this.#limit = new RateLimit({ clock: options.clock, ...perObject });
+  }
+
+  /** @param about The Server, or the boot configuration whose token was shown. */
+  tell(about: KubeObject, reason: BootServiceReason, note: string): void {
+    const { events, log, onRefused } = this.#options;
+    onRefused?.(reason);
+    if (this.#limit.take(`${about.metadata.uid ?? about.metadata.name}/${reason}`) > 0) return;
+    log.warn({ [about.kind]: about.metadata.name, reason }, note);
+    events.record(about, { type: 'Warning', reason, action: 'Boot', note });
+  }
+}
