@@ -111,7 +111,7 @@ const writesTo = ({ bmc }: Node): number =>
   bmc.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/AccountService/')).length;
 
 test('a password is rotated when its period is over, counted from the last rotation, and the old BMCSecret goes', async () => {
-  await using lab = await openLab({ speed: 60 });
+  await using lab = await openLab({ speed: 200 });
   const [node] = await lab.rack({ hpe: 1 });
   assert.ok(node);
   await readyBmc(lab, node);
@@ -154,7 +154,7 @@ test('a password is rotated on request, once, and an event says so', async () =>
 });
 
 test('an expired password is replaced once, and an expiration that is no longer reported is cleared', async () => {
-  await using lab = await openLab({ speed: 60 });
+  await using lab = await openLab({ speed: 200 });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   await readyBmc(lab, node);
@@ -232,7 +232,7 @@ test('a BMCSecret that cannot be used is said before the BMC hears of it', async
 });
 
 test('a password that the BMC takes and then rejects is tried once and never again, which locks nothing', async () => {
-  await using lab = await openLab({ speed: 100 });
+  await using lab = await openLab({ speed: 200 });
   const node = await lab.fleet.add({ vendor: 'generic', quirks: { lockAfterFailures: 3 } });
   await readyBmc(lab, node);
   await lab.client.create(BMCSecret, {
@@ -257,7 +257,7 @@ test('a password that the BMC takes and then rejects is tried once and never aga
 });
 
 test('an account that somebody deletes on the BMC is made anew', async () => {
-  await using lab = await openLab({ speed: 60 });
+  await using lab = await openLab({ speed: 200 });
   const [node] = await lab.rack({ gigabyte: 1 });
   assert.ok(node);
   await readyBmc(lab, node);
@@ -297,7 +297,7 @@ for (const vendor of ['supermicro', 'gigabyte', 'dell'] as const) {
 }
 
 test('a deletion does not wait for ever for a BMC that is away, and says what it leaves behind', async () => {
-  await using lab = await openLab({ speed: 60 });
+  await using lab = await openLab({ speed: 200 });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   await readyBmc(lab, node);
@@ -410,7 +410,7 @@ test('an operator that was locked out before it was restarted comes in with the 
 });
 
 test('a BMCUser for the account of the operator goes on when that is let in again', async () => {
-  await using lab = await openLab({ speed: 60 });
+  await using lab = await openLab({ speed: 200 });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   const { username } = node.bmc;

@@ -461,7 +461,7 @@ const withWrongFirst =
   };
 
 test('default credentials are tried in order, and the first that works becomes the BMCSecret', async () => {
-  await using lab = await openLab({ macPrefixes: withWrongFirst('calvin', 'ADMIN'), speed: 100 });
+  await using lab = await openLab({ macPrefixes: withWrongFirst('calvin', 'ADMIN'), speed: 300 });
   const [node] = await lab.rack({ dell: 1 });
   assert.ok(node);
   await lab.plugIn(node);
@@ -482,7 +482,7 @@ test('default credentials are tried in order, and the first that works becomes t
 });
 
 test('when every default credential is rejected a person is asked, and the account is not locked', async () => {
-  await using lab = await openLab({ macPrefixes: withWrongFirst('calvin'), speed: 50 });
+  await using lab = await openLab({ macPrefixes: withWrongFirst('calvin'), speed: 200 });
   const node = await lab.fleet.add({ vendor: 'hpe', password: 'another-one' });
   await lab.plugIn(node);
   await lab.endpoint(node).says('DefaultCredentialsRejected');

@@ -12,7 +12,8 @@ after(() => lab[Symbol.asyncDispose]());
 const openLab = labsOfFile();
 before(async () => {
   // Boots take long enough to come in between.
-  lab = await openLab({ flags: [purge, '--cleanup-timeout=2m'], fleet: { bootMs: 8_000, eraseMs: 60_000 } });
+  // Slow enough that a step of an erasure can be seen before the next one.
+  lab = await openLab({ speed: 10, flags: [purge, '--cleanup-timeout=2m'], fleet: { bootMs: 8_000, eraseMs: 60_000 } });
 });
 
 /** A server whose claim was deleted, by mistake, as far as this says. */

@@ -66,7 +66,7 @@ async function main(words: string[], flags: Flags): Promise<void> {
   if (e2e) await demandQemu();
   await buildPrograms(files);
   await using run = await markRun(process.env);
-  const atOnce = Math.min(e2e ? mostMachinesAtOnce : mostAtOnce, Math.max(2, availableParallelism()));
+  const atOnce = e2e ? mostMachinesAtOnce : Math.min(mostAtOnce, availableParallelism() + 1);
   const needsPool = !e2e && files.some(({ needsControlPlane }) => needsControlPlane);
   // In the temporary directory of the run, so that nothing of it is left either.
   process.env.TMPDIR = run.environment.TMPDIR;

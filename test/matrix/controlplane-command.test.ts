@@ -9,10 +9,10 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findBinaries } from './binaries.ts';
+import { findBinaries } from '@metal/controlplane/binaries.ts';
 
 const run = promisify(execFile);
-const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+const main = fileURLToPath(import.meta.resolve('@metal/controlplane/main.ts'));
 const controlPlane = (args: string[], environment: NodeJS.ProcessEnv = {}) =>
   run(process.execPath, [main, ...args], { env: { ...process.env, ...environment } });
 
