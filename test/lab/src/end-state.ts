@@ -90,9 +90,31 @@ function withoutChance(value: unknown, node: Node): unknown {
  */
 const stepsOnTheWay = new Set(['script', 'kernel', 'initrd']);
 
-/** The goal without those steps on the way that a killed boot service has taken along; everything else has to be there. */
+/**
+ * The goal without those steps on the way that a killed boot service has taken along, and with the discoveries that were
+ * repeated; everything else has to be there.
+ */
 export function asFarAsWritten(goal: EndState, state: EndState): EndState {
-  return { ...goal, objects: withoutLost(goal.objects, state.objects) as EndState['objects'] }; // members stay what they are
+  const repeats = repeatedDiscoveries(goal, state);
+  const { machine } = goal;
+  return {
+    objects: withoutLost(goal.objects, state.objects) as EndState['objects'], // members stay what they are
+    machine: {
+      ...machine,
+      powerLog: [...repeats.flatMap(() => ['On', 'Off']), ...machine.powerLog],
+      boots: [...repeats, ...machine.boots],
+    },
+  };
+}
+
+/**
+ * A machine whose start was not written down before the operator was killed, and that has reported and is off when the next one
+ * looks, is taken for one that never ran: its report is not believed, and it is discovered anew.
+ */
+export function repeatedDiscoveries(goal: EndState, state: EndState): string[] {
+  const [first] = goal.machine.boots;
+  const count = state.machine.boots.length - goal.machine.boots.length;
+  return state.machine.boots.slice(0, Math.max(0, count)).filter((boot) => boot === first);
 }
 
 function withoutLost(goal: unknown, state: unknown): unknown {
