@@ -1,54 +1,15 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import { ConfigMap } from '@metal/kube/builtin.ts';
-import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { createClock } from '@metal/kube/clock.ts';
-import { installKinds } from '@metal/kube/install-kinds.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
-import { startCluster } from '@metal/lab/cluster.ts';
-import { pino } from 'pino';
+import { openCluster } from '@metal/lab/cluster.ts';
+import { follow, map, namespace } from './config-maps.ts';
 
-const log = pino({ level: 'silent' });
-const cluster = startCluster({ crds: false });
+const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
-const namespace = 'default';
 const connect = async (defaultFieldManager = 'first'): Promise<KubeClient> =>
   createKubeClient({ kubeconfigPath: (await cluster).kubeconfigPath, defaultFieldManager });
-const map = (name: string, data: Record<string, string> = {}, labels: Record<string, string> = {}) => ({
-  metadata: { name, namespace, labels },
-  data,
-});
-
-async function follow(
-  client: KubeClient,
-  labelSelector: string,
-): Promise<{ maps: Cache<ConfigMap>; caches: CacheSet } & AsyncDisposable> {
-  const caches = new CacheSet({ client, clock: createClock(), log });
-  const maps = caches.watch(ConfigMap, {
-    namespace,
-    labelSelector,
-    indexes: { color: ({ data }) => (data?.color === undefined ? [] : [data.color]) },
-  });
-  await caches.start();
-  return { maps, caches, [Symbol.asyncDispose]: () => caches.stop() };
-}
-
-function until<T extends KubeObject>(cache: Cache<T>, holds: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const check = () => {
-      if (!holds()) return;
-      subscription[Symbol.dispose]();
-      resolve();
-    };
-    const subscription = cache.onChange(check);
-    check();
-  });
-}
 
 test('a list is put together from pages', async () => {
   await using client = await connect();
@@ -141,63 +102,3 @@ test('a process reads its own writes at once, and finds things by index', async 
   await client.delete(ConfigMap, created.metadata);
   assert.equal(followed.maps.size, 0);
 });
-
-test('a kind that may be missing holds nothing up, and is watched once somebody installs it', async () => {
-  await using client = await connect();
-  const caches = new CacheSet({ client, clock: createClock(1_000), log });
-  const configs = caches.watch(IPXEBootConfig, { isOptional: true });
-  await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
-  await caches.start();
-  assert.equal(configs.size, 0);
-  const metadata = { name: 'late', namespace };
-  assert.equal(await client.find(IPXEBootConfig, metadata), undefined);
-  await installKinds(client, [IPXEBootConfig]);
-  await using other = await connect('other');
-  await other.create(IPXEBootConfig, { metadata, spec: { kernelURL: 'k', initrdURL: 'i' } });
-  await until(configs, () => configs.get(metadata)?.spec?.kernelURL === 'k');
-});
-
-test('a watch that is lost goes on where it was', async () => {
-  await using client = await connect();
-  await using followed = await follow(client, 'group=lost');
-  await client.create(ConfigMap, map('before', {}, { group: 'lost' }));
-  const plane = await cluster;
-  await plane.stopApiServer();
-  await plane.startApiServer();
-  await using other = await connect('other');
-  await other.create(ConfigMap, map('after', {}, { group: 'lost' }));
-  await until(followed.maps, () => followed.maps.get(`${namespace}/after`) !== undefined);
-  assert.equal(followed.maps.size, 2);
-});
-
-test('what was deleted while nobody could watch is found missing by a new list', async () => {
-  await using client = await connect();
-  await using followed = await follow(client, 'group=gone');
-  await client.create(ConfigMap, map('kept', {}, { group: 'gone' }));
-  await client.create(ConfigMap, map('deleted', {}, { group: 'gone' }));
-  const plane = await cluster;
-  await plane.stopApiServer();
-  // Past the API server, and compacted: a watch from the last known version is answered 410 Gone.
-  const { header } = await etcd(plane.directory, '/v3/kv/deleterange', {
-    key: base64(`/registry/configmaps/${namespace}/deleted`),
-  });
-  await etcd(plane.directory, '/v3/kv/compaction', { revision: header.revision, physical: true });
-  await plane.startApiServer();
-  await until(followed.maps, () => followed.maps.size === 1);
-  assert.notEqual(followed.maps.get(`${namespace}/kept`), undefined);
-});
-
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
-
-/** etcd's own JSON gateway, on its socket. */
-function etcd(directory: string, path: string, body: object): Promise<{ header: { revision: string } }> {
-  return new Promise((resolve, reject) => {
-    const call = request({ socketPath: join(directory, 'etcd:1'), path, method: 'POST' }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.once('end', () => resolve(JSON.parse(Buffer.concat(chunks).toString('utf8'))));
-    });
-    call.once('error', reject);
-    call.end(JSON.stringify(body));
-  });
-}

@@ -72,3 +72,23 @@ for (const [moment, happens] of Object.entries(settingsMoments)) {
     assert.ok(onlyRecord(lab, name).status?.certificate);
   });
 }
+
+test('an operator that ends right after it took the server from its claim left the mark that it is unclean', async () => {
+  await using lab = await openLab({
+    operator: 'none',
+    speed: 1,
+    fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 300, eraseMs: 300 },
+    flags: [purge, '--power-polling-interval=1s'],
+  });
+  const first = await lab.startOperatorProcess();
+  const { node, name, server } = await claimed(lab);
+  await first.kill();
+  using seen = follow(lab, node);
+  // What dropClaimRef writes; no status follows it.
+  await lab.patchServer(name, { spec: { serverClaimRef: null, bootConfigurationRef: null, power: 'Off' } });
+  assert.equal(server.now?.status?.state, 'Reserved');
+  await using _second = await lab.startOperatorProcess();
+  await server.says('Available');
+  assert.deepEqual(seen.uncleanOffers, []);
+  assert.equal(simulated(node).installed, undefined);
+});

@@ -3,9 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { minutes } from '@metal/kube/decide.ts';
 import { addInlineServer } from '@metal/lab/inline-server.ts';
-import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
-import type { Node } from '@metal/simulator/fleet.ts';
-import type { Vendor } from '@metal/simulator/profiles.ts';
+import { labsOfFile } from '@metal/lab/lab.ts';
 
 const openLab = labsOfFile();
 
@@ -37,16 +35,6 @@ test('a wrong password is tried once, and works as soon as the BMCSecret is righ
   await lab.server(node).says('Available');
 });
 
-/** One operator after the other, each until it has seen to a newcomer: what comes last is seen last. */
-async function restart(lab: Lab, vendors: readonly Vendor[], seesTo: (newcomer: Node) => Promise<void>): Promise<void> {
-  for (const vendor of vendors) {
-    await using _next = await lab.startOperatorProcess();
-    const [newcomer] = await lab.rack({ [vendor]: 1 });
-    assert.ok(newcomer);
-    await seesTo(newcomer);
-  }
-}
-
 /** With another BMCSecret than before. */
 function isRejectedAnew(before: Server['status']) {
   return ({ status }: Pick<Server, 'status'>): boolean => {
@@ -54,31 +42,6 @@ function isRejectedAnew(before: Server['status']) {
     return bmcSecretVersion !== undefined && bmcSecretVersion !== before?.rejectedLogin?.bmcSecretVersion;
   };
 }
-
-test('a wrong password is tried once, however often the operator restarts, and a right one at once', async () => {
-  await using lab = await openLab({ operator: 'none', speed: 1 });
-  const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
-  const first = await lab.startOperatorProcess();
-  await lab.plugIn(node);
-  const { metadata, status } = await lab.bmc(node).says('AuthenticationFailed');
-  assert.equal(status?.rejectedLogin?.address, node.bmc.url);
-  assert.doesNotMatch(JSON.stringify(status), /another-one/);
-  await first.kill();
-
-  await restart(lab, ['dell', 'hpe', 'generic'], async (other) => {
-    await lab.plugIn(other);
-    await lab.bmc(other).reaches('Enabled');
-  });
-  assert.equal(node.bmc.access.failedLogins, 1);
-  const { resourceVersion } = (await lab.bmc(node).exists()).metadata;
-  assert.equal(resourceVersion, metadata.resourceVersion, 'nothing new is said');
-
-  await lab.patchSecret(node.name, { password: 'another-one' });
-  await using _last = await lab.startOperatorProcess();
-  const bmc = await lab.bmc(node).reaches('Enabled');
-  assert.equal(bmc.status?.rejectedLogin, undefined);
-  assert.equal(node.bmc.access.failedLogins, 1);
-});
 
 test('a password that was put right at the BMC is tried once more for each change of the BMCSecret', async () => {
   await using lab = await openLab({ speed: 100 });
@@ -120,39 +83,13 @@ test('an account that got the right to log in is tried when its BMCSecret is ann
   assert.equal(askedFor(), 2);
 });
 
-/** The BMCSecret may have to be converted before it is known what was rejected. */
-const isRejected = ({ status }: Server) => status?.rejectedLogin !== undefined;
-
-test('of a server with its BMC inline, too, a wrong password is tried once, however often the operator restarts', async () => {
-  await using lab = await openLab({ operator: 'none', speed: 1 });
-  const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
-  const first = await lab.startOperatorProcess();
-  const { metadata } = await addInlineServer(lab, node);
-  const { metadata: judged, status } = await lab.server(node).until('is rejected', isRejected);
-  assert.equal(status?.rejectedLogin?.address, node.bmc.url);
-  assert.doesNotMatch(JSON.stringify(status), /fleet-password|another-one/);
-  await first.kill();
-
-  await restart(lab, ['dell', 'hpe'], async (other) => {
-    await addInlineServer(lab, other);
-    await lab.server(other).reaches('Discovery');
-  });
-  assert.equal(node.bmc.access.failedLogins, 1);
-  const { resourceVersion } = (await lab.server(node).exists()).metadata;
-  assert.equal(resourceVersion, judged.resourceVersion, 'nothing new is said');
-
-  await lab.patchSecret(metadata.name, { password: 'another-one' });
-  await using _last = await lab.startOperatorProcess();
-  const server = await lab.server(node).reaches('Discovery');
-  assert.equal(server.status?.rejectedLogin, undefined);
-  assert.equal(node.bmc.access.failedLogins, 1);
-});
-
 test('a password that was put right at an inline BMC is tried once more for each change of the BMCSecret', async () => {
   await using lab = await openLab({ speed: 100 });
   const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
   const { metadata } = await addInlineServer(lab, node);
-  const { status } = await lab.server(node).until('is rejected', isRejected);
+  const { status } = await lab
+    .server(node)
+    .until('is rejected', (server) => server.status?.rejectedLogin !== undefined);
   await lab.server(node).explains(/put right at the BMC, annotate the BMCSecret to have it tried/);
   const touch = (word: string) => lab.annotateSecret(metadata.name, word);
 

@@ -1,0 +1,42 @@
+import { ConfigMap } from '@metal/kube/builtin.ts';
+import { type Cache, CacheSet } from '@metal/kube/cache.ts';
+import type { KubeClient } from '@metal/kube/client.ts';
+import { createClock } from '@metal/kube/clock.ts';
+import type { KubeObject } from '@metal/kube/kind.ts';
+import { pino } from 'pino';
+
+/** Objects for tests of the client and its caches. */
+
+export const namespace = 'default';
+const log = pino({ level: 'silent' });
+
+export const map = (name: string, data: Record<string, string> = {}, labels: Record<string, string> = {}) => ({
+  metadata: { name, namespace, labels },
+  data,
+});
+
+export async function follow(
+  client: KubeClient,
+  labelSelector: string,
+): Promise<{ maps: Cache<ConfigMap>; caches: CacheSet } & AsyncDisposable> {
+  const caches = new CacheSet({ client, clock: createClock(), log });
+  const maps = caches.watch(ConfigMap, {
+    namespace,
+    labelSelector,
+    indexes: { color: ({ data }) => (data?.color === undefined ? [] : [data.color]) },
+  });
+  await caches.start();
+  return { maps, caches, [Symbol.asyncDispose]: () => caches.stop() };
+}
+
+export function until<T extends KubeObject>(cache: Cache<T>, holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (!holds()) return;
+      subscription[Symbol.dispose]();
+      resolve();
+    };
+    const subscription = cache.onChange(check);
+    check();
+  });
+}
