@@ -562,7 +562,7 @@ for (const [index, [title, stop, code]] of stopped.entries()) {
   });
 }
 
-test('an agent that erases costs the API server two questions every 30 s, and is stopped then; one that begins is asked about each time', async () => {
+test('an agent that erases costs the API server two requests every 20 s, and is stopped then; one that begins is asked about each time', async () => {
   const server = await erasing('erases-for-long');
   let ahead = 0;
   const asked: string[] = [];
@@ -587,17 +587,17 @@ test('an agent that erases costs the API server two questions every 30 s, and is
   assert.deepEqual(asked.splice(0), both);
   assert.equal(await says('Pending'), 200, 'it did not hear the answer, or began anew');
   assert.deepEqual(asked.splice(0), both);
-  ahead = 29_000;
+  ahead = 19_000;
   assert.equal(await says('Running'), 201);
   assert.deepEqual(asked.splice(0), []);
-  ahead = 31_000;
+  ahead = 21_000;
   assert.equal(await says('Running'), 200);
   assert.deepEqual(asked.splice(0), both);
   await room.enters(server.name, { state: 'Maintenance' });
-  ahead = 60_000;
+  ahead = 40_000;
   assert.equal(await says('Running'), 200);
   assert.equal(await says('Pending'), 403);
-  ahead = 62_000;
+  ahead = 42_000;
   assert.equal(await says('Running'), 403);
 });
 

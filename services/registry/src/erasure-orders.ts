@@ -12,8 +12,8 @@ export interface ErasureOrdersOptions {
   readonly clock: Clock;
 }
 
-/** An agent that erases is stopped within this long, also by a registry whose watches died. */
-const confirmedForMs = 30_000;
+/** With the 5 s between two reports, an agent that erases is stopped within 30 s, also by a registry whose watches died. */
+const confirmedForMs = 20_000;
 /** Boots whose confirmation is remembered; those that were silent for longest are forgotten first. */
 const mostBoots = 10_000;
 
@@ -22,7 +22,7 @@ const mostBoots = 10_000;
  * goes on as long as it is not refused: neither can be taken back, and a watch may be dead for minutes before that is noticed.
  *
  *   about to begin              ─► the API server is asked
- *   goes on                     ─► the API server is asked every 30 s, our caches meanwhile
+ *   goes on                     ─► the API server is asked every 20 s, our caches meanwhile
  *   the end                     ─► the API server is asked: the order may have been withdrawn a moment before
  *   refused by our caches       ─► the API server is asked before that is said
  */
