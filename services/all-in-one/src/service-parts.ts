@@ -23,6 +23,8 @@ export interface SystemOptions {
   readonly log: Logger;
   /** Who holds the lease; unique per process. */
   readonly identity: string;
+  /** Devices, claims and cleanups of which so many each are in flight at once; 200 unless it is given. */
+  readonly maxInFlight?: number | undefined;
 }
 
 /** What every part of the process is given. */

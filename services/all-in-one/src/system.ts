@@ -220,7 +220,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   const { caches, client, clock, log, metrics, signal, registryUrl, eventUrl } = shared;
   // BMCs are told the port that became of 0.
   const config = { ...shared.config, eventUrl };
-  const scheduler = new ClaimScheduler(caches, clock);
+  const scheduler = new ClaimScheduler(caches, clock, { most: shared.maxInFlight });
   const readiness = new ReadinessStandings(caches);
   const { traffic } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
   const membership = config.shards === 'auto' ? membershipOf(shared) : undefined;
@@ -242,7 +242,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
   );
   const accounts = new AccountMemories();
   const notices = new Notices();
-  const discoveries = stack.use(new DiscoveryPace({ clock, servers: caches.servers }));
+  const discoveries = stack.use(new DiscoveryPace({ clock, servers: caches.servers, most: shared.maxInFlight }));
   stack.use(forgetTheDeleted(caches, { access, accounts, notices, discoveries }));
   const looks = stack.use(new PromptLooks({ access, caches, clock, mayLookAt: (name) => access.mayTalk(name) }));
   stack.use(shared.bmcSpoke.on((name) => looks.heardFrom(name)));
@@ -257,7 +257,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     notices,
     scheduler,
     readiness,
-    cleanups: stack.use(new CleanupLedger(caches.servers, clock)),
+    cleanups: stack.use(new CleanupLedger(caches.servers, clock, { most: shared.maxInFlight })),
     discoveries,
     macPrefixes: readMacPrefixes(config.macPrefixesFile),
     discoveryIgnition: discoveryIgnitionOf({

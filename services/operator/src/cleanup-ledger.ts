@@ -67,7 +67,7 @@ export class CleanupLedger implements Disposable {
   readonly #pace: Pace;
   readonly #following: Disposable;
 
-  constructor(servers: Cache<Server>, clock: Clock, { most }: { most?: number } = {}) {
+  constructor(servers: Cache<Server>, clock: Clock, { most }: { most?: number | undefined } = {}) {
     this.#pace = new Pace({ clock, most });
     this.#following = servers.onChange(({ before, after }) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#forget(before);

@@ -18,7 +18,7 @@ export class DiscoveryPace implements Disposable {
   readonly #waiting = new Set<string>();
   readonly #following: Disposable;
 
-  constructor({ clock, servers, most }: { clock: Clock; servers: Cache<Server>; most?: number }) {
+  constructor({ clock, servers, most }: { clock: Clock; servers: Cache<Server>; most?: number | undefined }) {
     this.#pace = new Pace({ clock, most });
     this.#pace.left.on(() => this.#callNext());
     this.#following = servers.onChange(({ after }) => {

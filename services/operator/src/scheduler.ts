@@ -35,7 +35,7 @@ const quietMs = minutes(5);
 
 export interface SchedulerPace {
   /** Claims that are let in at once. */
-  readonly most?: number;
+  readonly most?: number | undefined;
   /** After so many looks of a claim at a server a pass lets others have their turn. */
   readonly looksPerPass?: number;
 }

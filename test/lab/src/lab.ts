@@ -50,6 +50,8 @@ export interface LabOptions {
   withoutRoles?: readonly string[];
   /** How the operator runs: inside the test, as a process of its own, or not at all until asked for. */
   operator?: 'inside' | 'process' | 'none';
+  /** Devices, claims and cleanups of which so many each are in flight at once. */
+  maxInFlight?: number;
   /** How long one thing may take, in wall-clock time; two minutes unless it is said. */
   patienceMs?: number;
   /** An API server that is there already; it is left empty again. Without one the lab starts its own. */
@@ -83,6 +85,7 @@ export class Lab implements AsyncDisposable {
   readonly secrets: Cache<BMCSecret>;
   readonly #stack: AsyncDisposableStack;
   readonly #flags: readonly string[];
+  readonly #maxInFlight: number | undefined;
   #system: RunningSystem | undefined;
   #claims = 0;
 
@@ -94,6 +97,7 @@ export class Lab implements AsyncDisposable {
     cluster: ControlPlaneAccess;
     flags: readonly string[];
     patienceMs: number;
+    maxInFlight: number | undefined;
     stack: AsyncDisposableStack;
   }) {
     const { client, caches, clock, fleet } = parts;
@@ -104,6 +108,7 @@ export class Lab implements AsyncDisposable {
     this.caches = caches;
     this.kubeconfigPath = parts.cluster.kubeconfigPath;
     this.#flags = parts.flags;
+    this.#maxInFlight = parts.maxInFlight;
     this.#stack = parts.stack;
     this.servers = caches.watch(Server, { indexes: { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] } });
     this.claims = caches.watch(ServerClaim);
@@ -152,6 +157,7 @@ export class Lab implements AsyncDisposable {
       random: Math.random,
       log,
       identity,
+      maxInFlight: this.#maxInFlight,
     });
     this.#stack.use(system);
     this.#system = system;
@@ -470,7 +476,8 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
     const patienceMs = options.patienceMs ?? 120_000;
-    const lab = new Lab({ client, caches, clock, fleet, cluster, flags, patienceMs, stack });
+    const { maxInFlight } = options;
+    const lab = new Lab({ client, caches, clock, fleet, cluster, flags, patienceMs, maxInFlight, stack });
     stack.defer(() => caches.stop());
     await caches.start(new AbortController().signal);
     lab.timeline.start();

@@ -5,8 +5,8 @@ import { seconds } from '@metal/kube/decide.ts';
 import { openLab } from '@metal/lab/lab.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 
-/** So many are on their way at once, each for so long at most: services/operator/src/pace.ts. */
-const atOnce = 200;
+const atOnce = 10;
+/** Each counts for so long at most: services/operator/src/pace.ts. */
 const countsForMs = seconds(30);
 /** Enough that one behind them waits for longer than the two minutes after which it is told why. */
 const silentCount = 6 * atOnce;
@@ -22,13 +22,14 @@ const withSilentDevices = (fleet: Fleet): string => `${fleet.macPrefixFile()}
     defaultCredentials: [{ username: root, password: calvin }, { username: ADMIN, password: ADMIN }]
 `;
 
-test('a device behind 1200 that do not answer is told that others are first, and becomes a server when it is its turn', async () => {
+test('a device behind many that do not answer is told that others are first, and becomes a server when it is its turn', async () => {
   // The operator finds all of them when it starts, so that it is known who is first.
   await using lab = await openLab({
     operator: 'none',
     // For longer than the story, which is about those that wait for their turn.
     flags: ['--registry-port=0', '--boot-port=0', '--bmc-call-timeout=10m'],
-    speed: 6,
+    maxInFlight: atOnce,
+    speed: 60,
     macPrefixes: withSilentDevices,
   });
   const [silent, last] = await lab.rack({ generic: 2 });
