@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, get, type Server as HttpServer } from 'node:http';
-import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -61,7 +60,7 @@ const optionsFor = (more: Partial<BootOptions> = {}): BootOptions =>
     imagesFile: join(files.path, 'images'),
     fileRoots: [tmpdir()],
     butane: '/nowhere/butane',
-    imageSources: { allowedOrigins, refusedNetworks: new BlockList() },
+    imageSources: { allowedOrigins, isRefusedAddress: () => false },
     ...more,
   });
 

@@ -88,3 +88,10 @@ export function ownedBy(owner: KubeObject): OwnerReference {
 export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller === true);
 }
+
+/** Older objects first, by name where they were created in the same second: creation times are whole seconds. */
+export function byAge({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
+  const [first, second] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
+  if (first !== second) return first < second ? -1 : 1;
+  return a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
+}

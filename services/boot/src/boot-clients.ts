@@ -1,5 +1,6 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { unmapped } from '@metal/api/common/address-list.ts';
 import { clientOf } from '@metal/http/client-of.ts';
 import type { KnownMachines } from './known-machines.ts';
 import { Refusal } from './refusal.ts';
@@ -39,20 +40,17 @@ export class BootClients {
 
   /** Nothing is given out for a machine that is to be off. */
   cameWhileOff(server: Server, ip: string): void {
-    const note = `boot data were asked for by ${withoutPrefix(ip)} while the machine was off, and not given`;
+    const note = `boot data were asked for by ${unmapped(ip)} while the machine was off, and not given`;
     this.#options.refused.tell(server, 'BootDataRefusedWhileOff', note);
   }
 
   #visitOf({ metadata, spec }: ServerBootConfiguration, stage: Stage, ip: string): Visit {
-    const isKnown = this.#options.known.find(withoutPrefix(ip))?.metadata.name === spec.serverRef.name;
+    const isKnown = this.#options.known.find(unmapped(ip))?.metadata.name === spec.serverRef.name;
     return { bootUid: metadata.uid ?? '', stage, address: clientOf(ip), isKnown };
   }
 
   #tell(boot: ServerBootConfiguration, ip: string, holder: string): void {
-    const note = `${withoutPrefix(ip)} asked for what ${holder} loads, and was refused`;
+    const note = `${unmapped(ip)} asked for what ${holder} loads, and was refused`;
     this.#options.refused.tell(boot, 'BootTokenUsedElsewhere', note);
   }
 }
-
-/** An IPv4 address of a socket that is open to both families. */
-const withoutPrefix = (ip: string): string => ip.replace(/^::ffff:/, '');

@@ -3,7 +3,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
-import { memberOf } from '@metal/api/common/address-list.ts';
+import { addressMatcher } from '@metal/api/common/address-list.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { limitAnswers } from '@metal/http/connection-limit.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
@@ -12,7 +12,6 @@ import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { createEventRecorder } from '@metal/kube/events.ts';
 import type { Logger } from 'pino';
-import { BlockList } from 'node:net';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ArtefactStore } from './artefact-store.ts';
@@ -98,12 +97,12 @@ export interface BootOptions {
 export interface ImageSources {
   /** As `https://images.example:8443`. */
   readonly allowedOrigins: readonly string[];
-  /** Never connected to for a URL of others, nor where a registry leads to. */
-  readonly refusedNetworks: BlockList;
+  /** Whether an address is never connected to for a URL of others, nor where a registry leads to. */
+  readonly isRefusedAddress: (address: string) => boolean;
   readonly ownImage?: string | undefined;
 }
 
-const noSources: ImageSources = { allowedOrigins: [], refusedNetworks: new BlockList() };
+const noSources: ImageSources = { allowedOrigins: [], isRefusedAddress: () => false };
 
 export interface BootRegistries {
   readonly allowed: readonly string[];
@@ -152,8 +151,8 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const stack = new AsyncDisposableStack();
   const tokens = stack.use(new BootTokens({ ...options, client: clientForMachines }));
   const { imagesFile: mapFile, fileRoots, fetch, imageSources = noSources } = options;
-  const { allowedOrigins, refusedNetworks, ownImage } = imageSources;
-  const guarded = fetch ?? stack.use(guardedFetch(refusedNetworks)).fetch;
+  const { allowedOrigins, isRefusedAddress, ownImage } = imageSources;
+  const guarded = fetch ?? stack.use(guardedFetch(isRefusedAddress)).fetch;
   const oci = options.registries && stack.use(new HeldOciImages(options, options.registries, guarded)).images;
   const byUrl = { allowedOrigins, fetch: guarded };
   const images = new BootImages({ mapFile, fileRoots, oci, byUrl, ownImage, clock, fetch });
@@ -186,7 +185,7 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     butane,
     known,
     clients: new BootClients({ known, clients, refused }),
-    isTrustedProxy: memberOf(trustedProxies),
+    isTrustedProxy: addressMatcher(trustedProxies),
     oci,
     defaultUkiImage: options.defaultUkiImage,
     ipxeDirectory: options.ipxeDirectory,

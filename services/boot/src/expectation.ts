@@ -17,8 +17,8 @@ export type Expectation =
 const repeatableForMs = 10 * 60_000;
 const statesThatStayLocal: readonly (string | undefined)[] = ['Available', 'Released', 'Parked', 'Error'];
 
-/** Is the boot configuration the one its server refers to now, and prepared? Says why not. */
-export function obstacleTo(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {
+/** Why the boot configuration is not the one that its server refers to now, or is not prepared. */
+function bootObstacle(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {
   const { metadata, spec, status } = boot;
   const ref = server === undefined ? undefined : currentBootRef(server);
   if (server === undefined || spec.serverRef.name !== server.metadata.name)
@@ -29,7 +29,12 @@ export function obstacleTo(boot: ServerBootConfiguration, server: Server | undef
   const expires = metadata.annotations?.[bootTokenExpiresAnnotation];
   // A date that cannot be read is one that has passed.
   if (expires !== undefined && !(Date.parse(expires) > now)) return `its boot configuration expired at ${expires}`;
-  return mayRun(server) ? undefined : machineIsOff;
+  return undefined;
+}
+
+/** Why nothing of the boot is given out now. */
+export function obstacleTo(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {
+  return bootObstacle(boot, server, now) ?? (server === undefined || mayRun(server) ? undefined : machineIsOff);
 }
 
 export const machineIsOff = 'the machine is off, and nobody asked the operator to start it';
@@ -41,14 +46,14 @@ const mayRun = ({ spec, status }: Server): boolean =>
 /** What a machine that asks for a script is to do. An installed server is not installed again because it lost power. */
 export function expectationOf(server: Server, boot: ServerBootConfiguration | undefined, now: number): Expectation {
   if (boot === undefined) return { reason: 'it has no boot configuration' };
-  const obstacle = obstacleTo(boot, server, now);
-  if (obstacle !== undefined && obstacle !== machineIsOff) return { reason: obstacle };
+  const obstacle = bootObstacle(boot, server, now);
+  if (obstacle !== undefined) return { reason: obstacle };
   if (statesThatStayLocal.includes(server.status?.state))
     return { reason: `a server in state ${server.status?.state} boots nothing from the network` };
   const unordered = isCleanupBoot(boot) ? obstacleToErasure(server) : undefined;
   if (unordered !== undefined) return { reason: unordered };
   if (isInstalled(server, boot, now)) return { reason: 'it has been installed already' };
-  return obstacle === undefined ? { boot } : { reason: obstacle, isHeld: true };
+  return mayRun(server) ? { boot } : { reason: machineIsOff, isHeld: true };
 }
 
 /** Whoever stops a cleanup, by a maintenance or a claim reference for example, may leave the boot that it began with. */

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { BlockList } from 'node:net';
 import { test } from 'node:test';
+import { addressMatcher } from '@metal/api/common/address-list.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 
-const networks = (...subnets: [string, number][]): BlockList => {
-  const list = new BlockList();
-  for (const [address, prefix] of subnets) list.addSubnet(address, prefix, 'ipv4');
-  return list;
-};
-const loopback = networks(['127.0.0.0', 8]);
+const loopback = addressMatcher(['127.0.0.0/8']);
+const internal = addressMatcher(['10.0.0.0/8']);
 
 async function openServer() {
   let asked = 0;
@@ -64,7 +60,7 @@ test('a name that leads to a refused address is not connected to', async () => {
 
 test('one refused address among others is enough', async () => {
   using server = await openServer();
-  await using guarded = guardedFetch(networks(['10.0.0.0', 8]), saying(['127.0.0.1', '10.0.0.1']));
+  await using guarded = guardedFetch(internal, saying(['127.0.0.1', '10.0.0.1']));
   assert.match(await causeOf(guarded.fetch(`http://images.test:${server.port}/`)), /has address 10\.0\.0\.1/);
   assert.equal(server.asked(), 0);
 });
@@ -73,7 +69,7 @@ test('a name is looked up once: the address that was checked is the one that is 
   using server = await openServer();
   let lookups = 0;
   const said = saying(['127.0.0.1'], ['10.0.0.1']);
-  await using guarded = guardedFetch(networks(['10.0.0.0', 8]), (...call) => {
+  await using guarded = guardedFetch(internal, (...call) => {
     lookups += 1;
     said(...call);
   });

@@ -1,5 +1,5 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
-import { type BlockList, isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { Agent, fetch } from 'undici';
 
 type Resolve = (
@@ -12,38 +12,37 @@ export interface GuardedFetch extends AsyncDisposable {
   readonly fetch: typeof globalThis.fetch;
 }
 
+type IsRefused = (address: string) => boolean;
+
 /**
- * A fetch that connects to no address of the refused networks. Names are checked where the connection is made, so that the
+ * A fetch that connects to no refused address. Names are checked where the connection is made, so that the
  * address that was checked is the one that is connected to, whatever the name server answers next.
  */
-export function guardedFetch(refused: BlockList, resolve: Resolve = lookup): GuardedFetch {
-  const dispatcher = new Agent({ connect: { lookup: checkedLookup(refused, resolve) } });
+export function guardedFetch(isRefused: IsRefused, resolve: Resolve = lookup): GuardedFetch {
+  const dispatcher = new Agent({ connect: { lookup: checkedLookup(isRefused, resolve) } });
   // Node's fetch is this one in another version; the declarations of the two do not know each other.
   const through = fetch as unknown as (input: unknown, init: unknown) => Promise<Response>;
   const guarded: typeof globalThis.fetch = async (input, init) => {
     const { hostname } = new URL(input instanceof Request ? input.url : input);
     const literal = hostname.replace(/^\[|\]$/g, '');
     // What is an address already is never looked up.
-    if (isIP(literal) !== 0 && isIn(refused, literal))
-      throw new TypeError('fetch failed', { cause: refusal(hostname, literal) });
+    if (isRefused(literal)) throw new TypeError('fetch failed', { cause: refusal(hostname, literal) });
     return through(input, { ...init, dispatcher });
   };
   return { fetch: guarded, [Symbol.asyncDispose]: () => dispatcher.destroy() };
 }
 
-function checkedLookup(refused: BlockList, resolve: Resolve): LookupFunction {
+function checkedLookup(isRefused: IsRefused, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) =>
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, '');
-      const bad = addresses.find(({ address }) => isIn(refused, address));
+      const bad = addresses.find(({ address }) => isRefused(address));
       if (bad !== undefined) return callback(refusal(hostname, bad.address), '');
       const [first] = addresses;
       if (options.all === true || first === undefined) return callback(null, addresses);
       callback(null, first.address, first.family);
     });
 }
-
-const isIn = (list: BlockList, address: string): boolean => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 const refusal = (hostname: string, address: string): Error =>
   new Error(`${hostname} has address ${address}, which --refused-image-networks refuses`);

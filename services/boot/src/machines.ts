@@ -1,7 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
-import { managedInsteadOf, managedServer } from '@metal/api/wire/duplicate-servers.ts';
+import { managedInsteadOf, managedServer, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import { isCleanupBoot, isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -152,8 +152,7 @@ export class Machines {
 
   /** Why the machine boots nothing for this Server: it is that of another one. */
   #duplicateReason(server: Server): string | undefined {
-    const sameUuid = this.#options.servers.by('uuid', server.spec.systemUUID.toLowerCase());
-    const managed = managedInsteadOf(server, sameUuid);
+    const managed = managedInsteadOf(server, sameUuidAs(server, this.#options.servers));
     return managed && `Server ${managed.metadata.name} has the same system UUID and is acted on; delete one of them`;
   }
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { join } from 'node:path';
+import { unmapped } from '@metal/api/common/address-list.ts';
 import { type Artefact, fileArtefact } from './artefact.ts';
 import { BootError } from './errors.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
@@ -115,7 +116,7 @@ function identifiersOf(
     .flatMap((line) => line.split(','))
     .map((word) => word.trim().toLowerCase())
     .filter((word) => normalised(word) !== undefined);
-  if (named.length === 0) return { identifiers: [ip.replace(/^::ffff:/, '')], areSure: true };
+  if (named.length === 0) return { identifiers: [unmapped(ip)], areSure: true };
   return { identifiers: named.slice(0, mostIdentifiers), areSure: isTrustedProxy(socket.remoteAddress ?? '') };
 }
 

@@ -1,19 +1,12 @@
-import { BlockList, isIP, SocketAddress } from 'node:net';
+import { isIP, SocketAddress } from 'node:net';
+import { addressMatcher } from '@metal/api/common/address-list.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { metadataAddressesAnnotation } from '@metal/api/wire/contract.ts';
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
+const isLoopback = addressMatcher(['127.0.0.0/8', '::1']);
 
 /** Addresses that many machines have at once, or none. */
-const meaningless = new BlockList();
-meaningless.addSubnet('0.0.0.0', 8, 'ipv4');
-meaningless.addSubnet('169.254.0.0', 16, 'ipv4');
-meaningless.addSubnet('224.0.0.0', 3, 'ipv4');
-meaningless.addAddress('::', 'ipv6');
-meaningless.addSubnet('fe80::', 10, 'ipv6');
-meaningless.addSubnet('ff00::', 8, 'ipv6');
+const isMeaningless = addressMatcher(['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3', '::', 'fe80::/10', 'ff00::/8']);
 
 /**
  * One text for each address: IPv6 shortened and in lower case, IPv4 addresses out of their IPv6 clothes, no zone.
@@ -33,9 +26,9 @@ export function canonicalAddress(text: string): string | undefined {
  */
 export function addressesOf({ metadata, status }: Server): string[] {
   const given = metadata.annotations?.[metadataAddressesAnnotation];
-  if (given !== undefined) return canonical(given.split(',')).filter((address) => !isIn(meaningless, address));
+  if (given !== undefined) return canonical(given.split(',')).filter((address) => !isMeaningless(address));
   const seen = (status?.networkInterfaces ?? []).flatMap(({ ip, ips }) => ips ?? (ip === undefined ? [] : [ip]));
-  return canonical(seen).filter((address) => !isIn(meaningless, address) && !isIn(loopback, address));
+  return canonical(seen).filter((address) => !isMeaningless(address) && !isLoopback(address));
 }
 
 /** What the annotation of a server names and cannot stand for it, so that somebody can be told. */
@@ -46,12 +39,10 @@ export function unusableAddresses({ metadata }: Server): string[] {
     .filter((text) => text !== '')
     .filter((text) => {
       const address = canonicalAddress(text);
-      return address === undefined || isIn(meaningless, address);
+      return address === undefined || isMeaningless(address);
     });
 }
 
 const canonical = (texts: readonly string[]): string[] => [
   ...new Set(texts.map(canonicalAddress).filter((address) => address !== undefined)),
 ];
-
-const isIn = (list: BlockList, address: string): boolean => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');

@@ -30,12 +30,12 @@ test('flags are written as in Go: one dash or two, with = or a space, switches a
 
 test('claims name no image by URL unless its origin is listed', () => {
   assert.deepEqual(read().imageSources.allowedOrigins, []);
-  const { allowedOrigins, refusedNetworks } = read([
+  const { allowedOrigins, isRefusedAddress } = read([
     '--allowed-image-origins=https://a.test, http://b.test:8080/',
     '--refused-image-networks=10.96.0.0/12',
   ]).imageSources;
   assert.deepEqual(allowedOrigins, ['https://a.test', 'http://b.test:8080']);
-  assert.deepEqual([refusedNetworks.check('10.96.0.1'), refusedNetworks.check('127.0.0.1')], [true, false]);
+  assert.deepEqual([isRefusedAddress('10.96.0.1'), isRefusedAddress('127.0.0.1')], [true, false]);
 });
 
 test('replicas that share the BMCs elect a leader for the rest', () => {

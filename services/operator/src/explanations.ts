@@ -1,6 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import { refusalOf } from './claimability.ts';
 import type { OperatorCaches } from './context.ts';
 import { selectorFault } from './label-selector.ts';
@@ -81,8 +82,10 @@ export class Explanations {
   /** Why the claim has not been promised this server. */
   #refusalNow(server: Server, claim: ServerClaim, rules: readonly ServerReadinessRule[]): Refusal {
     const isDoubted = this.#fleet.isDoubted(server.metadata.name);
-    const sameUuid = this.#fleet.servers.by('uuid', server.spec.systemUUID.toLowerCase());
-    return refusalOf(server, claim, rules, sameUuid) ?? (isDoubted ? 'OutOfDate' : 'PromisedToAnOlderClaim');
+    return (
+      refusalOf(server, claim, rules, sameUuidAs(server, this.#fleet.servers)) ??
+      (isDoubted ? 'OutOfDate' : 'PromisedToAnOlderClaim')
+    );
   }
 }
 

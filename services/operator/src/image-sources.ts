@@ -1,10 +1,11 @@
-import { BlockList, isIP } from 'node:net';
+import { addressMatcher, isAddressOrNetwork } from '@metal/api/common/address-list.ts';
 import { ConfigError } from './errors.ts';
 
 /** Where images that others name by URL may come from. */
 export interface ImageSources {
   readonly allowedOrigins: readonly string[];
-  readonly refusedNetworks: BlockList;
+  /** Whether an address is never connected to. */
+  readonly isRefusedAddress: (address: string) => boolean;
 }
 
 /** Unspecified, loopback, link-local, multicast, and where clouds give out credentials of the machine that asks. */
@@ -29,11 +30,12 @@ export const usuallyRefusedNetworks: readonly string[] = [
 
 /** @throws ConfigError naming the word that is wrong, or an origin that could never be used. */
 export function imageSourcesOf(origins: readonly string[], networks: readonly string[]): ImageSources {
-  const refusedNetworks = new BlockList();
-  for (const network of networks.length > 0 ? networks : usuallyRefusedNetworks) addTo(refusedNetworks, network);
+  const isRefusedAddress = addressMatcher(networksOf(networks));
   const allowedOrigins = origins.map(originOf);
-  const contradiction = allowedOrigins.find((origin) => isRefused(new URL(origin).hostname, refusedNetworks));
-  if (contradiction === undefined) return { allowedOrigins, refusedNetworks };
+  const contradiction = allowedOrigins.find((origin) =>
+    isRefusedAddress(new URL(origin).hostname.replace(/^\[|\]$/g, '')),
+  );
+  if (contradiction === undefined) return { allowedOrigins, isRefusedAddress };
   throw new ConfigError(
     `--allowed-image-origins: ${contradiction} is an address that --refused-image-networks refuses; name another one, or leave its network out there`,
   );
@@ -48,19 +50,11 @@ function originOf(text: string): string {
   );
 }
 
-function addTo(list: BlockList, network: string): void {
-  const [, address = '', digits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(network) ?? [];
-  const version = isIP(address);
-  const prefix = Number(digits);
-  if (version === 0 || prefix > (version === 6 ? 128 : 32))
+function networksOf(networks: readonly string[]): readonly string[] {
+  const wrong = networks.find((network) => !network.includes('/') || !isAddressOrNetwork(network));
+  if (wrong !== undefined)
     throw new ConfigError(
-      `--refused-image-networks: "${network}" is no network; expected one such as 169.254.0.0/16 or fe80::/10`,
+      `--refused-image-networks: "${wrong}" is no network; expected one such as 169.254.0.0/16 or fe80::/10`,
     );
-  list.addSubnet(address, prefix, version === 6 ? 'ipv6' : 'ipv4');
-}
-
-function isRefused(hostname: string, list: BlockList): boolean {
-  const address = hostname.replace(/^\[|\]$/g, '');
-  const version = isIP(address);
-  return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
+  return networks.length > 0 ? networks : usuallyRefusedNetworks;
 }

@@ -1,6 +1,7 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Cache } from '@metal/kube/cache.ts';
+import { byAge } from '@metal/kube/kind.ts';
 import { hexDigitsOf } from './mac-prefixes.ts';
 
 /** By what MAC addresses are the same, whatever the notation; undefined for text that is none. */
@@ -37,7 +38,7 @@ export function twinsOf(
     ({ metadata }) => metadata.name !== endpoint.metadata.name && metadata.deletionTimestamp === undefined,
   );
   const comesFirst = (other: Endpoint) =>
-    hasBmc(other) === hasBmc(endpoint) ? isOlder(other, endpoint) : hasBmc(other);
+    hasBmc(other) === hasBmc(endpoint) ? byAge(other, endpoint) < 0 : hasBmc(other);
   const names = (first: boolean) =>
     others
       .filter((other) => comesFirst(other) === first)
@@ -61,9 +62,3 @@ export const hasBmcIn =
   (bmcs: Cache<BMC>) =>
   ({ metadata }: Endpoint): boolean =>
     bmcs.by('endpoint', metadata.name).length > 0;
-
-/** Times of creation are whole seconds. */
-function isOlder({ metadata: a }: Endpoint, { metadata: b }: Endpoint): boolean {
-  const created = (a.creationTimestamp ?? '').localeCompare(b.creationTimestamp ?? '');
-  return created === 0 ? a.name < b.name : created < 0;
-}

@@ -1,7 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
-import { othersThan } from '@metal/api/wire/duplicate-servers.ts';
+import { othersThan, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
 import type { Change } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
@@ -134,13 +134,9 @@ export class ClaimScheduler {
   /** Servers with the system UUID of this one may be had, or not, because of it. */
   #duplicatesOf(...versions: readonly (Server | undefined)[]): string[] {
     const duplicates = versions.flatMap((server) =>
-      server === undefined ? [] : othersThan(server, this.#sameUuidAs(server)),
+      server === undefined ? [] : othersThan(server, sameUuidAs(server, this.#caches.servers)),
     );
     return [...new Set(duplicates.map(({ metadata }) => metadata.name))];
-  }
-
-  #sameUuidAs({ spec }: Server): readonly Server[] {
-    return this.#caches.servers.by('uuid', spec.systemUUID.toLowerCase());
   }
 
   /** Servers that the rule holds back neither as it was nor as it is may be had as before. */
@@ -161,7 +157,7 @@ export class ClaimScheduler {
     const wasFree = this.#free.has(name);
     const isFree =
       server !== undefined &&
-      notFree(server, this.#sameUuidAs(server)) === undefined &&
+      notFree(server, sameUuidAs(server, this.#caches.servers)) === undefined &&
       !this.#claimOf.has(name) &&
       !this.#doubts.has(name);
     this.#free.put(name, isFree);
@@ -287,7 +283,7 @@ export class ClaimScheduler {
     const server = this.#caches.servers.get(serverName);
     if (server === undefined) return false;
     const rules = this.#caches.readinessRules.all();
-    return refusalOf(server, claim, rules, this.#sameUuidAs(server)) === undefined;
+    return refusalOf(server, claim, rules, sameUuidAs(server, this.#caches.servers)) === undefined;
   }
 
   /** All that a server may be refused for. */

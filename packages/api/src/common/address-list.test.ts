@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAddressOrNetwork, memberOf } from './address-list.ts';
+import { isAddressOrNetwork, addressMatcher } from './address-list.ts';
 
 test('addresses and networks are told from other words', () => {
   for (const text of ['192.0.2.7', '192.0.2.0/24', '2001:db8::1', '2001:db8::/32'])
@@ -10,10 +10,10 @@ test('addresses and networks are told from other words', () => {
 });
 
 test('an address is a member of its networks, also as a socket of both families writes it', () => {
-  const isMember = memberOf(['192.0.2.0/28', '2001:db8::/32', '198.51.100.7']);
+  const isMember = addressMatcher(['192.0.2.0/28', '2001:db8::/32', '198.51.100.7']);
   for (const address of ['192.0.2.15', '::ffff:192.0.2.1', '2001:db8::9', '198.51.100.7'])
     assert.ok(isMember(address), address);
   for (const address of ['192.0.2.16', '2001:db9::1', '198.51.100.8', 'aa:bb:cc:00:00:01', ''])
     assert.ok(!isMember(address), address);
-  assert.ok(!memberOf([])('127.0.0.1'));
+  assert.ok(!addressMatcher([])('127.0.0.1'));
 });

@@ -8,8 +8,8 @@ export function isAddressOrNetwork(text: string): boolean {
   return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= (version === 4 ? 32 : 128));
 }
 
-/** Tells whether an address is among these addresses and networks. */
-export function memberOf(entries: readonly string[]): (address: string) => boolean {
+/** Whether an address is one of these addresses or in one of these networks; no text that is no address is. */
+export function addressMatcher(entries: readonly string[]): (address: string) => boolean {
   const members = new BlockList();
   for (const entry of entries) {
     const [address = '', length] = entry.split('/');
@@ -18,7 +18,10 @@ export function memberOf(entries: readonly string[]): (address: string) => boole
     else members.addSubnet(address, Number(length), family);
   }
   return (address) => {
-    const bare = address.replace(/^::ffff:(?=\d+\.)/, '').replace(/%.*$/, '');
+    const bare = unmapped(address).replace(/%.*$/, '');
     return isIP(bare) !== 0 && members.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
   };
 }
+
+/** An IPv4 address as such, also where a socket for both families writes it as an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2). */
+export const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '');

@@ -1,3 +1,4 @@
+import { byAge } from '@metal/kube/kind.ts';
 import type { Server } from '../v1alpha1/server.ts';
 
 /** States that only servers with a claim are in, or that end what a claim left. */
@@ -9,12 +10,7 @@ const statesAfterClaim: readonly (string | undefined)[] = ['Reserved', 'Released
  */
 export function managedServer(servers: readonly Server[]): Server | undefined {
   if (servers.length < 2) return servers[0];
-  return servers.toSorted(
-    (a, b) =>
-      rankOf(b) - rankOf(a) ||
-      createdAt(a).localeCompare(createdAt(b), 'en') ||
-      a.metadata.name.localeCompare(b.metadata.name, 'en'),
-  )[0];
+  return servers.toSorted((a, b) => rankOf(b) - rankOf(a) || byAge(a, b))[0];
 }
 
 /**
@@ -26,6 +22,14 @@ export function managedInsteadOf(server: Server, sameUuid: readonly Server[]): S
   return managed === server ? undefined : managed;
 }
 
+/** The Servers with the system UUID of this one, by a cache with the index `uuid` of lower-case UUIDs. */
+export const sameUuidAs = ({ spec }: Server, servers: UuidIndex): readonly Server[] =>
+  servers.by('uuid', spec.systemUUID.toLowerCase());
+
+interface UuidIndex {
+  by(index: 'uuid', value: string): readonly Server[];
+}
+
 export const othersThan = ({ metadata }: Server, sameUuid: readonly Server[]): Server[] =>
   sameUuid.filter((other) => other.metadata.name !== metadata.name);
 
@@ -33,7 +37,7 @@ export const othersThan = ({ metadata }: Server, sameUuid: readonly Server[]): S
 export const comparesAlike = (a: Server, b: Server): boolean =>
   a.spec.systemUUID.toLowerCase() === b.spec.systemUUID.toLowerCase() &&
   rankOf(a) === rankOf(b) &&
-  createdAt(a) === createdAt(b);
+  a.metadata.creationTimestamp === b.metadata.creationTimestamp;
 
 /** An unclaimed server that may hold data of a claim must not give way to one that would be offered as it is. */
 function rankOf({ spec, status }: Server): number {
@@ -41,5 +45,3 @@ function rankOf({ spec, status }: Server): number {
   const state = status?.state === 'Maintenance' ? status.stateBeforeMaintenance : status?.state;
   return status?.cleanup?.neededSince !== undefined || statesAfterClaim.includes(state) ? 1 : 0;
 }
-
-const createdAt = ({ metadata }: Server): string => metadata.creationTimestamp ?? '';

@@ -7,6 +7,7 @@ import type { Turn } from '@metal/kube/controller.ts';
 import { isConflict, isNotFound, KubeError } from '@metal/kube/errors.ts';
 import { keyOf, ownedBy } from '@metal/kube/kind.ts';
 import { bootPolicyAnnotation, operationAnnotation, reprovisionAnnotation } from '@metal/api/wire/contract.ts';
+import { sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import { refusalOf } from '../../claimability.ts';
 import type { OperatorContext } from '../../context.ts';
 import { BindingRefused, StaleDecision } from '../../errors.ts';
@@ -58,8 +59,7 @@ async function insistOnFree(
   signal: AbortSignal,
 ): Promise<void> {
   const rules = await client.list(ServerReadinessRule, { signal });
-  const sameUuid = caches.servers.by('uuid', server.spec.systemUUID.toLowerCase());
-  const refusal = refusalOf(server, claim, rules.items, sameUuid);
+  const refusal = refusalOf(server, claim, rules.items, sameUuidAs(server, caches.servers));
   if (refusal !== undefined) throw new StaleDecision(`server ${server.metadata.name} is no longer free: ${refusal}`);
 }
 

@@ -1,4 +1,5 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { byAge } from '@metal/kube/kind.ts';
 import { addressOf, connectionOf, type Connection, type Obstacle } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
 import { type BmcMemory, isRejection } from '../../observations.ts';
@@ -125,9 +126,5 @@ function systemsPlanOf(bmc: BMC, { observation }: BmcMemory, context: OperatorCo
   });
 }
 
-/** Of BMC objects that are equally old the first by name; one that is gone comes after any other. */
-function isOlder({ metadata }: BMC, other: BMC | undefined): boolean {
-  if (other === undefined) return true;
-  const [ours = '', theirs = ''] = [metadata.creationTimestamp, other.metadata.creationTimestamp];
-  return ours < theirs || (ours === theirs && metadata.name < other.metadata.name);
-}
+/** One that is gone comes after any other. */
+const isOlder = (bmc: BMC, other: BMC | undefined): boolean => other === undefined || byAge(bmc, other) < 0;

@@ -1,3 +1,4 @@
+import { unmapped } from '@metal/api/common/address-list.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import {
@@ -100,7 +101,7 @@ function whatWasFetched(boot: ServerBootConfiguration): string | undefined {
   if (!isSeen) return undefined;
   const isIgnition = evidenceOf(boot, 'IgnitionDataFetched') !== undefined;
   const what = isIgnition ? 'the ignition was' : 'boot data were';
-  return `${what} fetched ${detail?.replace('::ffff:', '') ?? 'by somebody'}`;
+  return `${what} fetched ${detail?.replace(/\S+$/, unmapped) ?? 'by somebody'}`;
 }
 
 function stuckAt({ status }: ServerBootConfiguration): BootFacts['stuck'] {

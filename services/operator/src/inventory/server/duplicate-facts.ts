@@ -1,5 +1,5 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { managedInsteadOf, othersThan } from '@metal/api/wire/duplicate-servers.ts';
+import { managedInsteadOf, othersThan, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { SystemMemory } from '../../observations.ts';
 
@@ -29,9 +29,6 @@ export function duplicateFacts(
   const key = [managed ?? server, ...others].map(({ metadata }) => metadata.uid).join(' ');
   return { isLeftAlone: managed !== undefined, message: messageOf(others, managed), key, told: duplicateTold === key };
 }
-
-export const sameUuidAs = ({ spec }: Server, servers: Cache<Server>): readonly Server[] =>
-  servers.by('uuid', spec.systemUUID.toLowerCase());
 
 function messageOf(others: readonly Server[], managed: Server | undefined): string {
   if (managed !== undefined)
