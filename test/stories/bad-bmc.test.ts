@@ -21,7 +21,7 @@ test('an unknown MAC prefix is explained on the Endpoint', async () => {
 });
 
 test('a wrong password is tried once, and works as soon as the BMCSecret is right', async () => {
-  await using lab = await openLab({ speed: 300 });
+  await using lab = await openLab({ speed: 300, flags: ['--bmc-call-timeout=30m'] });
   const node = await lab.fleet.add({ vendor: 'lenovo', password: 'another-one' });
   await lab.plugIn(node);
   const bmc = await lab.bmc(node).says('AuthenticationFailed');

@@ -90,7 +90,7 @@ const writesTo = ({ bmc }: Node): number =>
   bmc.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/AccountService/')).length;
 
 test('a password is rotated when its period is over, counted from the last rotation, and the old BMCSecret goes', async () => {
-  await using lab = await openLab({ speed: 200 });
+  await using lab = await openLab({ speed: 60 });
   const [node] = await lab.rack({ hpe: 1 });
   assert.ok(node);
   await readyBmc(lab, node);
@@ -133,7 +133,7 @@ test('a password is rotated on request, once, and an event says so', async () =>
 });
 
 test('an expired password is replaced once, and an expiration that is no longer reported is cleared', async () => {
-  await using lab = await openLab({ speed: 200 });
+  await using lab = await openLab({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   await readyBmc(lab, node);
@@ -211,7 +211,7 @@ test('a BMCSecret that cannot be used is said before the BMC hears of it', async
 });
 
 test('a password that the BMC takes and then rejects is tried once and never again, which locks nothing', async () => {
-  await using lab = await openLab({ speed: 200 });
+  await using lab = await openLab({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
   const node = await lab.fleet.add({ vendor: 'generic', quirks: { lockAfterFailures: 3 } });
   await readyBmc(lab, node);
   await lab.client.create(BMCSecret, {
@@ -236,7 +236,7 @@ test('a password that the BMC takes and then rejects is tried once and never aga
 });
 
 test('an account that somebody deletes on the BMC is made anew', async () => {
-  await using lab = await openLab({ speed: 200 });
+  await using lab = await openLab({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
   const [node] = await lab.rack({ gigabyte: 1 });
   assert.ok(node);
   await readyBmc(lab, node);
@@ -276,7 +276,7 @@ for (const vendor of ['supermicro', 'gigabyte', 'dell'] as const) {
 }
 
 test('a deletion does not wait for ever for a BMC that is away, and says what it leaves behind', async () => {
-  await using lab = await openLab({ speed: 200 });
+  await using lab = await openLab({ speed: 60 });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   await readyBmc(lab, node);
@@ -306,7 +306,7 @@ test('a deletion does not need the BMC object, nor an account that is gone', asy
 });
 
 test('a BMCUser for the account of the operator goes on when that is let in again', async () => {
-  await using lab = await openLab({ speed: 200 });
+  await using lab = await openLab({ speed: 60 });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   const { username } = node.bmc;

@@ -461,7 +461,11 @@ const withWrongFirst =
   };
 
 test('default credentials are tried in order, and the first that works becomes the BMCSecret', async () => {
-  await using lab = await openLab({ macPrefixes: withWrongFirst('calvin', 'ADMIN'), speed: 300 });
+  await using lab = await openLab({
+    macPrefixes: withWrongFirst('calvin', 'ADMIN'),
+    speed: 300,
+    flags: ['--bmc-call-timeout=30m'],
+  });
   const [node] = await lab.rack({ dell: 1 });
   assert.ok(node);
   await lab.plugIn(node);
@@ -482,7 +486,11 @@ test('default credentials are tried in order, and the first that works becomes t
 });
 
 test('when every default credential is rejected a person is asked, and the account is not locked', async () => {
-  await using lab = await openLab({ macPrefixes: withWrongFirst('calvin'), speed: 200 });
+  await using lab = await openLab({
+    macPrefixes: withWrongFirst('calvin'),
+    speed: 200,
+    flags: ['--bmc-call-timeout=30m'],
+  });
   const node = await lab.fleet.add({ vendor: 'hpe', password: 'another-one' });
   await lab.plugIn(node);
   await lab.endpoint(node).says('DefaultCredentialsRejected');

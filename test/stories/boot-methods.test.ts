@@ -66,7 +66,7 @@ test('a BMC that does not take the target it offers is told the other one, and a
 });
 
 test('a firmware that does not come into the image is sent the other way, and the network cards of its BMC are known', async () => {
-  await using lab = await openLab({ flags: flagsFor('all'), speed: 300 });
+  await using lab = await openLab({ flags: flagsFor('all'), speed: 100 });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   lab.fleet.setBootUrl(undefined);

@@ -144,7 +144,7 @@ const inVain: [title: string, fault: (node: Node) => void, message: RegExp, flag
 ];
 for (const [title, fault, message, flags = [resetsBios, '--cleanup-timeout=1m']] of inVain) {
   test(`a reset ${title} ends in Error, off and not offered; a retry does it when the machine can`, async () => {
-    await using lab = await openLab({ flags: [...flags, '--cleanup-attempts=2'], speed: 100 });
+    await using lab = await openLab({ flags: [...flags, '--cleanup-attempts=2'] });
     const { node, claim, name, server } = await claimed(lab);
     using seen = follow(lab, node);
     tamper(node);

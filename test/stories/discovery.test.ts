@@ -78,7 +78,7 @@ test('the boot configuration of a claim that is called like the server is left a
 
 test('a machine that hangs at each start is named, given up after some tries, and found when it goes on and a person asks', async () => {
   const flags = ['--discovery-attempts=2', '--discovery-timeout=4m', '--boot-step-deadlines=script=2m'];
-  await using lab = await openLab({ speed: 150, flags: [...flags, '--bmc-call-timeout=10m'] });
+  await using lab = await openLab({ speed: 50, flags: [...flags, '--bmc-call-timeout=10m'] });
   const [node] = await lab.rack({ generic: 1 });
   assert.ok(node);
   node.machine.hang();

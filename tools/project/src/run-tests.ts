@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,7 @@ import { ImportGraph } from './import-graph.ts';
 import { findImageRegistry } from './image-registry.ts';
 import { type Leftovers, markRun } from './leftovers.ts';
 import { findPromtool } from './promtool.ts';
+import { groupTables } from './table-groups.ts';
 import { sourceFiles } from './source-files.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -78,8 +80,11 @@ async function main(words: string[], flags: Flags): Promise<void> {
     METAL_SEEDS: seeds,
     ...(firstSeed === undefined ? {} : { METAL_FIRST_SEED: firstSeed }),
   };
+  const pathsOf = (wanted: boolean) =>
+    files.filter(({ needsControlPlane }) => needsControlPlane === wanted).map(({ path }) => path);
+  const tables = e2e ? pathsOf(false) : await groupTables(root, pathsOf(false));
   const code = await runNode(
-    files.map(({ path }) => path),
+    [...tables, ...pathsOf(true)],
     { ...flags, timeoutMs: testTimeoutMs * Math.max(1, Math.ceil(Number(seeds) / seedsOf.all)), atOnce },
     environment,
   );
@@ -108,7 +113,9 @@ interface TestFile {
   readonly goFiles: readonly string[];
 }
 
-/** Tables first, so that mistakes show early. */
+const sizeOf = (path: string): number => statSync(join(root, path)).size;
+
+/** Tables first, so that mistakes show early; of each sort the largest first, so that none is left to run alone at the end. */
 function testFiles(isWanted: (path: string) => boolean, ending: '.test.ts' | '.e2e.ts'): TestFile[] {
   const imports = new ImportGraph(root);
   return sourceFiles(root)
@@ -118,7 +125,10 @@ function testFiles(isWanted: (path: string) => boolean, ending: '.test.ts' | '.e
       needsControlPlane: imports.reaches(path, 'tools/controlplane/src/binaries.ts'),
       goFiles: goPrograms.map(({ file }) => file).filter((file) => imports.reaches(path, file)),
     }))
-    .toSorted((one, other) => Number(one.needsControlPlane) - Number(other.needsControlPlane));
+    .toSorted(
+      (one, other) =>
+        Number(one.needsControlPlane) - Number(other.needsControlPlane) || sizeOf(other.path) - sizeOf(one.path),
+    );
 }
 
 interface NodeTestOptions {
