@@ -27,16 +27,16 @@ export class Arrivals {
   }
 
   /** Resolves when all are here. @throws Error naming who is missing when nobody has arrived for so long. */
-  async all(patienceMs: number): Promise<void> {
-    const timer = setTimeout(() => this.#complete.reject(this.#stalled(patienceMs)), patienceMs);
+  async all(timeoutMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#complete.reject(this.#stalled(timeoutMs)), timeoutMs);
     this.#onArrival = () => void timer.refresh();
     await this.#complete.promise.finally(() => clearTimeout(timer));
   }
 
-  #stalled(patienceMs: number): Error {
+  #stalled(timeoutMs: number): Error {
     const some = [...this.#missing].slice(0, 3).join(', ');
     return new Error(
-      `${this.seconds.size} of ${this.expected} arrived, and nobody for ${patienceMs / 1_000} s; missing: ${some}${this.#missing.size > 3 ? ', …' : ''}`,
+      `${this.seconds.size} of ${this.expected} arrived, and nobody for ${timeoutMs / 1_000} s; missing: ${some}${this.#missing.size > 3 ? ', …' : ''}`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import { judge, missed } from './budgets.ts';
+import { evaluateBudgets, missed } from './budgets.ts';
 import { benchCommand, type BenchFlags, operatorChoiceOf, speedOf } from './options.ts';
 import { Progress } from './progress.ts';
 import { jsonOf, type Report, tableOf } from './report.ts';
@@ -14,7 +14,7 @@ const command = benchCommand(
   const flags = command.opts<BenchFlags>();
   const report = await measure(flags);
   process.stdout.write(flags.output === 'json' ? jsonOf(report) : tableOf(report));
-  if (missed(report.verdicts).length > 0) process.exitCode = missedExitCode;
+  if (missed(report.budgetResults).length > 0) process.exitCode = missedExitCode;
 });
 
 async function measure(flags: BenchFlags): Promise<Report> {
@@ -29,7 +29,7 @@ async function measure(flags: BenchFlags): Promise<Report> {
     progress: new Progress(process.stderr),
   });
   const conditions = { servers, 'latency ms': latency, 'power ms': power, 'boot ms': boot, 'erase ms': erase, seed };
-  return { conditions, measurements, verdicts: judge(measurements) };
+  return { conditions, measurements, budgetResults: evaluateBudgets(measurements) };
 }
 
 runCommand('bench', command);

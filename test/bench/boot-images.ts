@@ -6,8 +6,8 @@ import {
   type BootingServer,
   directoryWith,
   namespace,
-  openServiceRoom,
-  type ServiceRoom,
+  openServiceFixture,
+  type ServiceFixture,
 } from '../stories/service-room.ts';
 import { CountingRelay } from './counting-relay.ts';
 import { type Figure, percentile, printFigures } from './figures.ts';
@@ -28,22 +28,22 @@ const command = new Command('make bench-boot')
   .option('--image <MiB>', 'size of kernel and initrd together', positive, 60)
   .addOption(new Option('-o, --output <format>', 'table or JSON').choices(['table', 'json']).default('table'));
 
-interface Wish {
+interface BootImagesOptions {
   machines: number;
   image: number;
   output: 'table' | 'json';
 }
 
 command.action(async () => {
-  const { output, ...wish } = command.opts<Wish>();
-  process.stdout.write(printFigures(await measure(wish), output));
+  const { output, ...options } = command.opts<BootImagesOptions>();
+  process.stdout.write(printFigures(await measure(options), output));
 });
 
 /**
  *   registry ◄── relay that counts ◄── boot service, a process of its own ◄── machines, all at once
  */
-async function measure({ machines: count, image: sizeMiB }: Omit<Wish, 'output'>): Promise<Figure[]> {
-  await using room = await openServiceRoom();
+async function measure({ machines: count, image: sizeMiB }: Omit<BootImagesOptions, 'output'>): Promise<Figure[]> {
+  await using fixture = await openServiceFixture();
   await using registry = await startImageRegistry();
   await using relay = await CountingRelay.open(registry.host);
   await using cache = await directoryWith({});
@@ -54,14 +54,14 @@ async function measure({ machines: count, image: sizeMiB }: Omit<Wish, 'output'>
     ['application/vnd.ironcore.image.initramfs', bytes.subarray(kernelBytes)],
   ]);
   const names = Array.from({ length: count }, (_, index) => `machine-${index}`);
-  const servers = await Promise.all(names.map((name) => room.booting(name, { image: `${relay.host}/bench/os:1` })));
-  await using boot = await startBootProcess(room.kubeconfigPath, [
+  const servers = await Promise.all(names.map((name) => fixture.booting(name, { image: `${relay.host}/bench/os:1` })));
+  await using boot = await startBootProcess(fixture.kubeconfigPath, [
     `--allowed-registries=${relay.host}`,
     `--insecure-registries=${relay.host}`,
     `--boot-cache-dir=${cache.path}`,
   ]);
 
-  const preparation = await timed(() => Promise.all(names.map((name) => isReady(room, name))));
+  const preparation = await timed(() => Promise.all(names.map((name) => isReady(fixture, name))));
   const [preparedBytes, preparedCpu] = [await boot.peakBytes(), await boot.cpuSeconds()];
   const durations: number[] = [];
   const booting = await timed(() =>
@@ -88,8 +88,8 @@ async function measure({ machines: count, image: sizeMiB }: Omit<Wish, 'output'>
   ];
 }
 
-const isReady = (room: ServiceRoom, name: string): Promise<unknown> =>
-  room.until(room.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === 'Ready');
+const isReady = (fixture: ServiceFixture, name: string): Promise<unknown> =>
+  fixture.until(fixture.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === 'Ready');
 
 async function loadsAll(
   boot: BootProcess,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Budget, budgets, judge, missed, sentenceOf } from './budgets.ts';
+import { type Budget, budgets, evaluateBudgets, missed, formatResult } from './budgets.ts';
 import type { Figures, Measurement } from './measurement.ts';
 
 const bringUp = (servers: number, figures: Figures): Measurement => ({
@@ -15,37 +15,37 @@ const bringUp = (servers: number, figures: Figures): Measurement => ({
 const writes: Budget = { scenario: 'bring-up', figure: 'apiWritesPerServer', atMost: 14 };
 
 test('a figure that is as big as its budget meets it, but for what is written once per fleet', () => {
-  assert.deepEqual(missed(judge([bringUp(200, { apiWritesPerServer: 14 })], [writes])), []);
-  assert.deepEqual(missed(judge([bringUp(200, { apiWritesPerServer: 14.04 })], [writes])), []);
-  assert.equal(missed(judge([bringUp(200, { apiWritesPerServer: 14.06 })], [writes])).length, 1);
+  assert.deepEqual(missed(evaluateBudgets([bringUp(200, { apiWritesPerServer: 14 })], [writes])), []);
+  assert.deepEqual(missed(evaluateBudgets([bringUp(200, { apiWritesPerServer: 14.04 })], [writes])), []);
+  assert.equal(missed(evaluateBudgets([bringUp(200, { apiWritesPerServer: 14.06 })], [writes])).length, 1);
 });
 
 test('a missed budget is told with scenario, figure and both numbers', () => {
-  const [verdict] = judge([bringUp(200, { apiWritesPerServer: 15.5 })], [writes]);
-  assert.ok(verdict !== undefined);
-  assert.equal(sentenceOf(verdict), 'bring-up: API writes per server is 15.50; at most 14 was expected');
+  const [result] = evaluateBudgets([bringUp(200, { apiWritesPerServer: 15.5 })], [writes]);
+  assert.ok(result !== undefined);
+  assert.equal(formatResult(result), 'bring-up: API writes per server is 15.50; at most 14 was expected');
 });
 
 test('budgets are for the fleets that they name, and for figures that were measured', () => {
   const cpu: Budget = { scenario: 'bring-up', figure: 'cpuMsPerServer', atMost: 70, servers: { from: 50, to: 200 } };
   const slow = { cpuMsPerServer: 900 };
-  for (const servers of [3, 49, 201]) assert.deepEqual(judge([bringUp(servers, slow)], [cpu]), []);
-  for (const servers of [50, 200]) assert.equal(judge([bringUp(servers, slow)], [cpu]).length, 1);
-  assert.deepEqual(judge([bringUp(200, { cpuMsPerServer: undefined })], [cpu]), []);
+  for (const servers of [3, 49, 201]) assert.deepEqual(evaluateBudgets([bringUp(servers, slow)], [cpu]), []);
+  for (const servers of [50, 200]) assert.equal(evaluateBudgets([bringUp(servers, slow)], [cpu]).length, 1);
+  assert.deepEqual(evaluateBudgets([bringUp(200, { cpuMsPerServer: undefined })], [cpu]), []);
 });
 
 test('seconds that depend on the machine are shown, and fail nothing', () => {
-  const verdicts = judge([bringUp(200, { wallSeconds: 100 })]);
+  const results = evaluateBudgets([bringUp(200, { wallSeconds: 100 })]);
   assert.deepEqual(
-    verdicts.map(({ isMet }) => isMet),
+    results.map(({ isMet }) => isMet),
     [false],
   );
-  assert.deepEqual(missed(verdicts), []);
+  assert.deepEqual(missed(results), []);
 });
 
 test('no two budgets are about the same figure of the same fleet', () => {
   for (const servers of [1, 50, 150, 200, 201, 1_000]) {
-    const applying = judge(
+    const applying = evaluateBudgets(
       [...new Set(budgets.map(({ scenario }) => scenario))].map((scenario) => ({
         ...bringUp(servers, Object.fromEntries(budgets.map(({ figure }) => [figure, 0]))),
         scenario,

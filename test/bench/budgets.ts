@@ -21,7 +21,7 @@ const hashed = { from: 2_000 };
 /** Below, what a process needs to start is most of its memory. */
 const grown = { from: 1_000 };
 
-const scenariosInCalm = [
+const faultFreeScenarios = [
   'bring-up',
   'claim-storm',
   'release-storm',
@@ -46,8 +46,8 @@ export const budgets: readonly Budget[] = [
   { scenario: 'release-storm', figure: 'peakMiB', atMost: 250, servers: large },
   { scenario: 'steady', figure: 'redfishPerServerMinute', atMost: 1 },
   { scenario: 'steady', figure: 'apiWritesPerServerMinute', atMost: 0.05 },
-  { scenario: 'weather', figure: 'slowerPercent', atMost: 10, servers: fleet },
-  { scenario: 'weather', figure: 'slowerP90Percent', atMost: 10, servers: fleet },
+  { scenario: 'degraded-fleet', figure: 'slowerPercent', atMost: 10, servers: fleet },
+  { scenario: 'degraded-fleet', figure: 'slowerP90Percent', atMost: 10, servers: fleet },
   { scenario: 'restart', figure: 'powerActions', atMost: 0 },
   { scenario: 'restart', figure: 'otherWrites', atMost: 0 },
   { scenario: 'restart', figure: 'statusWritesPerServer', atMost: 1 },
@@ -58,21 +58,24 @@ export const budgets: readonly Budget[] = [
   { scenario: 'shards', figure: 'bmcsSharedAtOnce', atMost: 0 },
   ...storms.map((scenario): Budget => ({ scenario, figure: 'growthPercent', atMost: 10, servers: grown })),
   { scenario: 'release-storm', figure: 'beyondClaimsPercent', atMost: 15, servers: grown },
-  ...scenariosInCalm.map((scenario): Budget => ({ scenario, figure: 'logErrors', atMost: 0 })),
+  ...faultFreeScenarios.map((scenario): Budget => ({ scenario, figure: 'logErrors', atMost: 0 })),
 ];
 
-export interface Verdict {
+export interface BudgetResult {
   readonly budget: Budget;
   readonly value: number;
   readonly isMet: boolean;
 }
 
 /** Judges what was measured; a budget whose figure was not measured is not judged. */
-export function judge(measurements: readonly Measurement[], all: readonly Budget[] = budgets): Verdict[] {
+export function evaluateBudgets(
+  measurements: readonly Measurement[],
+  all: readonly Budget[] = budgets,
+): BudgetResult[] {
   return measurements.flatMap(({ scenario, servers, figures: measured }) =>
     all.flatMap((budget) => {
       const value = measured[budget.figure];
-      if (budget.scenario !== scenario || value === undefined || !isFor(budget, servers)) return [];
+      if (budget.scenario !== scenario || value === undefined || !appliesTo(budget, servers)) return [];
       return [{ budget, value, isMet: counted(value, budget) <= budget.atMost }];
     }),
   );
@@ -82,15 +85,15 @@ export function judge(measurements: readonly Measurement[], all: readonly Budget
 const counted = (value: number, { figure }: Budget): number =>
   figure === 'apiWritesPerServer' || figure === 'redfishPerServer' ? Number(value.toFixed(1)) : value;
 
-const isFor = ({ servers: { from = 0, to = Infinity } = {} }: Budget, servers: number): boolean =>
+const appliesTo = ({ servers: { from = 0, to = Infinity } = {} }: Budget, servers: number): boolean =>
   servers >= from && servers <= to;
 
 /** What makes the run fail. */
-export const missed = (verdicts: readonly Verdict[]): Verdict[] =>
-  verdicts.filter(({ isMet, budget }) => !isMet && budget.isShownOnly !== true);
+export const missed = (results: readonly BudgetResult[]): BudgetResult[] =>
+  results.filter(({ isMet, budget }) => !isMet && budget.isShownOnly !== true);
 
 /** One line for people. */
-export function sentenceOf({ budget: { scenario, figure, atMost }, value }: Verdict): string {
+export function formatResult({ budget: { scenario, figure, atMost }, value }: BudgetResult): string {
   const { title, unit } = figures[figure];
   return `${scenario}: ${title} is ${value.toFixed(2)} ${unit}; at most ${atMost} was expected`.replace(' ;', ';');
 }

@@ -31,13 +31,13 @@ const command = new Command('make bench-caches')
   .option('--servers <counts>', 'fleet sizes, one after the other', sizes, [100, 1_000])
   .addOption(new Option('-o, --output <format>', 'table or JSON').choices(['table', 'json']).default('table'));
 
-interface Wish {
+interface CachesOptions {
   servers: number[];
   output: 'table' | 'json';
 }
 
 command.action(async () => {
-  const { servers, output } = command.opts<Wish>();
+  const { servers, output } = command.opts<CachesOptions>();
   process.stdout.write(printFigures(await measure(servers), output));
 });
 
@@ -51,7 +51,7 @@ async function measure(counts: readonly number[]): Promise<Figure[]> {
   const fleet = new FleetOfObjects(client, specimens);
   const figures: Figure[] = [];
   for (const [at, count] of counts.entries()) {
-    await fleet.write({ from: counts[at - 1] ?? 0, to: count }, sayNowAndThen);
+    await fleet.write({ from: counts[at - 1] ?? 0, to: count }, logProgress);
     const { received, ...read } = await readFleet(cluster);
     figures.push(
       { name: `${count}: objects`, value: read.objects, unit: 'objects' },
@@ -87,7 +87,7 @@ async function readFleet({ url, kubeconfigPath }: ControlPlaneAccess) {
   return { ...readFigures.parse(JSON.parse(stdout)), received: relay.bytes };
 }
 
-function sayNowAndThen(written: number): void {
+function logProgress(written: number): void {
   if (written % 500 === 0) process.stderr.write(`${written} servers are written\n`);
 }
 

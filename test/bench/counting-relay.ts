@@ -6,19 +6,19 @@ export class CountingRelay implements AsyncDisposable {
   /** Host and port. */
   readonly host: string;
   #bytes = 0;
-  readonly #entrance: Server;
+  readonly #listener: Server;
   readonly #sockets = new Set<Socket>();
 
-  private constructor(entrance: Server, to: string) {
-    const { port } = entrance.address() as AddressInfo; // it listens on a port
+  private constructor(listener: Server, to: string) {
+    const { port } = listener.address() as AddressInfo; // it listens on a port
     this.host = `127.0.0.1:${port}`;
-    this.#entrance = entrance.on('connection', (socket) => this.#carry(socket, new URL(`http://${to}`)));
+    this.#listener = listener.on('connection', (socket) => this.#forward(socket, new URL(`http://${to}`)));
   }
 
   static async open(to: string): Promise<CountingRelay> {
-    const entrance = createServer().listen(0, '127.0.0.1');
-    await once(entrance, 'listening');
-    return new CountingRelay(entrance, to);
+    const listener = createServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    return new CountingRelay(listener, to);
   }
 
   get bytes(): number {
@@ -27,10 +27,10 @@ export class CountingRelay implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
-    await new Promise((resolve) => this.#entrance.close(resolve));
+    await new Promise((resolve) => this.#listener.close(resolve));
   }
 
-  #carry(client: Socket, { hostname, port }: URL): void {
+  #forward(client: Socket, { hostname, port }: URL): void {
     const server = connect(Number(port), hostname).on('data', ({ length }) => (this.#bytes += length));
     for (const [one, other] of [
       [client, server],

@@ -9,7 +9,7 @@ import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Kind, KubeObject } from '@metal/kube/kind.ts';
 import { pathOf } from '@metal/kube/paths.ts';
-import { openLab } from '@metal/lab/lab.ts';
+import { startTestenv } from '@metal/lab/lab.ts';
 
 /** What there is of one server; owners come before what they own. */
 const kindsOfServer: readonly Kind[] = [
@@ -29,18 +29,18 @@ export interface Specimen {
 
 /** Brings up one server that is free and one that is claimed: specimens to make fleets of. */
 export async function bringUpSpecimens(): Promise<Specimen[]> {
-  await using lab = await openLab();
-  const [free, claimed] = await lab.rack({ dell: 2 });
+  await using testenv = await startTestenv();
+  const [free, claimed] = await testenv.addNodes({ dell: 2 });
   if (free === undefined || claimed === undefined) throw new TypeError('the rack has two machines');
-  await lab.plugIn(free);
-  await lab.server(free).says('Available');
-  const specimens = [await everythingIn(lab.client)];
-  await lab.client.delete(Endpoint, { name: free.name });
-  await lab.plugIn(claimed);
-  await lab.server(claimed).says('Available');
-  await lab.claim({ image: 'registry.test/os:1', on: claimed });
-  await lab.server(claimed).says('ClaimServed');
-  return [...specimens, about(claimed.name, await everythingIn(lab.client))];
+  await testenv.plugIn(free);
+  await testenv.server(free).hasReason('Available');
+  const specimens = [await everythingIn(testenv.client)];
+  await testenv.client.delete(Endpoint, { name: free.name });
+  await testenv.plugIn(claimed);
+  await testenv.server(claimed).hasReason('Available');
+  await testenv.claim({ image: 'registry.test/os:1', on: claimed });
+  await testenv.server(claimed).hasReason('ClaimServed');
+  return [...specimens, objectsNamed(claimed.name, await everythingIn(testenv.client))];
 }
 
 async function everythingIn(client: KubeClient): Promise<Specimen> {
@@ -53,7 +53,7 @@ async function everythingIn(client: KubeClient): Promise<Specimen> {
   return { objects: lists.flat() };
 }
 
-const about = (name: string, { objects }: Specimen): Specimen => ({
+const objectsNamed = (name: string, { objects }: Specimen): Specimen => ({
   objects: objects.filter(({ text }) => text.includes(`"${name}`)),
 });
 

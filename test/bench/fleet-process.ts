@@ -18,7 +18,7 @@ export interface FleetSpeed {
   readonly eraseMs: number;
 }
 
-export interface FleetWish {
+export interface FleetOptions {
   readonly servers: number;
   readonly speed: FleetSpeed;
   /** The same seed makes the same machines. */
@@ -41,7 +41,7 @@ const shapeOfNodes = z.array(
 const shapeOfEnd = z.object({ address: z.string(), port: z.number() });
 const shapeOfJournal = z.object({
   connections: z.array(z.object({ id: z.number(), node: z.string(), from: shapeOfEnd, to: shapeOfEnd })),
-  moments: z.array(z.tuple([z.number(), z.number(), z.enum(['arrived', 'answered'])])),
+  events: z.array(z.tuple([z.number(), z.number(), z.enum(['arrived', 'answered'])])),
   lost: z.number(),
 });
 const shapeOfCounts = z.object({ byRoute: z.record(z.string(), z.number()) });
@@ -60,13 +60,13 @@ export class FleetProcess implements AsyncDisposable {
     this.macPrefixesPath = macPrefixesPath;
   }
 
-  static async start(wish: FleetWish): Promise<FleetProcess> {
-    const { directory } = wish;
+  static async start(options: FleetOptions): Promise<FleetProcess> {
+    const { directory } = options;
     const [controlPort, macPrefixesPath] = [await freePort(), join(directory, 'mac-prefixes.yaml')];
     const child = new Child({
       name: 'metal-fleet',
       command: program,
-      args: [...flagsOf(wish), `--control-port=${controlPort}`, `--mac-prefixes=${macPrefixesPath}`],
+      args: [...flagsOf(options), `--control-port=${controlPort}`, `--mac-prefixes=${macPrefixesPath}`],
       directory,
       logFile: join(directory, 'fleet.log'),
     });
@@ -81,26 +81,26 @@ export class FleetProcess implements AsyncDisposable {
   }
 
   async nodes(): Promise<FleetNode[]> {
-    return shapeOfNodes.parse(await this.#ask('/nodes'));
+    return shapeOfNodes.parse(await this.#request('/nodes'));
   }
 
   /** Requests to all BMCs so far, by method and route. */
   async requests(): Promise<Counts> {
-    return countsOf(shapeOfCounts.parse(await this.#ask('/counts')).byRoute);
+    return countsOf(shapeOfCounts.parse(await this.#request('/counts')).byRoute);
   }
 
   /** Requests by connection since this was last asked; the first time begins. */
   async journal(): Promise<JournalPage> {
-    return shapeOfJournal.parse(await this.#ask('/journal', {}));
+    return shapeOfJournal.parse(await this.#request('/journal', {}));
   }
 
   async bootFrom(url: string): Promise<void> {
-    await this.#ask('/boot-url', { url });
+    await this.#request('/boot-url', { url });
   }
 
   /** Faults as the control API knows them, like `{"hang": true}`. */
-  async injure(name: string, faults: Readonly<Record<string, unknown>>): Promise<void> {
-    await this.#ask(`/nodes/${name}/faults`, faults);
+  async injectFaults(name: string, faults: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#request(`/nodes/${name}/faults`, faults);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -108,22 +108,22 @@ export class FleetProcess implements AsyncDisposable {
   }
 
   async #isUp(): Promise<boolean> {
-    return this.#ask('/counts').then(
+    return this.#request('/counts').then(
       () => true,
       () => false,
     );
   }
 
-  async #ask(path: string, body?: object): Promise<unknown> {
+  async #request(path: string, body?: object): Promise<unknown> {
     const signal = AbortSignal.timeout(upWithinMs);
-    const wish = body === undefined ? { signal } : { method: 'POST', body: JSON.stringify(body), signal };
-    const response = await fetch(`${this.#controlUrl}${path}`, wish);
+    const init = body === undefined ? { signal } : { method: 'POST', body: JSON.stringify(body), signal };
+    const response = await fetch(`${this.#controlUrl}${path}`, init);
     if (response.ok) return response.json();
     throw new Error(`the fleet answers ${response.status} to ${path}: ${await response.text()}`);
   }
 }
 
-const flagsOf = ({ servers, seed, speed, probeRegistryUrl }: FleetWish): string[] => [
+const flagsOf = ({ servers, seed, speed, probeRegistryUrl }: FleetOptions): string[] => [
   `--count=${servers}`,
   `--seed=${seed}`,
   '--port=0',

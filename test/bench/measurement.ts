@@ -11,8 +11,8 @@ export const figures = {
   timesOneServer: { title: 'until the last, against one server alone', unit: '×' },
   /** What no operator that writes as much can be below, however little it needs itself. */
   floorTimesOneServer: { title: 'the same, if processors worked for API server and etcd only', unit: '×' },
-  slowerPercent: { title: 'healthy servers, median, slower than without weather', unit: '%' },
-  slowerP90Percent: { title: 'healthy servers, 90 %, slower than without weather', unit: '%' },
+  slowerPercent: { title: 'healthy servers, median, slower than in a healthy fleet', unit: '%' },
+  slowerP90Percent: { title: 'healthy servers, 90 %, slower than in a healthy fleet', unit: '%' },
   apiWritesPerServer: { title: 'API writes per server', unit: '' },
   apiReadsPerServer: { title: 'API reads and watches per server', unit: '' },
   redfishPerServer: { title: 'Redfish requests per server', unit: '' },

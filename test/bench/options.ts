@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { ownCommand } from '@metal/project/operator-process.ts';
 import type { FleetSpeed } from './fleet-process.ts';
 import { placeholders, quoted } from './operator/command-line.ts';
-import { type DialectName, dialectNames, dialects } from './operator/dialects.ts';
+import { type OperatorFlagSetName, operatorFlagSetNames, operatorFlagSets } from './operator/dialects.ts';
 import type { ScenarioName } from './scenario/scenario.ts';
 import { scenarios } from './scenario/scenarios.ts';
 
@@ -15,7 +15,7 @@ export interface FleetFlags {
   readonly erase: number;
   readonly seed: string;
   readonly operator?: string;
-  readonly operatorFlags?: DialectName;
+  readonly operatorFlags?: OperatorFlagSetName;
 }
 
 export interface BenchFlags extends FleetFlags {
@@ -62,7 +62,7 @@ ${listed(scenarios.map(({ name, summary }) => [name, summary]))}
 Another operator: --operator takes a command of the shell, which may begin with assignments, and these words in braces:
 ${listed(Object.entries(placeholders).map(([name, text]) => [`{${name}}`, text]))}
 --operator-flags adds flags to it:
-${listed(dialectNames.map((name) => [name, dialects[name].summary]))}
+${listed(operatorFlagSetNames.map((name) => [name, operatorFlagSets[name].summary]))}
 Where the operator is not ours, its machines run a probe out of their firmware whenever they boot from the network, which
 reports without a token, and every ServerBootConfiguration is set to Ready for it.
 
@@ -84,9 +84,9 @@ export const fleetOptions = (name: string, description: string, servers: number)
     .option('--power <ms>', 'time a server takes to go on or off', within(0, 60_000), 500)
     .option('--boot <ms>', 'time from power until firmware looks for something to boot', within(0, 600_000), 2_000)
     .option('--erase <ms>', 'time a server takes to erase its disks', within(0, 600_000), 1_000)
-    .option('--seed <text>', 'the same seed makes the same servers and the same weather', 'bench')
+    .option('--seed <text>', 'the same seed makes the same servers and the same degraded BMCs', 'bench')
     .option('--operator <command>', 'another operator than the one of this checkout')
-    .addOption(new Option('--operator-flags <kind>', 'flags that --operator is given').choices(dialectNames));
+    .addOption(new Option('--operator-flags <kind>', 'flags that --operator is given').choices(operatorFlagSetNames));
 
 /** The command with its help. */
 export const benchCommand = (name: string, description: string): Command =>
@@ -110,6 +110,6 @@ export const speedOf = ({ latency, power, boot, erase }: FleetFlags): FleetSpeed
 
 /** Ours, unless another command is given; that one is told nothing that it is not said to understand. */
 export function operatorChoiceOf({ operator, operatorFlags }: Pick<BenchFlags, 'operator' | 'operatorFlags'>) {
-  const dialect = operatorFlags ?? (operator === undefined ? 'ours' : 'none');
-  return { command: operator ?? quoted(ownCommand), dialect: dialects[dialect] };
+  const flagSet = operatorFlags ?? (operator === undefined ? 'ours' : 'none');
+  return { command: operator ?? quoted(ownCommand), flagSet: operatorFlagSets[flagSet] };
 }

@@ -56,8 +56,8 @@ async function profile(flags: ProfileFlags): Promise<string> {
   // The operator says where its inspector listens when it starts, and of a log that grows only the end is kept.
   const { operators } = await shared.reaching('unplugged');
   using inspector = await Inspector.connect(inspectorUrlIn(operators[0]?.log ?? []));
-  const stage = await shared.reaching(scenario.begins);
-  progress.say(`${scenario.name}: ${scenario.summary}`);
+  const stage = await shared.reaching(scenario.startState);
+  progress.log(`${scenario.name}: ${scenario.summary}`);
   const recorded = await recordCpu(inspector, () => scenario.run(stage, { steadySeconds, measured: () => undefined }));
   const snapshot = await takeHeapSnapshot(inspector);
   const path = (ending: string) => join(out, `${scenario.name}.${ending}`);

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 
-const silentMs = 2_000;
+const showAfterMs = 2_000;
 const everyMs = { terminal: 500, file: 10_000 } as const;
 const clearLine = '\r\u001B[2K';
 
@@ -12,21 +12,21 @@ export class Progress {
     this.#out = out;
   }
 
-  say(line: string): void {
+  log(line: string): void {
     this.#out.write(`${line}\n`);
   }
 
-  async during<T>(title: string, howFar: () => string, work: () => Promise<T>): Promise<T> {
+  async during<T>(title: string, formatProgress: () => string, work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4);
     const show = () => {
-      const line = `${seconds()} s  ${title}: ${howFar()}`;
+      const line = `${seconds()} s  ${title}: ${formatProgress()}`;
       this.#out.write(this.#out.isTTY ? `${clearLine}${line}` : `${line}\n`);
     };
     let timer = setTimeout(() => {
       show();
       timer = setInterval(show, this.#out.isTTY ? everyMs.terminal : everyMs.file);
-    }, silentMs);
+    }, showAfterMs);
     try {
       return await work();
     } finally {

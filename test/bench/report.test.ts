@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judge } from './budgets.ts';
+import { evaluateBudgets } from './budgets.ts';
 import type { Measurement } from './measurement.ts';
 import { jsonOf, tableOf } from './report.ts';
 
@@ -12,7 +12,11 @@ const measurement: Measurement = {
   apiRequests: new Map([['create bmcs', 50]]),
   redfishRequests: new Map(),
 };
-const report = { conditions: { servers: 50 }, measurements: [measurement], verdicts: judge([measurement]) };
+const report = {
+  conditions: { servers: 50 },
+  measurements: [measurement],
+  budgetResults: evaluateBudgets([measurement]),
+};
 
 test('a budget that is missed is in its row and at the end; one for another size is shown and not judged', () => {
   const table = tableOf(report);

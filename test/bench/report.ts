@@ -1,4 +1,4 @@
-import { budgets, missed, sentenceOf, type Verdict } from './budgets.ts';
+import { budgets, missed, formatResult, type BudgetResult } from './budgets.ts';
 import { type Counts, ranked } from './counts.ts';
 import { type FigureName, figureNames, figures, type Measurement } from './measurement.ts';
 import { isWrite } from './meter/audit-log.ts';
@@ -10,22 +10,26 @@ export interface Report {
   /** What was run, as words of the command line say it. */
   readonly conditions: Readonly<Record<string, string | number>>;
   readonly measurements: readonly Measurement[];
-  readonly verdicts: readonly Verdict[];
+  readonly budgetResults: readonly BudgetResult[];
 }
 
 /** For people: each scenario with its figures, its budgets and what it asked for most. */
-export function tableOf({ conditions, measurements, verdicts }: Report): string {
+export function tableOf({ conditions, measurements, budgetResults }: Report): string {
   const head = Object.entries(conditions).map(([name, value]) => `${name} ${value}`);
-  const failures = missed(verdicts).map((verdict) => `missed  ${sentenceOf(verdict)}\n`);
-  const end = failures.length === 0 ? [verdicts.length === 0 ? '' : 'every budget is met\n'] : failures;
-  return [`${head.join(', ')}\n`, ...measurements.map((each) => sectionOf(each, verdicts)), end.join('')].join('\n');
+  const failures = missed(budgetResults).map((result) => `missed  ${formatResult(result)}\n`);
+  const end = failures.length === 0 ? [budgetResults.length === 0 ? '' : 'every budget is met\n'] : failures;
+  return [`${head.join(', ')}\n`, ...measurements.map((each) => sectionOf(each, budgetResults)), end.join('')].join(
+    '\n',
+  );
 }
 
-function sectionOf(measurement: Measurement, verdicts: readonly Verdict[]): string {
+function sectionOf(measurement: Measurement, budgetResults: readonly BudgetResult[]): string {
   const { scenario, servers, apiRequests, redfishRequests } = measurement;
   const names = figureNames.filter((name) => name in measurement.figures);
   const widest = Math.max(...names.map((name) => figures[name].title.length));
-  const rows = names.map((name) => `  ${figures[name].title.padEnd(widest)}  ${cellOf(measurement, name, verdicts)}\n`);
+  const rows = names.map(
+    (name) => `  ${figures[name].title.padEnd(widest)}  ${cellOf(measurement, name, budgetResults)}\n`,
+  );
   const writes = new Map([...apiRequests].filter(([name]) => isWrite(name)));
   return [
     `${scenario}, ${servers} ${servers === 1 ? 'server' : 'servers'}\n`,
@@ -35,18 +39,22 @@ function sectionOf(measurement: Measurement, verdicts: readonly Verdict[]): stri
   ].join('');
 }
 
-function cellOf({ scenario, figures: measured }: Measurement, name: FigureName, verdicts: readonly Verdict[]): string {
+function cellOf(
+  { scenario, figures: measured }: Measurement,
+  name: FigureName,
+  budgetResults: readonly BudgetResult[],
+): string {
   const value = measured[name];
   if (value === undefined) return '–'.padStart(10);
   const text = `${value.toFixed(2).padStart(10)} ${figures[name].unit.padEnd(4)}`;
-  const verdict = verdicts.find(({ budget }) => budget.scenario === scenario && budget.figure === name);
-  if (verdict === undefined) return `${text} ${notJudged(scenario, name)}`.trimEnd();
-  const { isMet, budget } = verdict;
+  const result = budgetResults.find(({ budget }) => budget.scenario === scenario && budget.figure === name);
+  if (result === undefined) return `${text} ${formatOtherBudgets(scenario, name)}`.trimEnd();
+  const { isMet, budget } = result;
   return `${text} ${isMet ? '✔' : '✘'} at most ${budget.atMost}${budget.isShownOnly === true ? ', not checked' : ''}`;
 }
 
 /** Budgets that are for other fleets than this one. */
-function notJudged(scenario: ScenarioName, figure: FigureName): string {
+function formatOtherBudgets(scenario: ScenarioName, figure: FigureName): string {
   const others = budgets.filter((budget) => budget.scenario === scenario && budget.figure === figure);
   const sizes = others.map(({ atMost, servers }) => `at most ${atMost} with ${servers?.from ?? 'fewer'}`);
   return sizes.length === 0 ? '' : `– ${sizes.join(', ')}`;
@@ -54,14 +62,14 @@ function notJudged(scenario: ScenarioName, figure: FigureName): string {
 
 /** Per server, since so they compare between fleets. */
 function mostFrequent(title: string, counts: Counts, servers: number): string {
-  const words = ranked(counts).slice(0, mostRequests);
-  if (words.length === 0) return '';
-  const lines = words.map(([name, count]) => `      ${(count / servers).toFixed(2).padStart(7)}  ${name}\n`);
+  const topRequests = ranked(counts).slice(0, mostRequests);
+  if (topRequests.length === 0) return '';
+  const lines = topRequests.map(([name, count]) => `      ${(count / servers).toFixed(2).padStart(7)}  ${name}\n`);
   return `    ${title} per server:\n${lines.join('')}`;
 }
 
 /** For programs. */
-export function jsonOf({ conditions, measurements, verdicts }: Report): string {
+export function jsonOf({ conditions, measurements, budgetResults }: Report): string {
   const scenarios = measurements.map(({ scenario, servers, figures: measured, apiRequests, redfishRequests }) => ({
     scenario,
     servers,
@@ -70,13 +78,15 @@ export function jsonOf({ conditions, measurements, verdicts }: Report): string {
     apiRequests: Object.fromEntries(ranked(apiRequests)),
     redfishRequests: Object.fromEntries(ranked(redfishRequests)),
   }));
-  const judged = verdicts.map(({ budget: { scenario, figure, atMost, isShownOnly = false }, value, isMet }) => ({
-    scenario,
-    figure,
-    value,
-    atMost,
-    isMet,
-    isChecked: !isShownOnly,
-  }));
-  return `${JSON.stringify({ conditions, scenarios, budgets: judged }, undefined, 2)}\n`;
+  const budgetRows = budgetResults.map(
+    ({ budget: { scenario, figure, atMost, isShownOnly = false }, value, isMet }) => ({
+      scenario,
+      figure,
+      value,
+      atMost,
+      isMet,
+      isChecked: !isShownOnly,
+    }),
+  );
+  return `${JSON.stringify({ conditions, scenarios, budgets: budgetRows }, undefined, 2)}\n`;
 }

@@ -3,45 +3,45 @@ import type { Progress } from './progress.ts';
 import type { Scenario, ScenarioName } from './scenario/scenario.ts';
 import { scenarios } from './scenario/scenarios.ts';
 import { SharedStage } from './shared-stage.ts';
-import { Stage, type StageWish } from './stage.ts';
+import { Stage, type StageOptions } from './stage.ts';
 
-export interface RunWish extends StageWish {
+export interface RunOptions extends StageOptions {
   readonly names: readonly ScenarioName[];
   readonly steadySeconds: number;
 }
 
 /** Runs the scenarios and those that they need, in their own order. */
-export async function runScenarios(wish: RunWish): Promise<Measurement[]> {
-  const { steadySeconds, progress } = wish;
+export async function runScenarios(options: RunOptions): Promise<Measurement[]> {
+  const { steadySeconds, progress } = options;
   const measurements: Measurement[] = [];
   const measured = (name: ScenarioName) => measurements.find(({ scenario }) => scenario === name);
-  await using shared = new SharedStage(wish);
-  for (const scenario of withNeeded(wish.names)) {
-    progress.say(`${scenario.name}: ${scenario.summary}`);
+  await using shared = new SharedStage(options);
+  for (const scenario of withNeeded(options.names)) {
+    progress.log(`${scenario.name}: ${scenario.summary}`);
     // Two control planes at once would need each other's processors.
     if (scenario.ownStage !== undefined) await shared[Symbol.asyncDispose]();
-    await using own = scenario.ownStage && (await Stage.open(stageWishOf(scenario.ownStage, wish)));
-    const stage = own ?? (await shared.reaching(scenario.begins));
+    await using own = scenario.ownStage && (await Stage.open(stageOptionsOf(scenario.ownStage, options)));
+    const stage = own ?? (await shared.reaching(scenario.startState));
     stage.logErrors.take();
     const { figures, ...outcome } = await scenario.run(stage, { steadySeconds, measured });
-    const logErrors = toldErrors(stage, scenario.name, progress);
+    const logErrors = reportLogErrors(stage, scenario.name, progress);
     measurements.push({ scenario: scenario.name, ...outcome, figures: { ...figures, logErrors } });
-    if (own === undefined) shared.stands(scenario.ends);
+    if (own === undefined) shared.setState(scenario.endState);
   }
   return measurements;
 }
 
 /** How many lines of level error operators wrote; one sees what they were. */
-function toldErrors({ logErrors }: Stage, name: ScenarioName, progress: Progress): number | undefined {
+function reportLogErrors({ logErrors }: Stage, name: ScenarioName, progress: Progress): number | undefined {
   const { count, examples } = logErrors.take();
-  for (const line of examples) progress.say(`${name}: error in the log: ${line}`);
+  for (const line of examples) progress.log(`${name}: error in the log: ${line}`);
   return count;
 }
 
-const stageWishOf = (own: NonNullable<Scenario['ownStage']>, wish: StageWish): StageWish => ({
-  ...wish,
+const stageOptionsOf = (own: NonNullable<Scenario['ownStage']>, options: StageOptions): StageOptions => ({
+  ...options,
   ...own,
-  servers: (own.servers?.(wish.servers) ?? wish.servers) + (own.moreServers ?? 0),
+  servers: (own.servers?.(options.servers) ?? options.servers) + (own.moreServers ?? 0),
 });
 
 function withNeeded(names: readonly ScenarioName[]): Scenario[] {

@@ -15,27 +15,27 @@ import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
 import { pino } from 'pino';
-import { BootStandIn } from './boot-stand-in.ts';
+import { BootStub } from './boot-stand-in.ts';
 import { type FleetNode, FleetProcess, type FleetSpeed } from './fleet-process.ts';
 import { AuditLog } from './meter/audit-log.ts';
 import { LogErrors } from './meter/log-errors.ts';
 import { Meter } from './meter/meter.ts';
-import { Neighbourhood } from './meter/neighbours.ts';
+import { HostContention } from './meter/neighbours.ts';
 import { Credentials } from './operator/credentials.ts';
 import {
   freePorts,
   type MeasuredOperator,
   type OperatorChoice,
   type Ports,
-  type Seat,
+  type ReplicaConfig,
   startMeasured,
 } from './operator/measured-operator.ts';
 import { mostOpenFiles, openFilesFor } from './open-files.ts';
 import type { Progress } from './progress.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
-import { type Role, untilAsking } from './operator/until-asking.ts';
+import { type Role, untilInRole } from './operator/until-asking.ts';
 
-export interface StageWish {
+export interface StageOptions {
   readonly servers: number;
   readonly speed: FleetSpeed;
   readonly seed: string;
@@ -53,14 +53,14 @@ interface Caches {
 }
 
 interface Parts {
-  readonly wish: StageWish;
+  readonly options: StageOptions;
   readonly credentials: Credentials;
   readonly plane: ControlPlane;
   readonly client: KubeClient;
   readonly fleet: FleetProcess;
   readonly nodes: readonly FleetNode[];
   readonly audit: AuditLog;
-  readonly neighbourhood: Neighbourhood;
+  readonly hostContention: HostContention;
   readonly caches: Caches;
   readonly directory: string;
 }
@@ -78,41 +78,41 @@ export class Stage implements AsyncDisposable {
   readonly logErrors = new LogErrors();
   readonly #parts: Parts;
   readonly #stack: AsyncDisposableStack;
-  #seats = 0;
+  #replicaCount = 0;
 
   private constructor(parts: Parts, stack: AsyncDisposableStack) {
     this.#parts = parts;
     this.#stack = stack;
-    const { audit, fleet, neighbourhood } = parts;
-    this.meter = new Meter({ audit, fleet, neighbourhood, operators: () => this.operators });
+    const { audit, fleet, hostContention } = parts;
+    this.meter = new Meter({ audit, fleet, hostContention, operators: () => this.operators });
   }
 
-  static async open(wish: StageWish): Promise<Stage> {
+  static async open(options: StageOptions): Promise<Stage> {
     await using stack = new AsyncDisposableStack();
     const { path: directory } = stack.use(await TemporaryDirectory.make('metal-bench-'));
-    const say = (line: string) => wish.progress.say(line);
-    await sayIfTooFewFiles(wish);
+    const log = (line: string) => options.progress.log(line);
+    await warnIfTooFewFiles(options);
     const credentials = await Credentials.in(directory);
     const apiServerFlags = [...credentials.apiServerFlags, ...(await AuditLog.apiServerFlags(directory))];
-    const plane = stack.use(await startControlPlane({ apiServerFlags, say }));
+    const plane = stack.use(await startControlPlane({ apiServerFlags, log }));
     const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'bench' }));
     await installKinds(client, kinds);
     await installAdmissionRules(client, admissionRules);
     // Started after the kinds: the garbage collector learns of new kinds only twice a minute.
     await plane.startControllerManager();
-    const { isOurs } = wish.operator.dialect;
+    const { isOurs } = options.operator.flagSet;
     const firstPorts = await freePorts();
     const probeRegistryUrl = isOurs ? undefined : `http://127.0.0.1:${firstPorts.registryPort}`;
-    const fleet = stack.use(await FleetProcess.start({ ...wish, directory, probeRegistryUrl }));
-    const caches = await openCaches(client, isOurs ? [] : [standInFor(client)], stack);
+    const fleet = stack.use(await FleetProcess.start({ ...options, directory, probeRegistryUrl }));
+    const caches = await openCaches(client, isOurs ? [] : [bootStubFor(client)], stack);
     await writeImages(directory);
     await writeFile(join(directory, 'ignition-template.yaml'), 'variant: fcos\nversion: 1.3.0\n');
     const audit = AuditLog.logIn(directory);
-    const [nodes, neighbourhood] = await Promise.all([fleet.nodes(), Neighbourhood.find()]);
-    const parts = { wish, credentials, plane, client, fleet, nodes, audit, neighbourhood, caches, directory };
+    const [nodes, hostContention] = await Promise.all([fleet.nodes(), HostContention.find()]);
+    const parts = { options, credentials, plane, client, fleet, nodes, audit, hostContention, caches, directory };
     const stage = new Stage(parts, stack.move());
     try {
-      await stage.startOperator(await stage.seat(firstPorts));
+      await stage.startOperator(await stage.newReplicaConfig(firstPorts));
       await fleet.bootFrom(`http://127.0.0.1:${firstPorts.bootPort}`);
       return stage;
     } catch (error) {
@@ -138,7 +138,7 @@ export class Stage implements AsyncDisposable {
   }
 
   get operatorChoice(): OperatorChoice {
-    return this.#parts.wish.operator;
+    return this.#parts.options.operator;
   }
 
   get audit(): AuditLog {
@@ -146,34 +146,34 @@ export class Stage implements AsyncDisposable {
   }
 
   get seed(): string {
-    return this.#parts.wish.seed;
+    return this.#parts.options.seed;
   }
 
   get progress(): Progress {
-    return this.#parts.wish.progress;
+    return this.#parts.options.progress;
   }
 
   /** A place for one more replica: its own user, whose requests are told apart, and its own ports. */
-  async seat(ports?: Ports): Promise<Seat> {
+  async newReplicaConfig(ports?: Ports): Promise<ReplicaConfig> {
     const { credentials, plane } = this.#parts;
-    const seat = await credentials.seat(this.#seats, plane.kubeconfigPath);
-    this.#seats += 1;
-    return { ...seat, ports: ports ?? (await freePorts()) };
+    const issued = await credentials.issueFor(this.#replicaCount, plane.kubeconfigPath);
+    this.#replicaCount += 1;
+    return { ...issued, ports: ports ?? (await freePorts()) };
   }
 
   /** Resolves when it is ready; a follower waits for a lease then. */
-  async startOperator(seat: Seat, as: Role = 'worker'): Promise<MeasuredOperator> {
-    const { wish, fleet, directory, audit } = this.#parts;
+  async startOperator(replicaConfig: ReplicaConfig, as: Role = 'worker'): Promise<MeasuredOperator> {
+    const { options, fleet, directory, audit } = this.#parts;
     const paths = {
       macPrefixes: fleet.macPrefixesPath,
       bootImages: join(directory, 'images.json'),
       ignitionTemplate: join(directory, 'ignition-template.yaml'),
-      servers: String(wish.servers),
+      servers: String(options.servers),
     };
-    const moreFlags = wish.operatorFlags ?? [];
-    const isWorking = await untilAsking(audit, seat.user, as);
+    const moreFlags = options.operatorFlags ?? [];
+    const untilWorking = await untilInRole(audit, replicaConfig.user, as);
     const onLine = (line: string) => this.logErrors.read(line);
-    const operator = await startMeasured(wish.operator, { seat, paths, moreFlags, isWorking, onLine });
+    const operator = await startMeasured(options.operator, { replicaConfig, paths, moreFlags, untilWorking, onLine });
     this.operators.push(operator);
     return operator;
   }
@@ -185,12 +185,12 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Calls for every Server as it is and whenever it changes. */
-  onServer(look: (server: Server) => void): Disposable {
-    return followAll(this.caches.servers, look);
+  onServer(handler: (server: Server) => void): Disposable {
+    return followAll(this.caches.servers, handler);
   }
 
-  onBmc(look: (bmc: BMC) => void): Disposable {
-    return followAll(this.caches.bmcs, look);
+  onBmc(handler: (bmc: BMC) => void): Disposable {
+    return followAll(this.caches.bmcs, handler);
   }
 
   /** Creates the Endpoints of these nodes. */
@@ -203,17 +203,17 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Never resolves. @throws Error with its last words when an operator ends that nobody has asked to. */
-  async operatorGone(): Promise<never> {
+  async failWhenOperatorExits(): Promise<never> {
     const ends = this.operators.map(async (operator) => {
       const code = await operator.ended;
       if (!this.operators.includes(operator)) return new Promise<never>(() => {});
-      throw new Error(`the operator ended with code ${code}:\n${this.lastWords()}`);
+      throw new Error(`the operator ended with code ${code}:\n${this.lastLogLines()}`);
     });
     return Promise.race(ends);
   }
 
   /** The end of what the operators said, for messages. */
-  lastWords(): string {
+  lastLogLines(): string {
     return this.operators.flatMap(({ log }) => log.slice(-5)).join('\n');
   }
 
@@ -224,26 +224,26 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-async function sayIfTooFewFiles({ servers, progress }: StageWish): Promise<void> {
+async function warnIfTooFewFiles({ servers, progress }: StageOptions): Promise<void> {
   const [needed, most] = [openFilesFor(servers), await mostOpenFiles()];
   if (needed > most)
-    progress.say(
+    progress.log(
       `${servers} servers may need ${needed} open files, found a limit of ${most}; take fewer servers, or raise it (ulimit -Hn ${needed})`,
     );
 }
 
-function followAll<T extends Server | BMC>(cache: Cache<T>, look: (object: T) => void): Disposable {
-  const following = cache.onChange(({ after }) => after !== undefined && look(after));
-  for (const object of cache.all()) look(object);
+function followAll<T extends Server | BMC>(cache: Cache<T>, handler: (object: T) => void): Disposable {
+  const following = cache.onChange(({ after }) => after !== undefined && handler(after));
+  for (const object of cache.all()) handler(object);
   return following;
 }
 
 type Watcher = (caches: CacheSet) => Disposable;
 
-const standInFor =
+const bootStubFor =
   (client: KubeClient): Watcher =>
   (caches) =>
-    new BootStandIn(client, caches.watch(ServerBootConfiguration));
+    new BootStub(client, caches.watch(ServerBootConfiguration));
 
 async function openCaches(
   client: KubeClient,

@@ -5,7 +5,7 @@ import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { untilRefused } from '@metal/lab/endpoint-trial.ts';
+import { untilRejected } from '@metal/lab/endpoint-trial.ts';
 import { type Api, openApi } from './api.ts';
 import { bmc, claim, server } from './validation-rows.ts';
 
@@ -13,16 +13,16 @@ suite('what the API server checks beyond the schemas', () => {
   let api: Api;
   before(async () => {
     api = await openApi();
-    await api.admissionRulesWork();
+    await api.areAdmissionRulesEnforced();
   });
   after(async () => api[Symbol.asyncDispose]());
 
   test('a server in maintenance is not deleted, unless its annotation allows that', async () => {
     await api.create(Server, 'busy', server());
     await api.patch(Server, 'busy', { status: { state: 'Maintenance' } }, '/status');
-    const refused = await api.delete(Server, 'busy');
-    assert.equal(refused.status, 403);
-    assert.match(refused.message, /denied request: cannot delete Server busy in state Maintenance$/);
+    const rejected = await api.delete(Server, 'busy');
+    assert.equal(rejected.status, 403);
+    assert.match(rejected.message, /denied request: cannot delete Server busy in state Maintenance$/);
     await api.patch(Server, 'busy', { metadata: { annotations: { 'metal.ironcore.dev/operation': 'ignore' } } });
     assert.equal((await api.delete(Server, 'busy')).status, 403);
     const annotations = { 'metal.ironcore.dev/operation': 'allow-in-progress-delete' };
@@ -42,12 +42,12 @@ suite('what the API server checks beyond the schemas', () => {
     const macAddress = 'aa:bb:cc:dd:ee:01';
     assert.equal((await api.create(Endpoint, 'first', { spec: { macAddress } })).message, '');
     await api.create(MACAddressIndex, 'endpoints-1', { spec: { endpoints: { AABBCCDDEE01: 'first' } } });
-    await untilRefused(api.client, { name: 'twin', macAddress });
+    await untilRejected(api.client, { name: 'twin', macAddress });
     for (const notation of [macAddress, 'AA:BB:CC:DD:EE:01', 'aa-bb-cc-dd-ee-01', 'aabb.ccdd.ee01', 'AABBCCDDEE01']) {
-      const refused = await api.create(Endpoint, 'twin', { spec: { macAddress: notation } });
-      assert.equal(refused.status, 422);
+      const rejected = await api.create(Endpoint, 'twin', { spec: { macAddress: notation } });
+      assert.equal(rejected.status, 422);
       assert.match(
-        refused.message,
+        rejected.message,
         new RegExp(
           `spec.macAddress: Duplicate value: "${notation}": Endpoint first has it already; if it no longer does, see that the operator runs and try again$`,
         ),

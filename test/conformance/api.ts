@@ -4,9 +4,9 @@ import { type AdmissionRule, installAdmissionRules } from '@metal/kube/admission
 import type { Kind } from '@metal/kube/kind.ts';
 import { Transport } from '@metal/kube/transport.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
-import { untilActedOn } from '@metal/lab/until-acted-on.ts';
+import { untilEnforced } from '@metal/lab/until-acted-on.ts';
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   /** What `kubectl` would print: of the Status object when the request was refused. */
   readonly message: string;
@@ -26,34 +26,39 @@ export class Api implements AsyncDisposable {
     this.#stack = stack;
   }
 
-  create(kind: Kind, name: string, body: object): Promise<Answer> {
+  create(kind: Kind, name: string, body: object): Promise<ApiResponse> {
     const namespace = kind.scope === 'Namespaced' ? { namespace: 'default' } : {};
     const { apiVersion, kind: kindName } = kind;
     const object = { apiVersion, kind: kindName, metadata: { name, ...namespace }, ...body };
     return this.#send('POST', pathOf(kind), object, 'application/json');
   }
 
-  patch(kind: Kind, name: string, patch: object, subresource = ''): Promise<Answer> {
+  patch(kind: Kind, name: string, patch: object, subresource = ''): Promise<ApiResponse> {
     return this.#send('PATCH', `${pathOf(kind)}/${name}${subresource}`, patch, 'application/merge-patch+json');
   }
 
-  delete(kind: Kind, name: string): Promise<Answer> {
+  delete(kind: Kind, name: string): Promise<ApiResponse> {
     return this.#send('DELETE', `${pathOf(kind)}/${name}`, {}, 'application/json');
   }
 
   /** Resolves when admission rules are acted on. A rule of its own asks for nothing but this answer. */
-  async admissionRulesWork(): Promise<void> {
+  async areAdmissionRulesEnforced(): Promise<void> {
     await installAdmissionRules(this.client, [canary]);
     const { apiVersion, kind: kindName } = canary.kind;
     const object = { apiVersion, kind: kindName, metadata: { name: 'canary' } };
-    await untilActedOn(async () => {
-      const answer = await this.#send('POST', `${pathOf(canary.kind)}?dryRun=All`, object, 'application/json');
-      return answer.message.includes('the canary sings');
+    await untilEnforced(async () => {
+      const response = await this.#send('POST', `${pathOf(canary.kind)}?dryRun=All`, object, 'application/json');
+      return response.message.includes('the canary sings');
     });
   }
 
-  async #send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: object, contentType: string): Promise<Answer> {
-    const { status, headers, text } = await this.#transport.ask({
+  async #send(
+    method: 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body: object,
+    contentType: string,
+  ): Promise<ApiResponse> {
+    const { status, headers, text } = await this.#transport.request({
       method,
       path,
       body: JSON.stringify(body),

@@ -111,7 +111,7 @@ function isKept(keyword: string, expected: unknown, found: unknown): boolean {
   if (expected === undefined)
     return keyword !== 'default' && keyword !== 'x-kubernetes-map-type' ? true : !isSurprising(keyword, found);
   if (keyword === 'enum' && Array.isArray(expected) && Array.isArray(found))
-    return expected.every((word) => found.includes(word));
+    return expected.every((item) => found.includes(item));
   return text(expected) === text(found);
 }
 

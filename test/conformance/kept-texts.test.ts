@@ -5,8 +5,8 @@ import { runInNewContext } from 'node:vm';
 import { AlertLabelSets } from '@metal/events/alert-labels.ts';
 import { alertsIn, readingsIn } from '@metal/events/payload.ts';
 import { Readings } from '@metal/events/readings.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
-import { jsonOf, parse, refusalOf } from '@metal/redfish/answer.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
+import { jsonOf, parse, errorFromResponse } from '@metal/redfish/answer.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import * as z from 'zod';
 
@@ -32,28 +32,28 @@ function usedHeap(): number {
 
 const long = 'lorem ipsum '.repeat(4_000);
 
-const asked = { origin: 'https://10.0.0.7:443', method: 'GET', path: '/redfish/v1/' };
-const answer = (status: number, text: string) => ({ status, headers: {}, text });
+const request = { origin: 'https://10.0.0.7:443', method: 'GET', path: '/redfish/v1/' };
+const response = (status: number, text: string) => ({ status, headers: {}, text });
 
-const rows: [title: string, textOf: (words: string) => string, judge: (text: string) => unknown][] = [
-  ['an error page', (words) => `<html>${words}`, (text) => refusalOf(answer(500, text), asked, 0)],
+const rows: [title: string, textOf: (text: string) => string, read: (text: string) => unknown][] = [
+  ['an error page', (text) => `<html>${text}`, (text) => errorFromResponse(response(500, text), request, 0)],
   [
     'a long explanation',
-    (words) => JSON.stringify({ error: { message: words } }),
-    (text) => refusalOf(answer(400, text), asked, 0),
+    (text) => JSON.stringify({ error: { message: text } }),
+    (text) => errorFromResponse(response(400, text), request, 0),
   ],
-  ['a page instead of JSON', (words) => `<html>${words}`, (text) => jsonOf(answer(200, text), asked)],
-  ['JSON that is cut off', (words) => `{"Name": "${words}`, (text) => jsonOf(answer(200, text), asked)],
+  ['a page instead of JSON', (text) => `<html>${text}`, (text) => jsonOf(response(200, text), request)],
+  ['JSON that is cut off', (text) => `{"Name": "${text}`, (text) => jsonOf(response(200, text), request)],
   [
     'JSON of another shape',
-    (words) => JSON.stringify({ Name: [words] }),
-    (text) => parse(z.object({ Name: z.string() }), jsonOf(answer(200, text), asked), answer(200, text), asked),
+    (text) => JSON.stringify({ Name: [text] }),
+    (text) => parse(z.object({ Name: z.string() }), jsonOf(response(200, text), request), response(200, text), request),
   ],
 ];
 
-for (const [title, textOf, judge] of rows) {
+for (const [title, textOf, read] of rows) {
   test(`${title} of 48 kB is quoted in an error that holds a tenth of it at most`, () => {
-    const make = (index: number): unknown => errorOf(judge, textOf(`${index} ${long}`));
+    const make = (index: number): unknown => errorOf(read, textOf(`${index} ${long}`));
     assert.ok(make(0) instanceof RedfishError);
     const bytes = heldBytes(make);
     assert.ok(bytes < 4_800, `${bytes} bytes`);
@@ -61,9 +61,9 @@ for (const [title, textOf, judge] of rows) {
 }
 
 /** The text is an argument: what a function has around it is held by the stacks of its errors. */
-function errorOf(judge: (text: string) => unknown, text: string): unknown {
+function errorOf(read: (text: string) => unknown, text: string): unknown {
   try {
-    return judge(text);
+    return read(text);
   } catch (error) {
     return error;
   }
@@ -83,10 +83,10 @@ test('of an event of 150 kB a tenth is kept at most, however long its words are 
 });
 
 test('of a reading of 200 kB a tenth is kept at most', () => {
-  using readings = new Readings(handClock());
+  using readings = new Readings(fakeClock());
   const bytes = heldBytes((index) => {
-    const words = `${index}${long}`;
-    const value = { MetricId: words, MetricProperty: words, MetricValue: 1, MetricValueKind: words, Units: words };
+    const text = `${index}${long}`;
+    const value = { MetricId: text, MetricProperty: text, MetricValue: 1, MetricValueKind: text, Units: text };
     return readings.take(`bmc-${index}`, readingsIn(Buffer.from(JSON.stringify({ MetricValues: [value] }))));
   });
   assert.ok(bytes < 20_000, `${bytes} bytes`);

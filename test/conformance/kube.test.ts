@@ -29,7 +29,7 @@ test('a list is put together from pages', async () => {
 test('what another lane of a client writes shows in its caches at once, and lanes end with the client', async () => {
   const client = await connect();
   await using followed = await follow(client, 'group=lanes');
-  const machines = client.inLane('machine');
+  const machines = client.withPool('boot');
   await machines.create(ConfigMap, map('lane', { color: 'red' }, { group: 'lanes' }));
   assert.equal(followed.maps.by('color', 'red').length, 1);
   await followed.caches.stop();
@@ -44,8 +44,8 @@ test('answers of the API server are told apart', async () => {
   await assert.rejects(client.get(ConfigMap, { namespace, name: 'absent' }), { code: 'NotFound', status: 404 });
   assert.equal(await client.find(ConfigMap, { namespace, name: 'absent' }), undefined);
   await assert.rejects(client.create(ConfigMap, map('Not A Name')), { code: 'Invalid', retry: 'blocked' });
-  await using stranger = createKubeClient({ kubeconfigPath: await (await cluster).kubeconfigFor('stranger') });
-  await assert.rejects(stranger.list(ConfigMap, { namespace }), { code: 'Forbidden', status: 403 });
+  await using unprivileged = createKubeClient({ kubeconfigPath: await (await cluster).kubeconfigFor('stranger') });
+  await assert.rejects(unprivileged.list(ConfigMap, { namespace }), { code: 'Forbidden', status: 403 });
 });
 
 test('a write that is guarded by a version fails when somebody was faster', async () => {

@@ -8,7 +8,7 @@ import { Leadership } from '@metal/kube/leader.ts';
 import { clientWith } from '@metal/lab/client-with.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
 import { restrictedKubeconfig } from '@metal/lab/roles.ts';
-import { testClock } from '@metal/simulator/test-clock.ts';
+import { fakeClock } from '@metal/simulator/test-clock.ts';
 import { pino } from 'pino';
 
 const log = pino({ level: 'silent' });
@@ -21,8 +21,8 @@ const times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
 const never = new AbortController().signal;
 
 /** A clock that stands still, and tells who waits for it. */
-function stage() {
-  const clock = testClock();
+function fakeTime() {
+  const clock = fakeClock();
   const sleeping = new Map<object, number>();
   const listeners = new Set<() => void>();
   const changed = () => listeners.forEach((listener) => listener());
@@ -31,13 +31,13 @@ function stage() {
     sleep: (ms, signal) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const sleeper = {};
-      const wake = (end: () => void) => {
+      const endSleep = (end: () => void) => {
         timer[Symbol.dispose]();
         sleeping.delete(sleeper);
         end();
       };
-      const timer = clock.setTimeout(ms, () => wake(resolve));
-      signal?.addEventListener('abort', () => wake(() => reject(signal.reason)), { once: true });
+      const timer = clock.setTimeout(ms, () => endSleep(resolve));
+      signal?.addEventListener('abort', () => endSleep(() => reject(signal.reason)), { once: true });
       sleeping.set(sleeper, clock.now() + ms);
       changed();
       return promise;
@@ -78,33 +78,33 @@ function stage() {
 }
 
 /** The way of a candidate to the API server: what goes there is counted, and what comes back can be held up. */
-function road(client: KubeClient, changed = () => {}) {
-  const seen = { reads: 0, answers: 0, watches: 0, watchesEver: 0, told: '' };
-  let free = Promise.resolve();
-  let answered = Promise.resolve();
+function observedClient(client: KubeClient, changed = () => {}) {
+  const traffic = { reads: 0, responses: 0, watches: 0, watchesEver: 0, lastSeenVersion: '' };
+  let watchGate = Promise.resolve();
+  let readGate = Promise.resolve();
   const watch: KubeClient['watch'] = async function* (kind, options) {
-    seen.watches += 1;
-    seen.watchesEver += 1;
+    traffic.watches += 1;
+    traffic.watchesEver += 1;
     try {
       for await (const event of client.watch(kind, options)) {
-        await Promise.race([free, aborted(options.signal)]);
+        await Promise.race([watchGate, aborted(options.signal)]);
         yield event;
         // Asked for the next one: this one has been taken in.
-        seen.told = event.type === 'ERROR' ? '' : (event.object.metadata.resourceVersion ?? '');
+        traffic.lastSeenVersion = event.type === 'ERROR' ? '' : (event.object.metadata.resourceVersion ?? '');
         changed();
       }
     } finally {
-      seen.watches -= 1;
+      traffic.watches -= 1;
     }
   };
   const find: KubeClient['find'] = async (...request) => {
-    const held = answered;
-    seen.reads += 1;
-    const answer = await client.find(...request);
-    seen.answers += 1;
+    const held = readGate;
+    traffic.reads += 1;
+    const response = await client.find(...request);
+    traffic.responses += 1;
     changed();
     await held;
-    return answer;
+    return response;
   };
   const hold = (set: (until: Promise<void>) => void) => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -113,11 +113,11 @@ function road(client: KubeClient, changed = () => {}) {
   };
   return {
     client: clientWith(client, { watch, find }, ['pages', 'create', 'mergePatch']),
-    seen,
+    traffic,
     /** Until the result is called the watch tells nothing. */
-    holdWatch: () => hold((until) => (free = until)),
+    holdWatch: () => hold((until) => (watchGate = until)),
     /** The next reads are answered, and the answers are on their way until the result is called. */
-    holdAnswers: () => hold((until) => (answered = until)),
+    holdReads: () => hold((until) => (readGate = until)),
   };
 }
 
@@ -130,30 +130,30 @@ const aborted = (signal = never) =>
 /** A leader that renews when it is told to, and a candidate whose client may be that of somebody else. */
 async function openRace(leaseName: string, candidates?: KubeClient) {
   const client = await connect();
-  const { clock, ...theatre } = stage();
-  const way = road(candidates ?? client, theatre.changed);
+  const { clock, ...timeControls } = fakeTime();
+  const observed = observedClient(candidates ?? client, timeControls.changed);
   const options = { namespace, leaseName, ...times };
   const leader = new Leadership({ options: { ...options, identity: 'leader' }, client, clock, log });
   await leader.acquire(never);
   const lines: string[] = [];
-  const heir = new Leadership({
+  const standby = new Leadership({
     options: { ...options, identity: 'heir' },
-    client: way.client,
+    client: observed.client,
     clock,
     log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line).msg) }),
   });
   const stop = new AbortController();
-  const beganAt = clock.now();
-  const { isDone: isLed, done: leading } = theatre.follow(heir.acquire(stop.signal));
+  const acquireStartedAt = clock.now();
+  const { isDone: isLed, done: leading } = timeControls.follow(standby.acquire(stop.signal));
   return {
-    ...theatre,
-    ...way,
+    ...timeControls,
+    ...observed,
     leader,
     leading,
     lines,
     stop: () => stop.abort(new Error('stopping')),
     isLed,
-    sinceMs: () => clock.now() - beganAt,
+    sinceMs: () => clock.now() - acquireStartedAt,
     /** Resolves with the version that was written. Some time has to pass before, or nothing is. */
     renew: async () => {
       await new Leadership({ options: { ...options, identity: 'leader' }, client, clock, log }).acquire(never);
@@ -169,7 +169,7 @@ async function openRace(leaseName: string, candidates?: KubeClient) {
 }
 
 /** One that waits for what does not come fails instead of waiting for ever. */
-const patience = { timeout: 120_000 };
+const testOptions = { timeout: 120_000 };
 
 test('of two candidates one leads; the other follows when the lease is given back', async () => {
   await using client = await connect();
@@ -193,53 +193,57 @@ test('of two candidates one leads; the other follows when the lease is given bac
   assert.deepEqual([lease.spec?.holderIdentity, lease.spec?.leaseTransitions], ['second', 1]);
 });
 
-test('a lease that its holder stops renewing is taken after its time, not before', patience, async () => {
+test('a lease that its holder stops renewing is taken after its time, not before', testOptions, async () => {
   await using client = await connect();
-  const { clock, follow, passUntil } = stage();
+  const { clock, follow, passUntil } = fakeTime();
   const options = { namespace, leaseName: 'dead', ...times };
   await new Leadership({ options: { ...options, identity: 'dead' }, client, clock, log }).acquire(never);
   const startedAt = clock.now();
-  const heir = new Leadership({ options: { ...options, identity: 'heir' }, client, clock, log });
-  await passUntil(follow(heir.acquire(never)).isDone);
+  const standby = new Leadership({ options: { ...options, identity: 'heir' }, client, clock, log });
+  await passUntil(follow(standby.acquire(never)).isDone);
   assert.equal(clock.now() - startedAt, times.leaseMs);
 });
 
-test('a candidate asks just when the lease that it saw is over, however seldom it asks before', patience, async () => {
-  await using client = await connect();
-  const { clock, follow, passUntil } = stage();
-  const pausesMs: number[] = [];
-  const counting: Clock = {
-    ...clock,
-    sleep: (ms, signal) => {
-      pausesMs.push(ms);
-      return clock.sleep(ms, signal);
-    },
-  };
-  const options = { namespace, leaseName: 'left', leaseMs: 15_000, renewMs: 10_000, retryMs: 14_000 };
-  const candidate = (identity: string) =>
-    new Leadership({ options: { ...options, identity }, client, clock: counting, log });
-  await candidate('dead').acquire(never);
-  await passUntil(follow(candidate('heir').acquire(never)).isDone);
-  assert.deepEqual(pausesMs, [14_000, 1_000]);
-});
+test(
+  'a candidate asks just when the lease that it saw is over, however seldom it asks before',
+  testOptions,
+  async () => {
+    await using client = await connect();
+    const { clock, follow, passUntil } = fakeTime();
+    const pausesMs: number[] = [];
+    const counting: Clock = {
+      ...clock,
+      sleep: (ms, signal) => {
+        pausesMs.push(ms);
+        return clock.sleep(ms, signal);
+      },
+    };
+    const options = { namespace, leaseName: 'left', leaseMs: 15_000, renewMs: 10_000, retryMs: 14_000 };
+    const candidate = (identity: string) =>
+      new Leadership({ options: { ...options, identity }, client, clock: counting, log });
+    await candidate('dead').acquire(never);
+    await passUntil(follow(candidate('heir').acquire(never)).isDone);
+    assert.deepEqual(pausesMs, [14_000, 1_000]);
+  },
+);
 
-test('a leader counts from when it asked, so that a slow answer prolongs nothing', patience, async () => {
+test('a leader counts from when it asked, so that a slow answer prolongs nothing', testOptions, async () => {
   await using client = await connect();
-  const { clock, pass, untilAsleepFor } = stage();
+  const { clock, pass, untilAsleepFor } = fakeTime();
   const written = Promise.withResolvers<void>();
-  const answered = Promise.withResolvers<void>();
+  const responded = Promise.withResolvers<void>();
   let isCut = false;
   const slow = clientWith(
     client,
     {
       mergePatch: async (...request) => {
         if (isCut) throw new Error('the road is cut');
-        const answer = await client.mergePatch(...request);
+        const response = await client.mergePatch(...request);
         // Written, and the answer is on its way; it is the last one.
         isCut = true;
         written.resolve();
-        await answered.promise;
-        return answer;
+        await responded.promise;
+        return response;
       },
     },
     ['find', 'create'],
@@ -252,14 +256,14 @@ test('a leader counts from when it asked, so that a slow answer prolongs nothing
   pass(times.retryMs);
   await written.promise;
   pass(7_000);
-  answered.resolve();
+  responded.resolve();
   await untilAsleepFor(times.retryMs);
   pass(times.retryMs);
   await untilAsleepFor(times.retryMs);
   pass(times.renewMs - 7_000 - times.retryMs - 1);
-  assert.equal(leader.mayAct(), true, 'one moment less than its time after its last renewal was asked for');
+  assert.equal(leader.isOwner(), true, 'one moment less than its time after its last renewal was asked for');
   pass(1);
-  assert.equal(leader.mayAct(), false);
+  assert.equal(leader.isOwner(), false);
   pass(times.retryMs);
   await kept;
 });
@@ -276,63 +280,63 @@ test('a leader whose lease is taken stops at once', async () => {
 
 test('a leader may act between renewals, and neither before it leads nor past its deadline nor after it gave the lease back', async () => {
   await using client = await connect();
-  const { clock, pass, untilAsleepFor } = stage();
+  const { clock, pass, untilAsleepFor } = fakeTime();
   const options = { namespace, leaseName: 'door', identity: 'acting', ...times };
   const leader = new Leadership({ options, client, clock, log });
-  assert.equal(leader.mayAct(), false, 'a candidate');
+  assert.equal(leader.isOwner(), false, 'a candidate');
   await leader.acquire(never);
   const stop = new AbortController();
   const kept = leader.keep(stop.signal);
   for (let renewals = 0; renewals < 10; renewals += 1) {
     await untilAsleepFor(times.retryMs);
     pass(times.retryMs - 1);
-    assert.equal(leader.mayAct(), true);
+    assert.equal(leader.isOwner(), true);
     pass(1);
   }
   await untilAsleepFor(times.retryMs);
   stop.abort(new Error('stopping'));
   await kept;
   pass(times.renewMs - 1);
-  assert.equal(leader.mayAct(), true, 'kept no longer, and not over yet');
+  assert.equal(leader.isOwner(), true, 'kept no longer, and not over yet');
   await leader.release();
-  assert.equal(leader.mayAct(), false, 'given back');
+  assert.equal(leader.isOwner(), false, 'given back');
 });
 
 test('a leader that stood still past its deadline may do nothing when it goes on, before any timer tells it', async () => {
   await using client = await connect();
-  const { clock, pass } = stage();
+  const { clock, pass } = fakeTime();
   const options = { namespace, leaseName: 'still', identity: 'sleeper', ...times };
   // Its timers are not due before the test says so.
-  let wake: () => void = () => undefined;
-  const stood: Clock = { ...clock, sleep: () => new Promise((resolve) => (wake = resolve)) };
+  let wakeUp: () => void = () => undefined;
+  const stood: Clock = { ...clock, sleep: () => new Promise((resolve) => (wakeUp = resolve)) };
   const leader = new Leadership({ options, client, clock: stood, log });
   await leader.acquire(never);
   const kept = assert.rejects(leader.keep(never), { code: 'LeaseLost' });
   pass(times.renewMs - 1);
-  assert.equal(leader.mayAct(), true);
+  assert.equal(leader.isOwner(), true);
   pass(1);
-  assert.equal(leader.mayAct(), false);
+  assert.equal(leader.isOwner(), false);
   const { metadata } = await client.get(Lease, { namespace, name: 'still' });
-  wake();
+  wakeUp();
   await kept;
-  assert.equal(leader.mayAct(), false);
+  assert.equal(leader.isOwner(), false);
   const after = await client.get(Lease, { namespace, name: 'still' });
   assert.equal(after.metadata.resourceVersion, metadata.resourceVersion, 'nor does it make others wait any longer');
 });
 
-test('a renewal that is answered too late revives nobody', patience, async () => {
+test('a renewal that is answered too late revives nobody', testOptions, async () => {
   await using client = await connect();
-  const { clock, pass, untilAsleepFor } = stage();
+  const { clock, pass, untilAsleepFor } = fakeTime();
   const written = Promise.withResolvers<void>();
-  const answered = Promise.withResolvers<void>();
+  const responded = Promise.withResolvers<void>();
   const slow = clientWith(
     client,
     {
       mergePatch: async (...request) => {
-        const answer = await client.mergePatch(...request);
+        const response = await client.mergePatch(...request);
         written.resolve();
-        await answered.promise;
-        return answer;
+        await responded.promise;
+        return response;
       },
     },
     ['find', 'create'],
@@ -345,24 +349,24 @@ test('a renewal that is answered too late revives nobody', patience, async () =>
   pass(times.retryMs);
   await written.promise;
   pass(times.renewMs - times.retryMs);
-  assert.equal(leader.mayAct(), false);
-  answered.resolve();
+  assert.equal(leader.isOwner(), false);
+  responded.resolve();
   await kept;
-  assert.equal(leader.mayAct(), false);
+  assert.equal(leader.isOwner(), false);
 });
 
-test('a renewal that is not answered on one connection is tried on another, in time', patience, async () => {
+test('a renewal that is not answered on one connection is tried on another, in time', testOptions, async () => {
   await using client = await connect();
-  const { clock, pass, untilAsleepFor } = stage();
-  const asked = Promise.withResolvers<void>();
-  let isDead = false;
-  const halfDead = clientWith(
+  const { clock, pass, untilAsleepFor } = fakeTime();
+  const requested = Promise.withResolvers<void>();
+  let isFailing = false;
+  const failingClient = clientWith(
     client,
     {
       find: async (kind, ref, options) => {
-        if (!isDead) return await client.find(kind, ref, options);
-        isDead = false;
-        asked.resolve();
+        if (!isFailing) return await client.find(kind, ref, options);
+        isFailing = false;
+        requested.resolve();
         await aborted(options?.signal);
         throw new Error('aborted');
       },
@@ -370,25 +374,25 @@ test('a renewal that is not answered on one connection is tried on another, in t
     ['create', 'mergePatch'],
   );
   const options = { namespace, leaseName: 'half-dead', identity: 'half-dead', ...times };
-  const leader = new Leadership({ options, client: halfDead, clock, log });
+  const leader = new Leadership({ options, client: failingClient, clock, log });
   await leader.acquire(never);
   const stop = new AbortController();
   const kept = leader.keep(stop.signal);
   await untilAsleepFor(times.retryMs);
-  isDead = true;
+  isFailing = true;
   pass(times.retryMs);
-  await asked.promise;
+  await requested.promise;
   pass(6_000);
   await untilAsleepFor(times.retryMs);
   pass(times.retryMs);
-  assert.equal(leader.mayAct(), true, 'longer than what it acquired would have lasted');
+  assert.equal(leader.isOwner(), true, 'longer than what it acquired would have lasted');
   stop.abort(new Error('stopping'));
   await kept;
 });
 
-test('a leader that meets its own write of before, which it had given up, keeps its lease', patience, async () => {
+test('a leader that meets its own write of before, which it had given up, keeps its lease', testOptions, async () => {
   await using client = await connect();
-  const { clock, pass, untilAsleepFor } = stage();
+  const { clock, pass, untilAsleepFor } = fakeTime();
   let isOvertaken = false;
   const overtaken = clientWith(
     client,
@@ -411,14 +415,14 @@ test('a leader that meets its own write of before, which it had given up, keeps 
   pass(times.retryMs);
   await untilAsleepFor(times.retryMs);
   assert.equal(isOvertaken, false, 'it was refused once');
-  assert.equal(leader.mayAct(), true);
+  assert.equal(leader.isOwner(), true);
   stop.abort(new Error('stopping'));
   await kept;
 });
 
 test('a leader whose lease is taken may not act from then on, although its own would not have run out', async () => {
   await using client = await connect();
-  const { clock, pass, untilAsleepFor } = stage();
+  const { clock, pass, untilAsleepFor } = fakeTime();
   const options = { namespace, leaseName: 'robbed', identity: 'robbed', ...times };
   const leader = new Leadership({ options, client, clock, log });
   await leader.acquire(never);
@@ -427,20 +431,24 @@ test('a leader whose lease is taken may not act from then on, although its own w
   await untilAsleepFor(times.retryMs);
   pass(times.retryMs);
   await kept;
-  assert.equal(leader.mayAct(), false);
+  assert.equal(leader.isOwner(), false);
 });
 
-test('a candidate leads one lease time after the last renewal, not after it would have asked', patience, async () => {
-  await using race = await openRace('pushed');
-  await race.untilAsleepFor(times.retryMs);
-  race.pass(100);
-  await race.renew();
-  await race.untilAsleepFor(2 * times.retryMs);
-  await race.passUntil(race.isLed);
-  assert.equal(race.sinceMs(), 100 + times.leaseMs);
-});
+test(
+  'a candidate leads one lease time after the last renewal, not after it would have asked',
+  testOptions,
+  async () => {
+    await using race = await openRace('pushed');
+    await race.untilAsleepFor(times.retryMs);
+    race.pass(100);
+    await race.renew();
+    await race.untilAsleepFor(2 * times.retryMs);
+    await race.passUntil(race.isLed);
+    assert.equal(race.sinceMs(), 100 + times.leaseMs);
+  },
+);
 
-test('a candidate that is told of every renewal does not ask', patience, async () => {
+test('a candidate that is told of every renewal does not ask', testOptions, async () => {
   await using race = await openRace('told');
   await race.untilAsleepFor(times.retryMs);
   race.pass(100);
@@ -449,10 +457,10 @@ test('a candidate that is told of every renewal does not ask', patience, async (
     await race.untilAsleepFor(2 * times.retryMs);
     race.pass(times.retryMs);
   }
-  assert.equal(race.seen.reads, 1);
+  assert.equal(race.traffic.reads, 1);
 });
 
-test('a lease that is given back, or deleted, is taken at once', patience, async () => {
+test('a lease that is given back, or deleted, is taken at once', testOptions, async () => {
   for (const free of ['release', 'delete'] as const) {
     await using race = await openRace(`freed-by-${free}`);
     await race.untilAsleepFor(times.retryMs);
@@ -466,7 +474,7 @@ test('a lease that is given back, or deleted, is taken at once', patience, async
   }
 });
 
-test('no watch is left when a candidate leads, nor when it gives up', patience, async () => {
+test('no watch is left when a candidate leads, nor when it gives up', testOptions, async () => {
   for (const end of ['leads', 'gives up'] as const) {
     await using race = await openRace(`ended-${end.replace(' ', '-')}`);
     await race.untilAsleepFor(times.retryMs);
@@ -474,30 +482,30 @@ test('no watch is left when a candidate leads, nor when it gives up', patience, 
     await race.renew();
     await race.untilAsleepFor(2 * times.retryMs);
     race.pass(100);
-    assert.equal(race.seen.watches, 1);
+    assert.equal(race.traffic.watches, 1);
     if (end === 'leads') await race.leader.release();
     else race.stop();
     await race.leading.catch(() => undefined);
-    assert.deepEqual([race.isLed(), race.seen.watches], [end === 'leads', 0]);
+    assert.deepEqual([race.isLed(), race.traffic.watches], [end === 'leads', 0]);
   }
 });
 
-test('one that finds the lease free opens no watch', patience, async () => {
+test('one that finds the lease free opens no watch', testOptions, async () => {
   await using client = await connect();
-  const { client: counted, seen } = road(client);
+  const { client: counted, traffic } = observedClient(client);
   const options = { namespace, leaseName: 'free', identity: 'only', ...times };
   await new Leadership({ options, client: counted, clock: createClock(), log }).acquire(never);
-  assert.equal(seen.watchesEver, 0);
+  assert.equal(traffic.watchesEver, 0);
 });
 
-test('a watch that is silent from the beginning, or falls silent, costs one retry at most', patience, async () => {
-  for (const silent of ['from the beginning', 'later'] as const) {
-    await using race = await openRace(`silent-${silent.replaceAll(' ', '-')}`);
-    if (silent === 'from the beginning') race.holdWatch();
+test('a watch that is silent from the beginning, or falls silent, costs one retry at most', testOptions, async () => {
+  for (const idleFrom of ['from the beginning', 'later'] as const) {
+    await using race = await openRace(`silent-${idleFrom.replaceAll(' ', '-')}`);
+    if (idleFrom === 'from the beginning') race.holdWatch();
     await race.untilAsleepFor(times.retryMs);
     race.pass(100);
     await race.renew();
-    if (silent === 'later') {
+    if (idleFrom === 'later') {
       await race.untilAsleepFor(2 * times.retryMs);
       race.holdWatch();
       race.pass(times.retryMs);
@@ -509,9 +517,9 @@ test('a watch that is silent from the beginning, or falls silent, costs one retr
   }
 });
 
-test('what the watch tells late, after it was read, prolongs nothing', patience, async () => {
+test('what the watch tells late, after it was read, prolongs nothing', testOptions, async () => {
   await using race = await openRace('told-late');
-  const tell = race.holdWatch();
+  const releaseWatch = race.holdWatch();
   await race.untilAsleepFor(times.retryMs);
   race.pass(100);
   await race.renew();
@@ -520,29 +528,29 @@ test('what the watch tells late, after it was read, prolongs nothing', patience,
   race.pass(times.retryMs - 200);
   await race.untilAsleepFor(times.retryMs);
   race.pass(1_000);
-  tell();
-  await race.until(() => race.seen.told === version);
+  releaseWatch();
+  await race.until(() => race.traffic.lastSeenVersion === version);
   await race.passUntil(race.isLed);
   assert.equal(race.sinceMs(), times.retryMs + times.leaseMs);
 });
 
-test('an answer that comes late, after the watch told of a renewal, prolongs nothing', patience, async () => {
+test('an answer that comes late, after the watch told of a renewal, prolongs nothing', testOptions, async () => {
   await using race = await openRace('answered-late');
   await race.untilAsleepFor(times.retryMs);
-  const answer = race.holdAnswers();
+  const response = race.holdReads();
   race.pass(times.retryMs);
-  await race.until(() => race.seen.answers === 2);
+  await race.until(() => race.traffic.responses === 2);
   const version = await race.renew();
-  await race.until(() => race.seen.told === version);
+  await race.until(() => race.traffic.lastSeenVersion === version);
   race.pass(1_000);
-  answer();
+  response();
   await race.passUntil(race.isLed);
   assert.equal(race.sinceMs(), times.retryMs + times.leaseMs);
 });
 
 test(
   'a role without watch, that of an older version, costs one retry at most and no line in the log',
-  patience,
+  testOptions,
   async () => {
     await using client = await connect();
     await using older = await connectAs(client, 'older', ['create', 'delete', 'get', 'list', 'patch']);
@@ -557,7 +565,7 @@ test(
   },
 );
 
-test('the generated role allows the watch', patience, async () => {
+test('the generated role allows the watch', testOptions, async () => {
   await using client = await connect();
   const kubeconfigPath = await restrictedKubeconfig(await cluster, client);
   await using operator = createKubeClient({ kubeconfigPath });

@@ -7,15 +7,15 @@ import { type Cache, CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient } from '@metal/kube/client.ts';
 import { type Clock, systemClock } from '@metal/kube/clock.ts';
 import { emptyCluster, openCluster } from '@metal/lab/cluster.ts';
-import { untilRefused, untilTaken } from '@metal/lab/endpoint-trial.ts';
+import { untilRejected, untilAccepted } from '@metal/lab/endpoint-trial.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
-import { MacAddressIndexKeeper } from '@metal/operator/mac-address-index.ts';
+import { MacAddressIndexController } from '@metal/operator/mac-address-index.ts';
 import { pino } from 'pino';
 
 const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
-const log = pino({ level: process.env.LAB_LOG ?? 'silent' }, process.stderr);
+const log = pino({ level: process.env.TESTENV_LOG ?? 'silent' }, process.stderr);
 
 /** What one process knows and writes of the index. */
 async function openReplica(clock: Clock = systemClock) {
@@ -31,13 +31,13 @@ async function openReplica(clock: Clock = systemClock) {
     endpoints,
     /** A new one remembers nothing, as after a restart. */
     keep: () =>
-      new MacAddressIndexKeeper({ client, caches: { endpoints, bmcs, macAddressIndexes }, clock, log }).start(),
+      new MacAddressIndexController({ client, caches: { endpoints, bmcs, macAddressIndexes }, clock, log }).start(),
     /** The API server counts them. */
     get writes() {
       return [...macAddressIndexes.all()].reduce((sum, { metadata }) => sum + (metadata.generation ?? 0), 0);
     },
     /** Resolves when all indexes together say this. */
-    says: (wanted: Record<string, string>) =>
+    hasEntries: (wanted: Record<string, string>) =>
       until(macAddressIndexes, () => JSON.stringify(sorted(entries())) === JSON.stringify(sorted(wanted))),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
@@ -47,7 +47,7 @@ const sorted = (entries: Record<string, string>) =>
   Object.entries(entries).toSorted(([a], [b]) => a.localeCompare(b, 'en'));
 
 /** People who create and delete; all they leave is cleared away. */
-async function openPeople() {
+async function openFixture() {
   const { kubeconfigPath } = await cluster;
   const client = createKubeClient({ kubeconfigPath, defaultFieldManager: 'people' });
   return {
@@ -70,7 +70,7 @@ function until<T extends Endpoint | MACAddressIndex>(cache: Cache<T>, holds: () 
 }
 
 /** Time that is moved by hand. */
-function handClock() {
+function fakeClock() {
   let now = 1_000_000;
   const timers = new Set<{ at: number; callback: () => void }>();
   const clock: Clock = {
@@ -95,118 +95,118 @@ function handClock() {
 const macOf = (number: number): string => `AABBCCDDEE${number.toString(16).toUpperCase().padStart(2, '0')}`;
 
 test('a second endpoint with a MAC address is refused in any notation, until the first one goes', async () => {
-  await using people = await openPeople();
+  await using fixture = await openFixture();
   await using replica = await openReplica();
   using _keeping = replica.keep();
-  await people.plugIn('first', 'aa:bb:cc:dd:ee:01');
-  const words = await untilRefused(people.client, { name: 'second', macAddress: 'AABB.CCDD.EE01' });
-  assert.match(words, /Duplicate value: "AABB\.CCDD\.EE01": Endpoint first has it already/);
-  await people.client.mergePatch(Endpoint, { name: 'first' }, { spec: { macAddress: 'AA-BB-CC-DD-EE-01' } });
-  await people.remove('first');
-  await untilTaken(people.client, { name: 'second', macAddress: 'AABB.CCDD.EE01' });
-  await people.plugIn('second', 'AABB.CCDD.EE01');
-  await people.client.mergePatch(Endpoint, { name: 'second' }, { spec: { macAddress: 'aa:bb:cc:dd:ee:02' } });
-  await replica.says({ AABBCCDDEE02: 'second' });
+  await fixture.plugIn('first', 'aa:bb:cc:dd:ee:01');
+  const message = await untilRejected(fixture.client, { name: 'second', macAddress: 'AABB.CCDD.EE01' });
+  assert.match(message, /Duplicate value: "AABB\.CCDD\.EE01": Endpoint first has it already/);
+  await fixture.client.mergePatch(Endpoint, { name: 'first' }, { spec: { macAddress: 'AA-BB-CC-DD-EE-01' } });
+  await fixture.remove('first');
+  await untilAccepted(fixture.client, { name: 'second', macAddress: 'AABB.CCDD.EE01' });
+  await fixture.plugIn('second', 'AABB.CCDD.EE01');
+  await fixture.client.mergePatch(Endpoint, { name: 'second' }, { spec: { macAddress: 'aa:bb:cc:dd:ee:02' } });
+  await replica.hasEntries({ AABBCCDDEE02: 'second' });
 });
 
 test('endpoints that appear together cost two writes, one that goes costs one at once, a restart none', async () => {
-  await using people = await openPeople();
-  const { clock, pass } = handClock();
+  await using fixture = await openFixture();
+  const { clock, pass } = fakeClock();
   await using replica = await openReplica(clock);
   const { endpoints } = replica;
   const keeping = replica.keep();
   const wanted: Record<string, string> = { [macOf(0)]: 'node-0' };
-  await people.plugIn('node-0', macOf(0));
-  await replica.says(wanted);
+  await fixture.plugIn('node-0', macOf(0));
+  await replica.hasEntries(wanted);
   for (let number = 1; number < 40; number += 1) wanted[macOf(number)] = `node-${number}`;
   await Promise.all(
     Object.entries(wanted)
       .slice(1)
-      .map(([mac, name]) => people.plugIn(name, mac)),
+      .map(([mac, name]) => fixture.plugIn(name, mac)),
   );
   await until(endpoints, () => endpoints.size === 40);
   assert.equal(replica.writes, 1, 'the first at once, the others are gathered');
   pass(1_000);
-  await replica.says(wanted);
+  await replica.hasEntries(wanted);
   assert.equal(replica.writes, 2);
-  await people.remove('node-7');
+  await fixture.remove('node-7');
   delete wanted[macOf(7)];
-  await replica.says(wanted);
+  await replica.hasEntries(wanted);
   assert.equal(replica.writes, 3, 'no time has passed');
   keeping[Symbol.dispose]();
 
   using _keeping = replica.keep();
-  await people.plugIn('late', macOf(7));
-  await replica.says({ ...wanted, [macOf(7)]: 'late' });
+  await fixture.plugIn('late', macOf(7));
+  await replica.hasEntries({ ...wanted, [macOf(7)]: 'late' });
   assert.equal(replica.writes, 4, 'of the start there was nothing to write');
 });
 
 test('of endpoints that go one after the other the first few are corrected at once, the others once a second', async () => {
-  await using people = await openPeople();
-  const { clock, pass } = handClock();
+  await using fixture = await openFixture();
+  const { clock, pass } = fakeClock();
   await using replica = await openReplica(clock);
   const { endpoints } = replica;
   const names = Array.from({ length: 40 }, (_, number) => `node-${number}`);
-  await Promise.all(names.map((name, number) => people.plugIn(name, macOf(number))));
+  await Promise.all(names.map((name, number) => fixture.plugIn(name, macOf(number))));
   await until(endpoints, () => endpoints.size === names.length);
   using _keeping = replica.keep();
-  await replica.says(Object.fromEntries(names.map((name, number) => [macOf(number), name])));
+  await replica.hasEntries(Object.fromEntries(names.map((name, number) => [macOf(number), name])));
   const { writes } = replica;
-  const goes = async (number: number) => {
-    await people.remove(`node-${number}`);
+  const removeEndpoint = async (number: number) => {
+    await fixture.remove(`node-${number}`);
     await until(endpoints, () => endpoints.size === names.length - 1 - number);
   };
-  await goes(0);
-  await replica.says(Object.fromEntries(names.map((name, number) => [macOf(number), name] as const).slice(1)));
+  await removeEndpoint(0);
+  await replica.hasEntries(Object.fromEntries(names.map((name, number) => [macOf(number), name] as const).slice(1)));
   assert.equal(replica.writes - writes, 1, 'no time has passed');
-  for (let number = 1; number < names.length; number += 1) await goes(number);
+  for (let number = 1; number < names.length; number += 1) await removeEndpoint(number);
   const atOnce = replica.writes - writes;
   pass(1_000);
-  await replica.says({});
+  await replica.hasEntries({});
   assert.ok(atOnce <= 4 && replica.writes - writes <= 5, `${atOnce} at once, and ${replica.writes - writes - atOnce}`);
 });
 
 test('of twins that slipped in the index names the one that is acted on, and then the next', async () => {
-  await using people = await openPeople();
-  await using replica = await openReplica(handClock().clock); // nothing waits for time to pass
-  for (const name of ['a', 'b']) await people.plugIn(name, macOf(1));
+  await using fixture = await openFixture();
+  await using replica = await openReplica(fakeClock().clock); // nothing waits for time to pass
+  for (const name of ['a', 'b']) await fixture.plugIn(name, macOf(1));
   await until(replica.endpoints, () => replica.endpoints.size === 2);
   using _keeping = replica.keep();
-  await replica.says({ [macOf(1)]: 'a' });
+  await replica.hasEntries({ [macOf(1)]: 'a' });
   const protocol = { name: 'Redfish', port: 443 } as const;
   const spec = { endpointRef: { name: 'b' }, bmcSecretRef: { name: 'b' }, protocol };
-  await people.client.create(BMC, { metadata: { name: 'b' }, spec });
-  await replica.says({ [macOf(1)]: 'b' });
-  await people.client.delete(BMC, { name: 'b' });
-  await replica.says({ [macOf(1)]: 'a' });
-  await people.remove('a');
-  await replica.says({ [macOf(1)]: 'b' });
+  await fixture.client.create(BMC, { metadata: { name: 'b' }, spec });
+  await replica.hasEntries({ [macOf(1)]: 'b' });
+  await fixture.client.delete(BMC, { name: 'b' });
+  await replica.hasEntries({ [macOf(1)]: 'a' });
+  await fixture.remove('a');
+  await replica.hasEntries({ [macOf(1)]: 'b' });
 });
 
 test('what happened while nobody led is made good, and so is what others do to the index', async () => {
-  await using people = await openPeople();
+  await using fixture = await openFixture();
   await using first = await openReplica();
   await using second = await openReplica();
   const before = first.keep();
-  await people.plugIn('stays', macOf(1));
-  await people.plugIn('goes', macOf(2));
-  await first.says({ [macOf(1)]: 'stays', [macOf(2)]: 'goes' });
+  await fixture.plugIn('stays', macOf(1));
+  await fixture.plugIn('goes', macOf(2));
+  await first.hasEntries({ [macOf(1)]: 'stays', [macOf(2)]: 'goes' });
   before[Symbol.dispose]();
-  await people.remove('goes');
-  await people.plugIn('comes', macOf(3));
+  await fixture.remove('goes');
+  await fixture.plugIn('comes', macOf(3));
   using _after = second.keep();
   const wanted = { [macOf(1)]: 'stays', [macOf(3)]: 'comes' };
-  await second.says(wanted);
-  await people.client.mergePatch(MACAddressIndex, { name: 'endpoints-1' }, { spec: { endpoints: { X: 'x' } } });
-  await first.says({ ...wanted, X: 'x' });
-  await first.says(wanted);
-  await people.client.delete(MACAddressIndex, { name: 'endpoints-1' });
-  await first.says({});
-  await first.says(wanted);
+  await second.hasEntries(wanted);
+  await fixture.client.mergePatch(MACAddressIndex, { name: 'endpoints-1' }, { spec: { endpoints: { X: 'x' } } });
+  await first.hasEntries({ ...wanted, X: 'x' });
+  await first.hasEntries(wanted);
+  await fixture.client.delete(MACAddressIndex, { name: 'endpoints-1' });
+  await first.hasEntries({});
+  await first.hasEntries(wanted);
 });
 
 test('a leader that does not know yet that another one leads does no harm', async () => {
-  await using people = await openPeople();
+  await using fixture = await openFixture();
   await using one = await openReplica();
   await using other = await openReplica();
   using _one = one.keep();
@@ -214,7 +214,7 @@ test('a leader that does not know yet that another one leads does no harm', asyn
   const wanted: Record<string, string> = {};
   for (let number = 0; number < 20; number += 1) {
     wanted[macOf(number)] = `node-${number}`;
-    await people.plugIn(`node-${number}`, macOf(number));
+    await fixture.plugIn(`node-${number}`, macOf(number));
   }
-  await Promise.all([one.says(wanted), other.says(wanted)]);
+  await Promise.all([one.hasEntries(wanted), other.hasEntries(wanted)]);
 });

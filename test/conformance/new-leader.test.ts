@@ -10,7 +10,7 @@ import { Leadership } from '@metal/kube/leader.ts';
 import { runManager } from '@metal/kube/manager.ts';
 import { clientWith } from '@metal/lab/client-with.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
-import { labClock } from '@metal/lab/lab-clock.ts';
+import { scaledClock } from '@metal/lab/lab-clock.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
@@ -52,18 +52,18 @@ interface Seen {
 }
 
 /** A client whose watches can fall silent without an end, as those of a half-open connection do; new ones work, or fail. */
-function withSilence(real: KubeClient) {
-  const network = { areWatchesSilent: false, isAway: false };
+function withDeadWatches(real: KubeClient) {
+  const network = { areWatchesDead: false, isUnreachable: false };
   const watch: KubeClient['watch'] = async function* (kind, options) {
     const isOfMaps = kind.kind === 'ConfigMap';
-    if (isOfMaps && network.isAway) throw new KubeError({ code: 'Unreachable', message: 'it is away' });
-    const isNew = network.areWatchesSilent;
+    if (isOfMaps && network.isUnreachable) throw new KubeError({ code: 'Unreachable', message: 'it is away' });
+    const isNew = network.areWatchesDead;
     for await (const event of real.watch(kind, options)) {
-      if (isOfMaps && network.areWatchesSilent && !isNew) await aborted(options.signal);
+      if (isOfMaps && network.areWatchesDead && !isNew) await aborted(options.signal);
       yield event;
     }
   };
-  const others = ['absorbInto', 'find', 'get', 'create', 'mergePatch', 'pages', 'list'] as const;
+  const others = ['observeOwnWrites', 'find', 'get', 'create', 'mergePatch', 'pages', 'list'] as const;
   return { network, client: clientWith(real, { watch }, others) };
 }
 
@@ -75,15 +75,15 @@ async function openStandby(name: string, onLine: (line: string) => void = () => 
   const stack = new AsyncDisposableStack();
   const { kubeconfigPath } = await cluster;
   const other = stack.use(createKubeClient({ kubeconfigPath }));
-  const { client, network } = withSilence(stack.use(createKubeClient({ kubeconfigPath })));
-  const clock = stack.use(labClock(10));
+  const { client, network } = withDeadWatches(stack.use(createKubeClient({ kubeconfigPath })));
+  const clock = stack.use(scaledClock(10));
   const log = pino({ level: 'info' }, { write: (line) => onLine(JSON.parse(line).msg) });
   const caches = new CacheSet({ client, clock, log });
   caches.watch(ConfigMap, { namespace, labelSelector: `of=${name}` });
   stack.defer(() => caches.stop());
   await other.create(ConfigMap, { metadata: { name, namespace, labels: { of: name } } });
   await caches.start();
-  network.areWatchesSilent = true;
+  network.areWatchesDead = true;
   // Of another replica, which leads until now.
   await other.mergePatch(ConfigMap, { name, namespace }, { data: { owner: 'claim-1' } });
   const options = { namespace, leaseName: name, identity: name, leaseMs: 150_000, renewMs: 100_000, retryMs: 2_000 };
@@ -112,36 +112,42 @@ async function openStandby(name: string, onLine: (line: string) => void = () => 
 }
 
 /** One that waits for what does not come fails instead of waiting for ever. */
-const patience = { timeout: 60_000 };
+const testOptions = { timeout: 60_000 };
 
-test('a new leader whose watches fell silent sees what was written before it acts', patience, async () => {
+test('a new leader whose watches fell silent sees what was written before it acts', testOptions, async () => {
   await using standby = await openStandby('silent');
   void standby.lead();
   await standby.seen.hasActed.promise;
   assert.deepEqual(standby.seen.owners, ['claim-1']);
 });
 
-test('a new leader that cannot catch up keeps its lease and does nothing until it can', patience, async () => {
-  const complained = Promise.withResolvers<void>();
-  await using standby = await openStandby('away', (line) => /brought up to date/.test(line) && complained.resolve());
-  standby.network.isAway = true;
+test('a new leader that cannot catch up keeps its lease and does nothing until it can', testOptions, async () => {
+  const syncErrorReported = Promise.withResolvers<void>();
+  await using standby = await openStandby(
+    'away',
+    (line) => /brought up to date/.test(line) && syncErrorReported.resolve(),
+  );
+  standby.network.isUnreachable = true;
   void standby.lead();
-  await complained.promise;
+  await syncErrorReported.promise;
   assert.deepEqual(standby.seen.owners, []);
-  assert.equal(standby.leadership.mayAct(), true);
-  standby.network.isAway = false;
+  assert.equal(standby.leadership.isOwner(), true);
+  standby.network.isUnreachable = false;
   await standby.seen.hasActed.promise;
   assert.deepEqual(standby.seen.owners, ['claim-1']);
 });
 
-test('a new leader that loses its lease before it caught up has done nothing', patience, async () => {
-  const complained = Promise.withResolvers<void>();
-  await using standby = await openStandby('robbed', (line) => /brought up to date/.test(line) && complained.resolve());
-  standby.network.isAway = true;
+test('a new leader that loses its lease before it caught up has done nothing', testOptions, async () => {
+  const syncErrorReported = Promise.withResolvers<void>();
+  await using standby = await openStandby(
+    'robbed',
+    (line) => /brought up to date/.test(line) && syncErrorReported.resolve(),
+  );
+  standby.network.isUnreachable = true;
   const running = standby.lead();
-  await complained.promise;
-  const robber = { spec: { holderIdentity: 'robber' } };
-  await standby.other.mergePatch(Lease, { namespace, name: 'robbed' }, robber);
+  await syncErrorReported.promise;
+  const otherHolder = { spec: { holderIdentity: 'robber' } };
+  await standby.other.mergePatch(Lease, { namespace, name: 'robbed' }, otherHolder);
   await assert.rejects(running, { code: 'LeaseLost' });
   assert.deepEqual(standby.seen.owners, []);
 });

@@ -3,23 +3,27 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import { systemClock } from '@metal/kube/clock.ts';
-import { BmcAccess } from '@metal/operator/bmc-access.ts';
+import { BmcConnectionPool } from '@metal/operator/bmc-access.ts';
 import type { Connection } from '@metal/operator/connection.ts';
 import { serverActions } from '@metal/operator/inventory/server/actions.ts';
-import type { ServerTurn } from '@metal/operator/inventory/server/machine.ts';
+import type { ServerReconcile } from '@metal/operator/inventory/server/machine.ts';
 import { calmServer } from '@metal/operator/inventory/server/phases.rows.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import { startFleet } from '@metal/simulator/fleet.ts';
-import { deeds } from './deeds.ts';
+import { machineActions } from './deeds.ts';
 
 const otherUuid = '11111111-2222-4333-8444-555555555555';
 
-for (const [action, facts] of deeds) {
+for (const [action, facts] of machineActions) {
   test(`${action} leaves a machine alone that took the place of the one that was looked at`, async () => {
     await using fleet = await startFleet({ https: false });
     const node = await fleet.add({ vendor: 'generic' });
     node.machine.override = { target: 'Hdd', isOnce: true, httpUri: undefined };
-    await using access = new BmcAccess({ clock: systemClock, random: Math.random, callDeadlineMs: 60_000 });
+    await using bmcConnections = new BmcConnectionPool({
+      clock: systemClock,
+      random: Math.random,
+      callDeadlineMs: 60_000,
+    });
     const { address: host, port, username, password } = node.bmc;
     const connection: Connection = {
       endpoint: { scheme: 'http', host, port },
@@ -35,16 +39,16 @@ for (const [action, facts] of deeds) {
     // These actions need nothing else of a turn.
     // The Server is what it was when it was judged.
     const client = { find: async () => object } as unknown as KubeClient;
-    const context = { access, clock: systemClock, client };
-    const turn = { object, facts: { ...calmServer, ...facts, connection }, context };
-    await serverActions.observe(turn as ServerTurn);
+    const context = { bmcConnections, clock: systemClock, client };
+    const reconcile = { object, facts: { ...calmServer, ...facts, connection }, context };
+    await serverActions.observe(reconcile as ServerReconcile);
     const changes = () =>
       node.bmc.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/Systems/'));
     node.bmc.reportUuid(otherUuid);
-    await assert.rejects(serverActions[action](turn as ServerTurn), { code: 'IdentityMismatch' });
+    await assert.rejects(serverActions[action](reconcile as ServerReconcile), { code: 'IdentityMismatch' });
     assert.deepEqual(changes(), []);
     node.bmc.reportUuid(node.uuid);
-    await serverActions[action](turn as ServerTurn);
+    await serverActions[action](reconcile as ServerReconcile);
     assert.ok(changes().length > 0);
   });
 }

@@ -14,28 +14,28 @@ import { readSystem, readSystems } from '@metal/redfish/systems.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { profiles, type Vendor, vendors } from '@metal/simulator/profiles.ts';
 
-const patience = () => AbortSignal.timeout(60_000);
+const timeoutSignal = () => AbortSignal.timeout(60_000);
 
 /** Requests from nothing to everything a Server's status tells; the budget of the room. */
 const bringUpBudget = 11;
 
 /** One machine of the vendor, its BMC spoken to, and the URI of its system. */
-async function meet(vendor: Vendor, { https = false, password }: { https?: boolean; password?: string } = {}) {
+async function openFixture(vendor: Vendor, { https = false, password }: { https?: boolean; password?: string } = {}) {
   const stack = new AsyncDisposableStack();
   const times = { powerOnMs: 10, powerOffMs: 10, bootMs: 10, bmcRestartMs: 10 };
   const fleet = stack.use(await startFleet({ https, ...times }));
   const node = await fleet.add({ vendor });
-  const bmc = stack.use(talkTo(fleet, node, password));
+  const bmc = stack.use(connectTo(fleet, node, password));
   const uri = `/redfish/v1/Systems/${node.machine.systemId}`;
   return { fleet, node, bmc, uri, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-function talkTo(fleet: Fleet, node: Node, password = node.bmc.password): Bmc {
+function connectTo(fleet: Fleet, node: Node, password = node.bmc.password): Bmc {
   const { username } = node.bmc;
-  return new Bmc(conversationWith(fleet, node, { username, password: new Password(password) }));
+  return new Bmc(bmcOptionsFor(fleet, node, { username, password: new Password(password) }));
 }
 
-function conversationWith(fleet: Fleet, { bmc }: Node, credentials: BmcOptions['credentials']): BmcOptions {
+function bmcOptionsFor(fleet: Fleet, { bmc }: Node, credentials: BmcOptions['credentials']): BmcOptions {
   const { address: host, port } = bmc;
   const scheme = fleet.caPem === undefined ? 'http' : 'https';
   return { endpoint: { scheme, host, port, tls: { caPem: fleet.caPem } }, credentials, clock: systemClock };
@@ -45,8 +45,8 @@ for (const vendor of vendors) {
   const profile = profiles[vendor];
   suite(vendor, { concurrency: true }, () => {
     test('a bring-up reads everything, and costs few requests where the BMC expands', async () => {
-      await using met = await meet(vendor);
-      const { bmc, node, uri } = met;
+      await using fixture = await openFixture(vendor);
+      const { bmc, node, uri } = fixture;
       const manager = await findManager(bmc);
       const systems = await readSystems(bmc);
       const inventory = await readInventory(bmc, uri);
@@ -65,39 +65,39 @@ for (const vendor of vendors) {
     });
 
     test('one session is used and ended, or none where there are none', async () => {
-      await using met = await meet(vendor);
-      const { bmc, node, uri } = met;
-      for (let look = 0; look < 10; look += 1) await readSystem(bmc, uri);
+      await using fixture = await openFixture(vendor);
+      const { bmc, node, uri } = fixture;
+      for (let attempt = 0; attempt < 10; attempt += 1) await readSystem(bmc, uri);
       assert.equal(node.bmc.openSessions, profile.sessionCap === undefined ? 0 : 1);
       await bmc[Symbol.asyncDispose]();
       assert.equal(node.bmc.openSessions, 0);
     });
 
     test('sessions that the BMC dropped are renewed', async () => {
-      await using met = await meet(vendor);
-      await readSystem(met.bmc, met.uri);
-      met.node.bmc.dropSessions();
-      await Promise.all([1, 2, 3, 4, 5].map(() => readSystem(met.bmc, met.uri)));
-      assert.ok(met.node.bmc.openSessions <= 1);
+      await using fixture = await openFixture(vendor);
+      await readSystem(fixture.bmc, fixture.uri);
+      fixture.node.bmc.dropSessions();
+      await Promise.all([1, 2, 3, 4, 5].map(() => readSystem(fixture.bmc, fixture.uri)));
+      assert.ok(fixture.node.bmc.openSessions <= 1);
     });
 
     test('a wrong password is tried once, which locks no account', async () => {
-      await using met = await meet(vendor, { password: 'wrong' });
-      const { bmc, node, fleet, uri } = met;
-      for (let look = 0; look < 10; look += 1)
+      await using fixture = await openFixture(vendor, { password: 'wrong' });
+      const { bmc, node, fleet, uri } = fixture;
+      for (let attempt = 0; attempt < 10; attempt += 1)
         await assert.rejects(readSystem(bmc, uri), { code: 'AuthenticationFailed' });
-      await using other = talkTo(fleet, node);
+      await using other = connectTo(fleet, node);
       await readSystem(other, uri);
     });
 
     test('the certificate of the fleet is trusted by its CA', async () => {
-      await using met = await meet(vendor, { https: true });
-      assert.equal((await readSystem(met.bmc, met.uri)).powerState, 'Off');
+      await using fixture = await openFixture(vendor, { https: true });
+      assert.equal((await readSystem(fixture.bmc, fixture.uri)).powerState, 'Off');
     });
 
     test('a machine is switched on, shut down, switched on and forced off', async () => {
-      await using met = await meet(vendor);
-      const { bmc, node, uri } = met;
+      await using fixture = await openFixture(vendor);
+      const { bmc, node, uri } = fixture;
       for (const [type, power] of [
         ['On', 'On'],
         ['GracefulShutdown', 'Off'],
@@ -105,28 +105,28 @@ for (const vendor of vendors) {
         ['ForceOff', 'Off'],
       ] as const) {
         await resetSystem(bmc, uri, type);
-        await node.until((machine) => machine.power === power, patience());
+        await node.until((machine) => machine.power === power, timeoutSignal());
         assert.equal((await readSystem(bmc, uri)).powerState, power);
       }
       assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
     });
 
     test('a machine boots from the network once', async () => {
-      await using met = await meet(vendor);
-      const { bmc, node, uri } = met;
+      await using fixture = await openFixture(vendor);
+      const { bmc, node, uri } = fixture;
       await networkBootOnce(bmc, uri, ['Pxe']);
       for (const [start, override] of ['Pxe', undefined].entries()) {
         await resetSystem(bmc, uri, 'On');
-        await node.until(({ boots }) => boots[start]?.outcome !== undefined, patience());
+        await node.until(({ boots }) => boots[start]?.outcome !== undefined, timeoutSignal());
         assert.equal(node.boots[start]?.override, override);
         await resetSystem(bmc, uri, 'ForceOff');
-        await node.until(({ power }) => power === 'Off', patience());
+        await node.until(({ power }) => power === 'Off', timeoutSignal());
       }
     });
 
     test('an override that was not used is taken back', async () => {
-      await using met = await meet(vendor);
-      const { bmc, uri } = met;
+      await using fixture = await openFixture(vendor);
+      const { bmc, uri } = fixture;
       await bootFromDiskOnce(bmc, uri);
       await clearBootOverride(bmc, uri);
       const { override } = await readSystem(bmc, uri);
@@ -134,8 +134,8 @@ for (const vendor of vendors) {
     });
 
     test('UEFI HTTP boot is set where the BMC offers it, and refused before it is sent where not', async () => {
-      await using met = await meet(vendor);
-      const { bmc, uri } = met;
+      await using fixture = await openFixture(vendor);
+      const { bmc, uri } = fixture;
       const boot = networkBootOnce(bmc, uri, ['UefiHttp']);
       if (profile.bootTargets.some((target) => target === 'UefiHttp')) {
         await boot;
@@ -146,8 +146,8 @@ for (const vendor of vendors) {
     });
 
     test('the boot order is set once and does not disturb a network boot', async () => {
-      await using met = await meet(vendor);
-      const { bmc, uri } = met;
+      await using fixture = await openFixture(vendor);
+      const { bmc, uri } = fixture;
       await networkBootOnce(bmc, uri, ['Pxe']);
       assert.equal(await setBootOrder(bmc, uri, ['Boot0002']), 'changed');
       assert.equal(await setBootOrder(bmc, uri, ['Boot0002']), 'unchanged');
@@ -157,8 +157,8 @@ for (const vendor of vendors) {
     });
 
     test('the BIOS is reset at the next start where the BMC offers it, and refused before it is sent where not', async () => {
-      await using met = await meet(vendor);
-      const { bmc, node, uri } = met;
+      await using fixture = await openFixture(vendor);
+      const { bmc, node, uri } = fixture;
       node.machine.biosAttributes = { ...node.machine.biosAttributes, LogicalProc: 'Disabled' };
       if (profile.biosReset === undefined) {
         await assert.rejects(resetBios(bmc, uri), { code: 'NotSupported' });
@@ -166,18 +166,18 @@ for (const vendor of vendors) {
       }
       const task = await resetBios(bmc, uri);
       assert.equal(task !== undefined, profile.biosReset === 'task');
-      const told = profile.biosReset !== 'nothing';
-      assert.equal((await readBiosReset(bmc, uri, task)).kind, told ? 'Pending' : 'Accepted');
+      const isReported = profile.biosReset !== 'nothing';
+      assert.equal((await readBiosReset(bmc, uri, task)).kind, isReported ? 'Pending' : 'Accepted');
       assert.equal(node.machine.biosAttributes.LogicalProc, 'Disabled', 'not before a start');
       await resetSystem(bmc, uri, 'On');
-      await node.until(({ power }) => power === 'On', patience());
-      assert.equal((await readBiosReset(bmc, uri, task)).kind, told ? 'Confirmed' : 'Accepted');
+      await node.until(({ power }) => power === 'On', timeoutSignal());
+      assert.equal((await readBiosReset(bmc, uri, task)).kind, isReported ? 'Confirmed' : 'Accepted');
       assert.equal(node.machine.biosAttributes.LogicalProc, 'Enabled');
     });
 
     test('the locator light is switched on and off', async () => {
-      await using met = await meet(vendor);
-      const { bmc, uri } = met;
+      await using fixture = await openFixture(vendor);
+      const { bmc, uri } = fixture;
       for (const light of ['Lit', 'Off'] as const) {
         assert.equal(await setLocatorLed(bmc, uri, light), 'changed');
         assert.equal((await readSystem(bmc, uri)).indicatorLED, light);
@@ -186,13 +186,13 @@ for (const vendor of vendors) {
     });
 
     test('an account is made, logs in, gets another role and password, and goes', async () => {
-      await using met = await meet(vendor);
-      const { bmc, node, fleet } = met;
+      await using fixture = await openFixture(vendor);
+      const { bmc, node, fleet } = fixture;
       await readSystems(bmc);
       const { passwords } = await readAccountService(bmc);
-      const wish = () => generatePassword({ bounds: passwords, specials: bmc.traits.passwordSpecials });
-      const log = (password: Password) => tryLogin(conversationWith(fleet, node, { username: 'second', password }));
-      const [first, second] = [wish(), wish()];
+      const newPassword = () => generatePassword({ bounds: passwords, specials: bmc.traits.passwordSpecials });
+      const log = (password: Password) => tryLogin(bmcOptionsFor(fleet, node, { username: 'second', password }));
+      const [first, second] = [newPassword(), newPassword()];
       assert.equal(first.reveal().length, Math.min(profile.maxPasswordLength ?? 32, 32));
       await putAccount(bmc, { userName: 'second', roleId: 'ReadOnly', password: first });
       assert.equal(await log(first), 'accepted');
@@ -210,11 +210,11 @@ for (const vendor of vendors) {
     });
 
     test('the BMC itself is restarted', async () => {
-      await using met = await meet(vendor);
-      const { restartedAt } = met.node.bmc;
-      const manager = await findManager(met.bmc);
-      await resetManager(met.bmc, manager?.uri ?? '', 'GracefulRestart');
-      assert.ok(met.node.bmc.restartedAt > restartedAt, 'it restarts');
+      await using fixture = await openFixture(vendor);
+      const { restartedAt } = fixture.node.bmc;
+      const manager = await findManager(fixture.bmc);
+      await resetManager(fixture.bmc, manager?.uri ?? '', 'GracefulRestart');
+      assert.ok(fixture.node.bmc.restartedAt > restartedAt, 'it restarts');
     });
   });
 }

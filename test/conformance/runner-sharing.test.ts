@@ -12,9 +12,9 @@ import type { ObjectOf } from '@metal/kube/kind.ts';
 import { Leadership } from '@metal/kube/leader.ts';
 import { runManager } from '@metal/kube/manager.ts';
 import { leaseNameOf, memberLeases } from '@metal/kube/shards/member-leases.ts';
-import { Membership } from '@metal/kube/shards/membership.ts';
+import { ShardMembership } from '@metal/kube/shards/membership.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
-import { labClock } from '@metal/lab/lab-clock.ts';
+import { scaledClock } from '@metal/lab/lab-clock.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import * as z from 'zod';
@@ -93,22 +93,22 @@ const definition = {
   },
   writes: [],
 };
-const sharedController = phaseController({ name: 'bell', ...definition, sharedBy: ({ metadata }) => metadata.name });
+const sharedController = phaseController({ name: 'bell', ...definition, shardKey: ({ metadata }) => metadata.name });
 
 const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
 /** No test waits until a lease runs out, and none is to lose one because the API server has no turn on a busy machine. */
-const patientTimes = { leaseMs: 150_000, renewMs: 100_000, retryMs: 2_000 };
+const longTimes = { leaseMs: 150_000, renewMs: 100_000, retryMs: 2_000 };
 const group = 'bell-ringers';
 
 interface Replica extends AsyncDisposable {
   readonly name: string;
-  readonly membership: Membership;
+  readonly membership: ShardMembership;
   readonly leadership: Leadership;
   readonly bells: Cache<Bell>;
   /** For each time that it let go of something: whether it might still act. */
-  readonly letGo: readonly boolean[];
+  readonly mayActAtRelease: readonly boolean[];
   readonly ended: Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -116,20 +116,20 @@ interface Replica extends AsyncDisposable {
 async function openReplica(
   name: string,
   tower: Tower,
-  { isSharing = true, gracePeriodMs = 8_000, times = patientTimes } = {},
+  { isSharing = true, gracePeriodMs = 8_000, times = longTimes } = {},
 ): Promise<Replica> {
   const { kubeconfigPath } = await cluster;
   const client = createKubeClient({ kubeconfigPath });
-  const clock = labClock(10);
-  const log = pino({ level: process.env.LAB_LOG ?? 'silent' }, process.stderr);
+  const clock = scaledClock(10);
+  const log = pino({ level: process.env.TESTENV_LOG ?? 'silent' }, process.stderr);
   const caches = new CacheSet({ client, clock, log });
   const bells = caches.watch(Bell);
   const struck = new Map<string, number>();
   const leases = memberLeases({ client, clock, namespace: 'default', group, identity: name, leaseMs: times.leaseMs });
-  const membership = new Membership({ self: leaseNameOf(group, name), leases, times, clock, log });
+  const membership = new ShardMembership({ self: leaseNameOf(group, name), leases, times, clock, log });
   const options = { namespace: 'default', leaseName: 'bell-leader', identity: name, ...times, isSharing };
   const leadership = new Leadership({ options, client, clock, log });
-  const letGo: boolean[] = [];
+  const mayActAtRelease: boolean[] = [];
   const stopping = new AbortController();
   const running = runManager({
     controllers: [sharedController],
@@ -139,11 +139,11 @@ async function openReplica(
     clock,
     log,
     registry: new Registry(),
-    sharers: leases,
+    memberLeases: leases,
     ...(isSharing ? { membership } : {}),
     leadership,
-    letGo: async (isConcerned) => {
-      letGo.push(leadership.mayAct());
+    releaseShard: async (isConcerned) => {
+      mayActAtRelease.push(leadership.isOwner());
       for (const bell of [...struck.keys()].filter(isConcerned)) struck.delete(bell);
     },
     signal: stopping.signal,
@@ -157,15 +157,15 @@ async function openReplica(
     await client[Symbol.asyncDispose]();
     clock[Symbol.dispose]();
   };
-  return { name, membership, leadership, bells, letGo, ended, stop, [Symbol.asyncDispose]: stop };
+  return { name, membership, leadership, bells, mayActAtRelease, ended, stop, [Symbol.asyncDispose]: stop };
 }
 
-interface Room extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly client: KubeClient;
   readonly tower: Tower;
 }
 
-async function openRoom(count: number): Promise<Room> {
+async function openFixture(count: number): Promise<Fixture> {
   const { kubeconfigPath } = await cluster;
   const client = createKubeClient({ kubeconfigPath });
   await installKinds(client, [Bell]);
@@ -182,7 +182,7 @@ const countOf = ({ rung }: Tower, by: string): number =>
   new Set(rung.filter((one) => one.by === by).map(({ bell }) => bell)).size;
 
 /** Wants another stroke of every bell, and waits until each was struck by somebody. */
-async function strokesOfAll({ client, tower }: Room, strokes: number, count: number): Promise<string[]> {
+async function strokesOfAll({ client, tower }: Fixture, strokes: number, count: number): Promise<string[]> {
   for (let index = 0; index < count; index += 1)
     await client.mergePatch(Bell, { name: `bell-${index}` }, { spec: { strokes } });
   const struck = () => tower.rung.filter((one) => one.strokes === strokes);
@@ -191,50 +191,50 @@ async function strokesOfAll({ client, tower }: Room, strokes: number, count: num
 }
 
 test('replicas share the objects, each is worked on by one, and who goes leaves its share to the others', async () => {
-  await using room = await openRoom(30);
-  const { tower, client } = room;
+  await using fixture = await openFixture(30);
+  const { tower, client } = fixture;
   await using one = await openReplica('one', tower);
   await tower.until(() => countOf(tower, 'one') === 30);
   await using two = await openReplica('two', tower);
   await tower.until(() => countOf(tower, 'two') > 5);
 
-  const second = await strokesOfAll(room, 2, 30);
+  const second = await strokesOfAll(fixture, 2, 30);
   assert.equal(new Set(second).size, 30, 'nothing was struck by both');
-  const ofTwo = second.filter((words) => words.endsWith(' two')).length;
+  const ofTwo = second.filter((line) => line.endsWith(' two')).length;
   assert.ok(ofTwo > 5 && ofTwo < 25, `${ofTwo} of 30`);
   const leases = (await client.list(Lease, { namespace: 'default' })).items;
   assert.deepEqual(
     leases
       .map(({ metadata, spec }) => `${metadata.name} ${spec?.holderIdentity}`)
-      .filter((words) => words.includes(group)),
+      .filter((line) => line.includes(group)),
     ['bell-ringers-one one', 'bell-ringers-two two'],
   );
   assert.deepEqual(one.membership.members, ['bell-ringers-one', 'bell-ringers-two']);
 
   await one.stop();
-  const third = await strokesOfAll(room, 3, 30);
-  assert.deepEqual(new Set(third.map((words) => words.split(' ')[1])), new Set(['two']));
+  const third = await strokesOfAll(fixture, 3, 30);
+  assert.deepEqual(new Set(third.map((line) => line.split(' ')[1])), new Set(['two']));
   assert.ok(two.membership.isAlive);
 });
 
 test('a newcomer waits until what runs elsewhere is finished, and then begins', async () => {
-  await using room = await openRoom(8);
-  const { tower } = room;
+  await using fixture = await openFixture(8);
+  const { tower } = fixture;
   const { promise, resolve } = Promise.withResolvers<void>();
   tower.hold = promise;
   await using one = await openReplica('early', tower);
   await tower.until(() => countOf(tower, 'early') === 8);
   await using two = await openReplica('late', tower);
   // It has seen the newcomer, and finishes what that one waits for.
-  while (one.membership.members.length < 2 || two.membership.members.length < 2) await renewal(room.client);
+  while (one.membership.members.length < 2 || two.membership.members.length < 2) await renewal(fixture.client);
   assert.equal(countOf(tower, 'late'), 0);
   resolve();
   await tower.until(() => countOf(tower, 'late') > 0);
 });
 
 test('a turn that does not end is cut short when another replica waits for it', async () => {
-  await using room = await openRoom(8);
-  const { tower } = room;
+  await using fixture = await openFixture(8);
+  const { tower } = fixture;
   tower.hold = new Promise(() => undefined);
   await using _one = await openReplica('stuck', tower);
   await tower.until(() => countOf(tower, 'stuck') === 8);
@@ -244,20 +244,20 @@ test('a turn that does not end is cut short when another replica waits for it', 
 });
 
 test('a replica whose lease is deleted ends, and the other takes over', async () => {
-  await using room = await openRoom(8);
-  const { tower, client } = room;
+  await using fixture = await openFixture(8);
+  const { tower, client } = fixture;
   await using one = await openReplica('first', tower);
   await using _two = await openReplica('second', tower);
   await tower.until(() => countOf(tower, 'first') > 0 && countOf(tower, 'second') > 0);
   await client.delete(Lease, { namespace: 'default', name: leaseNameOf(group, 'first') });
   assert.match(String(await one.ended), /LeaseLost/);
-  await strokesOfAll(room, 2, 8);
+  await strokesOfAll(fixture, 2, 8);
   assert.ok(tower.rung.filter(({ strokes }) => strokes === 2).every(({ by }) => by === 'second'));
 });
 
 test('a replica that shares and one that does not never work together, whichever comes first', async () => {
-  await using room = await openRoom(8);
-  const { tower, client } = room;
+  await using fixture = await openFixture(8);
+  const { tower, client } = fixture;
   await using alone = await openReplica('alone', tower, { isSharing: false });
   await tower.until(() => countOf(tower, 'alone') === 8);
   await using sharing = await openReplica('sharing', tower);
@@ -276,30 +276,30 @@ test('a replica that shares and one that does not never work together, whichever
 });
 
 test('a leader that is told to stop keeps its lease while its turns finish, and gives it back when it has let go', async () => {
-  await using room = await openRoom(1);
-  const { tower, client } = room;
+  await using fixture = await openFixture(1);
+  const { tower, client } = fixture;
   const { promise, resolve } = Promise.withResolvers<void>();
   tower.hold = promise;
   const times = { leaseMs: 45_000, renewMs: 30_000, retryMs: 2_000 };
   await using leader = await openReplica('leaving', tower, { isSharing: false, gracePeriodMs: 60_000, times });
-  const { leadership, letGo } = leader;
+  const { leadership, mayActAtRelease } = leader;
   await tower.until(() => countOf(tower, 'leaving') === 1);
   const stopped = leader.stop();
   // Longer than it may act without a renewal.
   for (let renewals = 0; renewals < 16; renewals += 1) await renewal(client);
-  assert.ok(leadership.mayAct(), 'what is under way may be finished');
-  assert.deepEqual(letGo, []);
+  assert.ok(leadership.isOwner(), 'what is under way may be finished');
+  assert.deepEqual(mayActAtRelease, []);
   resolve();
   await stopped;
-  assert.deepEqual(letGo, [true], 'sessions are ended while nobody else leads');
-  assert.equal(leadership.mayAct(), false);
+  assert.deepEqual(mayActAtRelease, [true], 'sessions are ended while nobody else leads');
+  assert.equal(leadership.isOwner(), false);
   const { spec } = await client.get(Lease, { namespace: 'default', name: 'bell-leader' });
   assert.equal(spec?.holderIdentity, '');
 });
 
 test('a turn of a leader that lost its lease takes no further step', async () => {
-  await using room = await openRoom(1);
-  const { tower, client } = room;
+  await using fixture = await openFixture(1);
+  const { tower, client } = fixture;
   const { promise, resolve } = Promise.withResolvers<void>();
   tower.hold = promise;
   tower.isDeaf = true;

@@ -70,7 +70,7 @@ class House {
   mostAtOnce = 0;
   hold: Promise<void> = Promise.resolve();
   /** What a look does, until the signal ends it. */
-  gaze: (signal: AbortSignal) => Promise<void> = () => Promise.resolve();
+  observe: (signal: AbortSignal) => Promise<void> = () => Promise.resolve();
   /** Called at the start of every action. */
   onAction: () => void = () => undefined;
 }
@@ -117,7 +117,7 @@ const lampController = phaseController({
       house.on.add(facts.name);
     },
     look: async ({ facts, context: house, signal }) => {
-      await house.gaze(signal);
+      await house.observe(signal);
       house.seen.add(facts.name);
     },
     unplug: async ({ facts, context: house }) => {
@@ -125,7 +125,7 @@ const lampController = phaseController({
       house.plugged.delete(facts.name);
     },
   },
-  looks: ['look'],
+  readOnlyActions: ['look'],
   report: (_, __, { phase, decision, error }) => ({
     fields: { phase },
     conditions: [
@@ -145,7 +145,7 @@ const lampController = phaseController({
 const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
-interface Room extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly lamps: Cache<Lamp>;
@@ -154,7 +154,7 @@ interface Room extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-interface RoomWish {
+interface FixtureOptions {
   readonly speed?: number;
   /** These lamps, to be lit, are there before anybody looks after them. */
   readonly before?: readonly string[];
@@ -163,12 +163,12 @@ interface RoomWish {
   readonly log?: Logger;
 }
 
-async function openRoom({
+async function openFixture({
   speed = 1,
   before = [],
   hold,
   log = pino({ level: 'silent' }),
-}: RoomWish = {}): Promise<Room> {
+}: FixtureOptions = {}): Promise<Fixture> {
   const { kubeconfigPath } = await cluster;
   const client = createKubeClient({ kubeconfigPath });
   await installKinds(client, [Lamp]);
@@ -223,19 +223,19 @@ function until(lamps: Cache<Lamp>, name: string, holds: (lamp: Lamp | undefined)
 const reasonOf = (lamp: Lamp | undefined): string | undefined => lamp?.status?.conditions?.[0]?.reason;
 
 test('a controller finds its objects, acts, says what it did, and rests', async () => {
-  await using room = await openRoom();
-  await room.client.create(Lamp, { metadata: { name: 'desk' }, spec: { lit: true } });
-  await until(room.lamps, 'desk', (lamp) => lamp?.status?.phase === 'Bright');
-  assert.deepEqual(room.house.log, ['on desk']);
-  assert.deepEqual(room.lamps.get('desk')?.metadata.finalizers, [finalizer]);
-  assert.equal(room.lamps.get('desk')?.status?.conditions?.[0]?.status, 'True');
-  const before = room.lamps.get('desk')?.metadata.resourceVersion;
-  await room.client.mergePatch(Lamp, { name: 'desk' }, { metadata: { labels: { touched: 'yes' } } });
-  await room.stop();
-  const writes = BigInt(room.lamps.get('desk')?.metadata.resourceVersion ?? 0) > BigInt(before ?? 0);
+  await using fixture = await openFixture();
+  await fixture.client.create(Lamp, { metadata: { name: 'desk' }, spec: { lit: true } });
+  await until(fixture.lamps, 'desk', (lamp) => lamp?.status?.phase === 'Bright');
+  assert.deepEqual(fixture.house.log, ['on desk']);
+  assert.deepEqual(fixture.lamps.get('desk')?.metadata.finalizers, [finalizer]);
+  assert.equal(fixture.lamps.get('desk')?.status?.conditions?.[0]?.status, 'True');
+  const before = fixture.lamps.get('desk')?.metadata.resourceVersion;
+  await fixture.client.mergePatch(Lamp, { name: 'desk' }, { metadata: { labels: { touched: 'yes' } } });
+  await fixture.stop();
+  const writes = BigInt(fixture.lamps.get('desk')?.metadata.resourceVersion ?? 0) > BigInt(before ?? 0);
   assert.ok(writes);
-  assert.deepEqual(room.house.log, ['on desk'], 'a change that changes nothing is no reason to act');
-  const events = (await room.client.list(Event, { namespace: 'default' })).items.filter(
+  assert.deepEqual(fixture.house.log, ['on desk'], 'a change that changes nothing is no reason to act');
+  const events = (await fixture.client.list(Event, { namespace: 'default' })).items.filter(
     ({ regarding }) => regarding.name === 'desk',
   );
   assert.deepEqual(
@@ -245,83 +245,83 @@ test('a controller finds its objects, acts, says what it did, and rests', async 
 });
 
 test('deletion is finished before the finalizer goes', async () => {
-  await using room = await openRoom();
-  await room.client.create(Lamp, {
+  await using fixture = await openFixture();
+  await fixture.client.create(Lamp, {
     metadata: { name: 'hall', finalizers: ['somebody.else/keeps', finalizer] },
     spec: { lit: true },
   });
-  await until(room.lamps, 'hall', (lamp) => lamp?.status?.phase === 'Bright');
-  await room.client.delete(Lamp, { name: 'hall' });
-  await until(room.lamps, 'hall', (lamp) => lamp?.metadata.finalizers?.length === 1);
-  assert.deepEqual(room.house.log, ['on hall', 'unplug hall']);
+  await until(fixture.lamps, 'hall', (lamp) => lamp?.status?.phase === 'Bright');
+  await fixture.client.delete(Lamp, { name: 'hall' });
+  await until(fixture.lamps, 'hall', (lamp) => lamp?.metadata.finalizers?.length === 1);
+  assert.deepEqual(fixture.house.log, ['on hall', 'unplug hall']);
   assert.deepEqual(
-    room.lamps.get('hall')?.metadata.finalizers,
+    fixture.lamps.get('hall')?.metadata.finalizers,
     ['somebody.else/keeps'],
     'the finalizers of others stay',
   );
 });
 
 test('an error that only a change can cure is told, and not tried again until then', async () => {
-  await using room = await openRoom();
-  await room.client.create(Lamp, { metadata: { name: 'attic' }, spec: { lit: true, fuse: 'blown' } });
-  await until(room.lamps, 'attic', (lamp) => reasonOf(lamp) === 'FuseBlown');
-  assert.match(room.lamps.get('attic')?.status?.conditions?.[0]?.message ?? '', /replace it/);
-  const tries = room.house.log.length;
-  await room.client.mergePatch(Lamp, { name: 'attic' }, { spec: { fuse: 'new' } });
-  await until(room.lamps, 'attic', (lamp) => lamp?.status?.phase === 'Bright');
-  assert.equal(room.house.log.length, tries + 1);
+  await using fixture = await openFixture();
+  await fixture.client.create(Lamp, { metadata: { name: 'attic' }, spec: { lit: true, fuse: 'blown' } });
+  await until(fixture.lamps, 'attic', (lamp) => reasonOf(lamp) === 'FuseBlown');
+  assert.match(fixture.lamps.get('attic')?.status?.conditions?.[0]?.message ?? '', /replace it/);
+  const tries = fixture.house.log.length;
+  await fixture.client.mergePatch(Lamp, { name: 'attic' }, { spec: { fuse: 'new' } });
+  await until(fixture.lamps, 'attic', (lamp) => lamp?.status?.phase === 'Bright');
+  assert.equal(fixture.house.log.length, tries + 1);
 });
 
 test('what cures an error need not be seen: it is tried again after a while', async () => {
-  await using room = await openRoom({ speed: 60 });
-  await room.client.create(Lamp, { metadata: { name: 'stairs' }, spec: { lit: true, fuse: 'blown' } });
-  await until(room.lamps, 'stairs', (lamp) => reasonOf(lamp) === 'FuseBlown');
-  room.house.bridged = true;
-  await until(room.lamps, 'stairs', (lamp) => lamp?.status?.phase === 'Bright');
+  await using fixture = await openFixture({ speed: 60 });
+  await fixture.client.create(Lamp, { metadata: { name: 'stairs' }, spec: { lit: true, fuse: 'blown' } });
+  await until(fixture.lamps, 'stairs', (lamp) => reasonOf(lamp) === 'FuseBlown');
+  fixture.house.bridged = true;
+  await until(fixture.lamps, 'stairs', (lamp) => lamp?.status?.phase === 'Bright');
 });
 
 test('an object that waits says for what, and be it only what its reason means', async () => {
-  await using room = await openRoom();
-  await room.client.create(Lamp, { metadata: { name: 'porch' }, spec: { lit: false } });
-  await until(room.lamps, 'porch', (lamp) => reasonOf(lamp) === 'NotWanted');
-  assert.equal(room.lamps.get('porch')?.status?.conditions?.[0]?.message, 'Nobody wants light.');
+  await using fixture = await openFixture();
+  await fixture.client.create(Lamp, { metadata: { name: 'porch' }, spec: { lit: false } });
+  await until(fixture.lamps, 'porch', (lamp) => reasonOf(lamp) === 'NotWanted');
+  assert.equal(fixture.lamps.get('porch')?.status?.conditions?.[0]?.message, 'Nobody wants light.');
 });
 
 test('a look decides nothing: what was decided before and is decided again is said once', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  await using room = await openRoom({ log });
-  await room.client.create(Lamp, { metadata: { name: 'gate' }, spec: { lit: false, fuse: 'watched' } });
-  await until(room.lamps, 'gate', (lamp) => reasonOf(lamp) === 'NotWanted');
-  for (const change of [{ metadata: { labels: { room: 'garden' } } }, { spec: { lit: true } }]) {
-    room.house.seen.delete('gate');
-    await room.client.mergePatch(Lamp, { name: 'gate' }, change);
-    await until(room.lamps, 'gate', () => room.house.seen.has('gate'));
+  await using fixture = await openFixture({ log });
+  await fixture.client.create(Lamp, { metadata: { name: 'gate' }, spec: { lit: false, fuse: 'watched' } });
+  await until(fixture.lamps, 'gate', (lamp) => reasonOf(lamp) === 'NotWanted');
+  for (const change of [{ metadata: { labels: { fixture: 'garden' } } }, { spec: { lit: true } }]) {
+    fixture.house.seen.delete('gate');
+    await fixture.client.mergePatch(Lamp, { name: 'gate' }, change);
+    await until(fixture.lamps, 'gate', () => fixture.house.seen.has('gate'));
   }
-  await until(room.lamps, 'gate', (lamp) => lamp?.status?.phase === 'Bright');
-  const said = lines.map((line) => (JSON.parse(line) as { object?: string; reason?: string }).reason); // pino writes JSON
-  assert.deepEqual(said.filter(Boolean), ['NotWanted', 'LightWanted', 'SwitchedOn']);
+  await until(fixture.lamps, 'gate', (lamp) => lamp?.status?.phase === 'Bright');
+  const loggedReasons = lines.map((line) => (JSON.parse(line) as { object?: string; reason?: string }).reason); // pino writes JSON
+  assert.deepEqual(loggedReasons.filter(Boolean), ['NotWanted', 'LightWanted', 'SwitchedOn']);
 });
 
 test('what somebody else did meanwhile counts: after an action the phase is that of the object', async () => {
   const release = Promise.withResolvers<void>();
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  await using room = await openRoom({ log, hold: release.promise });
+  await using fixture = await openFixture({ log, hold: release.promise });
   const started = Promise.withResolvers<void>();
-  room.house.onAction = started.resolve;
-  await room.client.create(Lamp, { metadata: { name: 'shared' }, spec: { lit: true } });
+  fixture.house.onAction = started.resolve;
+  await fixture.client.create(Lamp, { metadata: { name: 'shared' }, spec: { lit: true } });
   await started.promise;
-  await room.client.mergePatch(Lamp, { name: 'shared' }, { status: { phase: 'Bright' } }, { subresource: 'status' });
-  await until(room.lamps, 'shared', (lamp) => lamp?.status?.phase === 'Bright');
+  await fixture.client.mergePatch(Lamp, { name: 'shared' }, { status: { phase: 'Bright' } }, { subresource: 'status' });
+  await until(fixture.lamps, 'shared', (lamp) => lamp?.status?.phase === 'Bright');
   release.resolve();
-  await until(room.lamps, 'shared', (lamp) => reasonOf(lamp) === 'Settled');
+  await until(fixture.lamps, 'shared', (lamp) => reasonOf(lamp) === 'Settled');
   assert.ok(!lines.some((line) => line.includes('SwitchedOn')), 'the step that another took is not taken again');
 });
 
 test('a wait may ask to be told later, as long as nothing was said of the object', async () => {
-  await using room = await openRoom({ speed: 60 });
-  const { client, clock, lamps } = room;
+  await using fixture = await openFixture({ speed: 60 });
+  const { client, clock, lamps } = fixture;
   await client.create(Lamp, { metadata: { name: 'cellar' }, spec: { lit: false } });
   await until(lamps, 'cellar', (lamp) => reasonOf(lamp) === 'NotWanted');
   await client.mergePatch(Lamp, { name: 'cellar' }, { spec: { lit: true } });
@@ -333,31 +333,31 @@ test('a wait may ask to be told later, as long as nothing was said of the object
 });
 
 test('actions that take long hold up nobody, and stopping waits for them', async () => {
-  await using room = await openRoom();
+  await using fixture = await openFixture();
   const release = Promise.withResolvers<void>();
-  room.house.hold = release.promise;
+  fixture.house.hold = release.promise;
   const names = ['a', 'b', 'c', 'd', 'e'];
   const allStarted = Promise.withResolvers<void>();
-  room.house.onAction = () => room.house.atOnce === names.length && allStarted.resolve();
-  await Promise.all(names.map((name) => room.client.create(Lamp, { metadata: { name }, spec: { lit: true } })));
+  fixture.house.onAction = () => fixture.house.atOnce === names.length && allStarted.resolve();
+  await Promise.all(names.map((name) => fixture.client.create(Lamp, { metadata: { name }, spec: { lit: true } })));
   await allStarted.promise;
-  assert.equal(room.house.mostAtOnce, 5, 'five actions under way with two places');
+  assert.equal(fixture.house.mostAtOnce, 5, 'five actions under way with two places');
   let stopped = false;
-  const stopping = room.stop().then(() => (stopped = true));
+  const stopping = fixture.stop().then(() => (stopped = true));
   await Promise.resolve();
   assert.equal(stopped, false);
   release.resolve();
   await stopping;
-  assert.deepEqual([...room.house.on].toSorted(), names, 'every action that was begun was finished');
-  assert.equal((await room.client.get(Lamp, { name: 'a' })).status?.phase, 'Bright', 'and told');
+  assert.deepEqual([...fixture.house.on].toSorted(), names, 'every action that was begun was finished');
+  assert.equal((await fixture.client.get(Lamp, { name: 'a' })).status?.phase, 'Bright', 'and told');
 });
 
 test('a newcomer does not wait for all that was there before', async () => {
   const old = Array.from({ length: 70 }, (_, index) => `old-${index}`);
   const release = Promise.withResolvers<void>();
   // A second of this clock is longer than the test takes: no action is so long under way that it would not count.
-  await using room = await openRoom({ speed: 0.001, before: old, hold: release.promise });
-  const { house, client, lamps } = room;
+  await using fixture = await openFixture({ speed: 0.001, before: old, hold: release.promise });
+  const { house, client, lamps } = fixture;
   const isUnderWay = (count: number) =>
     new Promise<void>((resolve) => {
       const check = () => house.atOnce >= count && resolve();
@@ -374,11 +374,11 @@ test('a newcomer does not wait for all that was there before', async () => {
 });
 
 test('turns are counted under the names that dashboards know', async () => {
-  await using room = await openRoom();
-  await room.client.create(Lamp, { metadata: { name: 'stairs' }, spec: { lit: true } });
-  await until(room.lamps, 'stairs', (lamp) => lamp?.status?.phase === 'Bright');
-  await room.stop();
-  const text = await room.registry.metrics();
+  await using fixture = await openFixture();
+  await fixture.client.create(Lamp, { metadata: { name: 'stairs' }, spec: { lit: true } });
+  await until(fixture.lamps, 'stairs', (lamp) => lamp?.status?.phase === 'Bright');
+  await fixture.stop();
+  const text = await fixture.registry.metrics();
   for (const line of [
     /controller_runtime_reconcile_total\{controller="lamp",result="success"\} [1-9]/,
     /controller_runtime_max_concurrent_reconciles\{controller="lamp"\} 2/,
@@ -399,23 +399,23 @@ for (const [title, broken] of Object.entries(breaks))
   test(`a ${title} that is broken off because everything ends is no failure: nobody is told of it`, async () => {
     const lines: string[] = [];
     const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
-    await using room = await openRoom({ speed: 100, log });
+    await using fixture = await openFixture({ speed: 100, log });
     const waiting = Promise.withResolvers<void>();
-    let looks = 0;
-    room.house.gaze = async (signal) => {
-      looks += 1;
+    let attempts = 0;
+    fixture.house.observe = async (signal) => {
+      attempts += 1;
       // From the second failure on it is told.
-      if (looks < 3) throw new OperatorError({ code: 'TooDark', message: 'it is too dark', retry: 'later' });
+      if (attempts < 3) throw new OperatorError({ code: 'TooDark', message: 'it is too dark', retry: 'later' });
       await new Promise<never>((_, reject) => {
         signal.addEventListener('abort', () => reject(broken(signal.reason)), { once: true });
         waiting.resolve();
       });
     };
-    await room.client.create(Lamp, { metadata: { name: 'shed' }, spec: { lit: true, fuse: 'watched' } });
+    await fixture.client.create(Lamp, { metadata: { name: 'shed' }, spec: { lit: true, fuse: 'watched' } });
     await waiting.promise;
-    await until(room.lamps, 'shed', (lamp) => reasonOf(lamp) === 'TooDark');
-    const told = lines.length;
-    await room.stop();
-    assert.equal(reasonOf(await room.client.get(Lamp, { name: 'shed' })), 'TooDark');
-    assert.deepEqual(lines.slice(told), []);
+    await until(fixture.lamps, 'shed', (lamp) => reasonOf(lamp) === 'TooDark');
+    const loggedCount = lines.length;
+    await fixture.stop();
+    assert.equal(reasonOf(await fixture.client.get(Lamp, { name: 'shed' })), 'TooDark');
+    assert.deepEqual(lines.slice(loggedCount), []);
   });

@@ -13,7 +13,7 @@ import { Registry } from 'prom-client';
 const cluster = openCluster();
 after(async () => (await cluster)[Symbol.asyncDispose]());
 
-type Turn = Parameters<typeof bmcUserActions.dropSuperseded>[0];
+type Reconcile = Parameters<typeof bmcUserActions.dropSuperseded>[0];
 
 /** Accounts whose password was changed a moment ago: each has a new BMCSecret, and one that was replaced. */
 async function openRotation(accounts: number) {
@@ -21,8 +21,8 @@ async function openRotation(accounts: number) {
   const metrics = new Registry();
   const client = createKubeClient({ kubeconfigPath, metrics });
   const secretsInUse = new SecretsInUse({ client, clock: systemClock });
-  const turns = await Promise.all(
-    Array.from({ length: accounts }, async (_, index): Promise<Turn> => {
+  const reconciles = await Promise.all(
+    Array.from({ length: accounts }, async (_, index): Promise<Reconcile> => {
       const replaced = await createSecret(client, `replaced-${index}`);
       const { metadata } = await createSecret(client, `new-${index}`);
       const object = await client.create(BMCUser, {
@@ -30,13 +30,13 @@ async function openRotation(accounts: number) {
         spec: { userName: 'ada', roleID: 'Operator', bmcSecretRef: { name: metadata.name } },
       });
       // This is all of a turn that is looked at.
-      return { object, facts: { superseded: [replaced] }, context: { client, secretsInUse } } as unknown as Turn;
+      return { object, facts: { superseded: [replaced] }, context: { client, secretsInUse } } as unknown as Reconcile;
     }),
   );
   return {
     client,
     secretsInUse,
-    turns,
+    reconciles,
     /** How often the fleet was listed. */
     lists: async (): Promise<number> =>
       (await metrics.getSingleMetric('kube_client_requests_total')?.get())?.values.find(
@@ -65,17 +65,17 @@ const createBmc = (client: KubeClient, secret: string): Promise<BMC> =>
 
 test('accounts that are rotated together drop what was replaced after one list of the BMCs', async () => {
   await using rotation = await openRotation(20);
-  await Promise.all(rotation.turns.map((turn) => bmcUserActions.dropSuperseded(turn)));
+  await Promise.all(rotation.reconciles.map((reconcile) => bmcUserActions.dropSuperseded(reconcile)));
   assert.equal((await rotation.secrets()).filter((name) => !name.startsWith('new-')).length, 0);
   assert.equal(await rotation.lists(), 1);
 });
 
 test('a BMCSecret that a BMC has begun to name stays, whatever was known before', async () => {
   await using rotation = await openRotation(2);
-  const { client, secretsInUse, turns } = rotation;
+  const { client, secretsInUse, reconciles } = rotation;
   assert.deepEqual([...(await secretsInUse.names())], []);
   await createBmc(client, 'replaced-1');
-  const outcomes = await Promise.allSettled(turns.map((turn) => bmcUserActions.dropSuperseded(turn)));
+  const outcomes = await Promise.allSettled(reconciles.map((reconcile) => bmcUserActions.dropSuperseded(reconcile)));
   assert.deepEqual(
     outcomes.map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : 'done')),
     ['done', 'StaleDecision: BMCSecret "replaced-1" is in use after all'],
@@ -85,10 +85,10 @@ test('a BMCSecret that a BMC has begun to name stays, whatever was known before'
 
 test('a BMCSecret that its account was given back stays', async () => {
   await using rotation = await openRotation(1);
-  const { client, turns } = rotation;
+  const { client, reconciles } = rotation;
   await client.mergePatch(BMCUser, { name: 'user-0' }, { spec: { bmcSecretRef: { name: 'replaced-0' } } });
   await assert.rejects(
-    async () => Promise.all(turns.map((turn) => bmcUserActions.dropSuperseded(turn))),
+    async () => Promise.all(reconciles.map((reconcile) => bmcUserActions.dropSuperseded(reconcile))),
     /"replaced-0" is in use after all/,
   );
   assert.ok((await rotation.secrets()).includes('replaced-0'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { World } from './membership-world.ts';
+import { MembershipSimulation } from './membership-world.ts';
 
 const seedCount = Number(process.env.METAL_SEEDS ?? 20) * 2;
 const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
@@ -9,12 +9,12 @@ for (let seed = firstSeed; seed < firstSeed + seedCount; seed += 10) {
   const last = Math.min(seed + 9, firstSeed + seedCount - 1);
   test(`whatever befalls replicas, no two act on one key, and in the end each key has one (seeds ${seed} to ${last})`, async () => {
     for (let one = seed; one <= last; one += 1) {
-      const world = new World(one);
-      await world.live(180_000);
+      const simulation = new MembershipSimulation(one);
+      await simulation.live(180_000);
       // Pauses and cuts end, leases of the dead run out.
-      await world.live(90_000, { isQuiet: true });
-      assert.deepEqual(world.breaches, [], `seed ${one}`);
-      assert.deepEqual(world.orphans, [], `seed ${one}: keys on which nobody acts`);
+      await simulation.live(90_000, { isQuiet: true });
+      assert.deepEqual(simulation.breaches, [], `seed ${one}`);
+      assert.deepEqual(simulation.orphans, [], `seed ${one}: keys on which nobody acts`);
     }
   });
 }

@@ -12,30 +12,30 @@ import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { registration } from '@metal/api/wire/probe-report.ts';
 import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
-import { type Answer, type Api, conditionsOf, openApi } from './api.ts';
+import { type ApiResponse, type Api, conditionsOf, openApi } from './api.ts';
 import { bmc, claim, type Row, rows, server } from './validation-rows.ts';
 
 suite('a real API server', () => {
   let api: Api;
   before(async () => {
     api = await openApi();
-    await api.admissionRulesWork();
+    await api.areAdmissionRulesEnforced();
   });
   after(() => api[Symbol.asyncDispose]());
 
   test('takes every CRD without a complaint about its schema or names', async () => {
     const { items } = await api.client.list(CustomResourceDefinition);
-    const complaints = items.flatMap((crd) =>
+    const violations = items.flatMap((crd) =>
       conditionsOf(crd)
         .filter(({ type, status }) => type === 'NonStructuralSchema' || (type === 'NamesAccepted' && status !== 'True'))
         .map(({ message }) => `${crd.metadata.name}: ${message}`),
     );
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(violations, []);
     const groups: unknown[] = kinds.map(({ group }) => group);
     assert.equal(items.filter(({ spec }) => groups.includes(spec.group)).length, kinds.length);
   });
 
-  for (const [index, row] of rows.entries()) test(row.title, () => judge(row, `row-${index}`));
+  for (const [index, row] of rows.entries()) test(row.title, () => checkRow(row, `row-${index}`));
 
   test('fills in what v0.7.0 read of an object without a spec, and refuses none', async () => {
     const unspecified = kinds.filter(
@@ -77,11 +77,11 @@ suite('a real API server', () => {
   test('keeps a whole probe report', async () => {
     const { data } = registration.parse({ systemUUID: 'u', data: wholeReport });
     const times = { receivedTime: '2026-01-01T00:00:00Z', reportDigest: 'd' };
-    const answer = await api.create(ServerInventory, 'reported', {
+    const response = await api.create(ServerInventory, 'reported', {
       spec: { serverRef: { name: 's' }, systemUUID: 'u', ...times, report: data },
     });
     assert.deepEqual(
-      [answer.message, answer.warnings, isRecord(answer.object.spec) && answer.object.spec.report],
+      [response.message, response.warnings, isRecord(response.object.spec) && response.object.spec.report],
       ['', [], data],
     );
   });
@@ -112,8 +112,8 @@ suite('a real API server', () => {
       message: '',
       lastTransitionTime: '2026-01-01T00:00:00Z',
     };
-    const answer = await api.patch(Server, 'conditions', { status: { conditions: [ready, ready] } }, '/status');
-    assert.match(answer.message, /Duplicate value/);
+    const response = await api.patch(Server, 'conditions', { status: { conditions: [ready, ready] } }, '/status');
+    assert.match(response.message, /Duplicate value/);
   });
 
   test('does not let a status write change the spec, nor a spec write the status', async () => {
@@ -128,11 +128,11 @@ suite('a real API server', () => {
   });
 
   /** Creates the object, then makes the change, if any; the last answer is the one that counts. */
-  async function judge({ kind, object, change, refused }: Row, name: string): Promise<void> {
+  async function checkRow({ kind, object, change, expectedError }: Row, name: string): Promise<void> {
     const created = await api.create(kind, name, object);
-    if (change === undefined) return assertAnswer(created, refused);
+    if (change === undefined) return assertResponse(created, expectedError);
     assert.equal(created.message, '', 'the object of the row has to be good before it is changed');
-    assertAnswer(await api.patch(kind, name, change), refused);
+    assertResponse(await api.patch(kind, name, change), expectedError);
   }
 });
 
@@ -151,7 +151,8 @@ const wholeReport = {
   pciDevices: [{ address: '0000:00:00.0', numaNodeID: 0 }],
 };
 
-function assertAnswer({ status, message }: Answer, refused: string | undefined): void {
-  if (refused === undefined) assert.equal(message, '');
-  else assert.deepEqual({ status, says: message.includes(refused), message }, { status: 422, says: true, message });
+function assertResponse({ status, message }: ApiResponse, expectedError: string | undefined): void {
+  if (expectedError === undefined) assert.equal(message, '');
+  else
+    assert.deepEqual({ status, says: message.includes(expectedError), message }, { status: 422, says: true, message });
 }

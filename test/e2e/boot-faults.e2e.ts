@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { Road } from '@metal/lab/road.ts';
+import { TcpProxy } from '@metal/lab/road.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
-import { addRealMachine, openRealLab, patience } from './real-machines.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from './real-machines.ts';
 
 /** Whoever would follow a machine with patience for firmware would wait for hours here. */
 const deadlines = '--boot-step-deadlines=script=20s,kernel=10s,probe=10s';
 
 test('a boot service that is gone when a kernel is loaded, and a registry that hears no report, are named, and the boot goes on', async () => {
   const [bootPort, registryPort] = [await freePort(), await freePort()];
-  await using toBoot = await Road.to(bootPort);
-  await using toRegistry = await Road.to(registryPort);
-  await using lab = await openRealLab({
+  await using toBoot = await TcpProxy.to(bootPort);
+  await using toRegistry = await TcpProxy.to(registryPort);
+  await using testenv = await startRealTestenv({
     flags: [
       deadlines,
       `--boot-port=${bootPort}`,
@@ -21,21 +21,21 @@ test('a boot service that is gone when a kernel is loaded, and a registry that h
       `--registry-url=http://${hostAddress}:${toRegistry.port}`,
     ],
   });
-  const node = await addRealMachine(lab);
-  const kernelAsked = toBoot.stopAt(/^GET \/boot\/\S+\/kernel /, 'closed');
-  await lab.plugIn(node);
-  await kernelAsked;
-  await lab.bootOf(node).says('KernelOverdue');
-  const why = /kernel did not come within 10 s; it fetched its boot script at .*, nothing since/;
-  const { metadata } = await lab.server(node).explains(why);
-  await lab.tells(metadata.name, 'KernelOverdue');
-  await node.serial.says(/Could not boot .*, trying again/, patience());
+  const node = await addRealMachine(testenv);
+  const kernelRequested = toBoot.stopAt(/^GET \/boot\/\S+\/kernel /, 'closed');
+  await testenv.plugIn(node);
+  await kernelRequested;
+  await testenv.bootOf(node).hasReason('KernelOverdue');
+  const message = /kernel did not come within 10 s; it fetched its boot script at .*, nothing since/;
+  const { metadata } = await testenv.server(node).hasMessage(message);
+  await testenv.hasEvent(metadata.name, 'KernelOverdue');
+  await node.serial.waitForLine(/Could not boot .*, trying again/, timeoutSignal());
 
   const reported = toRegistry.stopAt(/^POST \/register /, 'held');
   toBoot.open();
   await reported;
-  await lab.bootOf(node).says('ProbeOverdue');
+  await testenv.bootOf(node).hasReason('ProbeOverdue');
   toRegistry.open();
-  await lab.server(node).says('Available');
+  await testenv.server(node).hasReason('Available');
   assert.deepEqual(node.powerLog, ['On', 'Off'], 'all of it was one boot');
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MachineNetwork, obstacleToMachineNetworks } from '@metal/lab/machine-network.ts';
-import { addRealMachine, openRealLab } from './real-machines.ts';
+import { MachineNetwork, machineNetworkBlocker } from '@metal/lab/machine-network.ts';
+import { addRealMachine, startRealTestenv } from './real-machines.ts';
 
-const obstacle = await obstacleToMachineNetworks();
-const options = obstacle === undefined ? {} : { skip: obstacle };
+const blocker = await machineNetworkBlocker();
+const options = blocker === undefined ? {} : { skip: blocker };
 
 /** Each way on which firmware comes into the discovery image: what it fetches first, and by which boot target. */
 const ways = [
@@ -32,30 +32,30 @@ const ways = [
   },
 ] as const;
 
-for (const { title, image, boot: expected, cards, steps, ...wish } of ways) {
+for (const { title, image, boot: expected, cards, steps, ...machineOptions } of ways) {
   test(`an empty machine is discovered: ${title}`, options, async (t) => {
     await using network = await MachineNetwork.open();
     const flags = [...network.dhcpFlags, `--probe-os-image=${image}`];
-    await using lab = await openRealLab({ host: network.host, flags });
+    await using testenv = await startRealTestenv({ host: network.host, flags });
     const nics = [];
     while (nics.length < cards) nics.push({ tap: await network.port(), rom: false });
-    const node = await addRealMachine(lab, { firmware: 'OVMF', nics }, wish);
-    await lab.plugIn(node);
-    await lab.machine(node).until('is on', () => node.power === 'On');
+    const node = await addRealMachine(testenv, { firmware: 'OVMF', nics }, machineOptions);
+    await testenv.plugIn(node);
+    await testenv.machine(node).until('is on', () => node.power === 'On');
     const poweredOnAt = performance.now();
     const since = () => `${((performance.now() - poweredOnAt) / 1_000).toFixed(1)} s after the power-on`;
 
-    const { status } = await lab.bootOf(node).until('is prepared', (boot) => boot.status?.state === 'Ready');
+    const { status } = await testenv.bootOf(node).until('is prepared', (boot) => boot.status?.state === 'Ready');
     assert.equal(status?.boot?.method, expected.method);
     assert.equal(node.boots[0]?.override, expected.override);
 
-    const server = await lab.server(node).until('reported', (seen) => seen.status?.state === 'Available');
+    const server = await testenv.server(node).until('reported', (seen) => seen.status?.state === 'Available');
     t.diagnostic(`report ${since()}`);
     // Its report came soon enough that its way was not worth a status.
-    assert.deepEqual(await lab.bootSteps(), [...steps, 'probe']);
-    await lab.server(node).says('Available');
+    assert.deepEqual(await testenv.bootSteps(), [...steps, 'probe']);
+    await testenv.server(node).hasReason('Available');
     assert.deepEqual(node.powerLog, ['On', 'Off']);
-    const report = lab.inventories.get(server.metadata.name)?.spec.report;
+    const report = testenv.inventories.get(server.metadata.name)?.spec.report;
     assert.deepEqual(
       report?.networkInterfaces.map(({ macAddress }) => macAddress.toLowerCase()).toSorted(),
       node.machine.hardware.nics.map(({ macAddress }) => macAddress),

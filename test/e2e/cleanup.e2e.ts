@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { test } from 'node:test';
 import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
-import type { Lab } from '@metal/lab/lab.ts';
+import type { Testenv } from '@metal/lab/lab.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
-import { addRealMachine, openRealLab, patience } from './real-machines.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from './real-machines.ts';
 import { banners } from '@metal/project/demo/tenant-system.ts';
 
 const pattern = Buffer.from('what the tenant before kept here\n');
@@ -33,12 +33,12 @@ async function bytesThatAreNotZero(path: string): Promise<number> {
 }
 
 /** Claimed, running its image, its disks full, and given back. */
-async function isGivenBack(lab: Lab, node: Node): Promise<void> {
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  const claim = await lab.claim({ image: 'registry.test/tenant:1', on: node });
-  await node.serial.says(new RegExp(banners.network), patience());
-  await lab.server(node).says('ClaimServed');
+async function returnServer(testenv: Testenv, node: Node): Promise<void> {
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  const claim = await testenv.claim({ image: 'registry.test/tenant:1', on: node });
+  await node.serial.waitForLine(new RegExp(banners.network), timeoutSignal());
+  await testenv.server(node).hasReason('ClaimServed');
   for (const path of diskFilesOf(node)) await writePattern(path);
   await claim.delete();
   await claim.isGone();
@@ -46,8 +46,8 @@ async function isGivenBack(lab: Lab, node: Node): Promise<void> {
 
 type DiskErasure = NonNullable<ErasureReport['spec']['disks']>[number];
 
-async function reportsOf(lab: Lab): Promise<ErasureReport[]> {
-  const { items } = await lab.client.list(ErasureReport);
+async function reportsOf(testenv: Testenv): Promise<ErasureReport[]> {
+  const { items } = await testenv.client.list(ErasureReport);
   return items.toSorted((one, other) => one.spec.attempt - other.spec.attempt);
 }
 
@@ -58,43 +58,43 @@ function speedOf({ name, method, sizeBytes, startedTime = '', finishedTime = '' 
 }
 
 test('disks that are given back are erased to the last byte before anybody else has them, and there is a record', async (t) => {
-  await using lab = await openRealLab({ flags: ['--cleanup-disks=Clear'] });
-  const node = await addRealMachine(lab, { disks: [{}, { kind: 'nvme', bytes: 96 * 2 ** 20 }] });
-  await isGivenBack(lab, node);
-  await lab.server(node).says('Available');
+  await using testenv = await startRealTestenv({ flags: ['--cleanup-disks=Clear'] });
+  const node = await addRealMachine(testenv, { disks: [{}, { kind: 'nvme', bytes: 96 * 2 ** 20 }] });
+  await returnServer(testenv, node);
+  await testenv.server(node).hasReason('Available');
   assert.equal(node.power, 'Off');
   for (const path of diskFilesOf(node)) assert.equal(await bytesThatAreNotZero(path), 0, path);
 
-  const [report, ...more] = await reportsOf(lab);
+  const [report, ...more] = await reportsOf(testenv);
   assert.deepEqual(more, []);
   assert.deepEqual(
     [report?.spec.state, report?.spec.mode, report?.spec.attempt, report?.spec.formerClaim?.name],
     ['Succeeded', 'Clear', 1, 'claim-1'],
   );
   const { disks } = node.machine.hardware;
-  const told = report?.spec.disks?.map(
+  const reported = report?.spec.disks?.map(
     ({ serial, sizeBytes, result, verified }) => `${serial} ${sizeBytes} ${result} ${verified}`,
   );
   const wanted = disks.map(({ serialNumber, bytes }) => `${serialNumber} ${bytes} Erased true`);
-  assert.deepEqual(told?.toSorted(), wanted.toSorted());
+  assert.deepEqual(reported?.toSorted(), wanted.toSorted());
   for (const disk of report?.spec.disks ?? []) t.diagnostic(speedOf(disk));
 });
 
 test('a disk that cannot be erased keeps its server out of the pool, off, and what it held never runs again', async () => {
-  await using lab = await openRealLab({ flags: ['--cleanup-disks=Clear', '--cleanup-attempts=1'] });
-  const node = await addRealMachine(lab, { disks: [{ badSector: 100_000 }] });
-  await isGivenBack(lab, node);
-  const said = node.serial.last().length;
-  const server = await lab.server(node).says('CleanupFailed');
+  await using testenv = await startRealTestenv({ flags: ['--cleanup-disks=Clear', '--cleanup-attempts=1'] });
+  const node = await addRealMachine(testenv, { disks: [{ badSector: 100_000 }] });
+  await returnServer(testenv, node);
+  const logLength = node.serial.last().length;
+  const server = await testenv.server(node).hasReason('CleanupFailed');
   assert.equal(server.status?.state, 'Error');
   assert.match(server.status.failure?.message ?? '', /attempt 1 of 1 to clean it up/);
-  await lab.machine(node).until('is off', () => node.power === 'Off');
-  const [report] = await reportsOf(lab);
+  await testenv.machine(node).until('is off', () => node.power === 'Off');
+  const [report] = await reportsOf(testenv);
   assert.equal(report?.spec.state, 'Failed');
   assert.equal(report.spec.disks?.[0]?.result, 'Failed');
 
-  const next = await lab.claim({ image: 'registry.test/tenant:1' });
-  await next.says('NoServerMatches');
-  const later = node.serial.last().slice(said).join('\n');
+  const next = await testenv.claim({ image: 'registry.test/tenant:1' });
+  await next.hasReason('NoServerMatches');
+  const later = node.serial.last().slice(logLength).join('\n');
   assert.doesNotMatch(later, new RegExp(`${banners.network}|${banners.disk}`));
 });

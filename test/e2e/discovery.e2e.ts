@@ -2,23 +2,23 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { addRealMachine, discoveryImage, openRealLab } from './real-machines.ts';
+import { addRealMachine, discoveryImage, startRealTestenv } from './real-machines.ts';
 
 test('an empty machine is found, starts the discovery image over its network card, reports itself over TLS, and is free and off', async (t) => {
-  await using lab = await openRealLab({ secure: true });
-  const node = await addRealMachine(lab, { disks: [{ kind: 'virtio' }, { kind: 'nvme', bytes: 128 * 2 ** 20 }] });
-  await lab.plugIn(node);
-  await lab.machine(node).until('is on', () => node.power === 'On');
+  await using testenv = await startRealTestenv({ secure: true });
+  const node = await addRealMachine(testenv, { disks: [{ kind: 'virtio' }, { kind: 'nvme', bytes: 128 * 2 ** 20 }] });
+  await testenv.plugIn(node);
+  await testenv.machine(node).until('is on', () => node.power === 'On');
   const poweredOnAt = performance.now();
-  const server = await lab.server(node).until('reported', ({ status }) => status?.state === 'Available');
+  const server = await testenv.server(node).until('reported', ({ status }) => status?.state === 'Available');
   t.diagnostic(`report ${((performance.now() - poweredOnAt) / 1_000).toFixed(1)} s after the power-on`);
   for (const name of ['vmlinuz', 'initrd'])
     t.diagnostic(`${name}: ${((await stat(join(discoveryImage, name))).size / 1e6).toFixed(1)} MB`);
-  await lab.server(node).says('Available');
+  await testenv.server(node).hasReason('Available');
   assert.equal(node.power, 'Off');
   assert.deepEqual(node.powerLog, ['On', 'Off']);
 
-  const inventory = lab.inventories.get(server.metadata.name);
+  const inventory = testenv.inventories.get(server.metadata.name);
   const { uuid, serialNumber, disks, nics } = node.machine.hardware;
   assert.equal(inventory?.spec.systemUUID, uuid.toLowerCase());
   const { systemInfo, storage, networkInterfaces, memory, cpu } = inventory.spec.report;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { buildImage } from '@metal/discovery-image/build-image.ts';
-import type { LayerWish } from '@metal/lab/image-registry.ts';
-import { type Lab, openLab } from '@metal/lab/lab.ts';
-import type { Node, NodeWish } from '@metal/simulator/fleet.ts';
+import type { LayerSpec } from '@metal/lab/image-registry.ts';
+import { type Testenv, startTestenv } from '@metal/lab/lab.ts';
+import type { Node, NodeOptions } from '@metal/simulator/fleet.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
 import { flagsForGuests, guestImage, noNeighbours } from '@metal/project/demo/guests.ts';
 import { writeTenantImage } from '@metal/project/demo/tenant-system.ts';
@@ -14,9 +14,9 @@ import { writeTenantImage } from '@metal/project/demo/tenant-system.ts';
 /** Directory with `vmlinuz` and `initrd`, once a lab was opened. */
 export const discoveryImage = fileURLToPath(new URL('../../.image', import.meta.url));
 /** Firmware, kernel and probe on two busy cores without KVM. */
-const patienceMs = 240_000;
+const timeoutMs = 240_000;
 
-export interface RealLabOptions {
+export interface RealTestenvOptions {
   readonly flags?: readonly string[];
   /** Address under which machines reach this host; left out, the one that QEMU makes up. */
   readonly host?: string;
@@ -25,18 +25,18 @@ export interface RealLabOptions {
 }
 
 /** A lab in real time whose services are known by the address that guests have for this host. */
-export async function openRealLab({
+export async function startRealTestenv({
   flags = [],
   host = hostAddress,
   secure = false,
-}: RealLabOptions = {}): Promise<Lab> {
-  await buildImage({ out: discoveryImage, say: (line) => void process.stdout.write(`${line}\n`) });
+}: RealTestenvOptions = {}): Promise<Testenv> {
+  await buildImage({ out: discoveryImage, log: (line) => void process.stdout.write(`${line}\n`) });
   const directory = await mkdtemp(join(tmpdir(), 'metal-real-lab-'));
   const removed = () => rm(directory, { recursive: true, force: true });
   try {
-    const lab = await openLab({
+    const testenv = await startTestenv({
       speed: 1,
-      patienceMs,
+      timeoutMs,
       flags: [
         `--boot-images=${await imagesIn(directory)}`,
         '--probe-os-image=discovery',
@@ -46,9 +46,9 @@ export async function openRealLab({
         ...flags,
       ],
     });
-    const dispose = lab[Symbol.asyncDispose].bind(lab);
-    lab[Symbol.asyncDispose] = () => dispose().finally(removed);
-    return lab;
+    const dispose = testenv[Symbol.asyncDispose].bind(testenv);
+    testenv[Symbol.asyncDispose] = () => dispose().finally(removed);
+    return testenv;
   } catch (error) {
     await removed();
     throw error;
@@ -69,7 +69,7 @@ async function imagesIn(directory: string): Promise<string> {
 }
 
 /** What a tenant boots, as layers of an image; the lab has made what it is made of. */
-export async function tenantLayers(): Promise<LayerWish> {
+export async function tenantLayers(): Promise<LayerSpec> {
   const directory = await mkdtemp(join(tmpdir(), 'metal-tenant-'));
   try {
     await writeTenantImage(directory, discoveryImage);
@@ -93,14 +93,14 @@ async function certificateIn(directory: string, host: string): Promise<string> {
 
 /** A machine in QEMU in the lab's rack, whose story is told with the others. */
 export async function addRealMachine(
-  lab: Lab,
-  qemu: NodeWish['qemu'] = {},
-  more: Omit<NodeWish, 'qemu' | 'machine'> = {},
+  testenv: Testenv,
+  qemu: NodeOptions['qemu'] = {},
+  more: Omit<NodeOptions, 'qemu' | 'machine'> = {},
 ): Promise<Node> {
-  const node = await lab.fleet.add({ ...more, machine: 'qemu', qemu: { memoryMiB: 768, ...qemu } });
-  lab.timeline.follow(node);
+  const node = await testenv.fleet.add({ ...more, machine: 'qemu', qemu: { memoryMiB: 768, ...qemu } });
+  testenv.timeline.follow(node);
   return node;
 }
 
 /** For waits on a machine itself. */
-export const patience = (): AbortSignal => AbortSignal.timeout(patienceMs);
+export const timeoutSignal = (): AbortSignal => AbortSignal.timeout(timeoutMs);

@@ -12,7 +12,7 @@ import { parse, stringify } from 'yaml';
 import * as z from 'zod';
 
 const run = promisify(execFile);
-const say = (line: string) => void process.stderr.write(`${line}\n`);
+const log = (line: string) => void process.stderr.write(`${line}\n`);
 const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 const alert = z.object({
@@ -32,7 +32,7 @@ const { metadata, spec } = ruleFile.parse(parse(await readFile(file('deploy/prom
 const rules = spec.groups.flatMap((group) => group.rules);
 
 test('the alert rules fire when they are to, and only then', async () => {
-  const promtool = await findPromtool({ environment: process.env, say });
+  const promtool = await findPromtool({ environment: process.env, log });
   await using folder = await mkdtempDisposable(join(tmpdir(), 'metal-alerts-'));
   await writeFile(join(folder.path, 'rules.yaml'), stringify(spec));
   await copyFile(file('deploy/prometheus/alerts.test.yaml'), join(folder.path, 'alerts.test.yaml'));
@@ -41,7 +41,7 @@ test('the alert rules fire when they are to, and only then', async () => {
 });
 
 test('Prometheus understands every query of the dashboard', async () => {
-  const promtool = await findPromtool({ environment: process.env, say });
+  const promtool = await findPromtool({ environment: process.env, log });
   await using folder = await mkdtempDisposable(join(tmpdir(), 'metal-dashboard-'));
   const rules = (await dashboardQueries()).map(({ of, expression }, index) => ({
     record: `query:${index}`,
@@ -61,9 +61,9 @@ test('rule, group and alerts have the names of v0.7.0, and every alert has a cas
   const names = new Map(rules.map((rule) => [rule.alert, `${rule.for} ${rule.labels.severity}`]));
   for (const [name, terms] of Object.entries(alertsOfV070)) assert.equal(names.get(name), terms, name);
   const cases = await readFile(file('deploy/prometheus/alerts.test.yaml'), 'utf8');
-  const said = [...cases.matchAll(/alertname(?:=|: ?)"?(\w+)/g)].map((match) => match[1]);
+  const testedAlerts = [...cases.matchAll(/alertname(?:=|: ?)"?(\w+)/g)].map((match) => match[1]);
   assert.deepEqual(
-    [...names.keys()].filter((name) => !said.includes(name)),
+    [...names.keys()].filter((name) => !testedAlerts.includes(name)),
     [],
   );
 });

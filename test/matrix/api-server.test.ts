@@ -4,72 +4,74 @@ import { freePort } from '@metal/controlplane/free-port.ts';
 import { seconds } from '@metal/kube/decide.ts';
 import { startCluster } from '@metal/lab/cluster.ts';
 import { startOnFreePorts } from '@metal/lab/free-ports.ts';
-import { openLab } from '@metal/lab/lab.ts';
+import { startTestenv } from '@metal/lab/lab.ts';
 
 test('an API server that goes away in the middle of a bring-up and of a claim is waited for', async () => {
   await using cluster = await startCluster();
-  await using lab = await openLab({ cluster, speed: 2 });
-  const nodes = await lab.rack({ generic: 3 });
+  await using testenv = await startTestenv({ cluster, speed: 2 });
+  const nodes = await testenv.addNodes({ generic: 3 });
   const [first] = nodes;
   assert.ok(first);
-  await lab.plugIn(...nodes);
-  await lab.machine(first).until('runs its probe', () => first.power === 'On');
+  await testenv.plugIn(...nodes);
+  await testenv.machine(first).until('runs its probe', () => first.power === 'On');
   await cluster.stopApiServer();
   await cluster.startApiServer();
   for (const node of nodes) {
-    await lab.server(node).says('Available');
+    await testenv.server(node).hasReason('Available');
     assert.equal(node.power, 'Off');
-    assert.equal(lab.server(node).now?.status?.networkInterfaces?.length, 2);
+    assert.equal(testenv.server(node).now?.status?.networkInterfaces?.length, 2);
   }
 
-  const claim = await lab.claim({ image: 'registry.test/os:1', on: first });
-  await lab.machine(first).until('powers on for the claim', () => first.power !== 'Off');
+  const claim = await testenv.claim({ image: 'registry.test/os:1', on: first });
+  await testenv.machine(first).until('powers on for the claim', () => first.power !== 'Off');
   await cluster.stopApiServer();
   await cluster.startApiServer();
-  await lab.server(first).says('ClaimServed');
+  await testenv.server(first).hasReason('ClaimServed');
   await claim.delete();
   await claim.isGone();
-  await lab.server(first).says('Available');
+  await testenv.server(first).hasReason('Available');
   assert.equal(first.power, 'Off');
 });
 
 test('an API server that is away for thirty seconds in the middle of a bring-up: the operator says so, and the fleet completes', async () => {
   await using cluster = await startCluster();
   // These are real seconds: the operator is a process of its own.
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     cluster,
     operator: 'none',
     speed: 1,
     fleet: { powerOnMs: 500, powerOffMs: 500, bootMs: 500 },
   });
-  const nodes = await lab.rack({ generic: 4, dell: 2, hpe: 2, lenovo: 1, supermicro: 1 });
+  const nodes = await testenv.addNodes({ generic: 4, dell: 2, hpe: 2, lenovo: 1, supermicro: 1 });
   const health = await freePort();
-  const operator = await lab.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`]);
+  const operator = await testenv.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`]);
   let hasEnded = false;
   void operator.ended.then(() => (hasEnded = true));
-  const ask = async (path: string) => {
-    const answer = await fetch(`http://127.0.0.1:${health}/${path}`);
-    return { status: answer.status, text: await answer.text() };
+  const fetchHealth = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${health}/${path}`);
+    return { status: response.status, text: await response.text() };
   };
-  assert.deepEqual(await ask('readyz'), { status: 200, text: 'ok' });
+  assert.deepEqual(await fetchHealth('readyz'), { status: 200, text: 'ok' });
 
-  await lab.plugIn(...nodes);
-  const busy = () => nodes.filter(({ powerLog }) => powerLog.length > 0).length;
-  await Promise.any(nodes.map((node) => lab.machine(node).until('is one of three that run', () => busy() >= 3)));
+  await testenv.plugIn(...nodes);
+  const countPoweredOn = () => nodes.filter(({ powerLog }) => powerLog.length > 0).length;
+  await Promise.any(
+    nodes.map((node) => testenv.machine(node).until('is one of three that run', () => countPoweredOn() >= 3)),
+  );
   await cluster.stopApiServer();
-  const away = await ask('readyz');
-  assert.equal(away.status, 503);
+  const unready = await fetchHealth('readyz');
+  assert.equal(unready.status, 503);
   assert.match(
-    away.text,
+    unready.text,
     /^the Kubernetes API server does not answer: .*; what was begun goes on as soon as it is back$/s,
   );
-  assert.deepEqual(await ask('healthz'), { status: 200, text: 'ok' }, 'a restart would not help');
-  await lab.clock.sleep(seconds(30));
+  assert.deepEqual(await fetchHealth('healthz'), { status: 200, text: 'ok' }, 'a restart would not help');
+  await testenv.clock.sleep(seconds(30));
   assert.equal(hasEnded, false, 'it waits');
 
   await cluster.startApiServer();
-  for (const node of nodes) await lab.server(node).says('Available');
-  assert.equal((await ask('readyz')).status, 200);
+  for (const node of nodes) await testenv.server(node).hasReason('Available');
+  assert.equal((await fetchHealth('readyz')).status, 200);
   assert.equal(hasEnded, false, 'it never ended');
   for (const { name, powerLog, boots } of nodes) {
     assert.deepEqual(powerLog, ['On', 'Off'], `${name} was started once`);
@@ -83,31 +85,31 @@ test('an API server that is away for thirty seconds in the middle of a bring-up:
 
 test('an operator that begins while the API server is away says so to whoever asks, and does not count as dead', async () => {
   await using cluster = await startCluster();
-  await using lab = await openLab({ cluster, operator: 'none', speed: 1 });
+  await using testenv = await startTestenv({ cluster, operator: 'none', speed: 1 });
   const health = await freePort();
-  const ask = async (path: string) => {
-    const answer = await fetch(`http://127.0.0.1:${health}/${path}`);
-    return { status: answer.status, text: await answer.text() };
+  const fetchHealth = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${health}/${path}`);
+    return { status: response.status, text: await response.text() };
   };
   await cluster.stopApiServer();
-  const begins = Promise.withResolvers<void>();
-  const running = lab.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`], (line) => {
-    if (line.includes('"msg":"starting"')) begins.resolve();
+  const starting = Promise.withResolvers<void>();
+  const running = testenv.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`], (line) => {
+    if (line.includes('"msg":"starting"')) starting.resolve();
   });
-  await begins.promise;
-  assert.deepEqual(await ask('healthz'), { status: 200, text: 'ok' }, 'a restart would not help');
-  const { status, text } = await ask('readyz');
+  await starting.promise;
+  assert.deepEqual(await fetchHealth('healthz'), { status: 200, text: 'ok' }, 'a restart would not help');
+  const { status, text } = await fetchHealth('readyz');
   assert.equal(status, 503);
   assert.match(text, /^it is starting: it does not know all endpoints, .*, servers, .* yet/);
 
   await cluster.startApiServer();
   await running;
-  assert.deepEqual(await ask('readyz'), { status: 200, text: 'ok' });
+  assert.deepEqual(await fetchHealth('readyz'), { status: 200, text: 'ok' });
 });
 
 test('a candidate for leadership waits for an API server that is away, and leads when it is its turn', async () => {
   await using cluster = await startCluster();
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     cluster,
     operator: 'none',
     speed: 1,
@@ -120,20 +122,20 @@ test('a candidate for leadership waits for an API server that is away, and leads
     ],
     fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
   });
-  const leader = await lab.startOperatorProcess();
-  const { process: candidate } = await startOnFreePorts(lab);
+  const leader = await testenv.startOperatorProcess();
+  const { process: candidate } = await startOnFreePorts(testenv);
   let hasEnded = false;
   void candidate.ended.then(() => (hasEnded = true));
   await cluster.stopApiServer();
-  await lab.clock.sleep(seconds(2));
+  await testenv.clock.sleep(seconds(2));
   await cluster.startApiServer();
   assert.equal(hasEnded, false, 'it has nothing to lose');
 
   assert.equal(await leader.stop(), 0, 'the leader kept its lease meanwhile, and gives it back');
-  await using _registry = await lab.startOperatorProcess();
-  const [node] = await lab.rack({ generic: 1 });
+  await using _registry = await testenv.startOperatorProcess();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
   assert.ok(candidate.log.some((line) => line.includes('"controller":"server"')));
 });

@@ -7,9 +7,9 @@ import { Progress } from '../bench/progress.ts';
 import { runScenarios } from '../bench/run-scenarios.ts';
 
 /** Four times what they take on two cores of their own: a host may give half of them to others. */
-const patience = { timeout: 480_000 };
+const testOptions = { timeout: 480_000 };
 const program = fileURLToPath(new URL('../bench/bench.ts', import.meta.url));
-const { command, dialect } = operatorChoiceOf({});
+const { command, flagSet } = operatorChoiceOf({});
 /** Long enough for a machine with other work to do: a replica that cannot renew its lease in time ends. */
 const leases = '--leader-election-lease-duration=30s --leader-election-renew-deadline=25s';
 const quick = {
@@ -17,12 +17,12 @@ const quick = {
   seed: 'bench',
   speed: { latencyMs: 1, powerMs: 50, bootMs: 100, eraseMs: 50 },
   steadySeconds: 1,
-  operator: { command: `${command} ${leases}`, dialect },
+  operator: { command: `${command} ${leases}`, flagSet },
   progress: new Progress({ isTTY: false, write: () => true }),
 };
 
-test('three servers go once round, and what that costs is counted', patience, async () => {
-  const names = ['bring-up', 'claim-storm', 'restart', 'release-storm', 'steady', 'weather'] as const;
+test('three servers go once round, and what that costs is counted', testOptions, async () => {
+  const names = ['bring-up', 'claim-storm', 'restart', 'release-storm', 'steady', 'degraded-fleet'] as const;
   const measurements = await runScenarios({ ...quick, names });
   assert.deepEqual(
     measurements.map(({ scenario, servers }) => `${scenario} of ${servers}`),
@@ -33,7 +33,7 @@ test('three servers go once round, and what that costs is counted', patience, as
       'restart of 3',
       'release-storm of 3',
       'steady of 3',
-      'weather of 2',
+      'degraded-fleet of 2',
     ],
   );
   const of = (name: string) => measurements.find(({ scenario }) => scenario === name);
@@ -53,14 +53,14 @@ test('three servers go once round, and what that costs is counted', patience, as
   assert.ok(floorTimesOneServer > 0 && floorTimesOneServer < timesOneServer);
   assert.equal(of('restart')?.figures.powerActions, 0);
   assert.ok((of('restart')?.figures.warmSeconds ?? 0) > 0);
-  assert.ok(of('weather')?.figures.slowerPercent !== undefined);
+  assert.ok(of('degraded-fleet')?.figures.slowerPercent !== undefined);
   assert.ok(of('steady')?.figures.redfishPerServerMinute !== undefined);
   for (const name of ['bring-up', 'claim-storm', 'restart', 'release-storm', 'steady'])
     assert.equal(of(name)?.figures.logErrors, 0, name);
   assert.equal(of('release-storm')?.figures.beyondClaimsPercent, undefined, 'after a restart it is another process');
 });
 
-test('of replicas that share a fleet one sees who asks each BMC, also when one is killed', patience, async () => {
+test('of replicas that share a fleet one sees who asks each BMC, also when one is killed', testOptions, async () => {
   const [measured] = await runScenarios({ ...quick, servers: 30, names: ['shards'] });
   const { takeoverSeconds = 0, unknownAskerPercent = 100, bmcsSharedAtOnce, logErrors } = measured?.figures ?? {};
   assert.ok(takeoverSeconds > 5, `after ${takeoverSeconds} s: not before the lease of the killed replica is over`);

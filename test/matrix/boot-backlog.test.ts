@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { startBoot } from '@metal/boot/boot.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
-import { namespace, openServiceRoom } from '../stories/service-room.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
+import { namespace, openServiceFixture } from '../stories/service-room.ts';
 
 const old = 150;
 /** Prepared at the same time: `atOnce` in services/boot/src/preparation.ts. */
@@ -16,13 +16,13 @@ const before = 64;
 
 /** Has every image, and answers nobody until it is told to. */
 async function openImageServer() {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const waiting: ServerResponse[] = [];
   let isOpen = false;
   let check = () => {};
   const server = createServer(({ url = '' }, response) => {
     const [, image = '', file] = url.split('/');
-    if (file === 'vmlinuz') asked.push(image);
+    if (file === 'vmlinuz') requested.push(image);
     if (isOpen) response.end();
     else waiting.push(response);
     check();
@@ -32,15 +32,15 @@ async function openImageServer() {
   const { port } = server.address() as AddressInfo; // it listens on a port
   return {
     /** Images in the order in which they were first looked at. */
-    asked,
+    requested,
     origin: `http://127.0.0.1:${port}`,
     urlOf: (image: string) => `http://127.0.0.1:${port}/${image}/`,
-    untilAsked: (count: number) =>
+    untilRequested: (count: number) =>
       new Promise<void>((resolve) => {
-        check = () => asked.length >= count && resolve();
+        check = () => requested.length >= count && resolve();
         check();
       }),
-    answer: () => {
+    response: () => {
       isOpen = true;
       for (const response of waiting) response.end();
     },
@@ -52,21 +52,21 @@ async function openImageServer() {
 }
 
 test('a new boot does not wait until a boot service that starts has looked at all that there are', async () => {
-  await using room = await openServiceRoom();
+  await using fixture = await openServiceFixture();
   await using images = await openImageServer();
   const boots = (name: string) =>
-    room.client.create(ServerBootConfiguration, {
+    fixture.client.create(ServerBootConfiguration, {
       metadata: { name, namespace },
       spec: { serverRef: { name: 'node' }, image: images.urlOf(name) },
     });
   await Promise.all(Array.from({ length: old }, (_, index) => boots(`old-${index}`)));
   const imageSources = { allowedOrigins: [images.origin], isRefusedAddress: () => false };
-  await using _service = await startBoot(room.bootOptions({ clock: handClock(), imageSources }));
-  await images.untilAsked(atOnce);
+  await using _service = await startBoot(fixture.bootOptions({ clock: fakeClock(), imageSources }));
+  await images.untilRequested(atOnce);
   await boots('new');
-  images.answer();
-  await images.untilAsked(old + 1);
-  const place = images.asked.indexOf('new');
+  images.response();
+  await images.untilRequested(old + 1);
+  const place = images.requested.indexOf('new');
   assert.ok(place < before + atOnce, `${place} were looked at before it`);
-  await room.until(room.bootConfigurations, `${namespace}/new`, ({ status }) => status?.state === 'Ready');
+  await fixture.until(fixture.bootConfigurations, `${namespace}/new`, ({ status }) => status?.state === 'Ready');
 });

@@ -4,32 +4,32 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startBoot } from '@metal/boot/boot.ts';
 import { findButane } from '@metal/project/butane.ts';
-import { directoryWith, namespace, openServiceRoom } from '../stories/service-room.ts';
+import { directoryWith, namespace, openServiceFixture } from '../stories/service-room.ts';
 
 const butane =
   'variant: fcos\nversion: 1.3.0\nstorage: {files: [{path: /etc/motd, mode: 0644, contents: {inline: hello}}]}\n';
 
 test('the boot service serves Butane as Ignition, and names the place of what is not understood', async () => {
-  await using room = await openServiceRoom();
+  await using fixture = await openServiceFixture();
   await using files = await directoryWith({
     vmlinuz: 'k',
     initrd: 'i',
     images: 'os: {kernel: vmlinuz, initrd: initrd}',
   });
-  const program = await findButane({ environment: process.env, say: () => undefined });
+  const program = await findButane({ environment: process.env, log: () => undefined });
   const options = { imagesFile: join(files.path, 'images'), fileRoots: [tmpdir()], butane: program };
-  await using boot = await startBoot(room.bootOptions(options));
+  await using boot = await startBoot(fixture.bootOptions(options));
   const becomes = (name: string, state: string) =>
-    room.until(room.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === state);
+    fixture.until(fixture.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === state);
 
-  const { token } = await room.booting('translated', { image: 'os', ignition: butane });
+  const { token } = await fixture.booting('translated', { image: 'os', ignition: butane });
   await becomes('translated', 'Ready');
   const served = (await (await fetch(`${boot.url}/boot/${token}/ignition`)).json()) as {
     ignition: { version: string };
   }; // Ignition JSON
   assert.equal(served.ignition.version, '3.2.0');
 
-  await room.booting('odd', { image: 'os', ignition: `${butane}swap: hunter2\n` });
+  await fixture.booting('odd', { image: 'os', ignition: `${butane}swap: hunter2\n` });
   const { status } = await becomes('odd', 'Error');
   const { reason, message } = status?.conditions?.find(({ type }) => type === 'IgnitionValidation') ?? {};
   assert.equal(reason, 'ValidationFailed');

@@ -10,16 +10,16 @@ import type { Cache } from '@metal/kube/cache.ts';
 import { ownedBy } from '@metal/kube/kind.ts';
 import { eventAbout } from '@metal/lab/event-about.ts';
 import { type ImageRegistry, startImageRegistry } from '@metal/lab/image-registry.ts';
-import { namespace, openServiceRoom, type ServiceRoom } from '../stories/service-room.ts';
+import { namespace, openServiceFixture, type ServiceFixture } from '../stories/service-room.ts';
 
 const type = (name: string): string => `application/vnd.ironcore.image.${name}`;
 
-let room: ServiceRoom;
+let fixture: ServiceFixture;
 let registry: ImageRegistry;
 let boot: RunningBoot;
 
 before(async () => {
-  [room, registry] = await Promise.all([openServiceRoom(), startImageRegistry()]);
+  [fixture, registry] = await Promise.all([openServiceFixture(), startImageRegistry()]);
   await registry.push('org/os', '1', [
     [type('kernel'), Buffer.from('a kernel')],
     [type('initramfs'), Buffer.from('an initrd')],
@@ -35,12 +35,12 @@ before(async () => {
 after(async () => {
   await boot[Symbol.asyncDispose]();
   await registry[Symbol.asyncDispose]();
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 function optionsFor(more: Partial<BootOptions> = {}): BootOptions {
   const registries = { allowed: [registry.host], insecure: [registry.host], architecture: 'amd64', cacheBytes: 1e8 };
-  return room.bootOptions({ registries, ...more });
+  return fixture.bootOptions({ registries, ...more });
 }
 
 const networkInterfaces = [
@@ -51,10 +51,10 @@ const networkInterfaces = [
 /** A server whose interfaces are known, and a boot of it. */
 async function booting(name: string, repository: string): Promise<string> {
   const systemUUID = randomUUID().toUpperCase();
-  await room.client.create(Server, { metadata: { name }, spec: { systemUUID } });
-  await room.client.mergePatch(Server, { name }, { status: { networkInterfaces } }, { subresource: 'status' });
-  await room.until(room.servers, name, ({ status }) => status?.networkInterfaces !== undefined);
-  await room.bootsAgain(name, systemUUID, name, {
+  await fixture.client.create(Server, { metadata: { name }, spec: { systemUUID } });
+  await fixture.client.mergePatch(Server, { name }, { status: { networkInterfaces } }, { subresource: 'status' });
+  await fixture.until(fixture.servers, name, ({ status }) => status?.networkInterfaces !== undefined);
+  await fixture.bootAgain(name, systemUUID, name, {
     image: `${registry.host}/${repository}`,
     ignition: '{}',
     format: '',
@@ -67,13 +67,20 @@ const becomes = <T extends IPXEBootConfig | HTTPBootConfig | ServerBootConfigura
   cache: Cache<T>,
   name: string,
   state: string,
-): Promise<T> => room.until(cache, `${namespace}/${name}`, ({ status }) => status?.state === state);
+): Promise<T> => fixture.until(cache, `${namespace}/${name}`, ({ status }) => status?.state === state);
 
 test('a boot by iPXE is published with addresses that need no token, in two writes', async () => {
-  using writes = room.writesTo(room.ipxeBootConfigs, { ...IPXEBootConfig, metadata: { name: 'by-ipxe', namespace } });
+  using writes = fixture.writesTo(fixture.ipxeBootConfigs, {
+    ...IPXEBootConfig,
+    metadata: { name: 'by-ipxe', namespace },
+  });
   const systemUUID = await booting('by-ipxe', 'org/os:1');
-  const { metadata, spec = { kernelURL: '', initrdURL: '' } } = await becomes(room.ipxeBootConfigs, 'by-ipxe', 'Ready');
-  const owner = await becomes(room.bootConfigurations, 'by-ipxe', 'Ready');
+  const { metadata, spec = { kernelURL: '', initrdURL: '' } } = await becomes(
+    fixture.ipxeBootConfigs,
+    'by-ipxe',
+    'Ready',
+  );
+  const owner = await becomes(fixture.bootConfigurations, 'by-ipxe', 'Ready');
   assert.deepEqual(metadata.ownerReferences, [ownedBy(owner)]);
   const { kernelURL, initrdURL, squashfsURL, ...rest } = spec;
   assert.deepEqual(rest, {
@@ -90,13 +97,13 @@ test('a boot by iPXE is published with addresses that need no token, in two writ
     'an initrd',
     'a root',
   ]);
-  assert.equal(await room.client.find(HTTPBootConfig, metadata), undefined);
+  assert.equal(await fixture.client.find(HTTPBootConfig, metadata), undefined);
   assert.equal(writes.count, 2);
 });
 
 test('a boot by HTTP is published with the addresses of all interfaces', async () => {
   const systemUUID = await booting('by-http', 'org/uki:1');
-  const { spec, metadata } = await becomes(room.httpBootConfigs, 'by-http', 'Ready');
+  const { spec, metadata } = await becomes(fixture.httpBootConfigs, 'by-http', 'Ready');
   const { ukiURL, ...rest } = spec ?? {};
   assert.deepEqual(rest, {
     systemUUID,
@@ -105,45 +112,45 @@ test('a boot by HTTP is published with the addresses of all interfaces', async (
   });
   assert.match(ukiURL ?? '', /\/httpboot\/127\.0\.0\.1:\d+\/org\/uki\/sha256-[0-9a-f]{64}\.efi$/);
   assert.equal(await reads(ukiURL), 'a program');
-  assert.equal(await room.client.find(IPXEBootConfig, metadata), undefined);
+  assert.equal(await fixture.client.find(IPXEBootConfig, metadata), undefined);
 });
 
 test('what is published follows the boot: to Error with the same words, to another way of booting, and back', async () => {
   await booting('follows', 'org/os:1');
-  await becomes(room.ipxeBootConfigs, 'follows', 'Ready');
+  await becomes(fixture.ipxeBootConfigs, 'follows', 'Ready');
   const wants = (repository: string): Promise<unknown> =>
-    room.client.mergePatch(
+    fixture.client.mergePatch(
       ServerBootConfiguration,
       { name: 'follows', namespace },
       { spec: { image: `${registry.host}/${repository}` } },
     );
   await wants('org/plain:1');
-  const plain = await room.until(room.ipxeBootConfigs, `${namespace}/follows`, ({ spec }) => !spec?.squashfsURL);
+  const plain = await fixture.until(fixture.ipxeBootConfigs, `${namespace}/follows`, ({ spec }) => !spec?.squashfsURL);
   assert.match(plain.spec?.kernelURL ?? '', /org%2Fplain/);
   await wants('org/none:1');
-  const { status } = await becomes(room.ipxeBootConfigs, 'follows', 'Error');
-  const said = (await becomes(room.bootConfigurations, 'follows', 'Error')).status?.conditions?.[0];
-  assert.match(said?.message ?? '', /^ImageMissing: /);
+  const { status } = await becomes(fixture.ipxeBootConfigs, 'follows', 'Error');
+  const errorCondition = (await becomes(fixture.bootConfigurations, 'follows', 'Error')).status?.conditions?.[0];
+  assert.match(errorCondition?.message ?? '', /^ImageMissing: /);
   assert.deepEqual(
-    status?.conditions?.map(({ type: what, reason, message }) => [what, reason, message]),
-    [['ImageValidation', said?.reason, said?.message]],
+    status?.conditions?.map(({ type: conditionType, reason, message }) => [conditionType, reason, message]),
+    [['ImageValidation', errorCondition?.reason, errorCondition?.message]],
   );
   await wants('org/uki:1');
-  await becomes(room.httpBootConfigs, 'follows', 'Ready');
-  assert.equal(await room.client.find(IPXEBootConfig, { name: 'follows', namespace }), undefined);
+  await becomes(fixture.httpBootConfigs, 'follows', 'Ready');
+  assert.equal(await fixture.client.find(IPXEBootConfig, { name: 'follows', namespace }), undefined);
   await wants('org/os:1');
-  await becomes(room.ipxeBootConfigs, 'follows', 'Ready');
+  await becomes(fixture.ipxeBootConfigs, 'follows', 'Ready');
 });
 
 test('an object of somebody else is left as it is, which is told, and the boot goes on', async () => {
   const metadata = { name: 'taken', namespace };
   const spec = { kernelURL: 'http://192.0.2.1/k', initrdURL: 'http://192.0.2.1/i' };
-  const theirs = await room.client.create(IPXEBootConfig, { metadata, spec });
+  const foreignConfig = await fixture.client.create(IPXEBootConfig, { metadata, spec });
   await booting('taken', 'org/os:1');
-  const ready = await becomes(room.bootConfigurations, 'taken', 'Ready');
-  const { reason, note } = await eventAbout(room.client, ready);
+  const ready = await becomes(fixture.bootConfigurations, 'taken', 'Ready');
+  const { reason, note } = await eventAbout(fixture.client, ready);
   assert.equal(reason, 'BootConfigTaken');
   assert.match(note ?? '', /^IPXEBootConfig "taken" belongs to somebody else and is left alone; delete it/);
-  const { resourceVersion } = (await room.client.get(IPXEBootConfig, metadata)).metadata;
-  assert.equal(resourceVersion, theirs.metadata.resourceVersion);
+  const { resourceVersion } = (await fixture.client.get(IPXEBootConfig, metadata)).metadata;
+  assert.equal(resourceVersion, foreignConfig.metadata.resourceVersion);
 });

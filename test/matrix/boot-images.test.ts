@@ -17,8 +17,8 @@ import {
   type BootingServer,
   directoryWith,
   namespace,
-  openServiceRoom,
-  type ServiceRoom,
+  openServiceFixture,
+  type ServiceFixture,
 } from '../stories/service-room.ts';
 
 const type = (name: string): string => `application/vnd.ironcore.image.${name}`;
@@ -31,7 +31,7 @@ const bytesOf = {
 };
 const { kernel, initrd, squashfs, uki } = bytesOf;
 
-let room: ServiceRoom;
+let fixture: ServiceFixture;
 let registry: ImageRegistry;
 let guarded: ImageRegistry;
 /** Goes away in one of the tests. */
@@ -41,8 +41,8 @@ let boot: RunningBoot;
 const unreachable = `127.0.0.1:${await freePort()}`;
 
 before(async () => {
-  [room, registry, passing, guarded] = await Promise.all([
-    openServiceRoom(),
+  [fixture, registry, passing, guarded] = await Promise.all([
+    openServiceFixture(),
     startImageRegistry(),
     startImageRegistry(),
     startImageRegistry({ credentials: { username: 'reader', password: 'secret' } }),
@@ -59,7 +59,7 @@ after(async () => {
   await guarded[Symbol.asyncDispose]();
   await passing[Symbol.asyncDispose]();
   await registry[Symbol.asyncDispose]();
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 type Registries = NonNullable<BootOptions['registries']>;
@@ -67,24 +67,24 @@ type Registries = NonNullable<BootOptions['registries']>;
 function optionsFor(registries: Partial<Registries> = {}, more: Partial<BootOptions> = {}): BootOptions {
   const known = [registry.host, passing.host, guarded.host, unreachable];
   const usual = { allowed: known, insecure: known, architecture: 'amd64', cacheBytes: 100_000_000 };
-  return room.bootOptions({ registries: { ...usual, ...registries }, ...more });
+  return fixture.bootOptions({ registries: { ...usual, ...registries }, ...more });
 }
 
 const becomes = (name: string, state: string): Promise<ServerBootConfiguration> =>
-  room.until(room.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === state);
-const complaintOf = ({ status }: ServerBootConfiguration): string =>
+  fixture.until(fixture.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === state);
+const errorOf = ({ status }: ServerBootConfiguration): string =>
   status?.conditions?.find(({ type: each }) => each === 'ImageValidation')?.message ?? '';
 
 async function prepared(name: string, image: string): Promise<BootingServer> {
-  const server = await room.booting(name, { image });
+  const server = await fixture.booting(name, { image });
   await becomes(name, 'Ready');
   return server;
 }
 
 async function bodyOf(url: string): Promise<Buffer> {
-  const answer = await fetch(url);
-  assert.equal(answer.status, 200, url);
-  return Buffer.from(await answer.arrayBuffer());
+  const response = await fetch(url);
+  assert.equal(response.status, 200, url);
+  return Buffer.from(await response.arrayBuffer());
 }
 
 const pushFull = (repository: string, tag = '1'): Promise<string> =>
@@ -121,11 +121,11 @@ test('a machine boots kernel, initrd and squashfs of an OCI image for its archit
 test('a server that says it is of another architecture gets the image for that', async () => {
   const [amd, arm] = [await pushFull('org/both', 'amd'), await registry.push('org/both', 'arm', [[type('uki'), uki]])];
   await registry.pushIndex('org/both', '1', { amd64: amd, arm64: arm });
-  await room.client.create(Server, { metadata: { name: 'arm' }, spec: { systemUUID: randomUUID() } });
+  await fixture.client.create(Server, { metadata: { name: 'arm' }, spec: { systemUUID: randomUUID() } });
   const status = { processors: [{ id: '1', type: 'CPU', architecture: 'ARM' }] };
-  await room.client.mergePatch(Server, { name: 'arm' }, { status }, { subresource: 'status' });
-  await room.until(room.servers, 'arm', (server) => server.status?.processors !== undefined);
-  await room.bootsAgain('arm', '', 'arm', { image: `${registry.host}/org/both:1` });
+  await fixture.client.mergePatch(Server, { name: 'arm' }, { status }, { subresource: 'status' });
+  await fixture.until(fixture.servers, 'arm', (server) => server.status?.processors !== undefined);
+  await fixture.bootAgain('arm', '', 'arm', { image: `${registry.host}/org/both:1` });
   assert.deepEqual((await becomes('arm', 'Ready')).status?.boot?.digest, arm);
 });
 
@@ -159,7 +159,7 @@ test('what was prepared boots after a restart, when the tag has moved and the re
   const registries = { cacheDirectory: cache.path };
   const layers = [kernel, initrd].map((bytes, index) => [type(['kernel', 'initramfs'][index] ?? ''), bytes] as const);
   const digest = await passing.push('org/os', 'latest', layers);
-  const server = await room.booting('restarted', { image: `${passing.host}/org/os` });
+  const server = await fixture.booting('restarted', { image: `${passing.host}/org/os` });
   assert.equal((await becomes('restarted', 'Ready')).status?.boot?.digest, digest);
   {
     await using first = await startBoot(optionsFor(registries));
@@ -175,16 +175,16 @@ test('what was prepared boots after a restart, when the tag has moved and the re
 test('credentials are taken from the file that docker login writes, and the lack of them is told', async () => {
   await guarded.push('org/secret', '1', [[type('uki'), uki]]);
   const image = `${guarded.host}/org/secret:1`;
-  await room.booting('guarded', { image });
+  await fixture.booting('guarded', { image });
   assert.match(
-    complaintOf(await becomes('guarded', 'Error')),
+    errorOf(await becomes('guarded', 'Error')),
     /^RegistryDenied: .*answers 401 .*there are none for it in --registry-cred/,
   );
   {
     await using _wrong = await startBoot(optionsFor({ credentialsFile: join(files.path, 'wrong.json') }));
-    const doubted = ({ status }: ServerBootConfiguration) =>
+    const hasRejectedCredentials = ({ status }: ServerBootConfiguration) =>
       status?.conditions?.some(({ message }) => message?.includes('do not suffice')) ?? false;
-    await room.until(room.bootConfigurations, `${namespace}/guarded`, doubted);
+    await fixture.until(fixture.bootConfigurations, `${namespace}/guarded`, hasRejectedCredentials);
   }
   await using _right = await startBoot(optionsFor({ credentialsFile: join(files.path, 'config.json') }));
   await becomes('guarded', 'Ready');
@@ -251,9 +251,9 @@ const bad: [string, () => Promise<unknown>, () => string, RegExp][] = [
 for (const [index, [title, push, image, message]] of bad.entries()) {
   test(`an image that ${title} is an Error that says so, and nothing of it is served`, async () => {
     await push();
-    const server = await room.booting(`bad-${index}`, { image: image() });
+    const server = await fixture.booting(`bad-${index}`, { image: image() });
     const failed = await becomes(`bad-${index}`, 'Error');
-    assert.match(complaintOf(failed), message);
+    assert.match(errorOf(failed), message);
     assert.equal(failed.status?.boot, undefined);
     for (const name of ['kernel', 'initrd', 'uki.efi'])
       assert.equal((await fetch(`${boot.url}/boot/${server.token}/${name}`)).status, 403, name);
@@ -262,7 +262,7 @@ for (const [index, [title, push, image, message]] of bad.entries()) {
 
 test('a registry that takes its time holds up no other boot, and what is waited for is said', async () => {
   const released = Promise.withResolvers<void>();
-  const asked = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   let isSlowAgain = false;
   const layers = Array.from({ length: 41 }, () => randomBytes(100));
   const manifestOf = (bytes: Buffer) =>
@@ -272,7 +272,7 @@ test('a registry that takes its time holds up no other boot, and what is waited 
     if (tag !== undefined) return response.end(manifestOf(layers[Number(tag)] ?? Buffer.alloc(0)));
     const bytes = layers.find((layer) => request.url?.endsWith(digestOf(layer)));
     response.flushHeaders();
-    if (isSlowAgain) return asked.resolve();
+    if (isSlowAgain) return requested.resolve();
     return void released.promise.then(() => response.end(bytes));
   });
   slow.listen(0, '127.0.0.1');
@@ -284,9 +284,9 @@ test('a registry that takes its time holds up no other boot, and what is waited 
   await boot[Symbol.asyncDispose]();
   await registry.push('org/quick', '1', [[type('uki'), uki]]);
   try {
-    await using _patient = await startBoot(optionsFor({ allowed: known, insecure: known }, { clock: createClock(5) }));
+    await using _fastBoot = await startBoot(optionsFor({ allowed: known, insecure: known }, { clock: createClock(5) }));
     const names = layers.slice(1).map((_, index) => `slow-registry-${index}`);
-    for (const [index, name] of names.entries()) await room.booting(name, { image: `${host}/org/os:${index}` });
+    for (const [index, name] of names.entries()) await fixture.booting(name, { image: `${host}/org/os:${index}` });
     const waiting = await becomes('slow-registry-0', 'Pending');
     const condition = waiting.status?.conditions?.find(({ reason }) => reason === 'ImagePulling');
     assert.deepEqual([condition?.type, condition?.status], ['ImageValidation', 'Unknown']);
@@ -294,13 +294,13 @@ test('a registry that takes its time holds up no other boot, and what is waited 
     released.resolve();
     for (const name of names) await becomes(name, 'Ready');
     const first = await becomes('slow-registry-0', 'Ready');
-    assert.equal(complaintOf(first), '');
+    assert.equal(errorOf(first), '');
 
     isSlowAgain = true;
-    using writes = room.writesTo(room.bootConfigurations, first);
+    using writes = fixture.writesTo(fixture.bootConfigurations, first);
     await using another = await startBoot(optionsFor({ allowed: known, insecure: known }, { clock: createClock(10) }));
-    await asked.promise;
-    await room.booting('told-meanwhile', { image: `${host}/org/os:${names.length}` });
+    await requested.promise;
+    await fixture.booting('told-meanwhile', { image: `${host}/org/os:${names.length}` });
     await becomes('told-meanwhile', 'Pending');
     assert.equal(writes.count, 0, 'a replica that has to pull it, too, takes nothing back');
     await another[Symbol.asyncDispose]();
@@ -315,8 +315,13 @@ test('what DHCP servers and firmware know of the boot operator of IronCore is an
   await registry.push('org/known', '1', [[type('uki'), uki]]);
   const server = await prepared('known', `${registry.host}/org/known:1`);
   const networkInterfaces = [{ name: 'eth0', macAddress: 'aa:bb:cc:00:00:01', ips: ['192.0.2.77'] }];
-  await room.client.mergePatch(Server, { name: 'known' }, { status: { networkInterfaces } }, { subresource: 'status' });
-  await room.until(room.servers, 'known', ({ status }) => status?.networkInterfaces !== undefined);
+  await fixture.client.mergePatch(
+    Server,
+    { name: 'known' },
+    { status: { networkInterfaces } },
+    { subresource: 'status' },
+  );
+  await fixture.until(fixture.servers, 'known', ({ status }) => status?.networkInterfaces !== undefined);
   const url = `${boot.url}/httpboot/${registry.host}/org/known/${digestOf(uki).replace(':', '-')}.efi`;
   await using behindProxy = await startBoot(optionsFor({}, { trustedProxies: ['127.0.0.0/8'] }));
   for (const [{ url: at }, uuid] of [
@@ -324,10 +329,10 @@ test('what DHCP servers and firmware know of the boot operator of IronCore is an
     [behindProxy, server.uuid],
   ] as const) {
     for (const identifiers of ['192.0.2.77', '192.0.2.1, AA-BB-CC-00-00-01']) {
-      const answer = await fetch(`${at}/httpboot`, { headers: { 'x-forwarded-for': identifiers } });
-      const told = (await answer.json()) as { UKIURL: string; SystemUUID?: string }; // as that boot operator answers
-      const path = new URL(told.UKIURL).pathname;
-      assert.deepEqual([path, told.SystemUUID], [new URL(url).pathname, uuid], 'anybody can forge the header');
+      const response = await fetch(`${at}/httpboot`, { headers: { 'x-forwarded-for': identifiers } });
+      const reported = (await response.json()) as { UKIURL: string; SystemUUID?: string }; // as that boot operator answers
+      const path = new URL(reported.UKIURL).pathname;
+      assert.deepEqual([path, reported.SystemUUID], [new URL(url).pathname, uuid], 'anybody can forge the header');
     }
   }
   assert.equal((await fetch(`${boot.url}/httpboot`)).status, 404, 'nobody knows this machine');
@@ -343,18 +348,18 @@ test('what DHCP servers and firmware know of the boot operator of IronCore is an
 test('a machine that nobody knows is offered the default UKI', async () => {
   await registry.push('org/default', '1', [[type('uki'), uki]]);
   await using open = await startBoot(optionsFor({}, { defaultUkiImage: `${registry.host}/org/default:1` }));
-  const told = (await (await fetch(`${open.url}/httpboot`)).json()) as { UKIURL: string; SystemUUID?: string }; // see above
-  assert.equal(told.SystemUUID, undefined);
-  assert.deepEqual(await bodyOf(told.UKIURL), uki);
+  const reported = (await (await fetch(`${open.url}/httpboot`)).json()) as { UKIURL: string; SystemUUID?: string }; // see above
+  assert.equal(reported.SystemUUID, undefined);
+  assert.deepEqual(await bodyOf(reported.UKIURL), uki);
 });
 
 test('without a token nothing is served but layers of images that boots were prepared with', async () => {
-  const stranger = randomBytes(1_000);
+  const unrelated = randomBytes(1_000);
   await registry.push('org/asked', '1', [[type('uki'), uki]]);
-  await registry.push('org/unasked', '1', [[type('uki'), stranger]]);
+  await registry.push('org/unasked', '1', [[type('uki'), unrelated]]);
   await prepared('asked', `${registry.host}/org/asked:1`);
   const known = digestOf(uki).replace(':', '-');
-  const unknown = digestOf(stranger).replace(':', '-');
+  const unknown = digestOf(unrelated).replace(':', '-');
   const paths = [
     `/httpboot/${registry.host}/org/unasked/${unknown}.efi`,
     `/httpboot/${registry.host}/org/unasked/${known}.efi`,
@@ -366,7 +371,7 @@ test('without a token nothing is served but layers of images that boots were pre
     `/image`,
     `/image?imageName=${registry.host}/org/asked&version=1`,
     `/image?imageName=${registry.host}/org/asked&version=1&layerDigest=sha256:..%2f..%2fetc%2fpasswd`,
-    `/image?imageName=${registry.host}/org/unasked&version=1&layerDigest=${digestOf(stranger)}`,
+    `/image?imageName=${registry.host}/org/unasked&version=1&layerDigest=${digestOf(unrelated)}`,
     `/image?imageName=..%2f..%2fetc&version=1&layerDigest=${digestOf(uki)}`,
   ];
   for (const path of paths) {
@@ -393,13 +398,10 @@ test('what a BMC can be told to boot from counts, also when it becomes known aft
   await prepared('late', `${registry.host}/org/late:1`);
   assert.equal((await becomes('late', 'Ready')).status?.boot?.method, 'iPXE');
   const offer = (bootTargets: string[]) =>
-    room.client.mergePatch(Server, { name: 'late' }, { status: { bootTargets } }, { subresource: 'status' });
+    fixture.client.mergePatch(Server, { name: 'late' }, { status: { bootTargets } }, { subresource: 'status' });
   await offer(['None', 'Hdd']);
-  const refused = await becomes('late', 'Error');
-  assert.match(
-    complaintOf(refused),
-    /NoBootMethod: .*iPXE: the server does not offer it; UefiHttp: the server does not/,
-  );
+  const rejected = await becomes('late', 'Error');
+  assert.match(errorOf(rejected), /NoBootMethod: .*iPXE: the server does not offer it; UefiHttp: the server does not/);
   await offer(['None', 'Pxe', 'Hdd']);
   const { status } = await becomes('late', 'Ready');
   assert.deepEqual([status?.boot?.method, status?.boot?.methods], ['iPXE', undefined]);
@@ -411,22 +413,27 @@ test('a step that does not come in time is named on the boot configuration until
     [type('initramfs'), initrd],
   ]);
   const server = await prepared('slow', `${registry.host}/org/slow:1`);
-  await room.client.mergePatch(Server, { name: 'slow' }, { status: { powerState: 'On' } }, { subresource: 'status' });
-  await room.until(room.servers, 'slow', ({ status }) => status?.powerState === 'On');
-  await using hurried = await startBoot(optionsFor({}, { clock: createClock(5), deadlines: { kernel: 15_000 } }));
-  assert.match(await (await fetch(`${hurried.url}/ipxe/${server.uuid}`)).text(), /^kernel /m);
+  await fixture.client.mergePatch(
+    Server,
+    { name: 'slow' },
+    { status: { powerState: 'On' } },
+    { subresource: 'status' },
+  );
+  await fixture.until(fixture.servers, 'slow', ({ status }) => status?.powerState === 'On');
+  await using fastBoot = await startBoot(optionsFor({}, { clock: createClock(5), deadlines: { kernel: 15_000 } }));
+  assert.match(await (await fetch(`${fastBoot.url}/ipxe/${server.uuid}`)).text(), /^kernel /m);
   const overdueOf = ({ status }: ServerBootConfiguration) =>
     status?.conditions?.find(({ type: each }) => each === 'BootOverdue');
-  const late = await room.until(
-    room.bootConfigurations,
+  const late = await fixture.until(
+    fixture.bootConfigurations,
     `${namespace}/slow`,
     (object) => overdueOf(object) !== undefined,
   );
   assert.deepEqual([overdueOf(late)?.status, overdueOf(late)?.reason], ['True', 'KernelOverdue']);
   assert.match(overdueOf(late)?.message ?? '', /kernel did not come within 15 s; it fetched its boot script at /);
-  await bodyOf(`${hurried.url}/boot/${server.token}/kernel`);
-  await room.until(
-    room.bootConfigurations,
+  await bodyOf(`${fastBoot.url}/boot/${server.token}/kernel`);
+  await fixture.until(
+    fixture.bootConfigurations,
     `${namespace}/slow`,
     (object) => overdueOf(object)?.reason !== 'KernelOverdue',
   );
@@ -438,21 +445,21 @@ test('a machine that was powered on and asks for nothing is told of, with the st
     [type('initramfs'), initrd],
   ]);
   await prepared('silent', `${registry.host}/org/silent:1`);
-  await using hurried = await startBoot(optionsFor({}, { clock: createClock(5), deadlines: { script: 15_000 } }));
-  const stranger = randomUUID();
+  await using fastBoot = await startBoot(optionsFor({}, { clock: createClock(5), deadlines: { script: 15_000 } }));
+  const unrelated = randomUUID();
   const power = async (powerState: string) => {
-    await room.client.mergePatch(Server, { name: 'silent' }, { status: { powerState } }, { subresource: 'status' });
-    await room.until(room.servers, 'silent', ({ status }) => status?.powerState === powerState);
+    await fixture.client.mergePatch(Server, { name: 'silent' }, { status: { powerState } }, { subresource: 'status' });
+    await fixture.until(fixture.servers, 'silent', ({ status }) => status?.powerState === powerState);
   };
   await power('Off');
   await power('On');
-  assert.equal((await fetch(`${hurried.url}/ipxe/${stranger.toUpperCase()}`)).status, 404);
+  assert.equal((await fetch(`${fastBoot.url}/ipxe/${unrelated.toUpperCase()}`)).status, 404);
   const isOverdue = ({ status }: ServerBootConfiguration) =>
     status?.conditions?.some(({ type: each, reason }) => each === 'BootOverdue' && reason === 'ScriptOverdue') ?? false;
-  const late = await room.until(room.bootConfigurations, `${namespace}/silent`, isOverdue);
-  const { note } = await eventAbout(room.client, late);
+  const late = await fixture.until(fixture.bootConfigurations, `${namespace}/silent`, isOverdue);
+  const { note } = await eventAbout(fixture.client, late);
   assert.match(note, /script did not come within 15 s; the server was powered on at/);
-  assert.ok(note.includes(`by system UUID ${stranger}, which no Server has`), note);
+  assert.ok(note.includes(`by system UUID ${unrelated}, which no Server has`), note);
 });
 
 test('of a machine that runs since before its boot was made, no step of that boot is overdue', async () => {
@@ -461,63 +468,65 @@ test('of a machine that runs since before its boot was made, no step of that boo
     [type('initramfs'), initrd],
   ]);
   const image = `${registry.host}/org/early:1`;
-  const [early, silent] = [await prepared('runs-since', image), await prepared('starts-later', image)];
-  await using _hurried = await startBoot(optionsFor({}, { clock: createClock(5), deadlines: { script: 15_000 } }));
+  const [early, overdue] = [await prepared('runs-since', image), await prepared('starts-later', image)];
+  await using _fastBoot = await startBoot(optionsFor({}, { clock: createClock(5), deadlines: { script: 15_000 } }));
   const power = async (name: string, powerState: string) => {
-    await room.client.mergePatch(Server, { name }, { status: { powerState } }, { subresource: 'status' });
-    await room.until(room.servers, name, ({ status }) => status?.powerState === powerState);
+    await fixture.client.mergePatch(Server, { name }, { status: { powerState } }, { subresource: 'status' });
+    await fixture.until(fixture.servers, name, ({ status }) => status?.powerState === powerState);
   };
   for (const powerState of ['Off', 'On']) await power(early.name, powerState);
-  await room.bootsAgain(early.name, early.uuid, 'runs-since-2', { image });
+  await fixture.bootAgain(early.name, early.uuid, 'runs-since-2', { image });
   await becomes('runs-since-2', 'Ready');
   const refersToIt = ({ spec }: Server) => spec.bootConfigurationRef?.name === 'runs-since-2';
-  await room.until(room.servers, early.name, refersToIt);
+  await fixture.until(fixture.servers, early.name, refersToIt);
   const later = { metadata: { annotations: { looked: 'at again' } } };
-  await room.client.mergePatch(ServerBootConfiguration, { namespace, name: 'runs-since-2' }, later);
-  for (const powerState of ['Off', 'On']) await power(silent.name, powerState);
+  await fixture.client.mergePatch(ServerBootConfiguration, { namespace, name: 'runs-since-2' }, later);
+  for (const powerState of ['Off', 'On']) await power(overdue.name, powerState);
   const isOverdue = ({ status }: ServerBootConfiguration) =>
     status?.conditions?.some(({ reason }) => reason === 'ScriptOverdue') ?? false;
-  await room.until(room.bootConfigurations, `${namespace}/${silent.name}`, isOverdue);
-  const again = await room.client.get(ServerBootConfiguration, { namespace, name: 'runs-since-2' });
+  await fixture.until(fixture.bootConfigurations, `${namespace}/${overdue.name}`, isOverdue);
+  const again = await fixture.client.get(ServerBootConfiguration, { namespace, name: 'runs-since-2' });
   assert.equal(isOverdue(again), false);
 });
 
 test('the report of a probe is a step of the boot that it names, and of no other', async () => {
   await registry.push('org/probe', '1', [[type('uki'), uki]]);
-  const [told, untold] = [
+  const [reported, unreported] = [
     await prepared('probed', `${registry.host}/org/probe:1`),
     await prepared('unprobed', `${registry.host}/org/probe:1`),
   ];
-  const telling = await startBoot(optionsFor({}, { inventories: room.inventories }));
-  const arrived = room.until(room.inventories, 'unprobed', () => true);
-  for (const { name, uuid } of [told, untold])
-    await room.client.create(ServerInventory, {
+  const reportingBoot = await startBoot(optionsFor({}, { inventories: fixture.inventories }));
+  const arrived = fixture.until(fixture.inventories, 'unprobed', () => true);
+  for (const { name, uuid } of [reported, unreported])
+    await fixture.client.create(ServerInventory, {
       metadata: { name },
       spec: {
         serverRef: { name },
         systemUUID: uuid,
-        bootConfigurationUID: told.boot.metadata.uid,
+        bootConfigurationUID: reported.boot.metadata.uid,
         receivedTime: new Date().toISOString(),
         reportDigest: '0'.repeat(64),
         report: probeReport.parse({}),
       },
     });
   await arrived;
-  await telling[Symbol.asyncDispose]();
+  await reportingBoot[Symbol.asyncDispose]();
   const stepsOf = async (name: string) =>
-    (await room.client.get(ServerBootConfiguration, { name, namespace })).status?.boot?.steps?.map((step) => step.name);
+    (await fixture.client.get(ServerBootConfiguration, { name, namespace })).status?.boot?.steps?.map(
+      (step) => step.name,
+    );
   assert.deepEqual([await stepsOf('probed'), await stepsOf('unprobed')], [['probe'], undefined]);
 });
 
 test('what DHCP saw of a machine is a step of its boot, and of nobody else', async () => {
   await registry.push('org/dhcp', '1', [[type('uki'), uki]]);
   const server = await prepared('dhcp', `${registry.host}/org/dhcp:1`);
-  await using telling = await startBoot(optionsFor());
-  telling.sawDhcp('dhcp', 'HTTPClient');
-  telling.sawDhcp('nobody');
-  assert.deepEqual(await bodyOf(`${telling.url}/boot/${server.token}/uki.efi`), uki);
-  await telling[Symbol.asyncDispose]();
-  const { status } = await room.client.get(ServerBootConfiguration, { name: 'dhcp', namespace });
+  await using reportingBoot = await startBoot(optionsFor());
+  reportingBoot.recordDhcp('dhcp', 'HTTPClient');
+  reportingBoot.recordDhcp('nobody');
+  assert.deepEqual(await bodyOf(`${reportingBoot.url}/boot/${server.token}/uki.efi`), uki);
+  await reportingBoot[Symbol.asyncDispose]();
+  const { status } = await fixture.client.get(ServerBootConfiguration, { name: 'dhcp', namespace });
   assert.deepEqual(
     status?.boot?.steps?.map(({ name, detail }) => [name, detail]),
     [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Secret } from '@metal/kube/builtin.ts';
 import { ApiServerRelay } from '@metal/lab/api-server-relay.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
-import { type Lab, openLab } from '@metal/lab/lab.ts';
+import { type Testenv, startTestenv } from '@metal/lab/lab.ts';
 import { untilChanged } from '@metal/lab/subject.ts';
 
 /** Connections for the work on a fleet: `work` in packages/kube/src/connections.ts. */
@@ -15,37 +15,37 @@ test('a machine boots, reports and reads its user data while the work on a fleet
   await using cluster = await openCluster();
   // The user that the lab gives the operator's roles to.
   await using relay = await ApiServerRelay.to(await cluster.kubeconfigFor('metal-operator'));
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     cluster,
     flags: [`--kubeconfig=${relay.kubeconfigPath}`, '--components=controllers,registry,boot,metadata'],
   });
-  const [claimed, discovered, ...fleet] = await lab.rack({ generic: 2 + arrivals });
+  const [claimed, discovered, ...fleet] = await testenv.addNodes({ generic: 2 + arrivals });
   assert.ok(claimed && discovered);
-  await lab.plugIn(claimed);
-  const { metadata } = await lab.server(claimed).says('Available');
-  await lab.patchServer(metadata.name, {
+  await testenv.plugIn(claimed);
+  const { metadata } = await testenv.server(claimed).hasReason('Available');
+  await testenv.patchServer(metadata.name, {
     metadata: { annotations: { 'metal.ironcore.dev/metadata-addresses': '127.0.0.1' } },
   });
-  await lab.client.create(Secret, {
+  await testenv.client.create(Secret, {
     metadata: { namespace: 'default', name: 'settings' },
     type: 'metal.ironcore.dev/user-data',
     data: { hostname: Buffer.from('db-1').toString('base64') },
   });
   const machines = [claimed, discovered];
   for (const { machine } of machines) machine.hang();
-  await lab.claim({ image: 'registry.test/os:1', on: claimed, userDataRef: { name: 'settings' } });
-  await lab.plugIn(discovered);
-  for (const node of machines) await lab.machine(node).until('is about to boot', () => node.power === 'On');
+  await testenv.claim({ image: 'registry.test/os:1', on: claimed, userDataRef: { name: 'settings' } });
+  await testenv.plugIn(discovered);
+  for (const node of machines) await testenv.machine(node).until('is about to boot', () => node.power === 'On');
 
   relay.hold(({ method, path }) => method === 'POST' && path.includes('/bmcsecrets?'));
-  await lab.plugIn(...fleet);
+  await testenv.plugIn(...fleet);
   const holdsAll = () => relay.held === connectionsForWork;
   await untilChanged(
     'the API server',
     'has all connections for work',
     holdsAll,
     (check) => relay.onChange(check),
-    lab.timeline,
+    testenv.timeline,
   );
   // A request waits a minute for its answer, after which another has its connection.
   let isOneFree = false;
@@ -55,21 +55,21 @@ test('a machine boots, reports and reads its user data while the work on a fleet
 
   for (const { machine } of machines) machine.heal();
   await Promise.all([
-    lab.machine(claimed).until('runs its image', () => claimed.running?.role === 'os'),
-    lab.inventoryOf(discovered).exists(),
-    readsUserData(lab),
+    testenv.machine(claimed).until('runs its image', () => claimed.running?.role === 'os'),
+    testenv.inventoryOf(discovered).exists(),
+    readsUserData(testenv),
   ]);
   assert.ok(!isOneFree, 'the work on the fleet waits all the time');
 
-  relay.letGo();
-  for (const node of [discovered, ...fleet]) await lab.server(node).says('Available');
+  relay.release();
+  for (const node of [discovered, ...fleet]) await testenv.server(node).hasReason('Available');
 });
 
-async function readsUserData({ system, timeline }: Lab): Promise<void> {
+async function readsUserData({ system, timeline }: Testenv): Promise<void> {
   const headers = { 'Metadata-Flavor': 'IronCore Metal' };
-  const signal = AbortSignal.timeout(timeline.patienceMs);
-  const answer = await fetch(`${system.metadataUrl}/v1/user-data`, { headers, signal }).catch((cause: unknown) => {
+  const signal = AbortSignal.timeout(timeline.timeoutMs);
+  const response = await fetch(`${system.metadataUrl}/v1/user-data`, { headers, signal }).catch((cause: unknown) => {
     throw new Error('the metadata service does not answer', { cause });
   });
-  assert.deepEqual(await answer.json(), { hostname: 'db-1' });
+  assert.deepEqual(await response.json(), { hostname: 'db-1' });
 }

@@ -12,10 +12,10 @@ const head = 'variant: fcos\nversion: 1.3.0\n';
 let program: string;
 
 before(async () => {
-  program = await findButane({ environment: process.env, say: () => undefined });
+  program = await findButane({ environment: process.env, log: () => undefined });
 });
 
-const translate = async (text: string, options: { program?: string; patienceMs?: number } = {}): Promise<string> => {
+const translate = async (text: string, options: { program?: string; timeoutMs?: number } = {}): Promise<string> => {
   using butane = new Butane({ program, ...options });
   return (await butane.translate(Buffer.from(text))).toString();
 };
@@ -49,7 +49,7 @@ test('what is for a MachineConfig of OpenShift becomes Ignition too', async () =
   assert.deepEqual(JSON.parse(await translate(text)), { ignition: { version: '3.4.0' } });
 });
 
-for (const [title, text, told] of [
+for (const [title, text, expectedMessage] of [
   [
     'an unknown key',
     `${head}passwd:\n  users:\n    - name: a\n      passwort_hash: hunter2\n`,
@@ -89,7 +89,7 @@ for (const [title, text, told] of [
   test(`${title} is refused with line and column, and without the text itself`, () =>
     assert.rejects(translate(text), ({ code, message, cause }: BootError) => {
       assert.equal(code, 'IgnitionInvalid');
-      assert.match(message, told);
+      assert.match(message, expectedMessage);
       assert.doesNotMatch(message, /hunter2/);
       assert.equal(cause, undefined, 'a cause would show the report in logs');
       return true;
@@ -104,7 +104,7 @@ test('a program that is missing is named with the option that names it', () =>
 
 test('a program that does not end, or says too much, is ended', async () => {
   await using hanging = await programThat('exec sleep 60');
-  await assert.rejects(translate(head, { program: hanging.path, patienceMs: 300 }), {
+  await assert.rejects(translate(head, { program: hanging.path, timeoutMs: 300 }), {
     code: 'IgnitionTranslatorFailed',
     message: /took too long/,
   });
@@ -117,10 +117,10 @@ test('a document is translated once, however many machines ask for it, and one t
   using butane = new Butane({ program: counting.path });
   const bad = `${head}a: 1\n`;
   for (let round = 0; round < 2; round += 1) {
-    const answers = await Promise.allSettled(
+    const results = await Promise.allSettled(
       Array.from({ length: 100 }, (_, index) => butane.translate(Buffer.from(index % 2 === 0 ? head : bad))),
     );
-    assert.equal(answers.filter(({ status }) => status === 'fulfilled').length, 50);
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 50);
   }
   assert.equal((await runsOf(counting.path)).length, 2);
 });

@@ -9,7 +9,7 @@ import { KubeError } from '@metal/kube/errors.ts';
 import { installKinds } from '@metal/kube/install-kinds.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
 import type { ControlPlane } from '@metal/controlplane/control-plane.ts';
-import { type Asked, ApiServerRelay } from '@metal/lab/api-server-relay.ts';
+import { type RelayedRequest, ApiServerRelay } from '@metal/lab/api-server-relay.ts';
 import { clientWith } from '@metal/lab/client-with.ts';
 import { type Cluster, openCluster, startCluster } from '@metal/lab/cluster.ts';
 import { pino } from 'pino';
@@ -107,7 +107,8 @@ test('it is measured how long a watch takes to tell what this process has writte
   assert.ok(measured <= count && unmeasured < count, `of ${count} writes ${measured} were measured`);
 });
 
-const resumesWatch = ({ path }: Asked): boolean => path.includes('watch=true') && path.includes('resourceVersion=');
+const resumesWatch = ({ path }: RelayedRequest): boolean =>
+  path.includes('watch=true') && path.includes('resourceVersion=');
 
 /** A cache whose watch is lost and tells nothing any more, whatever is written: only a list does. */
 async function followDeaf(cluster: ControlPlane, relay: ApiServerRelay, metrics: Registry) {
@@ -135,7 +136,7 @@ async function catchesUp(cluster: ControlPlane): Promise<Record<string, number>>
   await other.delete(ConfigMap, { name: 'deleted', namespace });
   for (let written = 1; written <= rounds; written += 1) {
     await write(other, `map-${written}`);
-    await caches.catchUp();
+    await caches.relist();
     const names = [...maps.all()].map(({ metadata }) => metadata.name);
     assert.deepEqual(
       names,
@@ -163,7 +164,7 @@ test('a kind that was missing, and is there when somebody catches up, is read in
   await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
   const configs = caches.watch(IPXEBootConfig, { isOptional: true });
   await caches.start();
-  await caches.catchUp();
+  await caches.relist();
   assert.equal(configs.size, 0);
   await using other = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'other' });
   await installKinds(other, [IPXEBootConfig]);
@@ -171,7 +172,7 @@ test('a kind that was missing, and is there when somebody catches up, is read in
     metadata: { name: 'late', namespace },
     spec: { kernelURL: 'k', initrdURL: 'i' },
   });
-  await caches.catchUp();
+  await caches.relist();
   assert.equal(configs.size, 1);
 });
 
@@ -179,17 +180,17 @@ test('when one list fails, catching up fails at once, and the other lists are gi
   await using cluster = await openCluster();
   await using relay = await ApiServerRelay.to(cluster.kubeconfigPath);
   await using real = createKubeClient({ kubeconfigPath: relay.kubeconfigPath });
-  const othersWait = Promise.withResolvers<void>();
+  const othersWaiting = Promise.withResolvers<void>();
   const othersAreGivenUp = Promise.withResolvers<void>();
   let isFailing = false;
   const watch: KubeClient['watch'] = async function* (kind, options) {
     if (isFailing && kind.kind === 'Secret') {
-      await othersWait.promise;
+      await othersWaiting.promise;
       throw new KubeError({ code: 'Unreachable', message: 'it is away' });
     }
     yield* real.watch(kind, options);
   };
-  const client = clientWith(real, { watch }, ['absorbInto']);
+  const client = clientWith(real, { watch }, ['observeOwnWrites']);
   const caches = new CacheSet({ client, clock: createClock(), log: pino({ level: 'silent' }) });
   await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
   for (const kind of [ConfigMap, Secret]) caches.watch<KubeObject>(kind);
@@ -197,7 +198,7 @@ test('when one list fails, catching up fails at once, and the other lists are gi
 
   isFailing = true;
   relay.hold(({ path }) => path.includes('/configmaps') && path.includes('sendInitialEvents'));
-  using _listening = relay.onChange(() => (relay.held > 0 ? othersWait : othersAreGivenUp).resolve());
-  await assert.rejects(caches.catchUp(), /it is away/);
+  using _listening = relay.onChange(() => (relay.held > 0 ? othersWaiting : othersAreGivenUp).resolve());
+  await assert.rejects(caches.relist(), /it is away/);
   await othersAreGivenUp.promise;
 });

@@ -7,35 +7,35 @@ import { promisify } from 'node:util';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
 import { watchMachineKinds } from '@metal/dhcp/machines.ts';
 import { Lease } from '@metal/kube/builtin.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 import { LogLines } from '@metal/lab/log-lines.ts';
 import { Registry } from 'prom-client';
 import { directoryWith } from '../stories/service-room.ts';
-import { dhcpWishes } from '../stories/dhcp-wishes.ts';
+import { dhcpFlags } from '../stories/dhcp-wishes.ts';
 
 const run = promisify(execFile);
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 /** The lab runs ten times as fast as the wall: long enough for a busy machine to renew in time. */
 const times = { leaseMs: 60_000, renewMs: 40_000, retryMs: 2_000 };
 /** In the place of dnsmasq: understands every configuration, and then does this. */
-const program = (deed: string) => ['/bin/sh', '-c', `case "$*" in *--test*) exit 0;; esac; ${deed}`, 'dnsmasq'];
+const program = (command: string) => ['/bin/sh', '-c', `case "$*" in *--test*) exit 0;; esac; ${command}`, 'dnsmasq'];
 const portIsTaken = program('echo "dnsmasq: failed to bind DHCP server socket: Address already in use" >&2; exit 2');
 const listens = program('echo "dnsmasq[1]: started, version of a test" >&2; exec sleep 1000');
 
-async function stage() {
+async function openFixture() {
   const stack = new AsyncDisposableStack();
-  const lab = stack.use(await openLab({ operator: 'none' }));
+  const testenv = stack.use(await startTestenv({ operator: 'none' }));
   const scratch = stack.use(await directoryWith({}));
-  const { client, clock } = lab;
+  const { client, clock } = testenv;
   const startReplica = async (identity: string, command: string[], { lines = new LogLines(), alone = false } = {}) => {
     const metrics = new Registry();
-    const wishes = { ...dhcpWishes, directory: `${scratch.path}/${identity}` };
+    const flags = { ...dhcpFlags, directory: `${scratch.path}/${identity}` };
     const service = await startDhcp({
-      how: 'dnsmasq',
-      wishes,
+      mode: 'dnsmasq',
+      flags,
       client,
-      caches: watchMachineKinds(lab.caches),
+      caches: watchMachineKinds(testenv.caches),
       bootTokenKey: () => Promise.resolve(new Uint8Array(32)),
       isManagementDevice: () => true,
       leaderElection: alone ? undefined : { namespace: 'default', leaseName: 'dhcp-replicas', identity, ...times },
@@ -54,37 +54,37 @@ async function stage() {
 }
 
 test('a replica whose dnsmasq does not come to listen steps back, and another answers', async () => {
-  await using hall = await stage();
-  const broken = await hall.startReplica('broken', portIsTaken);
-  const gaveUp = broken.lines.next(/DHCP is not answered by this process any more/);
+  await using fixture = await openFixture();
+  const broken = await fixture.startReplica('broken', portIsTaken);
+  const steppedBack = broken.lines.next(/DHCP is not answered by this process any more/);
   await broken.lines.next(/ended by itself/);
-  assert.equal(await hall.holder(), 'broken');
+  assert.equal(await fixture.holder(), 'broken');
   const lines = new LogLines();
-  const answers = lines.next(/DHCP answers known machines/);
-  const healthy = await hall.startReplica('healthy', listens, { lines });
-  assert.match(await gaveUp, /failed to bind DHCP server socket: Address already in use.*DnsmasqDown/);
-  await answers;
-  assert.equal(await hall.holder(), 'healthy');
+  const serving = lines.next(/DHCP answers known machines/);
+  const healthy = await fixture.startReplica('healthy', listens, { lines });
+  assert.match(await steppedBack, /failed to bind DHCP server socket: Address already in use.*DnsmasqDown/);
+  await serving;
+  assert.equal(await fixture.holder(), 'healthy');
   assert.deepEqual([await broken.up(), await healthy.up()], ['0', '1']);
 });
 
 test('a process that shares with nobody tries again and again, and says that it does not answer', async () => {
-  await using hall = await stage();
-  const { lines, up } = await hall.startReplica('alone', portIsTaken, { alone: true });
-  const said = await lines.next(/"againInMs":30000.*ended by itself|DHCP answers known machines/);
-  assert.match(said, /ended by itself/);
+  await using fixture = await openFixture();
+  const { lines, up } = await fixture.startReplica('alone', portIsTaken, { alone: true });
+  const logLine = await lines.next(/"againInMs":30000.*ended by itself|DHCP answers known machines/);
+  assert.match(logLine, /ended by itself/);
   assert.equal(await up(), '0');
 });
 
 test('of a dnsmasq that stops listening the metric tells, and of its return', async () => {
-  await using hall = await stage();
-  const end = join(hall.scratch, 'end');
+  await using fixture = await openFixture();
+  const end = join(fixture.scratch, 'end');
   await run('mkfifo', [end]);
-  const untilTold = `echo "dnsmasq[1]: started, version of a test" >&2; read -r _ < ${end}; exit 2`;
+  const untilSignalled = `echo "dnsmasq[1]: started, version of a test" >&2; read -r _ < ${end}; exit 2`;
   const lines = new LogLines();
-  const answers = lines.next(/DHCP answers known machines/);
-  const { up } = await hall.startReplica('alone', program(untilTold), { lines, alone: true });
-  await answers;
+  const serving = lines.next(/DHCP answers known machines/);
+  const { up } = await fixture.startReplica('alone', program(untilSignalled), { lines, alone: true });
+  await serving;
   assert.equal(await up(), '1');
   const back = lines.next(/DHCP answers known machines/);
   const ended = lines.next(/ended by itself/);

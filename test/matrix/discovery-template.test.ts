@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import { addInlineServer } from '@metal/lab/inline-server.ts';
-import { type Lab, openLab } from '@metal/lab/lab.ts';
+import { type Testenv, startTestenv } from '@metal/lab/lab.ts';
 import { findButane } from '@metal/project/butane.ts';
 import { compare } from 'bcryptjs';
 
@@ -17,18 +17,18 @@ test('a server with its BMC inline is discovered with the boot configuration and
     'variant: fcos\nversion: 1.3.0\n# {{ .Image }} {{ .Flags }} {{ .Token }}\n# {{ .PasswordHash }}\n# {{ .SSHPublicKey }}';
   await writeFile(template, text);
   try {
-    const butane = await findButane({ environment: process.env, say: () => undefined });
+    const butane = await findButane({ environment: process.env, log: () => undefined });
     const flags = [`--discovery-ignition-path=${template}`, `--butane=${butane}`];
-    await using lab = await openLab({ flags, fleet: { powerOnMs: 20_000 } });
-    const [node] = await lab.rack({ generic: 1 });
+    await using testenv = await startTestenv({ flags, fleet: { powerOnMs: 20_000 } });
+    const [node] = await testenv.addNodes({ generic: 1 });
     assert.ok(node);
-    const { metadata } = await addInlineServer(lab, node);
-    const server = await lab.server(node).reaches('Discovery');
+    const { metadata } = await addInlineServer(testenv, node);
+    const server = await testenv.server(node).reaches('Discovery');
     assert.equal(server.spec.power, 'On');
     assert.deepEqual(server.spec.bootConfigurationRef, { namespace: 'default', name: metadata.name });
-    await lab.server(node).has('PoweringOn', 'True');
+    await testenv.server(node).hasCondition('PoweringOn', 'True');
 
-    const boot = await lab.client.get(ServerBootConfiguration, { namespace: 'default', name: metadata.name });
+    const boot = await testenv.client.get(ServerBootConfiguration, { namespace: 'default', name: metadata.name });
     assert.equal(boot.metadata.annotations?.['metal.ironcore.dev/type'], 'Internal');
     assert.equal(boot.metadata.annotations['metal.ironcore.dev/is-default-os-image'], 'true');
     assert.deepEqual(boot.spec, {
@@ -37,11 +37,11 @@ test('a server with its BMC inline is discovered with the boot configuration and
       ignitionSecretRef: { name: metadata.name },
     });
 
-    const access = await textsOf(lab, `${metadata.name}-ssh`);
+    const access = await textsOf(testenv, `${metadata.name}-ssh`);
     assert.deepEqual(Object.keys(access).toSorted(), ['password', 'pem', 'pub']);
     assert.match(access.pem ?? '', /^-----BEGIN OPENSSH PRIVATE KEY-----/);
     assert.match(access.password ?? '', /^[a-zA-Z0-9]{20}$/);
-    const { format, ignition = '' } = await textsOf(lab, metadata.name);
+    const { format, ignition = '' } = await textsOf(testenv, metadata.name);
     assert.equal(format, 'fcos');
     const [, , first, second, third] = ignition.split('\n');
     assert.match(first ?? '', /^# probe --registry-url=http:\S+ --server-uuid=\S+/);
@@ -54,8 +54,8 @@ test('a server with its BMC inline is discovered with the boot configuration and
   }
 });
 
-async function textsOf(lab: Lab, name: string): Promise<Record<string, string>> {
-  const { data = {} } = await lab.client.get(Secret, { namespace: 'default', name });
+async function textsOf(testenv: Testenv, name: string): Promise<Record<string, string>> {
+  const { data = {} } = await testenv.client.get(Secret, { namespace: 'default', name });
   return Object.fromEntries(
     Object.entries(data).map(([key, encoded]) => [key, Buffer.from(encoded, 'base64').toString()]),
   );

@@ -11,36 +11,40 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
-import { bindAfterAll } from '@metal/lab/roles.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
+import { bindWithheldRoles } from '@metal/lab/roles.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 const command = join(fileURLToPath(new URL('../..', import.meta.url)), 'node_modules/.bin/metal-operator');
 const run = promisify(execFile);
 
 test('the process tells its health, guards its metrics, and leaves nothing behind when it is told to stop', async () => {
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
     fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
   });
   const [health, metrics] = [await freePort(), await freePort()];
-  const operator = await lab.startOperatorProcess([
+  const operator = await testenv.startOperatorProcess([
     `--health-probe-bind-address=127.0.0.1:${health}`,
     `--metrics-bind-address=127.0.0.1:${metrics}`,
   ]);
-  const [node] = await lab.rack({ generic: 1 });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
 
   for (const path of ['healthz', 'readyz'])
     assert.equal((await fetch(`http://127.0.0.1:${health}/${path}`)).status, 200);
-  assert.equal((await askMetrics(metrics)).status, 401, 'metrics are not for everybody');
-  assert.equal((await askMetrics(metrics, 'made-up')).status, 403);
-  assert.equal((await askMetrics(metrics, await lab.tokenFor('default'))).status, 403, 'a token alone is not enough');
-  await lab.allowMetrics('default');
-  const { status, text } = await askMetrics(metrics, await lab.tokenFor('default'));
+  assert.equal((await fetchMetrics(metrics)).status, 401, 'metrics are not for everybody');
+  assert.equal((await fetchMetrics(metrics, 'made-up')).status, 403);
+  assert.equal(
+    (await fetchMetrics(metrics, await testenv.tokenFor('default'))).status,
+    403,
+    'a token alone is not enough',
+  );
+  await testenv.allowMetrics('default');
+  const { status, text } = await fetchMetrics(metrics, await testenv.tokenFor('default'));
   assert.equal(status, 200);
   for (const name of [
     'controller_runtime_reconcile_total',
@@ -61,21 +65,21 @@ test('the process tells its health, guards its metrics, and leaves nothing behin
 });
 
 test('an API server that is away at the start is waited for, until somebody says stop', async () => {
-  await using away = await openAway();
-  const operator = spawn(command, away.flags, { stdio: ['ignore', 'ignore', 'inherit'] });
+  await using apiServer = await openUnreachableApiServer();
+  const operator = spawn(command, apiServer.flags, { stdio: ['ignore', 'ignore', 'inherit'] });
   const ended = once(operator, 'exit');
-  await Promise.race([away.isAskedAgain, ended]);
+  await Promise.race([apiServer.isRetried, ended]);
   assert.equal(operator.exitCode, null, 'it is still there');
   operator.kill('SIGTERM');
   assert.deepEqual(await ended, [0, null]);
 });
 
 test('what Node compiled is kept for the next start, also by a process that is killed', async () => {
-  await using away = await openAway();
-  const NODE_COMPILE_CACHE = join(away.directory, 'compiled');
-  const operator = spawn(command, away.flags, { stdio: 'ignore', env: { ...process.env, NODE_COMPILE_CACHE } });
+  await using apiServer = await openUnreachableApiServer();
+  const NODE_COMPILE_CACHE = join(apiServer.directory, 'compiled');
+  const operator = spawn(command, apiServer.flags, { stdio: 'ignore', env: { ...process.env, NODE_COMPILE_CACHE } });
   const ended = once(operator, 'exit');
-  await Promise.race([away.isAskedAgain, ended]);
+  await Promise.race([apiServer.isRetried, ended]);
   operator.kill('SIGKILL');
   await ended;
   const kept = await readdir(NODE_COMPILE_CACHE, { recursive: true });
@@ -83,37 +87,37 @@ test('what Node compiled is kept for the next start, also by a process that is k
 });
 
 test('a process ends when it is told to, also where nobody reads its log', async () => {
-  await using away = await openAway();
-  const unread = join(away.directory, 'unread');
+  await using apiServer = await openUnreachableApiServer();
+  const unread = join(apiServer.directory, 'unread');
   await run('mkfifo', [unread]);
   await using reader = await open(unread, constants.O_RDWR | constants.O_NONBLOCK);
   for (const bytes of [4_096, 1])
     while ((await reader.write('x'.repeat(bytes)).catch(() => undefined)) !== undefined) continue;
   await using full = await open(unread, 'w');
-  const operator = spawn(command, away.flags, { stdio: ['ignore', 'ignore', full.fd] });
+  const operator = spawn(command, apiServer.flags, { stdio: ['ignore', 'ignore', full.fd] });
   const ended = once(operator, 'exit');
-  await Promise.race([away.isAskedAgain, ended]);
+  await Promise.race([apiServer.isRetried, ended]);
   operator.kill('SIGTERM');
   assert.deepEqual(await ended, [null, 'SIGKILL'], 'which says that its last lines were not written');
 });
 
-interface Away extends AsyncDisposable {
+interface UnreachableApiServer extends AsyncDisposable {
   readonly directory: string;
   /** Of an operator that would work with it. */
   readonly flags: readonly string[];
   /** As often as nobody asks who gives up. */
-  readonly isAskedAgain: Promise<void>;
+  readonly isRetried: Promise<void>;
 }
 
 /** An API server that ends each connection. */
-async function openAway(): Promise<Away> {
+async function openUnreachableApiServer(): Promise<UnreachableApiServer> {
   await using stack = new AsyncDisposableStack();
-  let asked = 0;
-  const { promise: isAskedAgain, resolve: askedAgain } = Promise.withResolvers<void>();
+  let connections = 0;
+  const { promise: isRetried, resolve: resolveRetried } = Promise.withResolvers<void>();
   const server = createServer((socket) => {
     socket.destroy();
-    asked += 1;
-    if (asked === 40) askedAgain();
+    connections += 1;
+    if (connections === 40) resolveRetried();
   }).listen(0, '127.0.0.1');
   stack.defer(() => void server.close());
   await once(server, 'listening');
@@ -126,7 +130,7 @@ async function openAway(): Promise<Away> {
   const needed = ['--registry-url=http://x', '--probe-image=a', '--probe-os-image=b'];
   const flags = [`--kubeconfig=${kubeconfig}`, ...listensNowhere, ...needed];
   const opened = stack.move();
-  return { directory, flags, isAskedAgain, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { directory, flags, isRetried, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 const kubeconfigOf = (server: string): string =>
@@ -138,7 +142,7 @@ const kubeconfigOf = (server: string): string =>
   });
 
 test('a port that is taken ends the process before it has begun anything', async () => {
-  await using lab = await openLab({ operator: 'none' });
+  await using testenv = await startTestenv({ operator: 'none' });
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   try {
@@ -146,7 +150,7 @@ test('a port that is taken ends the process before it has begun anything', async
     const lines: string[] = [];
     const flags = [`--metrics-bind-address=127.0.0.1:${port}`, '--metrics-secure=false'];
     await assert.rejects(
-      lab.startOperatorProcess(flags, (line) => lines.push(line)),
+      testenv.startOperatorProcess(flags, (line) => lines.push(line)),
       /EADDRINUSE/,
     );
     assert.deepEqual(
@@ -160,43 +164,43 @@ test('a port that is taken ends the process before it has begun anything', async
 
 test('an operator that may list nothing says so, and begins as soon as it may', async () => {
   const withoutRoles = ['metal-operator-manager'];
-  await using lab = await openLab({ operator: 'none', speed: 1, withoutRoles });
+  await using testenv = await startTestenv({ operator: 'none', speed: 1, withoutRoles });
   const health = await freePort();
-  const refused = Promise.withResolvers<string>();
-  const running = lab.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`], (line) => {
-    if (line.includes('there are no lists')) refused.resolve(line);
+  const rejected = Promise.withResolvers<string>();
+  const running = testenv.startOperatorProcess([`--health-probe-bind-address=127.0.0.1:${health}`], (line) => {
+    if (line.includes('there are no lists')) rejected.resolve(line);
   });
-  assert.match(await refused.promise, /"level":"warn".*forbidden/);
+  assert.match(await rejected.promise, /"level":"warn".*forbidden/);
   assert.equal((await fetch(`http://127.0.0.1:${health}/healthz`)).status, 200, 'a restart would not help');
-  const answer = await fetch(`http://127.0.0.1:${health}/readyz`);
-  assert.equal(answer.status, 503);
-  assert.match(await answer.text(), /^it is starting: it does not know all .* yet: .*forbidden/);
-  await bindAfterAll(lab.client, withoutRoles);
+  const response = await fetch(`http://127.0.0.1:${health}/readyz`);
+  assert.equal(response.status, 503);
+  assert.match(await response.text(), /^it is starting: it does not know all .* yet: .*forbidden/);
+  await bindWithheldRoles(testenv.client, withoutRoles);
   await running;
   assert.equal((await fetch(`http://127.0.0.1:${health}/readyz`)).status, 200);
 });
 
 test('two processes that elect a leader: one works, and the other takes over when it is stopped', async () => {
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
     flags: ['--leader-elect'],
     fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
   });
-  const first = await lab.startOperatorProcess();
+  const first = await testenv.startOperatorProcess();
   const ports = [await freePort(), await freePort()];
-  const second = await lab.startOperatorProcess([`--registry-port=${ports[0]}`, `--boot-port=${ports[1]}`]);
-  const [one, other] = await lab.rack({ generic: 2 });
+  const second = await testenv.startOperatorProcess([`--registry-port=${ports[0]}`, `--boot-port=${ports[1]}`]);
+  const [one, other] = await testenv.addNodes({ generic: 2 });
   assert.ok(one && other);
-  await lab.plugIn(one);
-  await lab.server(one).says('Available');
+  await testenv.plugIn(one);
+  await testenv.server(one).hasReason('Available');
   assert.ok(first.log.some((line) => line.includes('"controller":"server"')));
   assert.ok(!second.log.some((line) => line.includes('"controller":"server"')), 'the second waits');
 
   assert.equal(await first.stop(), 0);
-  await using _registry = await lab.startOperatorProcess();
-  await lab.plugIn(other);
-  await lab.server(other).says('Available');
+  await using _registry = await testenv.startOperatorProcess();
+  await testenv.plugIn(other);
+  await testenv.server(other).hasReason('Available');
 });
 
 test('mistakes in flags end the process with one clear line', async () => {
@@ -222,7 +226,7 @@ test('help names every option', async () => {
     assert.match(stdout, new RegExp(name));
 });
 
-function askMetrics(port: number, token?: string): Promise<{ status: number; text: string }> {
+function fetchMetrics(port: number, token?: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     // The certificate is self-signed; who may read is what this is about.

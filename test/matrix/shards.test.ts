@@ -5,59 +5,61 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { replicaGroup } from '@metal/all-in-one/membership.ts';
 import { leaseNameOf, viewAnnotation } from '@metal/kube/shards/member-leases.ts';
-import { bucketOf, View } from '@metal/kube/shards/rendezvous.ts';
+import { bucketOf, AssignmentView } from '@metal/kube/shards/rendezvous.ts';
 import { BmcOwners } from '@metal/lab/bmc-owners.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
 import { MachineService } from '@metal/lab/machine-service.ts';
 import { electionFlags, Replicas } from '@metal/lab/replicas.ts';
-import { Road } from '@metal/lab/road.ts';
+import { TcpProxy } from '@metal/lab/road.ts';
 import { untilChanged } from '@metal/lab/subject.ts';
 import type { OperatorProcess } from '@metal/project/operator-process.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 const serverCount = 12;
 /** Long enough for a machine with other work to do, where no lease has to run out. */
-const patientLeases = ['--leader-election-lease-duration=150s', '--leader-election-renew-deadline=100s'];
+const longLeases = ['--leader-election-lease-duration=150s', '--leader-election-renew-deadline=100s'];
 
 test('replicas share the fleet; one that comes takes its part, one that goes leaves it, and no BMC hears two at once', async () => {
-  await using room = await openRoom({ replicas: 2, flags: patientLeases });
-  const { lab, replicas, nodes, owners } = room;
-  await room.everybodyHasTheirs();
+  await using fixture = await openFixture({ replicas: 2, flags: longLeases });
+  const { testenv, replicas, nodes, owners } = fixture;
+  await fixture.untilOwnersCorrect();
   const [first] = [...replicas.processes.values()];
   assert.ok(first);
 
   await replicas.start();
-  await room.agreed(3);
-  await room.everybodyHasTheirs();
+  await fixture.agreed(3);
+  await fixture.untilOwnersCorrect();
 
   await replicas.end(first, 'stop');
-  await room.agreed(2);
-  await room.everybodyHasTheirs();
+  await fixture.agreed(2);
+  await fixture.untilOwnersCorrect();
   for (const node of nodes) {
-    const reigns = owners.reignsAt(node).map(({ pid, since, until }) => `${pid} from ${since} until ${until}`);
+    const ownershipIntervals = owners
+      .ownershipIntervalsAt(node)
+      .map(({ pid, since, until }) => `${pid} from ${since} until ${until}`);
     assert.ok(
-      reigns.length <= 3,
-      `${node.name} changed hands at most when somebody came or went: ${reigns.join(', ')}`,
+      ownershipIntervals.length <= 3,
+      `${node.name} changed hands at most when somebody came or went: ${ownershipIntervals.join(', ')}`,
     );
   }
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await claim.reaches('Bound');
   assert.deepEqual(owners.breaches, []);
 });
 
 test('servers of a replica that is killed are acted on again within twenty seconds, at the default times', async () => {
-  await using room = await openRoom({ replicas: 3, flags: [] });
-  const { lab, replicas, nodes, owners } = room;
-  const victim = [...replicas.processes.values()].find(({ pid }) => nodes.some((node) => owners.ownerOf(node) === pid));
-  assert.ok(victim);
-  const left = nodes.filter((node) => owners.ownerOf(node) === victim.pid);
-  const killedAt = lab.clock.now();
-  await replicas.end(victim, 'kill');
-  await room.onlyHeardFrom([...replicas.processes.values()]);
-  for (const node of left) {
-    const next = owners.reignsAt(node).find(({ since }) => since > killedAt);
+  await using fixture = await openFixture({ replicas: 3, flags: [] });
+  const { testenv, replicas, nodes, owners } = fixture;
+  const killed = [...replicas.processes.values()].find(({ pid }) => nodes.some((node) => owners.ownerOf(node) === pid));
+  assert.ok(killed);
+  const orphaned = nodes.filter((node) => owners.ownerOf(node) === killed.pid);
+  const killedAt = testenv.clock.now();
+  await replicas.end(killed, 'kill');
+  await fixture.untilRequestsOnlyFrom([...replicas.processes.values()]);
+  for (const node of orphaned) {
+    const next = owners.ownershipIntervalsAt(node).find(({ since }) => since > killedAt);
     assert.ok(next && next.since - killedAt < 20_000, `${node.name} after ${(next?.since ?? 0) - killedAt} ms`);
   }
   assert.deepEqual(owners.breaches, []);
@@ -65,149 +67,149 @@ test('servers of a replica that is killed are acted on again within twenty secon
 
 test('a replica that loses the API server ends, and its BMCs hear nothing more from it once another has them', async () => {
   await using stack = new AsyncDisposableStack();
-  await using room = await openRoom({ replicas: 2 });
-  const { replicas, nodes, owners } = room;
-  const way = stack.use(await Road.to(Number(new URL(await serverIn(room.lab.kubeconfigPath)).port)));
-  const flags = [`--kubeconfig=${await kubeconfigOver(room, way, stack)}`];
-  let lonely = await replicas.start(flags);
+  await using fixture = await openFixture({ replicas: 2 });
+  const { replicas, nodes, owners } = fixture;
+  const proxy = stack.use(await TcpProxy.to(Number(new URL(await serverIn(fixture.testenv.kubeconfigPath)).port)));
+  const flags = [`--kubeconfig=${await kubeconfigThrough(fixture, proxy, stack)}`];
+  let isolated = await replicas.start(flags);
   // Of 130 replicas one gets none of twelve BMCs.
-  while (!nodes.some(({ name }) => ownerAmong(replicas, name) === lonely.pid)) {
-    await replicas.end(lonely, 'stop');
-    lonely = await replicas.start(flags);
+  while (!nodes.some(({ name }) => ownerAmong(replicas, name) === isolated.pid)) {
+    await replicas.end(isolated, 'stop');
+    isolated = await replicas.start(flags);
   }
-  await room.agreed(3);
-  await room.heardFrom(lonely);
-  replicas.letEnd(lonely);
-  await way.stopAt(/(?:)/, 'held');
-  assert.equal(await lonely.ended, 1);
-  assert.match(lonely.log.join('\n'), /could not be renewed/);
-  await room.onlyHeardFrom([...replicas.processes.values()]);
-  assert.ok(nodes.some((node) => owners.reignsAt(node).some(({ pid }) => pid === lonely.pid)));
+  await fixture.agreed(3);
+  await fixture.untilRequestFrom(isolated);
+  replicas.expectExit(isolated);
+  await proxy.stopAt(/(?:)/, 'held');
+  assert.equal(await isolated.ended, 1);
+  assert.match(isolated.log.join('\n'), /could not be renewed/);
+  await fixture.untilRequestsOnlyFrom([...replicas.processes.values()]);
+  assert.ok(nodes.some((node) => owners.ownershipIntervalsAt(node).some(({ pid }) => pid === isolated.pid)));
   assert.deepEqual(owners.breaches, []);
 });
 
 test('a replica that stood still while others took over sends nothing to a BMC when it goes on', async () => {
-  await using room = await openRoom({ replicas: 3 });
-  const { replicas, nodes, owners } = room;
-  const sleeper = [...replicas.processes.values()].find(({ pid }) =>
+  await using fixture = await openFixture({ replicas: 3 });
+  const { replicas, nodes, owners } = fixture;
+  const suspended = [...replicas.processes.values()].find(({ pid }) =>
     nodes.some((node) => owners.ownerOf(node) === pid),
   );
-  assert.ok(sleeper);
-  replicas.letEnd(sleeper);
-  process.kill(sleeper.pid, 'SIGSTOP');
-  await room.onlyHeardFrom([...replicas.processes.values()]);
-  const takenAt = room.lab.clock.now();
-  process.kill(sleeper.pid, 'SIGCONT');
-  assert.equal(await sleeper.ended, 1);
+  assert.ok(suspended);
+  replicas.expectExit(suspended);
+  process.kill(suspended.pid, 'SIGSTOP');
+  await fixture.untilRequestsOnlyFrom([...replicas.processes.values()]);
+  const takenOverAt = fixture.testenv.clock.now();
+  process.kill(suspended.pid, 'SIGCONT');
+  assert.equal(await suspended.ended, 1);
   for (const node of nodes)
-    for (const { pid, until } of owners.reignsAt(node))
-      assert.ok(pid !== sleeper.pid || until < takenAt, `${node.name} heard from it`);
+    for (const { pid, until } of owners.ownershipIntervalsAt(node))
+      assert.ok(pid !== suspended.pid || until < takenOverAt, `${node.name} heard from it`);
   assert.deepEqual(owners.breaches, []);
 });
 
 test('a password that a BMC rejected is not tried again by the replicas that the BMC goes to', async () => {
-  await using room = await openRoom({ replicas: 2, flags: patientLeases });
-  const { lab, replicas } = room;
-  const node = await lab.fleet.add({ vendor: 'generic', password: 'another-one' });
-  await lab.plugIn(node);
-  await lab.bmc(node).says('AuthenticationFailed');
+  await using fixture = await openFixture({ replicas: 2, flags: longLeases });
+  const { testenv, replicas } = fixture;
+  const node = await testenv.fleet.add({ vendor: 'generic', password: 'another-one' });
+  await testenv.plugIn(node);
+  await testenv.bmc(node).hasReason('AuthenticationFailed');
   for (let moves = 0; moves < 2; moves += 1) {
     await replicas.start();
     const owner = [...replicas.processes.values()].find(({ pid }) => pid === ownerAmong(replicas, node.name));
     assert.ok(owner);
-    await room.agreed(3);
-    await room.everybodyHasTheirs();
+    await fixture.agreed(3);
+    await fixture.untilOwnersCorrect();
     await replicas.end(owner, 'stop');
-    await room.agreed(2);
-    await room.everybodyHasTheirs();
+    await fixture.agreed(2);
+    await fixture.untilOwnersCorrect();
   }
   assert.equal(node.bmc.access.failedLogins, 1);
 
-  await lab.patchSecret(node.name, { password: 'another-one' });
-  await lab.bmc(node).reaches('Enabled');
+  await testenv.patchSecret(node.name, { password: 'another-one' });
+  await testenv.bmc(node).reaches('Enabled');
   assert.equal(node.bmc.access.failedLogins, 1);
 });
 
 test('limits of the fleet hold for all replicas together', async () => {
-  await using lab = await openLab({
-    flags: ['--shards=auto', '--cleanup-disks=Purge', '--cleanup-at-once=1', ...patientLeases],
+  await using testenv = await startTestenv({
+    flags: ['--shards=auto', '--cleanup-disks=Purge', '--cleanup-at-once=1', ...longLeases],
     fleet: { eraseMs: 20_000 },
   });
-  for (const identity of ['two', 'three']) await lab.startOperator(identity);
-  const nodes = await lab.rack({ generic: 4 });
-  await lab.plugIn(...nodes);
+  for (const identity of ['two', 'three']) await testenv.startOperator(identity);
+  const nodes = await testenv.addNodes({ generic: 4 });
+  await testenv.plugIn(...nodes);
   const claims: ClaimHandle[] = [];
-  for (const node of nodes) claims.push(await lab.claim({ image: 'registry.test/os:1', on: node }));
-  for (const node of nodes) await lab.server(node).says('ClaimServed');
+  for (const node of nodes) claims.push(await testenv.claim({ image: 'registry.test/os:1', on: node }));
+  for (const node of nodes) await testenv.server(node).hasReason('ClaimServed');
   let most = 0;
   using watch = new DisposableStack();
-  const underWay = () => [...lab.servers.all()].filter(({ status }) => (status?.cleanup?.attempt ?? 0) > 0).length;
-  watch.use(lab.servers.onChange(() => (most = Math.max(most, underWay()))));
+  const underWay = () => [...testenv.servers.all()].filter(({ status }) => (status?.cleanup?.attempt ?? 0) > 0).length;
+  watch.use(testenv.servers.onChange(() => (most = Math.max(most, underWay()))));
   await Promise.all(claims.map((claim) => claim.delete()));
   for (const node of nodes)
-    await lab.server(node).until('is clean again', ({ status }) => status?.state === 'Available');
+    await testenv.server(node).until('is clean again', ({ status }) => status?.state === 'Available');
   assert.equal(most, 1);
 });
 
-interface Room extends AsyncDisposable {
-  readonly lab: Lab;
+interface Fixture extends AsyncDisposable {
+  readonly testenv: Testenv;
   readonly nodes: readonly Node[];
   readonly replicas: Replicas;
   readonly owners: BmcOwners;
   /** So many replicas act, and each knows all of them. */
   agreed(count: number): Promise<void>;
   /** Each BMC was last talked to by the replica that it belongs to. */
-  everybodyHasTheirs(): Promise<void>;
-  heardFrom(replica: OperatorProcess): Promise<void>;
+  untilOwnersCorrect(): Promise<void>;
+  untilRequestFrom(replica: OperatorProcess): Promise<void>;
   /** The last to talk to each BMC is one of these. */
-  onlyHeardFrom(replicas: readonly OperatorProcess[]): Promise<void>;
+  untilRequestsOnlyFrom(replicas: readonly OperatorProcess[]): Promise<void>;
 }
 
 /** Available servers, whose BMCs are looked at all the time. */
-async function openRoom(wish: { replicas: number; flags?: readonly string[] }): Promise<Room> {
+async function openFixture(options: { replicas: number; flags?: readonly string[] }): Promise<Fixture> {
   await using stack = new AsyncDisposableStack();
   const service = new MachineService();
-  const lab = stack.use(
-    await openLab(service.labFor(200, ['--bmc-resync-interval=2s', '--server-resync-interval=1s'])),
+  const testenv = stack.use(
+    await startTestenv(service.testenvOptions(200, ['--bmc-resync-interval=2s', '--server-resync-interval=1s'])),
   );
-  const nodes = await lab.rack({ generic: serverCount });
-  const flags = ['--shards=auto', ...(wish.flags ?? electionFlags)];
-  const replicas = stack.use(new Replicas(lab, service, flags));
-  const everybody = new Set<number>();
+  const nodes = await testenv.addNodes({ generic: serverCount });
+  const flags = ['--shards=auto', ...(options.flags ?? electionFlags)];
+  const replicas = stack.use(new Replicas(testenv, service, flags));
+  const knownPids = new Set<number>();
   const pids = () => {
-    for (const { pid } of replicas.processes.values()) everybody.add(pid);
-    return everybody;
+    for (const { pid } of replicas.processes.values()) knownPids.add(pid);
+    return knownPids;
   };
-  const owners = stack.use(new BmcOwners(lab, nodes, pids));
-  const until = (what: string, holds: () => boolean) =>
-    untilChanged('the BMCs', what, holds, (check) => owners.onChange(check), lab.timeline);
+  const owners = stack.use(new BmcOwners(testenv, nodes, pids));
+  const until = (description: string, holds: () => boolean) =>
+    untilChanged('the BMCs', description, holds, (check) => owners.onChange(check), testenv.timeline);
   const agreed = (count: number) =>
     untilChanged(
       'the leases',
       `tell of ${count} that act together`,
-      () => areAgreed(lab, count),
-      (check) => lab.leases.onChange(check),
-      lab.timeline,
+      () => areAgreed(testenv, count),
+      (check) => testenv.leases.onChange(check),
+      testenv.timeline,
     );
-  await Promise.all(Array.from({ length: wish.replicas }, () => replicas.start()));
-  await agreed(wish.replicas);
-  await lab.plugIn(...nodes);
-  for (const node of nodes) await lab.server(node).says('Available');
+  await Promise.all(Array.from({ length: options.replicas }, () => replicas.start()));
+  await agreed(options.replicas);
+  await testenv.plugIn(...nodes);
+  for (const node of nodes) await testenv.server(node).hasReason('Available');
   const owned = stack.move();
-  const talkers = () => [...new Set(nodes.map((node) => owners.ownerOf(node) ?? 0))];
+  const lastPids = () => [...new Set(nodes.map((node) => owners.ownerOf(node) ?? 0))];
   return {
-    lab,
+    testenv,
     nodes,
     replicas,
     owners,
     agreed,
-    everybodyHasTheirs: () =>
+    untilOwnersCorrect: () =>
       until('hear from whom they belong to', () =>
         nodes.every((node) => owners.ownerOf(node) === ownerAmong(replicas, node.name)),
       ),
-    heardFrom: ({ pid }) => until(`hear from ${pid}`, () => nodes.some((node) => owners.ownerOf(node) === pid)),
-    onlyHeardFrom: (living) =>
-      until('hear from those that live', () => talkers().every((pid) => living.some((one) => one.pid === pid))),
+    untilRequestFrom: ({ pid }) => until(`hear from ${pid}`, () => nodes.some((node) => owners.ownerOf(node) === pid)),
+    untilRequestsOnlyFrom: (alive) =>
+      until('hear from those that live', () => lastPids().every((pid) => alive.some((one) => one.pid === pid))),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -217,13 +219,13 @@ function ownerAmong(replicas: Replicas, bmcName: string): number | undefined {
   const pids = new Map(
     [...replicas.processes].map(([identity, { pid }]) => [leaseNameOf(replicaGroup, identity), pid]),
   );
-  const view = new View(pids.keys());
+  const view = new AssignmentView(pids.keys());
   const owner = view.members.find((member) => view.gives(bucketOf(bmcName), member));
   return owner === undefined ? undefined : pids.get(owner);
 }
 
-function areAgreed(lab: Lab, count: number): boolean {
-  const views = [...lab.leases.all()].flatMap(({ metadata }) => metadata.annotations?.[viewAnnotation] ?? []);
+function areAgreed(testenv: Testenv, count: number): boolean {
+  const views = [...testenv.leases.all()].flatMap(({ metadata }) => metadata.annotations?.[viewAnnotation] ?? []);
   const members = new Set(views.flatMap((text) => JSON.parse(text) as string[])); // what replicas write there
   return views.length === count && new Set(views).size === 1 && members.size === count;
 }
@@ -234,12 +236,12 @@ async function serverIn(kubeconfigPath: string): Promise<string> {
 }
 
 /** The same API server over a way that can be held up. */
-async function kubeconfigOver({ lab }: Room, way: Road, stack: AsyncDisposableStack): Promise<string> {
+async function kubeconfigThrough({ testenv }: Fixture, proxy: TcpProxy, stack: AsyncDisposableStack): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'metal-shards-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
-  const server = new URL(await serverIn(lab.kubeconfigPath));
+  const server = new URL(await serverIn(testenv.kubeconfigPath));
   const path = join(directory, 'kubeconfig');
-  const text = await readFile(lab.kubeconfigPath, 'utf8');
-  await writeFile(path, text.replaceAll(`:${server.port}`, `:${way.port}`));
+  const text = await readFile(testenv.kubeconfigPath, 'utf8');
+  await writeFile(path, text.replaceAll(`:${server.port}`, `:${proxy.port}`));
   return path;
 }

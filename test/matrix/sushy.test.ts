@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 import { startSushy } from '@metal/lab/sushy.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 const systems = [
   { uuid: 'aaaaaaaa-1111-4111-8111-111111111111', name: 'first', mac: '52:54:00:00:00:01' },
   { uuid: 'bbbbbbbb-2222-4222-8222-222222222222', name: 'second', mac: '52:54:00:00:00:02' },
@@ -13,21 +13,21 @@ for (const tls of [false, true]) {
   test(`a BMC that nobody here wrote is taken up, ${tls ? 'with its certificate verified' : 'with Basic authentication'}`, async () => {
     await using sushy = await startSushy({ systems, username: 'operator', password: 'opensesame', tls });
     // Real time: the service takes 1 to 11 s for a power change.
-    await using lab = await openLab({
+    await using testenv = await startTestenv({
       speed: 1,
       flags: ['--discovery-timeout=20s', '--power-polling-interval=1s', '--discovery-attempts=9'],
     });
-    await lab.addBmc('sushy', {
+    await testenv.addBmc('sushy', {
       port: sushy.port,
       scheme: tls ? 'https' : 'http',
       username: 'operator',
       password: 'opensesame',
       ...(sushy.caPem === undefined ? {} : { caPem: sushy.caPem }),
     });
-    await lab.bmcNamed('sushy').reaches('Enabled');
+    await testenv.bmcNamed('sushy').reaches('Enabled');
 
     for (const { uuid } of systems) {
-      const server = lab.serverOf(uuid);
+      const server = testenv.serverOf(uuid);
       await server.reaches('Discovery');
       assert.equal(server.now?.spec.systemUUID, uuid);
       assert.equal(server.now?.status?.manufacturer, 'Sushy Emulator', 'what it tells of the hardware is filled in');
@@ -36,12 +36,12 @@ for (const tls of [false, true]) {
 
     const [first] = systems;
     assert.ok(first);
-    await lab.serverOf(first.uuid).until('is On', ({ status }) => status?.powerState === 'On');
+    await testenv.serverOf(first.uuid).until('is On', ({ status }) => status?.powerState === 'On');
     const seen = await sushy.system(first.uuid);
     assert.equal(seen.PowerState, 'On', 'the power-on arrived');
     assert.equal(seen.Boot.BootSourceOverrideTarget, 'Pxe', 'the one-time override arrived');
 
-    await lab
+    await testenv
       .serverOf(first.uuid)
       .until('has been switched off for another attempt', ({ status }) => status?.powerState === 'Off');
     assert.equal((await sushy.system(first.uuid)).PowerState, 'Off', 'the power-off arrived');
@@ -50,9 +50,9 @@ for (const tls of [false, true]) {
 
 test('a wrong password for it is told once and for all', async () => {
   await using sushy = await startSushy({ systems, username: 'operator', password: 'opensesame', tls: false });
-  await using lab = await openLab();
-  await lab.addBmc('sushy', { port: sushy.port, scheme: 'http', username: 'operator', password: 'guess' });
-  const { status } = await lab.bmcNamed('sushy').says('AuthenticationFailed');
+  await using testenv = await startTestenv();
+  await testenv.addBmc('sushy', { port: sushy.port, scheme: 'http', username: 'operator', password: 'guess' });
+  const { status } = await testenv.bmcNamed('sushy').hasReason('AuthenticationFailed');
   assert.equal(status?.state, 'Error');
-  assert.equal(lab.servers.size, 0);
+  assert.equal(testenv.servers.size, 0);
 });

@@ -4,16 +4,16 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
 import { seconds } from '@metal/kube/decide.ts';
 import { openCluster } from '@metal/lab/cluster.ts';
-import { type Lab, labsOfFile, openLab as openLabOn } from '@metal/lab/lab.ts';
-import { LossyRoad } from '@metal/lab/lossy-road.ts';
+import { type Testenv, testenvsOfFile, startTestenv as openLabOn } from '@metal/lab/lab.ts';
+import { LossyApiProxy } from '@metal/lab/lossy-road.ts';
 import { restrictedKubeconfig } from '@metal/lab/roles.ts';
-import { untilActedOn } from '@metal/lab/until-acted-on.ts';
+import { untilEnforced } from '@metal/lab/until-acted-on.ts';
 
-const openLab = labsOfFile();
+const startInCluster = testenvsOfFile();
 
 /** Requests of the operator about Servers so far. */
-async function requestsOf(lab: Lab, verb: 'get' | 'patch'): Promise<number> {
-  const counter = await lab.system.metrics.getSingleMetric('kube_client_requests_total')?.get();
+async function requestsOf(testenv: Testenv, verb: 'get' | 'patch'): Promise<number> {
+  const counter = await testenv.system.metrics.getSingleMetric('kube_client_requests_total')?.get();
   const sample = counter?.values.find(({ labels }) => labels.verb === verb && labels.resource === 'servers');
   return sample?.value ?? 0;
 }
@@ -21,18 +21,21 @@ async function requestsOf(lab: Lab, verb: 'get' | 'patch'): Promise<number> {
 const refersTo = (uid: string | undefined) => (server: Server) => server.spec.serverClaimRef?.uid === uid;
 
 test('a binding that a policy refuses is tried again with growing pauses, and succeeds when the policy goes', async () => {
-  await using lab = await openLab();
-  await using policy = await forbidClaims(lab.client);
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startInCluster();
+  await using policy = await forbidClaims(testenv.client);
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  const before = await requestsOf(lab, 'patch');
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
-  const told = await claim.says('BindingRefused');
-  assert.match(told.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '', /nobody gets this rack/);
-  await lab.quiet(seconds(30));
-  const tries = (await requestsOf(lab, 'patch')) - before;
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  const before = await requestsOf(testenv, 'patch');
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
+  const rejected = await claim.hasReason('BindingRefused');
+  assert.match(
+    rejected.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
+    /nobody gets this rack/,
+  );
+  await testenv.untilStable(seconds(30));
+  const tries = (await requestsOf(testenv, 'patch')) - before;
   assert.ok(tries >= 3 && tries <= 20, `${tries} tries in half a minute`);
 
   await policy[Symbol.asyncDispose]();
@@ -42,73 +45,73 @@ test('a binding that a policy refuses is tried again with growing pauses, and su
 test('a binding whose answer was lost is found again, although the watch tells nothing of it', async () => {
   await using cluster = await openCluster();
   await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
-  await using road = await LossyRoad.open(await restrictedKubeconfig(cluster, client));
-  await using lab = await openLabOn({ cluster, flags: [`--kubeconfig=${road.kubeconfigPath}`] });
-  const nodes = await lab.rack({ generic: 2 });
-  await lab.plugIn(...nodes);
-  for (const node of nodes) await lab.server(node).says('Available');
+  await using proxy = await LossyApiProxy.open(await restrictedKubeconfig(cluster, client));
+  await using testenv = await openLabOn({ cluster, flags: [`--kubeconfig=${proxy.kubeconfigPath}`] });
+  const nodes = await testenv.addNodes({ generic: 2 });
+  await testenv.plugIn(...nodes);
+  for (const node of nodes) await testenv.server(node).hasReason('Available');
 
-  using _held = road.holdServers();
-  road.loseAnswer((method, body) => method === 'PATCH' && body.includes('"serverClaimRef":{'));
-  const before = await requestsOf(lab, 'get');
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  using _held = proxy.pauseServerWatches();
+  proxy.dropNextResponse((method, body) => method === 'PATCH' && body.includes('"serverClaimRef":{'));
+  const before = await requestsOf(testenv, 'get');
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await claim.reaches('Bound');
-  assert.equal([...lab.servers.all()].filter(refersTo(claim.uid)).length, 1, 'one server, not two');
-  const looks = (await requestsOf(lab, 'get')) - before;
-  assert.ok(looks <= 10, `${looks} looks at Servers`);
+  assert.equal([...testenv.servers.all()].filter(refersTo(claim.uid)).length, 1, 'one server, not two');
+  const reads = (await requestsOf(testenv, 'get')) - before;
+  assert.ok(reads <= 10, `${reads} looks at Servers`);
 });
 
 test('a claim is not evicted for a taint that is gone, although the watch tells nothing of it', async () => {
   await using cluster = await openCluster();
   await using client = createKubeClient({ kubeconfigPath: cluster.kubeconfigPath });
-  await using road = await LossyRoad.open(await restrictedKubeconfig(cluster, client));
-  const flags = [`--kubeconfig=${road.kubeconfigPath}`, '--eviction-grace-period=30s'];
-  await using lab = await openLabOn({ cluster, flags });
-  const [node] = await lab.rack({ generic: 1 });
+  await using proxy = await LossyApiProxy.open(await restrictedKubeconfig(cluster, client));
+  const flags = [`--kubeconfig=${proxy.kubeconfigPath}`, '--eviction-grace-period=30s'];
+  await using testenv = await openLabOn({ cluster, flags });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
-  const { metadata } = await lab.server(node).says('ClaimServed');
-  await lab.patchServer(metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
-  await claim.says('Evicting');
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
+  const { metadata } = await testenv.server(node).hasReason('ClaimServed');
+  await testenv.patchServer(metadata.name, { spec: { taints: [{ key: 'broken-fan', effect: 'Evict' }] } });
+  await claim.hasReason('Evicting');
 
   {
-    using _held = road.holdServers();
-    await lab.patchServer(metadata.name, { spec: { taints: null } });
-    await lab.quiet(90_000);
-    assert.equal(claim.subject.condition('Evicting')?.status, 'True', 'the operator has not heard of it');
+    using _held = proxy.pauseServerWatches();
+    await testenv.patchServer(metadata.name, { spec: { taints: null } });
+    await testenv.untilStable(90_000);
+    assert.equal(claim.watched.condition('Evicting')?.status, 'True', 'the operator has not heard of it');
     assert.deepEqual(node.powerLog, ['On', 'Off', 'On'], 'nothing was done to the machine');
   }
-  await claim.says('NotEvicting');
+  await claim.hasReason('NotEvicting');
   assert.equal(claim.phase, 'Bound');
 });
 
 test('a server that a cut-off leader bound to a claim that has another is let go, and the claim keeps its own', async () => {
-  await using lab = await openLab();
-  const nodes = await lab.rack({ generic: 2 });
-  await lab.plugIn(...nodes);
-  for (const node of nodes) await lab.server(node).says('Available');
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  await using testenv = await startInCluster();
+  const nodes = await testenv.addNodes({ generic: 2 });
+  await testenv.plugIn(...nodes);
+  for (const node of nodes) await testenv.server(node).hasReason('Available');
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
   const { spec } = await claim.reaches('Bound');
-  const own = nodes.find((node) => lab.server(node).now?.metadata.name === spec.serverRef?.name);
+  const own = nodes.find((node) => testenv.server(node).now?.metadata.name === spec.serverRef?.name);
   const spare = nodes.find((node) => node !== own);
   assert.ok(own && spare);
-  await lab.server(own).says('ClaimServed');
+  await testenv.server(own).hasReason('ClaimServed');
 
-  const bound = await lab.server(spare).exists();
+  const bound = await testenv.server(spare).exists();
   const serverClaimRef = { namespace: 'default', name: claim.name, uid: claim.uid };
-  await lab.patchServer(bound.metadata.name, { spec: { serverClaimRef } });
-  await lab.server(spare).until('is let go', (server) => server.spec.serverClaimRef === undefined);
-  await lab.server(spare).says('Available');
+  await testenv.patchServer(bound.metadata.name, { spec: { serverClaimRef } });
+  await testenv.server(spare).until('is let go', (server) => server.spec.serverClaimRef === undefined);
+  await testenv.server(spare).hasReason('Available');
   assert.deepEqual(spare.powerLog, ['On', 'Off'], 'only its discovery ran on it');
   assert.equal(own.power, 'On');
   assert.equal(claim.phase, 'Bound');
-  assert.ok(refersTo(claim.uid)(await lab.server(own).exists()));
+  assert.ok(refersTo(claim.uid)(await testenv.server(own).exists()));
 
-  const next = await lab.claim({ image: 'registry.test/os:1' });
+  const next = await testenv.claim({ image: 'registry.test/os:1' });
   await next.reaches('Bound');
-  assert.equal(next.subject.now?.spec.serverRef?.name, bound.metadata.name);
+  assert.equal(next.watched.now?.spec.serverRef?.name, bound.metadata.name);
 });
 
 /** What a site may have: a rule of its own about who gets a server. Disposing takes it away again. */
@@ -133,7 +136,7 @@ async function forbidClaims(client: KubeClient): Promise<AsyncDisposable> {
   const plurals = new Set(Object.keys(objects));
   for (const [plural, object] of Object.entries(objects))
     await client.raw({ method: 'POST', path: `${group}/${plural}`, body: { apiVersion, metadata, ...object } });
-  await untilActedOn(() => isActedOn(client));
+  await untilEnforced(() => isActedOn(client));
   return {
     [Symbol.asyncDispose]: async () => {
       for (const plural of plurals) {

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 const conditionOf = ({ status }: BMC, type: string) => status?.conditions?.find((condition) => condition.type === type);
 
 test('a restart that could not be sent is told as failed until it succeeds, and the BMC is looked at anew', async () => {
   // The BMC is at rest: it is asked for a restart before the operator sees it fail.
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).reaches('Enabled');
-  await lab.server(node).says('Available');
+  await testenv.plugIn(node);
+  await testenv.bmc(node).reaches('Enabled');
+  await testenv.server(node).hasReason('Available');
   node.bmc.answer(503);
-  await lab.patchBmc(node.name, {
+  await testenv.patchBmc(node.name, {
     metadata: { annotations: { 'metal.ironcore.dev/operation': 'graceful-restart-bmc' } },
   });
-  const failed = await lab
+  const failed = await testenv
     .bmc(node)
     .until(
       'has failed to restart and to answer',
@@ -34,7 +34,7 @@ test('a restart that could not be sent is told as failed until it succeeds, and 
   assert.ok(failed.status?.reset?.failedAt);
 
   await node.bmc.heal();
-  const back = await lab.bmc(node).has('Ready', 'True');
+  const back = await testenv.bmc(node).hasCondition('Ready', 'True');
   assert.equal(conditionOf(back, 'Reset')?.reason, 'InternalServerError', 'nothing was restarted');
   assert.deepEqual(node.bmc.resets, []);
   assert.equal(back.status?.reset, undefined);

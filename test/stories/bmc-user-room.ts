@@ -1,33 +1,33 @@
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
-import type { Lab } from '@metal/lab/lab.ts';
+import type { Testenv } from '@metal/lab/lab.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 /** What the stories about BMCUsers share. */
 
-export type UserWish = Partial<BMCUser['spec']>;
+export type UserSpec = Partial<BMCUser['spec']>;
 
 /** A BMCUser for the machine, as a person writes it. */
-export function createUser(lab: Lab, { name }: Node, wish: UserWish = {}): Promise<BMCUser> {
-  return lab.client.create(BMCUser, {
+export function createUser(testenv: Testenv, { name }: Node, spec: UserSpec = {}): Promise<BMCUser> {
+  return testenv.client.create(BMCUser, {
     metadata: { name: 'ada' },
-    spec: { userName: 'ada', roleID: 'Operator', bmcRef: { name }, ...wish },
+    spec: { userName: 'ada', roleID: 'Operator', bmcRef: { name }, ...spec },
   });
 }
 
-export async function readyBmc(lab: Lab, node: Node): Promise<void> {
-  await lab.plugIn(node);
-  await lab.bmc(node).reaches('Enabled');
+export async function readyBmc(testenv: Testenv, node: Node): Promise<void> {
+  await testenv.plugIn(node);
+  await testenv.bmc(node).reaches('Enabled');
 }
 
 export const textOf = (secret: BMCSecret | undefined, key: string): string =>
   Buffer.from(secret?.data?.[key] ?? '', 'base64').toString();
-export const passwordIn = async (lab: Lab, name: string): Promise<string> =>
-  textOf(await lab.client.get(BMCSecret, { name }), 'password');
+export const passwordIn = async (testenv: Testenv, name: string): Promise<string> =>
+  textOf(await testenv.client.get(BMCSecret, { name }), 'password');
 export const accountOf = ({ bmc }: Node, username = 'ada') =>
   bmc.access.accounts.find((account) => account.username === username);
-export const secretsMadeFor = async (lab: Lab, { metadata }: BMCUser): Promise<BMCSecret[]> =>
-  (await lab.client.list(BMCSecret)).items.filter(({ metadata: { ownerReferences } }) =>
+export const secretsMadeFor = async (testenv: Testenv, { metadata }: BMCUser): Promise<BMCSecret[]> =>
+  (await testenv.client.list(BMCSecret)).items.filter(({ metadata: { ownerReferences } }) =>
     ownerReferences?.some(({ uid }) => uid === metadata.uid),
   );
 export const effective = ({ status }: BMCUser): string => status?.effectiveBMCSecretRef?.name ?? '';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { minutes, seconds } from '@metal/kube/decide.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import {
   accountOf,
@@ -16,19 +16,19 @@ import {
   textOf,
 } from './bmc-user-room.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 test('an account and its BMCSecret are made, with the longest password the BMC takes, and it works', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await readyBmc(lab, node);
-  await createUser(lab, node);
-  const user = await lab.user('ada').says('PasswordVerified');
+  await readyBmc(testenv, node);
+  await createUser(testenv, node);
+  const user = await testenv.user('ada').hasReason('PasswordVerified');
 
   const name = effective(user);
   assert.ok(name.startsWith('ada') && name === user.spec.bmcSecretRef?.name, name);
-  const secret = await lab.client.get(BMCSecret, { name });
+  const secret = await testenv.client.get(BMCSecret, { name });
   assert.equal(secret.immutable, true);
   assert.equal(textOf(secret, 'username'), 'ada');
   assert.equal(textOf(secret, 'password').length, 30);
@@ -41,8 +41,8 @@ test('an account and its BMCSecret are made, with the longest password the BMC t
 });
 
 test('a BMCSecret that is given is used as it is, also for an account that is there with another password', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
   node.bmc.access.accounts.push({
     id: '7',
@@ -52,35 +52,35 @@ test('a BMCSecret that is given is used as it is, also for an account that is th
     enabled: true,
     passwordExpiration: undefined,
   });
-  await readyBmc(lab, node);
-  await lab.client.create(BMCSecret, {
+  await readyBmc(testenv, node);
+  await testenv.client.create(BMCSecret, {
     metadata: { name: 'given' },
     stringData: { username: 'ada', password: 'given-by-a-person' },
   });
-  await createUser(lab, node, { bmcSecretRef: { name: 'given' } });
-  const user = await lab.user('ada').says('PasswordVerified');
+  await createUser(testenv, node, { bmcSecretRef: { name: 'given' } });
+  const user = await testenv.user('ada').hasReason('PasswordVerified');
   assert.equal(effective(user), 'given');
   assert.equal(user.status?.id, '7');
   assert.deepEqual([accountOf(node)?.password, accountOf(node)?.role], ['given-by-a-person', 'Operator']);
   assert.equal(rejectedLogins(node), 1, 'the BMC was asked once whether it knows the password');
-  assert.deepEqual(await secretsMadeFor(lab, user), []);
+  assert.deepEqual(await secretsMadeFor(testenv, user), []);
 
-  await lab.patchSecret('given', { password: 'changed-by-a-person' });
-  await lab.user('ada').until('has the changed password', ({ status }) => {
+  await testenv.patchSecret('given', { password: 'changed-by-a-person' });
+  await testenv.user('ada').until('has the changed password', ({ status }) => {
     const isNew = accountOf(node)?.password === 'changed-by-a-person';
     return isNew && status?.state === 'Ready';
   });
 });
 
 test('a given password that works already is not set again', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
   const { username, password } = node.bmc;
-  await readyBmc(lab, node);
-  await lab.client.create(BMCSecret, { metadata: { name: 'given' }, stringData: { username, password } });
-  await createUser(lab, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: 'given' } });
-  const user = await lab.user('ada').says('PasswordVerified');
+  await readyBmc(testenv, node);
+  await testenv.client.create(BMCSecret, { metadata: { name: 'given' }, stringData: { username, password } });
+  await createUser(testenv, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: 'given' } });
+  const user = await testenv.user('ada').hasReason('PasswordVerified');
   assert.equal(effective(user), 'given');
   assert.equal(writesTo(node), 0);
   assert.equal(rejectedLogins(node), 0);
@@ -90,13 +90,13 @@ const writesTo = ({ bmc }: Node): number =>
   bmc.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/AccountService/')).length;
 
 test('a password is rotated when its period is over, counted from the last rotation, and the old BMCSecret goes', async () => {
-  await using lab = await openLab({ speed: 60 });
-  const [node] = await lab.rack({ hpe: 1 });
+  await using testenv = await startTestenv({ speed: 60 });
+  const [node] = await testenv.addNodes({ hpe: 1 });
   assert.ok(node);
-  await readyBmc(lab, node);
-  await createUser(lab, node, { rotationPeriod: '2m' });
-  const first = await lab.user('ada').says('PasswordVerified');
-  const second = await lab
+  await readyBmc(testenv, node);
+  await createUser(testenv, node, { rotationPeriod: '2m' });
+  const first = await testenv.user('ada').hasReason('PasswordVerified');
+  const second = await testenv
     .user('ada')
     .until(
       'has another password that works',
@@ -105,236 +105,236 @@ test('a password is rotated when its period is over, counted from the last rotat
   const rotated = (user: BMCUser) => Date.parse(user.status?.lastRotation ?? '');
   const apart = rotated(second) - rotated(first);
   assert.ok(apart >= minutes(2) && apart < minutes(4), `${apart} ms apart`);
-  assert.equal(accountOf(node)?.password, await passwordIn(lab, effective(second)));
-  await lab.secret(effective(first)).isGone();
+  assert.equal(accountOf(node)?.password, await passwordIn(testenv, effective(second)));
+  await testenv.secret(effective(first)).isGone();
   assert.equal(rejectedLogins(node), 0);
 });
 
 test('a password is rotated on request, once, and an event says so', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ lenovo: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ lenovo: 1 });
   assert.ok(node);
-  await readyBmc(lab, node);
-  await createUser(lab, node);
-  const first = await lab.user('ada').says('PasswordVerified');
-  await lab.client.mergePatch(
+  await readyBmc(testenv, node);
+  await createUser(testenv, node);
+  const first = await testenv.user('ada').hasReason('PasswordVerified');
+  await testenv.client.mergePatch(
     BMCUser,
     { name: 'ada' },
     { metadata: { annotations: { 'metal.ironcore.dev/operation': 'rotate-credentials' } } },
   );
-  const second = await lab
+  const second = await testenv
     .user('ada')
     .until('works with another password', (user) => effective(user) !== effective(first));
   assert.equal(second.metadata.annotations?.['metal.ironcore.dev/operation'], undefined);
-  await lab.secret(effective(first)).isGone();
-  assert.equal((await secretsMadeFor(lab, second)).length, 1);
-  await lab.tells('ada', 'RotationRequested');
+  await testenv.secret(effective(first)).isGone();
+  assert.equal((await secretsMadeFor(testenv, second)).length, 1);
+  await testenv.hasEvent('ada', 'RotationRequested');
   assert.equal(rejectedLogins(node), 0);
 });
 
 test('an expired password is replaced once, and an expiration that is no longer reported is cleared', async () => {
-  await using lab = await openLab({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await readyBmc(lab, node);
-  await createUser(lab, node);
-  const first = await lab.user('ada').says('PasswordVerified');
+  await readyBmc(testenv, node);
+  await createUser(testenv, node);
+  const first = await testenv.user('ada').hasReason('PasswordVerified');
   const account = accountOf(node);
   assert.ok(account);
-  account.passwordExpiration = new Date(lab.clock.now() + seconds(30)).toISOString();
-  const second = await lab
+  account.passwordExpiration = new Date(testenv.clock.now() + seconds(30)).toISOString();
+  const second = await testenv
     .user('ada')
     .until('works with another password', (user) => effective(user) !== effective(first));
   assert.equal(second.status?.passwordExpiration, undefined);
-  await lab.secret(effective(first)).isGone();
-  assert.equal((await secretsMadeFor(lab, second)).length, 1, 'no loop of rotations');
+  await testenv.secret(effective(first)).isGone();
+  assert.equal((await secretsMadeFor(testenv, second)).length, 1, 'no loop of rotations');
 });
 
 for (const vendor of ['generic', 'dell'] as const) {
   test(`deleting a BMCUser deletes the account of a ${vendor} BMC, or empties its slot`, async () => {
-    await using lab = await openLab();
-    const [node] = await lab.rack({ [vendor]: 1 });
+    await using testenv = await startTestenv();
+    const [node] = await testenv.addNodes({ [vendor]: 1 });
     assert.ok(node);
-    await readyBmc(lab, node);
-    await createUser(lab, node);
-    const user = await lab.user('ada').says('PasswordVerified');
+    await readyBmc(testenv, node);
+    await createUser(testenv, node);
+    const user = await testenv.user('ada').hasReason('PasswordVerified');
     assert.equal(user.status?.id, vendor === 'dell' ? '3' : '2');
-    await lab.client.delete(BMCUser, { name: 'ada' });
-    await lab.user('ada').isGone();
+    await testenv.client.delete(BMCUser, { name: 'ada' });
+    await testenv.user('ada').isGone();
     assert.equal(accountOf(node), undefined);
     if (vendor === 'dell') assert.equal(node.bmc.access.accounts[2]?.enabled, false);
   });
 }
 
 test('a BMC without a free slot is said, and two users never share one', async () => {
-  await using lab = await openLab();
-  const node = await lab.fleet.add({ vendor: 'dell', quirks: { accountSlots: 3 } });
-  await readyBmc(lab, node);
+  await using testenv = await startTestenv();
+  const node = await testenv.fleet.add({ vendor: 'dell', quirks: { accountSlots: 3 } });
+  await readyBmc(testenv, node);
   for (const name of ['ada', 'bob']) {
-    await lab.client.create(BMCUser, {
+    await testenv.client.create(BMCUser, {
       metadata: { name },
       spec: { userName: name, roleID: 'ReadOnly', bmcRef: { name: node.name } },
     });
   }
-  const settled = await Promise.all(
+  const finished = await Promise.all(
     ['ada', 'bob'].map((name) =>
-      lab.user(name).until('is judged', ({ status }) => status?.state === 'Ready' || status?.state === 'Error'),
+      testenv.user(name).until('is judged', ({ status }) => status?.state === 'Ready' || status?.state === 'Error'),
     ),
   );
-  assert.equal(settled.filter(({ status }) => status?.state === 'Ready').length, 1);
-  const refused = settled.find(({ status }) => status?.state === 'Error');
-  const condition = refused?.status?.conditions?.[0];
+  assert.equal(finished.filter(({ status }) => status?.state === 'Ready').length, 1);
+  const rejected = finished.find(({ status }) => status?.state === 'Error');
+  const condition = rejected?.status?.conditions?.[0];
   assert.equal(condition?.reason, 'NoFreeAccountSlot');
   assert.match(condition.message, /3 account slots and all of them are taken/);
 });
 
 test('a BMCSecret that cannot be used is said before the BMC hears of it', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await readyBmc(lab, node);
-  await lab.client.create(BMCSecret, { metadata: { name: 'given' }, stringData: { username: 'ada' } });
-  await createUser(lab, node, { bmcSecretRef: { name: 'given' } });
-  await lab.user('ada').says('BMCSecretIncomplete');
-  await lab.patchSecret('given', { username: 'bob', password: 'long-enough-1' });
-  await lab.user('ada').says('BMCSecretOfAnotherUser');
+  await readyBmc(testenv, node);
+  await testenv.client.create(BMCSecret, { metadata: { name: 'given' }, stringData: { username: 'ada' } });
+  await createUser(testenv, node, { bmcSecretRef: { name: 'given' } });
+  await testenv.user('ada').hasReason('BMCSecretIncomplete');
+  await testenv.patchSecret('given', { username: 'bob', password: 'long-enough-1' });
+  await testenv.user('ada').hasReason('BMCSecretOfAnotherUser');
   assert.equal(writesTo(node), 0);
-  await lab.patchSecret('given', { username: 'ada', password: 'short' });
+  await testenv.patchSecret('given', { username: 'ada', password: 'short' });
   const states = new Set<string | undefined>();
-  using _watch = lab.bmcs.onChange(({ after }) => states.add(after?.status?.state));
-  const refused = await lab.user('ada').says('AccountRefused');
-  assert.match(refused.status?.conditions?.[0]?.message ?? '', /8 to 30 characters, "\*\*\*" has not/);
-  await lab.patchSecret('given', { password: 'long-enough-1' });
-  await lab.user('ada').says('PasswordVerified');
+  using _watch = testenv.bmcs.onChange(({ after }) => states.add(after?.status?.state));
+  const rejected = await testenv.user('ada').hasReason('AccountRefused');
+  assert.match(rejected.status?.conditions?.[0]?.message ?? '', /8 to 30 characters, "\*\*\*" has not/);
+  await testenv.patchSecret('given', { password: 'long-enough-1' });
+  await testenv.user('ada').hasReason('PasswordVerified');
   states.delete('Enabled');
   assert.deepEqual([...states], [], 'what was refused is no failure of the BMC');
 });
 
 test('a password that the BMC takes and then rejects is tried once and never again, which locks nothing', async () => {
-  await using lab = await openLab({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
-  const node = await lab.fleet.add({ vendor: 'generic', quirks: { lockAfterFailures: 3 } });
-  await readyBmc(lab, node);
-  await lab.client.create(BMCSecret, {
+  await using testenv = await startTestenv({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
+  const node = await testenv.fleet.add({ vendor: 'generic', quirks: { lockAfterFailures: 3 } });
+  await readyBmc(testenv, node);
+  await testenv.client.create(BMCSecret, {
     metadata: { name: 'given' },
     stringData: { username: 'ada', password: 'too-new-for-this-bmc' },
   });
   node.bmc.manglePasswords();
-  await createUser(lab, node, { bmcSecretRef: { name: 'given' } });
-  const user = await lab.user('ada').says('LoginRejected');
+  await createUser(testenv, node, { bmcSecretRef: { name: 'given' } });
+  const user = await testenv.user('ada').hasReason('LoginRejected');
   assert.equal(user.status?.effectiveBMCSecretRef, undefined);
-  await lab.clock.sleep(minutes(15));
+  await testenv.clock.sleep(minutes(15));
   assert.equal(rejectedLogins(node), 1, 'one attempt, although the accounts are looked at again and again');
   assert.equal(node.bmc.access.isLocked, false);
 
   await node.bmc.heal();
-  await lab.client.mergePatch(
+  await testenv.client.mergePatch(
     BMCUser,
     { name: 'ada' },
     { metadata: { annotations: { 'metal.ironcore.dev/operation': 'rotate-credentials' } } },
   );
-  await lab.user('ada').says('PasswordVerified');
+  await testenv.user('ada').hasReason('PasswordVerified');
 });
 
 test('an account that somebody deletes on the BMC is made anew', async () => {
-  await using lab = await openLab({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
-  const [node] = await lab.rack({ gigabyte: 1 });
+  await using testenv = await startTestenv({ speed: 200, flags: ['--bmc-call-timeout=30m'] });
+  const [node] = await testenv.addNodes({ gigabyte: 1 });
   assert.ok(node);
-  await readyBmc(lab, node);
-  await createUser(lab, node);
-  const user = await lab.user('ada').says('PasswordVerified');
+  await readyBmc(testenv, node);
+  await createUser(testenv, node);
+  const user = await testenv.user('ada').hasReason('PasswordVerified');
   node.bmc.access.accounts.splice(1, 1);
-  await lab.accounts(node).until('has the account again', () => accountOf(node) !== undefined);
-  assert.equal(accountOf(node)?.password, await passwordIn(lab, effective(user)));
+  await testenv.accounts(node).until('has the account again', () => accountOf(node) !== undefined);
+  assert.equal(accountOf(node)?.password, await passwordIn(testenv, effective(user)));
 });
 
 for (const vendor of ['supermicro', 'gigabyte', 'dell'] as const) {
   test(`the account that the operator itself uses is rotated, and the ${vendor} BMC stays Enabled`, async () => {
-    await using lab = await openLab();
-    const [node] = await lab.rack({ [vendor]: 1 });
+    await using testenv = await startTestenv();
+    const [node] = await testenv.addNodes({ [vendor]: 1 });
     assert.ok(node);
-    await readyBmc(lab, node);
+    await readyBmc(testenv, node);
     const { username } = node.bmc;
     const states = new Set<string | undefined>();
-    using _watch = lab.bmcs.onChange(({ after }) => states.add(after?.status?.state));
-    await createUser(lab, node, { userName: username, roleID: 'Administrator' });
-    const user = await lab.user('ada').says('PasswordVerified');
-    const bmc = await lab
+    using _watch = testenv.bmcs.onChange(({ after }) => states.add(after?.status?.state));
+    await createUser(testenv, node, { userName: username, roleID: 'Administrator' });
+    const user = await testenv.user('ada').hasReason('PasswordVerified');
+    const bmc = await testenv
       .bmc(node)
       .until('names the new BMCSecret', ({ spec }) => spec.bmcSecretRef.name !== node.name);
     assert.equal(bmc.spec.bmcSecretRef.name, effective(user));
-    assert.equal(node.bmc.password, await passwordIn(lab, effective(user)));
-    await lab.server(node).says('Available');
+    assert.equal(node.bmc.password, await passwordIn(testenv, effective(user)));
+    await testenv.server(node).hasReason('Available');
     assert.deepEqual([...states], ['Enabled']);
     assert.equal(rejectedLogins(node), 0);
 
-    await lab.client.delete(BMCUser, { name: 'ada' });
-    await lab.user('ada').isGone();
+    await testenv.client.delete(BMCUser, { name: 'ada' });
+    await testenv.user('ada').isGone();
     assert.ok(accountOf(node, username), 'the account stays');
-    const kept = await lab.client.get(BMCSecret, { name: effective(user) });
+    const kept = await testenv.client.get(BMCSecret, { name: effective(user) });
     assert.deepEqual(kept.metadata.ownerReferences ?? [], [], 'and its BMCSecret is not collected');
   });
 }
 
 test('a deletion does not wait for ever for a BMC that is away, and says what it leaves behind', async () => {
-  await using lab = await openLab({ speed: 60 });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ speed: 60 });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await readyBmc(lab, node);
-  await createUser(lab, node);
-  await lab.user('ada').says('PasswordVerified');
+  await readyBmc(testenv, node);
+  await createUser(testenv, node);
+  await testenv.user('ada').hasReason('PasswordVerified');
   await node.bmc.refuse();
-  await lab.client.delete(BMCUser, { name: 'ada' });
-  await lab.user('ada').isGone();
-  await lab.tells('ada', 'AccountLeftBehind');
+  await testenv.client.delete(BMCUser, { name: 'ada' });
+  await testenv.user('ada').isGone();
+  await testenv.hasEvent('ada', 'AccountLeftBehind');
 });
 
 test('a deletion does not need the BMC object, nor an account that is gone', async () => {
-  await using lab = await openLab();
-  const [node, other] = await lab.rack({ generic: 2 });
+  await using testenv = await startTestenv();
+  const [node, other] = await testenv.addNodes({ generic: 2 });
   assert.ok(node && other);
-  await readyBmc(lab, node);
-  await createUser(lab, node);
-  await lab.user('ada').says('PasswordVerified');
+  await readyBmc(testenv, node);
+  await createUser(testenv, node);
+  await testenv.user('ada').hasReason('PasswordVerified');
   node.bmc.access.accounts.splice(1, 1);
-  await lab.client.delete(BMCUser, { name: 'ada' });
-  await lab.user('ada').isGone();
+  await testenv.client.delete(BMCUser, { name: 'ada' });
+  await testenv.user('ada').isGone();
 
-  await createUser(lab, node, { bmcRef: { name: 'nobody' } });
-  await lab.user('ada').says('BMCNotFound');
-  await lab.client.delete(BMCUser, { name: 'ada' });
-  await lab.user('ada').isGone();
+  await createUser(testenv, node, { bmcRef: { name: 'nobody' } });
+  await testenv.user('ada').hasReason('BMCNotFound');
+  await testenv.client.delete(BMCUser, { name: 'ada' });
+  await testenv.user('ada').isGone();
 });
 
 test('a BMCUser for the account of the operator goes on when that is let in again', async () => {
-  await using lab = await openLab({ speed: 60 });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ speed: 60 });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
   const { username } = node.bmc;
-  await lab.client.create(BMCSecret, {
+  await testenv.client.create(BMCSecret, {
     metadata: { name: 'given' },
     stringData: { username, password: 'long-enough-1' },
   });
   node.bmc.answer(403, { path: '/SessionService/Sessions' });
   const logins = () => node.bmc.requests.filter(({ path }) => path.endsWith('/SessionService/Sessions')).length;
-  await lab.plugIn(node);
-  await lab.bmc(node).says('AuthenticationFailed');
-  await createUser(lab, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: 'given' } });
-  await lab.user('ada').says('BMCNotReady');
+  await testenv.plugIn(node);
+  await testenv.bmc(node).hasReason('AuthenticationFailed');
+  await createUser(testenv, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: 'given' } });
+  await testenv.user('ada').hasReason('BMCNotReady');
   assert.equal(logins(), 2, 'the password of the BMCUser was tried');
 
   await node.bmc.heal();
-  await lab.annotateSecret(node.name, 'now');
-  await lab.user('ada').says('PasswordVerified');
+  await testenv.annotateSecret(node.name, 'now');
+  await testenv.user('ada').hasReason('PasswordVerified');
   assert.equal(node.bmc.password, 'long-enough-1');
 });
 
 test('a password that the BMC rejected is not tried again for a BMCUser with the same one', async () => {
-  await using lab = await openLab();
-  const node = await lab.fleet.add({ vendor: 'generic', password: 'another-one' });
-  await lab.plugIn(node);
-  await lab.bmc(node).says('AuthenticationFailed');
+  await using testenv = await startTestenv();
+  const node = await testenv.fleet.add({ vendor: 'generic', password: 'another-one' });
+  await testenv.plugIn(node);
+  await testenv.bmc(node).hasReason('AuthenticationFailed');
   const { username } = node.bmc;
-  await createUser(lab, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: node.name } });
-  await lab.user('ada').says('BMCNotReady');
+  await createUser(testenv, node, { userName: username, roleID: 'Administrator', bmcSecretRef: { name: node.name } });
+  await testenv.user('ada').hasReason('BMCNotReady');
   assert.equal(rejectedLogins(node), 1);
 });

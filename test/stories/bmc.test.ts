@@ -10,77 +10,77 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ConfigMap } from '@metal/kube/builtin.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
 import { minutes } from '@metal/kube/decide.ts';
-import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
-import { type Subject, untilChanged } from '@metal/lab/subject.ts';
+import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
+import { type WatchedObject, untilChanged } from '@metal/lab/subject.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 const operation = 'metal.ironcore.dev/operation';
-const ask = (lab: Lab, name: string, value: string) =>
-  lab.patchBmc(name, { metadata: { annotations: { [operation]: value } } });
+const annotate = (testenv: Testenv, name: string, value: string) =>
+  testenv.patchBmc(name, { metadata: { annotations: { [operation]: value } } });
 const operationOf = ({ metadata }: BMC): string | undefined => metadata.annotations?.[operation];
 const conditionTypes = (bmc: BMC): string[] => (bmc.status?.conditions ?? []).map(({ type }) => type);
 
-function saysOf(bmc: Pick<BMC | Endpoint, 'status'>, type: string): string {
+function conditionText(bmc: Pick<BMC | Endpoint, 'status'>, type: string): string {
   const found = bmc.status?.conditions?.find((condition) => condition.type === type);
   return found === undefined ? '' : `${found.status} ${found.reason}: ${found.message}`;
 }
 
-const reasonIs = (subject: Subject<BMC>, type: string, said: string): Promise<BMC> =>
-  subject.until(`${type} is ${said}`, (bmc) => saysOf(bmc, type).startsWith(said));
+const reasonIs = (watched: WatchedObject<BMC>, type: string, expected: string): Promise<BMC> =>
+  watched.until(`${type} is ${expected}`, (bmc) => conditionText(bmc, type).startsWith(expected));
 
 /** Resets quickly: two seconds of quiet, then a look every two seconds. */
-const hasty = ['--bmc-reset-waiting-interval=2s', '--bmc-reset-resync-interval=2s'];
+const quickReset = ['--bmc-reset-waiting-interval=2s', '--bmc-reset-resync-interval=2s'];
 
 test('a BMC that answers 503 is not ready, and is ready again when it recovers', async () => {
-  await using lab = await openLab({ flags: ['--bmc-resync-interval=10s'] });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: ['--bmc-resync-interval=10s'] });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  const connected = await lab.bmc(node).reaches('Enabled');
-  assert.equal(saysOf(connected, 'Ready'), 'True Connected: BMC is connected');
+  await testenv.plugIn(node);
+  const connected = await testenv.bmc(node).reaches('Enabled');
+  assert.equal(conditionText(connected, 'Ready'), 'True Connected: BMC is connected');
   node.bmc.answer(503);
-  const failing = await reasonIs(lab.bmc(node), 'Ready', 'False ConnectionFailed: BMC service unavailable');
+  const failing = await reasonIs(testenv.bmc(node), 'Ready', 'False ConnectionFailed: BMC service unavailable');
   assert.deepEqual(conditionTypes(failing), ['Ready'], 'nothing else is said before a reset');
   await node.bmc.heal();
-  const recovered = await reasonIs(lab.bmc(node), 'Ready', 'True Connected');
+  const recovered = await reasonIs(testenv.bmc(node), 'Ready', 'True Connected');
   assert.deepEqual(conditionTypes(recovered), ['Ready']);
 });
 
 test('a graceful restart is recorded, sent once, awaited and told', async () => {
-  await using lab = await openLab({ flags: hasty });
-  const [node] = await lab.rack({ hpe: 1 });
+  await using testenv = await startTestenv({ flags: quickReset });
+  const [node] = await testenv.addNodes({ hpe: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).reaches('Enabled');
-  await ask(lab, node.name, 'graceful-restart-bmc');
-  const resetting = await lab.bmc(node).has('Reset', 'True');
+  await testenv.plugIn(node);
+  await testenv.bmc(node).reaches('Enabled');
+  await annotate(testenv, node.name, 'graceful-restart-bmc');
+  const resetting = await testenv.bmc(node).hasCondition('Reset', 'True');
   assert.equal(
-    saysOf(resetting, 'Reset'),
+    conditionText(resetting, 'Reset'),
     'True UserRequested: BMC reset initiated by user. Waiting for it to come back online.',
   );
   assert.equal(resetting.status?.state, 'Pending');
-  const complete = await reasonIs(lab.bmc(node), 'Reset', 'False ResetComplete: BMC reset is complete');
+  const complete = await reasonIs(testenv.bmc(node), 'Reset', 'False ResetComplete: BMC reset is complete');
   assert.equal(operationOf(complete), undefined);
-  await lab.bmc(node).reaches('Enabled');
+  await testenv.bmc(node).reaches('Enabled');
   assert.deepEqual(node.bmc.resets, [''], 'one reset, in the words of this vendor');
-  assert.equal(lab.bmc(node).now?.status?.reset, undefined);
-  assert.ok(lab.bmc(node).now?.status?.lastResetTime);
+  assert.equal(testenv.bmc(node).now?.status?.reset, undefined);
+  assert.ok(testenv.bmc(node).now?.status?.lastResetTime);
 });
 
 test('what a BMC cannot do is taken off it with a warning, and restarts nothing', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
   const powerBefore = [...node.powerLog];
-  await ask(lab, node.name, 'graceful-restart-server');
-  await lab.bmc(node).until('has lost the annotation', (bmc) => operationOf(bmc) === undefined);
+  await annotate(testenv, node.name, 'graceful-restart-server');
+  await testenv.bmc(node).until('has lost the annotation', (bmc) => operationOf(bmc) === undefined);
   assert.deepEqual([node.bmc.resets, node.powerLog], [[], powerBefore]);
-  const warning = await lab.tells(node.name, 'UnsupportedOperation');
+  const warning = await testenv.hasEvent(node.name, 'UnsupportedOperation');
   assert.equal(warning.regarding.kind, 'BMC');
   assert.equal(warning.note, 'Unsupported operation annotation "graceful-restart-server"');
   assert.equal(warning.type, 'Warning');
@@ -88,112 +88,115 @@ test('what a BMC cannot do is taken off it with a warning, and restarts nothing'
 
 for (const value of ['ignore', 'ignore-child']) {
   test(`the operation ${value} stays on a BMC`, async () => {
-    await using lab = await openLab();
-    const [node] = await lab.rack({ generic: 1 });
+    await using testenv = await startTestenv();
+    const [node] = await testenv.addNodes({ generic: 1 });
     assert.ok(node);
-    await lab.plugIn(node);
+    await testenv.plugIn(node);
     // A BMC that is left alone finds no systems any more.
-    await lab.server(node).exists();
-    await ask(lab, node.name, value);
-    await lab.server(node).says('Available');
-    assert.equal(lab.bmc(node).now?.metadata.annotations?.[operation], value);
+    await testenv.server(node).exists();
+    await annotate(testenv, node.name, value);
+    await testenv.server(node).hasReason('Available');
+    assert.equal(testenv.bmc(node).now?.metadata.annotations?.[operation], value);
   });
 }
 
 test('a BMC whose Redfish answers nothing but 503 is reset over SSH, once', async () => {
-  await using lab = await openLab({ flags: [...hasty, '--bmc-resync-interval=10s'], fleet: { shells: true } });
-  const [node] = await lab.rack({ dell: 1 });
+  await using testenv = await startTestenv({
+    flags: [...quickReset, '--bmc-resync-interval=10s'],
+    fleet: { shells: true },
+  });
+  const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).reaches('Enabled');
+  await testenv.plugIn(node);
+  await testenv.bmc(node).reaches('Enabled');
   node.bmc.answer(503);
-  await ask(lab, node.name, 'graceful-restart-bmc');
-  const resetBySsh = await lab
+  await annotate(testenv, node.name, 'graceful-restart-bmc');
+  const resetBySsh = await testenv
     .bmc(node)
     .until('was reset over SSH', ({ status }) => status?.reset?.method === 'SSH' && status.reset.sentAt !== undefined);
-  assert.match(saysOf(resetBySsh, 'Reset'), /^True UserRequested/);
-  await lab.accounts(node).until('runs the command', () => node.bmc.shell.commands.length > 0);
-  await lab.clock.sleep(minutes(1));
-  const stillAway = lab.bmc(node).now;
-  assert.ok(stillAway);
-  assert.match(saysOf(stillAway, 'Reset'), /^True UserRequested/, 'it stays True while the BMC is away');
-  assert.match(saysOf(stillAway, 'Ready'), /^False WaitingForReset: .*last seen: BMC service unavailable/);
+  assert.match(conditionText(resetBySsh, 'Reset'), /^True UserRequested/);
+  await testenv.accounts(node).until('runs the command', () => node.bmc.shell.commands.length > 0);
+  await testenv.clock.sleep(minutes(1));
+  const unreachable = testenv.bmc(node).now;
+  assert.ok(unreachable);
+  assert.match(conditionText(unreachable, 'Reset'), /^True UserRequested/, 'it stays True while the BMC is away');
+  assert.match(conditionText(unreachable, 'Ready'), /^False WaitingForReset: .*last seen: BMC service unavailable/);
   assert.deepEqual(node.bmc.shell.commands, ['racreset']);
   assert.equal(node.bmc.shell.logins, 1);
-  assert.equal(stillAway.status?.lastResetTime, stillAway.status?.reset?.sentAt);
-  assert.equal(stillAway.status?.sshHostKeyFingerprint, node.bmc.shell.hostKeyFingerprint);
+  assert.equal(unreachable.status?.lastResetTime, unreachable.status?.reset?.sentAt);
+  assert.equal(unreachable.status?.sshHostKeyFingerprint, node.bmc.shell.hostKeyFingerprint);
 
   await node.bmc.heal();
-  await reasonIs(lab.bmc(node), 'Reset', 'False ResetComplete');
-  await lab.bmc(node).reaches('Enabled');
-  assert.ok(lab.bmc(node).now?.status?.lastResetTime, 'the time of the reset is kept');
+  await reasonIs(testenv.bmc(node), 'Reset', 'False ResetComplete');
+  await testenv.bmc(node).reaches('Enabled');
+  assert.ok(testenv.bmc(node).now?.status?.lastResetTime, 'the time of the reset is kept');
   assert.deepEqual(node.bmc.shell.commands, ['racreset'], 'exactly one');
 });
 
 test('an SSH reset that fails says why', async () => {
-  await using lab = await openLab({ flags: hasty, fleet: { shells: true } });
-  const [node] = await lab.rack({ lenovo: 1 });
+  await using testenv = await startTestenv({ flags: quickReset, fleet: { shells: true } });
+  const [node] = await testenv.addNodes({ lenovo: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).reaches('Enabled');
+  await testenv.plugIn(node);
+  await testenv.bmc(node).reaches('Enabled');
   node.bmc.shell.exitCode = 9;
-  await ask(lab, node.name, 'force-ssh-reset-bmc');
-  const failed = await reasonIs(lab.bmc(node), 'Reset', 'False InternalServerError: SSH reset failed: ');
-  assert.match(saysOf(failed, 'Reset'), /exit code 9: resetsp: failed/);
+  await annotate(testenv, node.name, 'force-ssh-reset-bmc');
+  const failed = await reasonIs(testenv.bmc(node), 'Reset', 'False InternalServerError: SSH reset failed: ');
+  assert.match(conditionText(failed, 'Reset'), /exit code 9: resetsp: failed/);
   assert.equal(operationOf(failed), undefined);
-  await lab.bmc(node).reaches('Enabled');
+  await testenv.bmc(node).reaches('Enabled');
   assert.deepEqual(node.bmc.shell.commands, ['resetsp'], 'it is not repeated');
 });
 
 test('a shell that shows another host key than before is sent nothing', async () => {
-  await using lab = await openLab({ flags: hasty, fleet: { shells: true } });
-  const [node] = await lab.rack({ dell: 1 });
+  await using testenv = await startTestenv({ flags: quickReset, fleet: { shells: true } });
+  const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).reaches('Enabled');
-  await lab.patchBmc(node.name, { spec: { ssh: { hostKeyFingerprint: `SHA256:${'A'.repeat(43)}` } } });
-  await ask(lab, node.name, 'force-ssh-reset-bmc');
-  await reasonIs(lab.bmc(node), 'Reset', 'False HostKeyMismatch: SSH reset failed: ');
+  await testenv.plugIn(node);
+  await testenv.bmc(node).reaches('Enabled');
+  await testenv.patchBmc(node.name, { spec: { ssh: { hostKeyFingerprint: `SHA256:${'A'.repeat(43)}` } } });
+  await annotate(testenv, node.name, 'force-ssh-reset-bmc');
+  await reasonIs(testenv.bmc(node), 'Reset', 'False HostKeyMismatch: SSH reset failed: ');
   assert.equal(node.bmc.shell.logins, 0);
 });
 
 test('a BMC that keeps failing is reset by itself, and again after a pause that grows', async () => {
-  await using lab = await openLab({
-    flags: [...hasty, '--bmc-resync-interval=10s', '--bmc-failure-reset-delay=20s'],
+  await using testenv = await startTestenv({
+    flags: [...quickReset, '--bmc-resync-interval=10s', '--bmc-failure-reset-delay=20s'],
     fleet: { shells: true },
   });
-  const [node] = await lab.rack({ hpe: 1 });
+  const [node] = await testenv.addNodes({ hpe: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).reaches('Enabled');
+  await testenv.plugIn(node);
+  await testenv.bmc(node).reaches('Enabled');
   node.bmc.answer(500);
-  const resetting = await lab.bmc(node).has('Reset', 'True');
+  const resetting = await testenv.bmc(node).hasCondition('Reset', 'True');
   assert.equal(
-    saysOf(resetting, 'Reset'),
+    conditionText(resetting, 'Reset'),
     'True AutoResetting: BMC reset initiated automatically after repeated connection failures. Waiting for it to come back online.',
   );
-  await lab.bmc(node).until('was reset again', ({ status }) => (status?.reset?.attempts ?? 0) >= 3);
+  await testenv.bmc(node).until('was reset again', ({ status }) => (status?.reset?.attempts ?? 0) >= 3);
   assert.ok(node.bmc.shell.commands.length >= 1 && node.bmc.shell.commands.length <= 2);
   await node.bmc.heal();
-  await reasonIs(lab.bmc(node), 'Reset', 'False ResetComplete');
+  await reasonIs(testenv.bmc(node), 'Reset', 'False ResetComplete');
 });
 
 test('wrong credentials never cause a reset', async () => {
-  await using lab = await openLab({
-    flags: [...hasty, '--bmc-failure-reset-delay=10s'],
+  await using testenv = await startTestenv({
+    flags: [...quickReset, '--bmc-failure-reset-delay=10s'],
     fleet: { shells: true },
     speed: 50,
   });
-  const node = await lab.fleet.add({ vendor: 'dell', password: 'another-one' });
-  await lab.plugIn(node);
-  await lab.bmc(node).says('AuthenticationFailed');
-  await lab.clock.sleep(minutes(2));
+  const node = await testenv.fleet.add({ vendor: 'dell', password: 'another-one' });
+  await testenv.plugIn(node);
+  await testenv.bmc(node).hasReason('AuthenticationFailed');
+  await testenv.clock.sleep(minutes(2));
   assert.deepEqual([node.bmc.resets, node.bmc.shell.commands], [[], []]);
-  assert.equal(lab.bmc(node).condition('Reset'), undefined);
+  assert.equal(testenv.bmc(node).condition('Reset'), undefined);
 });
 
 const withEvents = ['--event-url=http://127.0.0.1', '--event-port=0', '--bmc-resync-interval=5s'];
-const eventUrlOf = ({ system }: Lab): string => system.eventUrl ?? '';
+const eventUrlOf = ({ system }: Testenv): string => system.eventUrl ?? '';
 const linksOf = ({ status }: BMC): (string | undefined)[] => [
   status?.eventsSubscriptionLink,
   status?.metricsReportSubscriptionLink,
@@ -202,19 +205,19 @@ const isSubscribed = (bmc: BMC): boolean => linksOf(bmc).every((link) => link !=
 
 for (const vendor of ['dell', 'hpe', 'gigabyte'] as const) {
   test(`a BMC (${vendor}) is subscribed for alerts and metric reports, at a destination of its own`, async () => {
-    await using lab = await openLab({ flags: withEvents });
-    const [node] = await lab.rack({ [vendor]: 1 });
+    await using testenv = await startTestenv({ flags: withEvents });
+    const [node] = await testenv.addNodes({ [vendor]: 1 });
     assert.ok(node);
-    await lab.plugIn(node);
-    const bmc = await lab.bmc(node).until('is subscribed', isSubscribed);
-    await lab.bmc(node).has('EventsSubscribed', 'True');
+    await testenv.plugIn(node);
+    const bmc = await testenv.bmc(node).until('is subscribed', isSubscribed);
+    await testenv.bmc(node).hasCondition('EventsSubscribed', 'True');
     const wanted = [...node.bmc.subscriptions].map(([id, { Destination, EventFormatType, Context }]) => {
       const destination = String(Destination).replace(/\/[\w-]{32}\//, '/TOKEN/');
       return `${id} ${destination} ${String(EventFormatType)} ${String(Context)}`;
     });
     assert.deepEqual(wanted, [
-      `1 ${eventUrlOf(lab)}/serverevents/alerts/TOKEN/${node.name} Event metal-operator`,
-      `2 ${eventUrlOf(lab)}/serverevents/metricsreport/TOKEN/${node.name} MetricReport metal-operator`,
+      `1 ${eventUrlOf(testenv)}/serverevents/alerts/TOKEN/${node.name} Event metal-operator`,
+      `2 ${eventUrlOf(testenv)}/serverevents/metricsreport/TOKEN/${node.name} MetricReport metal-operator`,
     ]);
     assert.deepEqual(
       linksOf(bmc).map((link) => link?.replace(/.*\/EventService/, '')),
@@ -224,67 +227,67 @@ for (const vendor of ['dell', 'hpe', 'gigabyte'] as const) {
 }
 
 test('a BMC that was reset to factory settings is subscribed again', async () => {
-  await using lab = await openLab({ flags: withEvents });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: withEvents });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).until('is subscribed', isSubscribed);
+  await testenv.plugIn(node);
+  await testenv.bmc(node).until('is subscribed', isSubscribed);
   node.bmc.factoryReset();
-  await lab.bmc(node).until('is subscribed anew', (bmc) => linksOf(bmc)[1]?.endsWith('/4') === true);
+  await testenv.bmc(node).until('is subscribed anew', (bmc) => linksOf(bmc)[1]?.endsWith('/4') === true);
   assert.equal(node.bmc.subscriptions.size, 2);
 });
 
 test('a BMC whose event service is off says so, and its server is discovered all the same', async () => {
-  await using lab = await openLab({ flags: withEvents });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: withEvents });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
   node.bmc.set({ eventsDisabled: true });
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  await reasonIs(lab.bmc(node), 'EventsSubscribed', 'False EventServiceDisabled');
-  assert.match(saysOf(await lab.bmc(node).exists(), 'Ready'), /^True Connected/);
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  await reasonIs(testenv.bmc(node), 'EventsSubscribed', 'False EventServiceDisabled');
+  assert.match(conditionText(await testenv.bmc(node).exists(), 'Ready'), /^True Connected/);
   await node.bmc.heal();
-  await lab.bmc(node).has('EventsSubscribed', 'True');
+  await testenv.bmc(node).hasCondition('EventsSubscribed', 'True');
 });
 
 test('a BMC object that is deleted takes its subscriptions back', async () => {
-  await using lab = await openLab({ flags: withEvents });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: withEvents });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).until('is subscribed', isSubscribed);
-  await lab.client.delete(Endpoint, { name: node.name });
-  await lab.client.delete(BMC, { name: node.name });
-  await lab.bmc(node).isGone();
+  await testenv.plugIn(node);
+  await testenv.bmc(node).until('is subscribed', isSubscribed);
+  await testenv.client.delete(Endpoint, { name: node.name });
+  await testenv.client.delete(BMC, { name: node.name });
+  await testenv.bmc(node).isGone();
   assert.equal(node.bmc.subscriptions.size, 0);
 });
 
 test('the deletion of a BMC object does not need the BMC, and says what is left behind', async () => {
-  await using lab = await openLab({ flags: withEvents });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: withEvents });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).until('is subscribed', isSubscribed);
+  await testenv.plugIn(node);
+  await testenv.bmc(node).until('is subscribed', isSubscribed);
   await node.bmc.refuse();
-  await lab.client.delete(Endpoint, { name: node.name });
-  await lab.client.delete(BMC, { name: node.name });
-  await lab.bmc(node).isGone();
-  const left = await lab.tells(node.name, 'SubscriptionsLeftBehind');
+  await testenv.client.delete(Endpoint, { name: node.name });
+  await testenv.client.delete(BMC, { name: node.name });
+  await testenv.bmc(node).isGone();
+  const left = await testenv.hasEvent(node.name, 'SubscriptionsLeftBehind');
   assert.equal(left.regarding.kind, 'BMC');
   assert.match(left.note, /Subscriptions\/1 and .*Subscriptions\/2/);
 });
 
 test('without a token the destinations are those of v0.7.0', async () => {
-  await using lab = await openLab({ flags: [...withEvents, '--event-auth=none'] });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: [...withEvents, '--event-auth=none'] });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).until('is subscribed', isSubscribed);
+  await testenv.plugIn(node);
+  await testenv.bmc(node).until('is subscribed', isSubscribed);
   assert.deepEqual(
     [...node.bmc.subscriptions.values()].map(({ Destination }) => Destination),
     [
-      `${eventUrlOf(lab)}/serverevents/alerts/${node.name}`,
-      `${eventUrlOf(lab)}/serverevents/metricsreport/${node.name}`,
+      `${eventUrlOf(testenv)}/serverevents/alerts/${node.name}`,
+      `${eventUrlOf(testenv)}/serverevents/metricsreport/${node.name}`,
     ],
   );
 });
@@ -309,7 +312,7 @@ data:
 `;
 
 /** The site gives the operator a role for the kind of its records. */
-async function allowConfigMaps({ client }: Lab): Promise<void> {
+async function allowConfigMaps({ client }: Testenv): Promise<void> {
   const path = '/apis/rbac.authorization.k8s.io/v1';
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const metadata = { name: 'site-dns-records' };
@@ -325,67 +328,67 @@ async function allowConfigMaps({ client }: Lab): Promise<void> {
 
 test('a BMC gets the DNS record of the template once a role allows it; it follows the BMC and belongs to it', async () => {
   await using template = await withTemplate(recordTemplate);
-  await using lab = await openLab({ flags: [template.flag] });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: [template.flag] });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await reasonIs(lab.bmc(node), 'DNSRecordApplied', 'False RecordRefused');
-  await allowConfigMaps(lab);
-  await lab.bmc(node).has('DNSRecordApplied', 'True');
+  await testenv.plugIn(node);
+  await reasonIs(testenv.bmc(node), 'DNSRecordApplied', 'False RecordRefused');
+  await allowConfigMaps(testenv);
+  await testenv.bmc(node).hasCondition('DNSRecordApplied', 'True');
   const place = { namespace: 'default', name: `${node.name}-dns` };
-  const record = await lab.client.get(ConfigMap, place);
+  const record = await testenv.client.get(ConfigMap, place);
   assert.deepEqual(record.data, { ip: node.bmc.address, hostname: node.name });
   const [owner] = record.metadata.ownerReferences ?? [];
   assert.deepEqual([owner?.kind, owner?.name, owner?.controller], ['BMC', node.name, true]);
 
-  await lab.patchBmc(node.name, { spec: { hostname: 'bmc.test' } });
-  const follow = new CacheSet({ client: lab.client, clock: lab.clock, log: pino({ level: 'silent' }) });
+  await testenv.patchBmc(node.name, { spec: { hostname: 'bmc.test' } });
+  const follow = new CacheSet({ client: testenv.client, clock: testenv.clock, log: pino({ level: 'silent' }) });
   const records = follow.watch(ConfigMap);
   await follow.start(new AbortController().signal);
   const followed = () => records.get(`default/${node.name}-dns`)?.data?.hostname === 'bmc.test';
-  await untilChanged('the record', 'follows the BMC', followed, (check) => records.onChange(check), lab.timeline);
+  await untilChanged('the record', 'follows the BMC', followed, (check) => records.onChange(check), testenv.timeline);
   await follow.stop();
-  await lab.client.delete(ConfigMap, place);
+  await testenv.client.delete(ConfigMap, place);
 });
 
 test('a DNS record that cannot be made says so, and the server is discovered all the same', async () => {
   await using template = await withTemplate(recordTemplate.replace('.Hostname', '.Nonsense'));
-  await using lab = await openLab({ flags: [template.flag] });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: [template.flag] });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  await reasonIs(lab.bmc(node), 'DNSRecordApplied', 'False TemplateFailed: DNS record template, line 7: ');
-  assert.match(saysOf(await lab.bmc(node).exists(), 'Ready'), /^True Connected/);
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  await reasonIs(testenv.bmc(node), 'DNSRecordApplied', 'False TemplateFailed: DNS record template, line 7: ');
+  assert.match(conditionText(await testenv.bmc(node).exists(), 'Ready'), /^True Connected/);
 });
 
 test('a DNS record of a kind that is not installed is tried again', async () => {
   await using template = await withTemplate(recordTemplate.replace('v1', 'dns.ironcore.dev/v1alpha1'));
-  await using lab = await openLab({ flags: [template.flag] });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: [template.flag] });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await reasonIs(lab.bmc(node), 'DNSRecordApplied', 'False RecordRefused');
+  await testenv.plugIn(node);
+  await reasonIs(testenv.bmc(node), 'DNSRecordApplied', 'False RecordRefused');
 });
 
 test('a template that is not understood keeps the operator from starting', async () => {
   await using template = await withTemplate('a: b\n{{ define "x" }}\n');
-  await using lab = await openLab({ flags: [template.flag], operator: 'none' });
-  await assert.rejects(lab.startOperator(), {
+  await using testenv = await startTestenv({ flags: [template.flag], operator: 'none' });
+  await assert.rejects(testenv.startOperator(), {
     code: 'InvalidConfiguration',
     message: /--dns-record-template-path: .*, line 2: \{\{ define "x" \}\}: "define" is not supported/,
   });
 });
 
 test('a BMC becomes a Server with its identity, its labels and its owner', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ lenovo: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ lenovo: 1 });
   assert.ok(node);
-  await lab.client.create(BMCSecret, {
+  await testenv.client.create(BMCSecret, {
     metadata: { name: 'inline' },
     stringData: { username: node.bmc.username, password: node.bmc.password },
   });
-  await lab.client.create(BMC, {
+  await testenv.client.create(BMC, {
     metadata: { name: 'inline', labels: { rack: 'r1', row: '7' } },
     spec: {
       access: { ip: node.bmc.address, macAddress: node.bmc.macAddress.replaceAll(':', '') },
@@ -393,7 +396,7 @@ test('a BMC becomes a Server with its identity, its labels and its owner', async
       protocol: { name: 'Redfish', port: node.bmc.port, scheme: 'http' },
     },
   });
-  const server = await lab.server(node).exists();
+  const server = await testenv.server(node).exists();
   assert.equal(server.metadata.name, 'inline-system-0');
   assert.equal(server.spec.systemUUID, node.uuid.toLowerCase());
   assert.equal(server.spec.systemURI, `/redfish/v1/Systems/${node.machine.systemId}`);
@@ -401,7 +404,7 @@ test('a BMC becomes a Server with its identity, its labels and its owner', async
   assert.deepEqual(server.metadata.labels, { rack: 'r1', row: '7' });
   const [owner] = server.metadata.ownerReferences ?? [];
   assert.deepEqual([owner?.kind, owner?.name, owner?.controller], ['BMC', 'inline', true]);
-  const bmc = await lab.bmcNamed('inline').reaches('Enabled');
+  const bmc = await testenv.bmcNamed('inline').reaches('Enabled');
   assert.partialDeepStrictEqual(bmc.status, {
     ip: node.bmc.address,
     macAddress: node.bmc.macAddress,
@@ -409,21 +412,21 @@ test('a BMC becomes a Server with its identity, its labels and its owner', async
     powerState: 'On',
   });
 
-  await lab.patchServer('inline-system-0', { metadata: { labels: { mine: 'stays' } } });
-  await lab.patchBmc('inline', { metadata: { labels: { rack: 'r2', row: null, new: 'x' } } });
+  await testenv.patchServer('inline-system-0', { metadata: { labels: { mine: 'stays' } } });
+  await testenv.patchBmc('inline', { metadata: { labels: { rack: 'r2', row: null, new: 'x' } } });
   const follows = ({ metadata: { labels = {} } }: Server) => labels.rack === 'r2' && labels.new === 'x';
-  const labelled = await lab.server(node).until('has the labels of its BMC', follows);
+  const labelled = await testenv.server(node).until('has the labels of its BMC', follows);
   assert.deepEqual(labelled.metadata.labels, { rack: 'r2', new: 'x', mine: 'stays' }, 'a label that went is gone');
 });
 
 test('an Endpoint becomes a BMCSecret and a BMC that it owns, with the console of the database', async () => {
-  await using lab = await openLab({ fleet: { shells: true } });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ fleet: { shells: true } });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  const bmc = await lab.bmc(node).until('knows its manager', ({ spec }) => spec?.bmcUUID !== undefined);
-  const secret = await lab.client.get(BMCSecret, { name: node.name });
-  const endpoint = await lab.endpoint(node).exists();
+  await testenv.plugIn(node);
+  const bmc = await testenv.bmc(node).until('knows its manager', ({ spec }) => spec?.bmcUUID !== undefined);
+  const secret = await testenv.client.get(BMCSecret, { name: node.name });
+  const endpoint = await testenv.endpoint(node).exists();
   for (const { metadata } of [bmc, secret]) {
     const [owner] = metadata.ownerReferences ?? [];
     assert.deepEqual([owner?.uid, owner?.controller], [endpoint.metadata.uid, true]);
@@ -435,18 +438,18 @@ test('an Endpoint becomes a BMCSecret and a BMC that it owns, with the console o
 });
 
 test('a machine without UUID gets one that is derived, and its Server says so', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
   node.bmc.set({ uuid: null });
-  await lab.plugIn(node);
+  await testenv.plugIn(node);
   const derivedFrom = 'metal.ironcore.dev/identity-derived-from';
   const name = `${node.name}-system-0`;
-  const subject = lab.serverNamed(name);
-  const server = await subject.exists();
+  const watched = testenv.serverNamed(name);
+  const server = await watched.exists();
   assert.match(server.spec.systemUUID, /^[0-9a-f]{8}-[0-9a-f]{4}-5/);
   assert.equal(server.metadata.annotations?.[derivedFrom], 'manufacturer and serial number');
-  await subject.until('is worked on', ({ status }) => status?.manufacturer === 'Contoso');
+  await watched.until('is worked on', ({ status }) => status?.manufacturer === 'Contoso');
 });
 
 /** The database of the fleet, with wrong credentials in front of the right ones. */
@@ -461,55 +464,55 @@ const withWrongFirst =
   };
 
 test('default credentials are tried in order, and the first that works becomes the BMCSecret', async () => {
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     macPrefixes: withWrongFirst('calvin', 'ADMIN'),
     speed: 300,
     flags: ['--bmc-call-timeout=30m'],
   });
-  const [node] = await lab.rack({ dell: 1 });
+  const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
+  await testenv.plugIn(node);
   // The second lasts for a quarter of an hour, the first for ten seconds: less than this clock leaves a busy machine to tell of it.
-  await lab
+  await testenv
     .endpoint(node)
     .until('was rejected twice', (endpoint) =>
-      /TryingDefaultCredentials.*rejected 2 of 3 default credentials/.test(saysOf(endpoint, 'Ready')),
+      /TryingDefaultCredentials.*rejected 2 of 3 default credentials/.test(conditionText(endpoint, 'Ready')),
     );
-  const bmc = await lab.bmc(node).reaches('Enabled');
+  const bmc = await testenv.bmc(node).reaches('Enabled');
   assert.equal(bmc.spec?.consoleProtocol?.name, 'SSH', 'the type of the console is written in any case');
-  const { data } = await lab.client.get(BMCSecret, { name: node.name });
+  const { data } = await testenv.client.get(BMCSecret, { name: node.name });
   assert.equal(Buffer.from(data?.password ?? '', 'base64').toString(), node.bmc.password);
-  const endpoint = await lab.endpoint(node).says('BMCCreated');
+  const endpoint = await testenv.endpoint(node).hasReason('BMCCreated');
   assert.equal(endpoint.status?.rejectedDefaultCredentials, undefined);
   assert.equal(node.bmc.access.failedLogins, 2);
   assert.equal(node.bmc.access.isLocked, false);
 });
 
 test('when every default credential is rejected a person is asked, and the account is not locked', async () => {
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     macPrefixes: withWrongFirst('calvin'),
     speed: 200,
     flags: ['--bmc-call-timeout=30m'],
   });
-  const node = await lab.fleet.add({ vendor: 'hpe', password: 'another-one' });
-  await lab.plugIn(node);
-  await lab.endpoint(node).says('DefaultCredentialsRejected');
-  assert.equal(lab.bmc(node).now, undefined);
-  await lab.clock.sleep(minutes(2));
+  const node = await testenv.fleet.add({ vendor: 'hpe', password: 'another-one' });
+  await testenv.plugIn(node);
+  await testenv.endpoint(node).hasReason('DefaultCredentialsRejected');
+  assert.equal(testenv.bmc(node).now, undefined);
+  await testenv.clock.sleep(minutes(2));
   assert.equal(node.bmc.access.failedLogins, 2);
 
   const { username, password } = node.bmc;
-  await lab.client.create(BMCSecret, { metadata: { name: node.name }, stringData: { username, password } });
-  await lab.bmc(node).reaches('Enabled');
+  await testenv.client.create(BMCSecret, { metadata: { name: node.name }, stringData: { username, password } });
+  await testenv.bmc(node).reaches('Enabled');
 });
 
 test('what a BMC sends to its subscriptions is taken, and what another sends there is not', async () => {
-  await using lab = await openLab({ flags: withEvents });
-  const [node, other] = await lab.rack({ generic: 2 });
+  await using testenv = await startTestenv({ flags: withEvents });
+  const [node, other] = await testenv.addNodes({ generic: 2 });
   assert.ok(node && other);
-  await lab.plugIn(node, other);
-  await lab.bmc(node).until('is subscribed', isSubscribed);
-  await lab.bmc(other).until('is subscribed', isSubscribed);
+  await testenv.plugIn(node, other);
+  await testenv.bmc(node).until('is subscribed', isSubscribed);
+  await testenv.bmc(other).until('is subscribed', isSubscribed);
   const event = { severity: 'Warning', messageId: 'Fan.1.0.Slow', message: 'a fan is slow' } as const;
   assert.deepEqual(await node.bmc.sendEvent(event), [200, 200]);
   const [[, stolen] = []] = [...other.bmc.subscriptions];

@@ -5,55 +5,61 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import { eventAbout } from '@metal/lab/event-about.ts';
 import { Registry } from 'prom-client';
-import { type BootingServer, directoryWith, namespace, openServiceRoom, type ServiceRoom } from './service-room.ts';
+import {
+  type BootingServer,
+  directoryWith,
+  namespace,
+  openServiceFixture,
+  type ServiceFixture,
+} from './service-room.ts';
 
 /** Who may load a boot, by the address that the request comes from. */
 
 const [machine, system, outsider] = ['192.0.2.1', '192.0.2.2', '192.0.2.66'];
-let room: ServiceRoom;
+let fixture: ServiceFixture;
 let files: Awaited<ReturnType<typeof directoryWith>>;
 let boot: RunningBoot;
 
 before(async () => {
-  room = await openServiceRoom();
+  fixture = await openServiceFixture();
   files = await directoryWith({ vmlinuz: 'a kernel', initrd: 'an initrd' });
   boot = await startBoot(optionsFor({ trustedProxies: ['127.0.0.0/8'] }));
 });
 after(async () => {
   await boot[Symbol.asyncDispose]();
   await files[Symbol.asyncDispose]();
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 const optionsFor = (more: Partial<BootOptions> = {}): BootOptions =>
-  room.bootOptions({ fileRoots: [tmpdir()], ...more });
+  fixture.bootOptions({ fileRoots: [tmpdir()], ...more });
 
 async function prepared(name: string): Promise<BootingServer> {
-  const server = await room.booting(name, {
+  const server = await fixture.booting(name, {
     image: `file://${files.path}/`,
     ignition: '{"note":"SECRET"}',
     format: 'ignition',
   });
-  await room.until(room.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === 'Ready');
+  await fixture.until(fixture.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === 'Ready');
   return server;
 }
 
-const ask = (path: string, client: string, { url } = boot): Promise<Response> =>
+const requestAs = (path: string, client: string, { url } = boot): Promise<Response> =>
   fetch(`${url}${path}`, { headers: { 'x-forwarded-for': client } });
 
 test('what one client loads no other gets, and an event says who asked', async () => {
   const { uuid, token, boot: object } = await prepared('bound');
   const file = (name: string): string => `/boot/${token}/${name}`;
-  assert.match(await (await ask(`/ipxe/${uuid}`, outsider)).text(), /kernel/, 'that alone binds nothing');
-  for (const name of ['kernel', 'initrd']) assert.equal((await ask(file(name), machine)).status, 200);
-  assert.equal((await ask(file('ignition'), system)).status, 200, 'over another card, or with another lease');
+  assert.match(await (await requestAs(`/ipxe/${uuid}`, outsider)).text(), /kernel/, 'that alone binds nothing');
+  for (const name of ['kernel', 'initrd']) assert.equal((await requestAs(file(name), machine)).status, 200);
+  assert.equal((await requestAs(file('ignition'), system)).status, 200, 'over another card, or with another lease');
 
   for (const name of ['kernel', 'initrd', 'ignition'])
-    assert.equal((await ask(file(name), outsider)).status, 403, name);
-  const script = await (await ask(`/ipxe/${uuid}`, outsider)).text();
+    assert.equal((await requestAs(file(name), outsider)).status, 403, name);
+  const script = await (await requestAs(`/ipxe/${uuid}`, outsider)).text();
   assert.match(script, /another client loads its boot/);
   assert.doesNotMatch(script, /\/boot\//);
-  const { note } = await eventAbout(room.client, object, 'BootTokenUsedElsewhere');
+  const { note } = await eventAbout(fixture.client, object, 'BootTokenUsedElsewhere');
   assert.equal(note, `${outsider} asked for what ${machine} loads, and was refused`);
 });
 
@@ -61,14 +67,14 @@ test('who forwards is believed where it is a trusted proxy, and nowhere else', a
   const { token } = await prepared('forged');
   await using direct = await startBoot(optionsFor());
   for (const client of [machine, outsider])
-    assert.equal((await ask(`/boot/${token}/kernel`, client, direct)).status, 200, 'both come from here');
+    assert.equal((await requestAs(`/boot/${token}/kernel`, client, direct)).status, 200, 'both come from here');
 });
 
 test('where the addresses of one machine change, boots are bound to none', async () => {
   const { token } = await prepared('unbound');
   await using open = await startBoot(optionsFor({ trustedProxies: ['127.0.0.0/8'], bindsTokens: false }));
   for (const client of [machine, outsider])
-    assert.equal((await ask(`/boot/${token}/ignition`, client, open)).status, 200);
+    assert.equal((await requestAs(`/boot/${token}/ignition`, client, open)).status, 200);
 });
 
 test('a machine that is to be off is given nothing until it is known to run, and each request is counted', async () => {
@@ -78,17 +84,17 @@ test('a machine that is to be off is given nothing until it is known to run, and
   await using counting = await startBoot(optionsFor({ metrics }));
   const script = async () => (await fetch(`${counting.url}/ipxe/${uuid}`)).text();
   const ignition = async () => (await fetch(`${counting.url}/boot/${token}/ignition`)).status;
-  await room.client.mergePatch(Server, { name }, { spec: { power: 'Off' } });
-  await room.until(room.servers, name, ({ spec }) => spec.power === 'Off');
+  await fixture.client.mergePatch(Server, { name }, { spec: { power: 'Off' } });
+  await fixture.until(fixture.servers, name, ({ spec }) => spec.power === 'Off');
   for (const _request of [1, 2]) assert.match(await script(), /waits: the machine is off/);
   assert.equal(await ignition(), 403, 'nor is a token good that was had before');
-  const object = room.servers.get(name) ?? assert.fail();
-  assert.match((await eventAbout(room.client, object, 'BootDataRefusedWhileOff')).note, /by 127\.0\.0\.1/);
+  const object = fixture.servers.get(name) ?? assert.fail();
+  assert.match((await eventAbout(fixture.client, object, 'BootDataRefusedWhileOff')).note, /by 127\.0\.0\.1/);
   assert.match(await metrics.metrics(), /metal_boot_refused_total\{reason="BootDataRefusedWhileOff"\} 2/);
 
   // Somebody presses the button.
-  await room.enters(name, { powerState: 'On' });
-  await room.until(room.servers, name, ({ status }) => status?.powerState === 'On');
+  await fixture.setStatus(name, { powerState: 'On' });
+  await fixture.until(fixture.servers, name, ({ status }) => status?.powerState === 'On');
   assert.match(await script(), /kernel/);
   assert.equal(await ignition(), 200);
 });

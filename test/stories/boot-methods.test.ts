@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 let directory: string;
 let images: string;
 
@@ -32,53 +32,53 @@ for (const { image, targets, method, target } of [
 ] as const) {
   const offered = targets === undefined ? 'everything' : targets.join(', ');
   test(`image ${image} on a BMC that offers ${offered} is discovered by ${method}, told ${target}`, async () => {
-    await using lab = await openLab({ flags: flagsFor(image) });
-    const node = await lab.fleet.add({ vendor: 'dell', ...(targets && { quirks: { bootTargets: targets } }) });
-    lab.timeline.follow(node);
-    await lab.plugIn(node);
-    const boot = await lab.bootOf(node).until('is prepared', ({ status }) => status?.state === 'Ready');
+    await using testenv = await startTestenv({ flags: flagsFor(image) });
+    const node = await testenv.fleet.add({ vendor: 'dell', ...(targets && { quirks: { bootTargets: targets } }) });
+    testenv.timeline.follow(node);
+    await testenv.plugIn(node);
+    const boot = await testenv.bootOf(node).until('is prepared', ({ status }) => status?.state === 'Ready');
     assert.equal(boot.status?.boot?.method, method);
-    const server = await lab.server(node).reaches('Available');
+    const server = await testenv.server(node).reaches('Available');
     assert.equal(node.boots[0]?.override, target);
     assert.deepEqual(server.status?.bootTargets, targets ?? node.bmc.profile.bootTargets);
   });
 }
 
 test('where the BMC offers no boot from the network nothing is switched on, and both ways are named', async () => {
-  await using lab = await openLab({ flags: flagsFor('uki') });
-  const node = await lab.fleet.add({ quirks: { bootTargets: ['None', 'Hdd'] } });
-  lab.timeline.follow(node);
-  await lab.plugIn(node);
-  const server = await lab.server(node).says('BootConfigurationFailed');
+  await using testenv = await startTestenv({ flags: flagsFor('uki') });
+  const node = await testenv.fleet.add({ quirks: { bootTargets: ['None', 'Hdd'] } });
+  testenv.timeline.follow(node);
+  await testenv.plugIn(node);
+  const server = await testenv.server(node).hasReason('BootConfigurationFailed');
   const ready = server.status?.conditions?.find(({ type }) => type === 'Ready');
   assert.match(ready?.message ?? '', /NoBootMethod: .*UefiHttp: the server does not offer it/);
   assert.deepEqual(node.powerLog, []);
 });
 
 test('a BMC that does not take the target it offers is told the other one, and an event says so', async () => {
-  await using lab = await openLab({ flags: flagsFor('uki') });
-  const node = await lab.fleet.add({ vendor: 'generic', quirks: { refusedTargets: ['UefiHttp'] } });
-  lab.timeline.follow(node);
-  await lab.plugIn(node);
-  const server = await lab.server(node).reaches('Available');
+  await using testenv = await startTestenv({ flags: flagsFor('uki') });
+  const node = await testenv.fleet.add({ vendor: 'generic', quirks: { refusedTargets: ['UefiHttp'] } });
+  testenv.timeline.follow(node);
+  await testenv.plugIn(node);
+  const server = await testenv.server(node).reaches('Available');
   assert.equal(node.boots[0]?.override, 'Pxe');
-  await lab.tells(server, 'BootTargetRefused', 'It boots from Pxe instead');
+  await testenv.hasEvent(server, 'BootTargetRefused', 'It boots from Pxe instead');
 });
 
 test('a firmware that does not come into the image is sent the other way, and the network cards of its BMC are known', async () => {
-  await using lab = await openLab({ flags: flagsFor('all'), speed: 100 });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: flagsFor('all'), speed: 100 });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  lab.fleet.setBootUrl(undefined);
-  await lab.plugIn(node);
-  const server = await lab.server(node).exists();
-  await lab.tells(server, 'BootMethodOverdue', 'the next attempt boots by UefiHttp');
-  const boot = await lab
+  testenv.fleet.setBootUrl(undefined);
+  await testenv.plugIn(node);
+  const server = await testenv.server(node).exists();
+  await testenv.hasEvent(server, 'BootMethodOverdue', 'the next attempt boots by UefiHttp');
+  const boot = await testenv
     .bootOf(node)
     .until('is prepared anew', ({ status }) => status?.state === 'Ready' && status.boot?.method === 'UefiHttp');
   assert.deepEqual(boot.status?.boot?.methods, ['UefiHttp', 'iPXE']);
-  await lab.machine(node).until('is started the other way', () => node.boots.at(-1)?.override === 'UefiHttp');
-  const macs = lab.server(node).now?.status?.networkInterfaces?.map(({ macAddress }) => macAddress.toLowerCase());
+  await testenv.machine(node).until('is started the other way', () => node.boots.at(-1)?.override === 'UefiHttp');
+  const macs = testenv.server(node).now?.status?.networkInterfaces?.map(({ macAddress }) => macAddress.toLowerCase());
   assert.deepEqual(
     macs,
     node.machine.hardware.nics.map(({ macAddress }) => macAddress.toLowerCase()),

@@ -18,8 +18,8 @@ import {
   bootIndexes,
   directoryWith,
   namespace,
-  openServiceRoom,
-  type ServiceRoom,
+  openServiceFixture,
+  type ServiceFixture,
   serverIndexes,
 } from './service-room.ts';
 
@@ -27,13 +27,13 @@ const own = '#!ipxe\necho a script of our own\nkernel ${metal-boot-url}/kernel c
 /** Secrets that are missing are waited for without a word; not for long here. */
 const clock = createClock(50);
 
-let room: ServiceRoom;
+let fixture: ServiceFixture;
 let files: Awaited<ReturnType<typeof directoryWith>>;
 let boot: RunningBoot;
 let image: string;
 
 before(async () => {
-  room = await openServiceRoom();
+  fixture = await openServiceFixture();
   files = await directoryWith({ vmlinuz: 'a kernel', initrd: 'an initrd' });
   image = `file://${files.path}/`;
   boot = await startBoot(optionsFor());
@@ -41,46 +41,46 @@ before(async () => {
 after(async () => {
   await boot[Symbol.asyncDispose]();
   await files[Symbol.asyncDispose]();
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 const optionsFor = (more: Partial<BootOptions> = {}): BootOptions =>
-  room.bootOptions({ fileRoots: [tmpdir()], clock, ...more });
+  fixture.bootOptions({ fileRoots: [tmpdir()], clock, ...more });
 
 const becomes = (name: string, state: string): Promise<ServerBootConfiguration> =>
-  room.until(room.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === state);
+  fixture.until(fixture.bootConfigurations, `${namespace}/${name}`, ({ status }) => status?.state === state);
 const configBecomes = (name: string, state: string): Promise<IPXEBootConfig> =>
-  room.until(room.ipxeBootConfigs, `${namespace}/${name}`, ({ status }) => status?.state === state);
-const complaintOf = ({ status }: ServerBootConfiguration | IPXEBootConfig): string =>
+  fixture.until(fixture.ipxeBootConfigs, `${namespace}/${name}`, ({ status }) => status?.state === state);
+const errorOf = ({ status }: ServerBootConfiguration | IPXEBootConfig): string =>
   status?.conditions?.find(({ type }) => type === 'ScriptValidation')?.message ?? '';
 
 /** What a person makes who wants another script for the boot of this name. */
 const config = (name: string, spec: Partial<IPXEBootConfig['spec']> = {}): Promise<IPXEBootConfig> =>
-  room.client.create(IPXEBootConfig, {
+  fixture.client.create(IPXEBootConfig, {
     metadata: { name, namespace },
     spec: { kernelURL: 'none', initrdURL: 'none', ipxeScriptSecretRef: { name: `${name}-script` }, ...spec },
   });
 
 async function withScript(name: string, script = own): Promise<BootingServer> {
-  await room.secret(`${name}-script`, { 'ipxe-script': script });
+  await fixture.secret(`${name}-script`, { 'ipxe-script': script });
   await config(name);
-  const server = await room.booting(name, { image });
+  const server = await fixture.booting(name, { image });
   await becomes(name, 'Ready');
   return server;
 }
 
-const askFor = ({ uuid }: BootingServer, { url } = boot): Promise<Response> => fetch(`${url}/ipxe/${uuid}`);
+const fetchScript = ({ uuid }: BootingServer, { url } = boot): Promise<Response> => fetch(`${url}/ipxe/${uuid}`);
 
 test('a machine gets the script that a person wrote for its boot, and can use what is served for that boot', async () => {
   const server = await withScript('own');
-  const answer = await askFor(server);
-  assert.equal(answer.headers.get('cache-control'), 'no-store');
-  const script = await answer.text();
+  const response = await fetchScript(server);
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+  const script = await response.text();
   assert.equal(script, `#!ipxe\nset metal-boot-url ${boot.url}/boot/${server.token}\nset metal-server own\n${own}`);
   const base = /^set metal-boot-url (\S+)$/m.exec(script)?.[1] ?? '';
   assert.equal(await (await fetch(`${base}/kernel`)).text(), 'a kernel');
   assert.equal((await fetch(`${base}/booted`, { method: 'POST' })).status, 200);
-  const { status } = await room.until(room.bootConfigurations, `${namespace}/own`, (object) =>
+  const { status } = await fixture.until(fixture.bootConfigurations, `${namespace}/own`, (object) =>
     Boolean(object.status?.boot?.steps?.some(({ name }) => name === 'booted')),
   );
   assert.deepEqual(
@@ -88,64 +88,64 @@ test('a machine gets the script that a person wrote for its boot, and can use wh
     ['script', 'kernel', 'booted'],
   );
   assert.ok(status.conditions?.some(({ type, status: holds }) => type === 'IPXEScriptFetched' && holds === 'True'));
-  const told = await configBecomes('own', 'Ready');
-  assert.deepEqual(told.spec?.kernelURL, 'none', 'what a person wrote stays');
+  const reported = await configBecomes('own', 'Ready');
+  assert.deepEqual(reported.spec?.kernelURL, 'none', 'what a person wrote stays');
   assert.deepEqual([status.boot?.method, status.boot?.script], ['iPXE', 'own-script']);
-  assert.match(await (await askFor(server)).text(), /installed already/, 'an installed machine gets it no more');
+  assert.match(await (await fetchScript(server)).text(), /installed already/, 'an installed machine gets it no more');
 });
 
 test('a script that is added to a boot that was Ready counts from then on', async () => {
-  const server = await room.booting('later', { image });
+  const server = await fixture.booting('later', { image });
   await becomes('later', 'Ready');
-  assert.match(await (await askFor(server)).text(), /Booting later/);
-  await room.secret('later-script', { 'ipxe-script': own });
+  assert.match(await (await fetchScript(server)).text(), /Booting later/);
+  await fixture.secret('later-script', { 'ipxe-script': own });
   await config('later');
   await configBecomes('later', 'Ready');
-  assert.match(await (await askFor(server)).text(), /a script of our own/);
+  assert.match(await (await fetchScript(server)).text(), /a script of our own/);
 });
 
 test('a script is for the machine of its boot alone, and only while that boot counts', async () => {
   const server = await withScript('one');
-  const other = await room.booting('other', { image });
+  const other = await fixture.booting('other', { image });
   await becomes('other', 'Ready');
-  assert.doesNotMatch(await (await askFor(other)).text(), /a script of our own/);
-  const next = await room.bootsAgain('one', server.uuid, 'one-again', { image });
+  assert.doesNotMatch(await (await fetchScript(other)).text(), /a script of our own/);
+  const next = await fixture.bootAgain('one', server.uuid, 'one-again', { image });
   await becomes('one-again', 'Ready');
-  assert.doesNotMatch(await (await askFor(next)).text(), /a script of our own/);
+  assert.doesNotMatch(await (await fetchScript(next)).text(), /a script of our own/);
 });
 
 test('a replica whose watches died serves the script that the API server has', async () => {
-  const server = await room.booting('dead', { image });
+  const server = await fixture.booting('dead', { image });
   await becomes('dead', 'Ready');
-  await using blind = await startBoot(optionsFor(room.withDeadWatches()));
-  await room.secret('dead-script', { 'ipxe-script': own });
+  await using staleReplica = await startBoot(optionsFor(fixture.withDeadWatches()));
+  await fixture.secret('dead-script', { 'ipxe-script': own });
   await config('dead');
   const isPrepared = ({ status }: ServerBootConfiguration) => status?.boot?.script !== undefined;
-  await room.until(room.bootConfigurations, `${namespace}/dead`, isPrepared);
-  assert.match(await (await askFor(server, blind)).text(), /a script of our own/);
-  await room.client.mergePatch(
+  await fixture.until(fixture.bootConfigurations, `${namespace}/dead`, isPrepared);
+  assert.match(await (await fetchScript(server, staleReplica)).text(), /a script of our own/);
+  await fixture.client.mergePatch(
     Secret,
     { name: 'dead-script', namespace },
     { stringData: { 'ipxe-script': '#!ipxe\nexit\n' } },
   );
-  assert.match(await (await askFor(server, blind)).text(), /^exit$/m);
+  assert.match(await (await fetchScript(server, staleReplica)).text(), /^exit$/m);
 });
 
 test('a Secret that is missing is an Error of both objects, and the machine gets no script, until it is there', async () => {
   await config('missing');
-  const server = await room.booting('missing', { image });
-  for (const told of [await becomes('missing', 'Error'), await configBecomes('missing', 'Error')])
+  const server = await fixture.booting('missing', { image });
+  for (const reported of [await becomes('missing', 'Error'), await configBecomes('missing', 'Error')])
     assert.match(
-      complaintOf(told),
+      errorOf(reported),
       /^ScriptMissing: Secret "missing-script" of spec\.ipxeScriptSecretRef of IPXEBootConfig "missing" does not exist in namespace "default"; create it with the key ipxe-script$/,
     );
-  assert.match(await (await askFor(server)).text(), /boots from its next device: its boot configuration is Error/);
-  await room.secret('missing-script', { 'ipxe-script': own });
-  assert.equal(complaintOf(await becomes('missing', 'Ready')), '');
-  assert.equal(complaintOf(await configBecomes('missing', 'Ready')), '');
+  assert.match(await (await fetchScript(server)).text(), /boots from its next device: its boot configuration is Error/);
+  await fixture.secret('missing-script', { 'ipxe-script': own });
+  assert.equal(errorOf(await becomes('missing', 'Ready')), '');
+  assert.equal(errorOf(await configBecomes('missing', 'Ready')), '');
 });
 
-for (const [name, texts, spec, told] of [
+for (const [name, texts, spec, reported] of [
   ['keyless', { script: own }, {}, /^ScriptMissing: .* has no key "ipxe-script"; add it$/],
   [
     'shell',
@@ -167,29 +167,33 @@ for (const [name, texts, spec, told] of [
   ],
 ] as const) {
   test(`a script that cannot be served is told on both objects: ${name}`, async () => {
-    await room.secret(`${name}-script`, texts);
+    await fixture.secret(`${name}-script`, texts);
     await config(name, spec);
-    await room.booting(name, { image });
+    await fixture.booting(name, { image });
     for (const object of [await becomes(name, 'Error'), await configBecomes(name, 'Error')]) {
-      assert.match(complaintOf(object), told);
-      assert.doesNotMatch(complaintOf(object), /hunter2/);
+      assert.match(errorOf(object), reported);
+      assert.doesNotMatch(errorOf(object), /hunter2/);
     }
   });
 }
 
 test('a Secret that is gone when the machine asks is told to the machine', async () => {
   const server = await withScript('gone');
-  await room.client.delete(Secret, { name: 'gone-script', namespace });
-  const answer = await askFor(server);
-  assert.equal(answer.status, 503);
-  assert.match(await answer.text(), /Secret "gone-script" .* does not exist/);
+  await fixture.client.delete(Secret, { name: 'gone-script', namespace });
+  const response = await fetchScript(server);
+  assert.equal(response.status, 503);
+  assert.match(await response.text(), /Secret "gone-script" .* does not exist/);
 });
 
 test('an IPXEBootConfig that goes gives the machine our script again', async () => {
   const server = await withScript('dropped');
-  await room.client.delete(IPXEBootConfig, { name: 'dropped', namespace });
-  await room.until(room.bootConfigurations, `${namespace}/dropped`, ({ status }) => status?.boot?.script === undefined);
-  assert.match(await (await askFor(server)).text(), /Booting dropped/);
+  await fixture.client.delete(IPXEBootConfig, { name: 'dropped', namespace });
+  await fixture.until(
+    fixture.bootConfigurations,
+    `${namespace}/dropped`,
+    ({ status }) => status?.boot?.script === undefined,
+  );
+  assert.match(await (await fetchScript(server)).text(), /Booting dropped/);
 });
 
 test('a cluster that does not know IPXEBootConfigs boots as ever', async () => {
@@ -199,7 +203,7 @@ test('a cluster that does not know IPXEBootConfigs boots as ever', async () => {
     client,
     kinds.filter(({ group }) => group === 'metal.ironcore.dev'),
   );
-  const caches = new CacheSet({ client, clock, log: room.log });
+  const caches = new CacheSet({ client, clock, log: fixture.log });
   await using _stopped = { [Symbol.asyncDispose]: () => caches.stop() };
   const servers = caches.watch(Server, { indexes: serverIndexes });
   const bootConfigurations = caches.watch(ServerBootConfiguration, { indexes: bootIndexes });
@@ -218,6 +222,6 @@ test('a cluster that does not know IPXEBootConfigs boots as ever', async () => {
     metadata: bootConfigurationRef,
     spec: { serverRef: { name: 'plain' }, image },
   });
-  await room.until(bootConfigurations, `${namespace}/plain`, ({ status }) => status?.state === 'Ready');
+  await fixture.until(bootConfigurations, `${namespace}/plain`, ({ status }) => status?.state === 'Ready');
   assert.match(await (await fetch(`${plain.url}/ipxe/${uuid}`)).text(), /Booting plain/);
 });

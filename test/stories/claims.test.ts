@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 test('a claim that nobody matches says what was looked at and why each server was refused', async () => {
-  await using lab = await openLab();
-  const nodes = await lab.rack({ generic: 3 });
+  await using testenv = await startTestenv();
+  const nodes = await testenv.addNodes({ generic: 3 });
   const [cordoned, tainted] = nodes;
   assert.ok(cordoned && tainted);
-  await lab.plugIn(...nodes);
-  for (const node of nodes) await lab.server(node).says('Available');
-  await lab.patchServer(`${cordoned.name}-system-0`, {
+  await testenv.plugIn(...nodes);
+  for (const node of nodes) await testenv.server(node).hasReason('Available');
+  await testenv.patchServer(`${cordoned.name}-system-0`, {
     metadata: { labels: { disk: 'fast' } },
     spec: { unclaimable: true },
   });
-  await lab.patchServer(`${tainted.name}-system-0`, {
+  await testenv.patchServer(`${tainted.name}-system-0`, {
     metadata: { labels: { disk: 'fast' } },
     spec: { taints: [{ key: 'burn-in' }] },
   });
 
-  const claim = await lab.claim({ image: 'registry.test/os:1', serverSelector: { matchLabels: { disk: 'fast' } } });
+  const claim = await testenv.claim({ image: 'registry.test/os:1', serverSelector: { matchLabels: { disk: 'fast' } } });
   const expected = 'looked at 3 servers: 1 Cordoned, 1 LabelsDoNotMatch, 1 Tainted(burn-in)';
-  await claim.subject.until(
+  await claim.watched.until(
     'is explained',
     ({ status }) =>
       status?.conditions?.some(({ reason, message }) => reason === 'NoServerMatches' && message.startsWith(expected)) ??
@@ -30,20 +30,20 @@ test('a claim that nobody matches says what was looked at and why each server wa
   );
   assert.equal(claim.phase, 'Unbound');
 
-  await lab.patchServer(`${cordoned.name}-system-0`, { spec: { unclaimable: false } });
+  await testenv.patchServer(`${cordoned.name}-system-0`, { spec: { unclaimable: false } });
   await claim.reaches('Bound');
 });
 
 test('a tolerated taint does not keep a claim away', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  await lab.patchServer(`${node.name}-system-0`, { spec: { taints: [{ key: 'burn-in', value: 'week-1' }] } });
-  const strict = await lab.claim({ image: 'registry.test/os:1' });
-  await strict.says('NoServerMatches');
-  const tolerant = await lab.claim({
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  await testenv.patchServer(`${node.name}-system-0`, { spec: { taints: [{ key: 'burn-in', value: 'week-1' }] } });
+  const strict = await testenv.claim({ image: 'registry.test/os:1' });
+  await strict.hasReason('NoServerMatches');
+  const tolerant = await testenv.claim({
     image: 'registry.test/os:1',
     tolerations: [{ key: 'burn-in', operator: 'Exists' }],
   });
@@ -52,43 +52,43 @@ test('a tolerated taint does not keep a claim away', async () => {
 });
 
 test('a claim made anew under the same name does not inherit the running machine', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  const first = await lab.claim({ image: 'registry.test/os:1', name: 'database' });
-  await lab.server(node).says('ClaimServed');
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  const first = await testenv.claim({ image: 'registry.test/os:1', name: 'database' });
+  await testenv.server(node).hasReason('ClaimServed');
   await first.delete();
   await first.isGone();
-  const second = await lab.claim({ image: 'registry.test/os:2', name: 'database' });
+  const second = await testenv.claim({ image: 'registry.test/os:2', name: 'database' });
   await second.reaches('Bound');
-  await lab.server(node).says('ClaimServed');
+  await testenv.server(node).hasReason('ClaimServed');
   assert.notEqual(first.uid, second.uid);
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off', 'On'], 'switched off between the two tenants');
 });
 
 test('thirty claims at once against ten servers: ten are bound, no server twice', async () => {
-  await using lab = await openLab();
-  const nodes = await lab.rack({ generic: 10 });
-  await lab.plugIn(...nodes);
-  for (const node of nodes) await lab.server(node).says('Available');
+  await using testenv = await startTestenv();
+  const nodes = await testenv.addNodes({ generic: 10 });
+  await testenv.plugIn(...nodes);
+  for (const node of nodes) await testenv.server(node).hasReason('Available');
   const claims = await Promise.all(
-    Array.from({ length: 30 }, (_, index) => lab.claim({ image: 'registry.test/os:1', name: `storm-${index}` })),
+    Array.from({ length: 30 }, (_, index) => testenv.claim({ image: 'registry.test/os:1', name: `storm-${index}` })),
   );
-  for (const node of nodes) await lab.server(node).says('ClaimServed');
-  const holders = nodes.map((node) => lab.server(node).now?.spec.serverClaimRef?.uid);
+  for (const node of nodes) await testenv.server(node).hasReason('ClaimServed');
+  const holders = nodes.map((node) => testenv.server(node).now?.spec.serverClaimRef?.uid);
   assert.equal(new Set(holders).size, 10);
   assert.equal(claims.filter(({ phase }) => phase === 'Bound').length, 10);
 });
 
 test('an image that nobody can boot is explained on the server that waits for it', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  await lab.claim({ image: 'registry.test/unknown:1' });
-  await lab.server(node).says('BootConfigurationFailed');
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  await testenv.claim({ image: 'registry.test/unknown:1' });
+  await testenv.server(node).hasReason('BootConfigurationFailed');
   assert.equal(node.power, 'Off', 'no power-on without something to boot');
 });

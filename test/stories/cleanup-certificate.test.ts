@@ -9,11 +9,11 @@ import { promisify } from 'node:util';
 import { certificateKeySecret, certificateKeysConfigMap } from '@metal/api/wire/contract.ts';
 import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
 import { ConfigMap, Secret } from '@metal/kube/builtin.ts';
-import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { claimed, reportsOf } from './cleanup-room.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 const run = promisify(execFile);
 const page = fileURLToPath(new URL('../../docs/operate/cleanup.md', import.meta.url));
 
@@ -28,21 +28,21 @@ async function commands(): Promise<{ exporting: string; verifying: string }> {
 }
 
 /** A directory to type in, with kubectl at hand. */
-async function desk(lab: Lab) {
+async function openShell(testenv: Testenv) {
   const directory = await mkdtemp(join(tmpdir(), 'metal-certificate-'));
   const { exporting, verifying } = await commands();
-  const type = async (script: string, environment: NodeJS.ProcessEnv): Promise<string> => {
-    const PATH = `${dirname(lab.cluster.binaries.kubectl)}:${process.env.PATH}`;
+  const runScript = async (script: string, environment: NodeJS.ProcessEnv): Promise<string> => {
+    const PATH = `${dirname(testenv.cluster.binaries.kubectl)}:${process.env.PATH}`;
     const { stdout } = await run('sh', ['-uc', `${script}\ntrue`], { cwd: directory, env: { PATH, ...environment } });
     return stdout;
   };
   return {
     export: async (NAME: string) => {
       const script = `${exporting}\nprintf %s "$kid"`;
-      return { kid: await type(script, { NAME, KUBECONFIG: lab.kubeconfigPath }) };
+      return { kid: await runScript(script, { NAME, KUBECONFIG: testenv.kubeconfigPath }) };
     },
     verify: async (kid: string) => {
-      assert.match(await type(verifying, { kid }), /^Signature Verified Successfully$/m);
+      assert.match(await runScript(verifying, { kid }), /^Signature Verified Successfully$/m);
       return JSON.parse(await readFile(join(directory, 'certificate.json'), 'utf8'));
     },
     change: async (name: string, change: (text: string) => string) => {
@@ -54,27 +54,27 @@ async function desk(lab: Lab) {
 }
 
 /** The server is given back once more. @returns the name of the record. */
-async function cleanedAgain(lab: Lab, node: Node, name: string): Promise<string> {
-  const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
-  await lab.server(node).says('ClaimServed');
+async function cleanAgain(testenv: Testenv, node: Node, name: string): Promise<string> {
+  const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
+  await testenv.server(node).hasReason('ClaimServed');
   await claim.delete();
   await claim.isGone();
-  await lab.server(node).says('Available');
-  const mine = reportsOf(lab, name).find(({ spec }) => spec.formerClaim?.uid === claim.uid);
+  await testenv.server(node).hasReason('Available');
+  const mine = reportsOf(testenv, name).find(({ spec }) => spec.formerClaim?.uid === claim.uid);
   return mine?.metadata.name ?? assert.fail('there is no record');
 }
 
 test('a certificate is exported and verified as the page tells, and one changed byte is noticed', async () => {
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     flags: ['--cleanup-disks=Purge', '--cleanup-bios=Reset', '--cleanup-boot-order=Reset'],
   });
-  const { node, claim, name, server } = await claimed(lab);
+  const { node, claim, name, server } = await claimed(testenv);
   await claim.delete();
   await claim.isGone();
-  const free = await server.says('Available');
-  const [report] = reportsOf(lab, name);
+  const free = await server.hasReason('Available');
+  const [report] = reportsOf(testenv, name);
   assert.ok(report);
-  await using at = await desk(lab);
+  await using at = await openShell(testenv);
   const { kid } = await at.export(report.metadata.name);
   const certificate = await at.verify(kid);
   assert.deepEqual(
@@ -112,7 +112,7 @@ test('a certificate is exported and verified as the page tells, and one changed 
   await assert.rejects(at.verify(kid), /Signature Verification Failure/);
 
   const { name: record } = report.metadata;
-  const forged = lab.client.mergePatch(
+  const forged = testenv.client.mergePatch(
     ErasureReport,
     { name: record },
     { status: { certificate: 'a.b.c' } },
@@ -122,38 +122,38 @@ test('a certificate is exported and verified as the page tells, and one changed 
 });
 
 test('the key stays with the operator; a new one leaves what was signed before verifiable', async () => {
-  await using lab = await openLab({ flags: ['--cleanup-boot-order=Reset'] });
-  const { node, claim, name, server } = await claimed(lab);
+  await using testenv = await startTestenv({ flags: ['--cleanup-boot-order=Reset'] });
+  const { node, claim, name, server } = await claimed(testenv);
   await claim.delete();
   await claim.isGone();
-  await server.says('Available');
-  const [first] = reportsOf(lab, name).map(({ metadata }) => metadata.name);
+  await server.hasReason('Available');
+  const [first] = reportsOf(testenv, name).map(({ metadata }) => metadata.name);
   const key = { namespace: 'default', name: certificateKeySecret.name };
-  const { metadata, data } = await lab.client.get(Secret, key);
+  const { metadata, data } = await testenv.client.get(Secret, key);
   assert.match(Buffer.from(data?.[certificateKeySecret.key] ?? '', 'base64').toString(), /BEGIN PRIVATE KEY/);
 
-  const second = await cleanedAgain(lab, node, name);
-  assert.equal((await lab.client.get(Secret, key)).metadata.uid, metadata.uid, 'one key for all');
-  await lab.client.delete(Secret, key);
-  const third = await cleanedAgain(lab, node, name);
+  const second = await cleanAgain(testenv, node, name);
+  assert.equal((await testenv.client.get(Secret, key)).metadata.uid, metadata.uid, 'one key for all');
+  await testenv.client.delete(Secret, key);
+  const third = await cleanAgain(testenv, node, name);
   const kids = new Set<string>();
-  await using at = await desk(lab);
+  await using at = await openShell(testenv);
   for (const record of [first, second, third]) {
     const { kid } = await at.export(record ?? '');
     kids.add(kid);
     assert.equal((await at.verify(kid)).record.name, record);
   }
   assert.equal(kids.size, 2);
-  const published = await lab.client.get(ConfigMap, { namespace: 'default', name: certificateKeysConfigMap });
+  const published = await testenv.client.get(ConfigMap, { namespace: 'default', name: certificateKeysConfigMap });
   assert.deepEqual(Object.keys(published.data ?? {}).toSorted(), [...kids].map((kid) => `${kid}.pem`).toSorted());
   assert.ok(Object.values(published.data ?? {}).every((pem) => pem.startsWith('-----BEGIN PUBLIC KEY-----')));
 });
 
 test('a key that is none is named, and the server is not offered before there is one', async () => {
-  await using lab = await openLab({ flags: ['--cleanup-boot-order=Reset'] });
-  const { claim, name, server } = await claimed(lab);
+  await using testenv = await startTestenv({ flags: ['--cleanup-boot-order=Reset'] });
+  const { claim, name, server } = await claimed(testenv);
   const key = { namespace: 'default', name: certificateKeySecret.name };
-  await lab.client.create(Secret, { metadata: key, data: { key: Buffer.from('nonsense').toString('base64') } });
+  await testenv.client.create(Secret, { metadata: key, data: { key: Buffer.from('nonsense').toString('base64') } });
   await claim.delete();
   await claim.isGone();
   const stuck = await server.until('says what is wrong', ({ status }) =>
@@ -161,7 +161,7 @@ test('a key that is none is named, and the server is not offered before there is
   );
   assert.equal(stuck.status?.state, 'Cleanup');
   assert.doesNotMatch(JSON.stringify(stuck.status), /nonsense/);
-  await lab.client.delete(Secret, key);
-  await lab.patchServer(name, { metadata: { labels: { look: 'again' } } });
-  await server.says('Available');
+  await testenv.client.delete(Secret, key);
+  await testenv.patchServer(name, { metadata: { labels: { look: 'again' } } });
+  await server.hasReason('Available');
 });

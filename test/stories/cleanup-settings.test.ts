@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 import { simulated } from '@metal/lab/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBios, factoryBootOrder } from '@metal/simulator/machine.ts';
@@ -16,7 +16,7 @@ import {
   until,
 } from './cleanup-room.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 const resetBios = 'Actions/Bios.ResetBios';
 const factoryOrder = [...factoryBootOrder];
@@ -34,14 +34,14 @@ for (const [vendor, result] of [
   ['supermicro', 'Accepted'],
 ] as const) {
   test(`settings of a ${vendor} machine are reset with the one start that erases its disks`, async () => {
-    await using lab = await openLab({ flags: [purge, resetsBios, restoresBootOrder] });
-    const { node, claim, name, server } = await claimed(lab, vendor);
+    await using testenv = await startTestenv({ flags: [purge, resetsBios, restoresBootOrder] });
+    const { node, claim, name, server } = await claimed(testenv, vendor);
     assert.deepEqual(server.now?.status?.bootOrder, factoryOrder, 'what the first discovery saw');
     const [powerBefore, requestsBefore] = [node.powerLog.length, node.bmc.requests.length];
     tamper(node);
     await claim.delete();
     await claim.isGone();
-    await server.says('Available');
+    await server.hasReason('Available');
 
     assert.deepEqual(node.machine.biosAttributes, factoryBios);
     assert.equal(node.machine.bootOrder[0], factoryOrder[0]);
@@ -49,7 +49,7 @@ for (const [vendor, result] of [
     assert.equal(simulated(node).installed, undefined);
     assert.deepEqual(node.powerLog.slice(powerBefore), ['Off', 'On', 'Off']);
     assert.equal(changes(node, requestsBefore).filter((change) => change.endsWith(resetBios)).length, 1);
-    const { spec, status } = onlyRecord(lab, name);
+    const { spec, status } = onlyRecord(testenv, name);
     assert.deepEqual([spec.state, spec.mode], ['Succeeded', 'Purge']);
     assert.equal(status?.bios?.result, result);
     assert.deepEqual(status?.bootOrder, { devices: factoryOrder, result: 'AsWanted' });
@@ -58,24 +58,24 @@ for (const [vendor, result] of [
 }
 
 test('a boot order that goes with the settings of the BIOS is restored after them', async () => {
-  await using lab = await openLab({ flags: [resetsBios, restoresBootOrder] });
-  const { node, claim, name, server } = await claimed(lab);
-  await lab.patchServer(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
-  await lab.machine(node).until('has it', () => node.machine.bootOrder[0] === 'Boot0002');
+  await using testenv = await startTestenv({ flags: [resetsBios, restoresBootOrder] });
+  const { node, claim, name, server } = await claimed(testenv);
+  await testenv.patchServer(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
+  await testenv.machine(node).until('has it', () => node.machine.bootOrder[0] === 'Boot0002');
   await claim.delete();
   await claim.isGone();
-  await server.says('Available');
+  await server.hasReason('Available');
   assert.deepEqual(node.machine.bootOrder, ['Boot0002', 'Boot0001']);
 });
 
 test('a BIOS is reset although no disk is erased: the machine starts, and not what its claim left', async () => {
-  await using lab = await openLab({ flags: [resetsBios] });
-  const { node, claim, name, server } = await claimed(lab);
+  await using testenv = await startTestenv({ flags: [resetsBios] });
+  const { node, claim, name, server } = await claimed(testenv);
   const bootsBefore = node.boots.length;
   tamper(node);
   await claim.delete();
   await claim.isGone();
-  await server.says('Available');
+  await server.hasReason('Available');
   assert.deepEqual(node.machine.biosAttributes, factoryBios);
   assert.notEqual(simulated(node).installed, undefined, 'no disk was touched');
   assert.deepEqual(
@@ -83,40 +83,40 @@ test('a BIOS is reset although no disk is erased: the machine starts, and not wh
     [['Pxe', 'network']],
   );
   assert.equal(node.power, 'Off');
-  const { spec, status } = onlyRecord(lab, name);
+  const { spec, status } = onlyRecord(testenv, name);
   assert.deepEqual([spec.state, spec.mode, spec.disks], ['Succeeded', 'None', []]);
   assert.equal(status?.bios?.result, 'Confirmed');
   assert.equal(status?.bootOrder, undefined, 'nobody asked for it');
 });
 
 test('a boot order is restored without a start; one that is as it was costs no change', async () => {
-  await using lab = await openLab({ flags: [restoresBootOrder] });
-  const { node, claim, name, server } = await claimed(lab);
+  await using testenv = await startTestenv({ flags: [restoresBootOrder] });
+  const { node, claim, name, server } = await claimed(testenv);
   const [powerBefore, requestsBefore] = [node.powerLog.length, node.bmc.requests.length];
   await claim.delete();
   await claim.isGone();
-  await server.says('Available');
+  await server.hasReason('Available');
   assert.deepEqual(node.powerLog.slice(powerBefore), ['Off']);
   assert.deepEqual(changes(node, requestsBefore), []);
-  assert.deepEqual(onlyRecord(lab, name).status?.bootOrder, { devices: factoryOrder, result: 'AsWanted' });
+  assert.deepEqual(onlyRecord(testenv, name).status?.bootOrder, { devices: factoryOrder, result: 'AsWanted' });
 
-  await lab.patchServer(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
-  const next = await lab.claim({ image: 'registry.test/os:1', on: node });
-  await server.says('ClaimServed');
+  await testenv.patchServer(name, { spec: { bootOrder: [{ name: 'network', priority: 1, device: 'Boot0002' }] } });
+  const next = await testenv.claim({ image: 'registry.test/os:1', on: node });
+  await server.hasReason('ClaimServed');
   tamper(node);
   await next.delete();
   await next.isGone();
-  await server.says('Available');
+  await server.hasReason('Available');
   assert.equal(node.machine.bootOrder[0], 'Boot0002', 'what a person wants goes before what was seen');
   assert.deepEqual(
-    reportsOf(lab, name).map(({ spec }) => [spec.state, spec.formerClaim?.name]),
+    reportsOf(testenv, name).map(({ spec }) => [spec.state, spec.formerClaim?.name]),
     [claim, next].map((one) => ['Succeeded', one.name]),
   );
 });
 
 test('without any policy an override that a claim left is cleared, and nothing else is asked of the BMC', async () => {
-  await using lab = await openLab();
-  const { node, claim, server } = await claimed(lab);
+  await using testenv = await startTestenv();
+  const { node, claim, server } = await claimed(testenv);
   const requestsBefore = node.bmc.requests.length;
   tamper(node);
   await claim.delete();
@@ -125,7 +125,7 @@ test('without any policy an override that a claim left is cleared, and nothing e
     'is free of it',
     ({ status }) => status?.state === 'Available' && node.machine.override === undefined,
   );
-  await lab.quiet(5_000);
+  await testenv.untilStable(5_000);
   assert.deepEqual(changes(node, requestsBefore), ['PATCH ']);
   assert.equal(node.machine.biosAttributes.LogicalProc, 'Disabled');
 });
@@ -144,25 +144,25 @@ const inVain: [title: string, fault: (node: Node) => void, message: RegExp, flag
 ];
 for (const [title, fault, message, flags = [resetsBios, '--cleanup-timeout=1m']] of inVain) {
   test(`a reset ${title} ends in Error, off and not offered; a retry does it when the machine can`, async () => {
-    await using lab = await openLab({ flags: [...flags, '--cleanup-attempts=2'] });
-    const { node, claim, name, server } = await claimed(lab);
-    using seen = follow(lab, node);
+    await using testenv = await startTestenv({ flags: [...flags, '--cleanup-attempts=2'] });
+    const { node, claim, name, server } = await claimed(testenv);
+    using seen = follow(testenv, node);
     tamper(node);
     fault(node);
     await claim.delete();
     await claim.isGone();
-    await until(lab, name, 'Error');
+    await until(testenv, name, 'Error');
     const failed = await server.until('is off with nothing to boot', ({ spec, status }) => {
       return status?.powerState === 'Off' && spec.bootConfigurationRef === undefined;
     });
     assert.equal(failed.status?.failure?.reason, 'CleanupFailed');
     assert.match(failed.status?.failure?.message ?? '', /attempt 2 of 2 to clean it up/);
     assert.match(failed.status?.failure?.message ?? '', message);
-    assert.ok(reportsOf(lab, name).every(({ status }) => status?.certificate === undefined));
+    assert.ok(reportsOf(testenv, name).every(({ status }) => status?.certificate === undefined));
 
     await node.bmc.heal();
-    await lab.ask(failed, 'retry');
-    await server.says('Available');
+    await testenv.requestOperation(failed, 'retry');
+    await server.hasReason('Available');
     if (flags.includes(resetsBios)) assert.deepEqual(node.machine.biosAttributes, factoryBios);
     assert.equal(node.machine.bootOrder[0], factoryOrder[0]);
     assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Error', 'Cleanup', 'Available']);
@@ -170,16 +170,16 @@ for (const [title, fault, message, flags = [resetsBios, '--cleanup-timeout=1m']]
 }
 
 test('a reset that the machine cannot do is waived with words, and nothing is certified', async () => {
-  await using lab = await openLab({ flags: ['--cleanup-attempts=1'] });
-  const { node, claim, name, server } = await claimed(lab, 'supermicro-x10');
-  await lab.patchServer(name, { spec: { cleanup: { bios: 'Reset' } } });
+  await using testenv = await startTestenv({ flags: ['--cleanup-attempts=1'] });
+  const { node, claim, name, server } = await claimed(testenv, 'supermicro-x10');
+  await testenv.patchServer(name, { spec: { cleanup: { bios: 'Reset' } } });
   await claim.delete();
   await claim.isGone();
-  await server.says('CleanupFailed');
+  await server.hasReason('CleanupFailed');
   const text = 'Ada: its settings were looked at by hand';
-  await lab.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
-  await server.says('Available');
-  const { spec, status } = onlyRecord(lab, name);
+  await testenv.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
+  await server.hasReason('Available');
+  const { spec, status } = onlyRecord(testenv, name);
   assert.deepEqual([spec.state, spec.message, status?.certificate], ['Waived', text, undefined]);
   assert.equal(node.power, 'Off');
 });

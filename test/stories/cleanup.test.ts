@@ -7,23 +7,23 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { Secret } from '@metal/kube/builtin.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 import { simulated } from '@metal/lab/simulated.ts';
 import { readIgnition } from '@metal/simulator/ignition.ts';
 import { claimed, follow, purge, reportsOf, until } from './cleanup-room.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 test('a server that its claim gave back is erased, recorded and offered again', async () => {
-  await using lab = await openLab({ flags: [purge] });
-  const { node, claim, name, server } = await claimed(lab);
+  await using testenv = await startTestenv({ flags: [purge] });
+  const { node, claim, name, server } = await claimed(testenv);
   assert.equal(server.now?.status?.cleanup?.formerClaim?.uid, claim.uid, 'marked while the claim has it');
-  using seen = follow(lab, node);
+  using seen = follow(testenv, node);
   const [bootsBefore, powerBefore] = [node.boots.length, node.powerLog.length];
 
   await claim.delete();
   await claim.isGone();
-  const free = await server.says('Available');
+  const free = await server.hasReason('Available');
   assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Available']);
   assert.deepEqual(seen.uncleanOffers, []);
   assert.equal(simulated(node).installed, undefined);
@@ -35,7 +35,7 @@ test('a server that its claim gave back is erased, recorded and offered again', 
   assert.deepEqual(Object.keys(free.status?.cleanup ?? {}), ['startedTime'], 'the mark is gone');
   assert.equal(free.spec.bootConfigurationRef, undefined);
 
-  const [record, ...others] = reportsOf(lab, name);
+  const [record, ...others] = reportsOf(testenv, name);
   assert.equal(others.length, 0);
   const { spec, metadata } = record ?? assert.fail('there is no record');
   assert.equal(metadata.ownerReferences, undefined, 'it outlives the server');
@@ -56,42 +56,42 @@ test('a server that its claim gave back is erased, recorded and offered again', 
     node.machine.hardware.disks.map(({ serialNumber }) => [serialNumber, 'Erased', true]),
   );
   assert.equal(metadata.name, erasureReportName(name, spec.bootConfigurationUID ?? ''));
-  const changed = lab.client.mergePatch(ErasureReport, metadata, { spec: { state: 'Failed' } });
+  const changed = testenv.client.mergePatch(ErasureReport, metadata, { spec: { state: 'Failed' } });
   await assert.rejects(changed, /does not end otherwise/);
 });
 
 test('by default nothing is erased, as in v0.7.0, unless the server itself asks for it', async () => {
-  await using lab = await openLab();
-  const { node, claim, name, server } = await claimed(lab);
-  using seen = follow(lab, node);
+  await using testenv = await startTestenv();
+  const { node, claim, name, server } = await claimed(testenv);
+  using seen = follow(testenv, node);
   await claim.delete();
   await claim.isGone();
-  await server.says('Available');
+  await server.hasReason('Available');
   assert.deepEqual(seen.states, ['Reserved', 'Available']);
   assert.equal(server.now?.status?.cleanup, undefined);
-  assert.deepEqual(reportsOf(lab, name), []);
+  assert.deepEqual(reportsOf(testenv, name), []);
 
-  await lab.patchServer(name, { spec: { cleanup: { disks: 'Metadata' } } });
-  const next = await lab.claim({ image: 'registry.test/os:1', on: node });
-  await server.says('ClaimServed');
+  await testenv.patchServer(name, { spec: { cleanup: { disks: 'Metadata' } } });
+  const next = await testenv.claim({ image: 'registry.test/os:1', on: node });
+  await server.hasReason('ClaimServed');
   await next.delete();
   await next.isGone();
-  await server.says('Available');
+  await server.hasReason('Available');
   assert.equal(simulated(node).installed, undefined);
   assert.deepEqual(
-    reportsOf(lab, name).map(({ spec }) => spec.mode),
+    reportsOf(testenv, name).map(({ spec }) => spec.mode),
     ['Metadata'],
   );
 });
 
 test('attempts that fail end in Error: off, not claimable, nothing to boot; a retry begins with the first attempt', async () => {
-  await using lab = await openLab({ flags: [purge, '--cleanup-attempts=2'] });
-  const { node, claim, name, server } = await claimed(lab);
-  using seen = follow(lab, node);
-  simulated(node).eraserTrouble = 'fails';
+  await using testenv = await startTestenv({ flags: [purge, '--cleanup-attempts=2'] });
+  const { node, claim, name, server } = await claimed(testenv);
+  using seen = follow(testenv, node);
+  simulated(node).eraserFault = 'fails';
   await claim.delete();
   await claim.isGone();
-  await until(lab, name, 'Error');
+  await until(testenv, name, 'Error');
   const failed = await server.until('is off with nothing to boot', ({ spec, status }) => {
     return status?.powerState === 'Off' && spec.bootConfigurationRef === undefined;
   });
@@ -99,21 +99,21 @@ test('attempts that fail end in Error: off, not claimable, nothing to boot; a re
   assert.match(failed.status?.failure?.message ?? '', /attempt 2 of 2 .*1 disk is not erased/);
   assert.notEqual(failed.status?.cleanup?.neededSince, undefined);
   assert.deepEqual(
-    reportsOf(lab, name)
+    reportsOf(testenv, name)
       .map(({ spec }) => `${spec.attempt} ${spec.state}`)
       .toSorted(),
     ['1 Failed', '2 Failed'],
   );
-  const waiting = await lab.claim({ image: 'registry.test/os:1', on: node });
-  await waiting.subject.until('is told why', ({ status }) => /StateError/.test(JSON.stringify(status?.conditions)));
+  const waiting = await testenv.claim({ image: 'registry.test/os:1', on: node });
+  await waiting.watched.until('is told why', ({ status }) => /StateError/.test(JSON.stringify(status?.conditions)));
 
-  simulated(node).eraserTrouble = undefined;
-  await lab.ask(failed, 'retry');
+  simulated(node).eraserFault = undefined;
+  await testenv.requestOperation(failed, 'retry');
   await waiting.reaches('Bound');
   assert.deepEqual(seen.uncleanOffers, []);
   assert.deepEqual(seen.states.slice(0, 5), ['Reserved', 'Cleanup', 'Error', 'Cleanup', 'Available']);
   assert.deepEqual(
-    reportsOf(lab, name)
+    reportsOf(testenv, name)
       .map(({ spec }) => `${spec.attempt} ${spec.state}`)
       .toSorted(),
     ['1 Failed', '1 Succeeded', '2 Failed'],
@@ -121,70 +121,70 @@ test('attempts that fail end in Error: off, not claimable, nothing to boot; a re
 });
 
 test('an attempt of which nothing is heard is given up, and what it says later counts for nothing', async () => {
-  await using lab = await openLab({ flags: [purge, '--cleanup-timeout=1m'] });
-  const { node, claim, name, server } = await claimed(lab);
-  using seen = follow(lab, node);
-  simulated(node).eraserTrouble = 'hangs';
+  await using testenv = await startTestenv({ flags: [purge, '--cleanup-timeout=1m'] });
+  const { node, claim, name, server } = await claimed(testenv);
+  using seen = follow(testenv, node);
+  simulated(node).eraserFault = 'hangs';
   await claim.delete();
   await claim.isGone();
-  const first = await server.says('ErasingDisks').then(() => lab.bootOf(node).exists());
-  const { data } = await lab.client.get(Secret, { namespace: 'default', name });
+  const first = await server.hasReason('ErasingDisks').then(() => testenv.bootOf(node).exists());
+  const { data } = await testenv.client.get(Secret, { namespace: 'default', name });
   const token = /"data:,([\w-]{44})"/.exec(Buffer.from(data?.ignition ?? '', 'base64').toString())?.[1];
   assert.ok(token, 'the token of the first attempt');
-  simulated(node).eraserTrouble = 'hangs';
+  simulated(node).eraserFault = 'hangs';
   await server.until('is in attempt 2', ({ status }) => status?.cleanup?.attempt === 2);
-  await server.says('ErasingDisks');
+  await server.hasReason('ErasingDisks');
 
-  const disks = lab.client.find(ErasureReport, { name: erasureReportName(name, first.metadata.uid ?? '') });
+  const disks = testenv.client.find(ErasureReport, { name: erasureReportName(name, first.metadata.uid ?? '') });
   const late = { systemUUID: node.uuid, attempt: 1, state: 'Succeeded', disks: (await disks)?.spec.disks ?? [] };
   const body = JSON.stringify({ ...late, disks: late.disks.map((disk) => ({ ...disk, result: 'Erased' })) });
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(`${lab.system.registryUrl}/erasures`, { method: 'POST', headers, body });
-  assert.equal(answer.status, 403);
+  const response = await fetch(`${testenv.system.registryUrl}/erasures`, { method: 'POST', headers, body });
+  assert.equal(response.status, 403);
   // Not even as an object.
-  await lab.client.mergePatch(
+  await testenv.client.mergePatch(
     ErasureReport,
     { name: erasureReportName(name, first.metadata.uid ?? '') },
     { spec: { state: 'Succeeded', disks: JSON.parse(body).disks } },
   );
-  await lab.quiet(5_000);
+  await testenv.untilStable(5_000);
   assert.equal(server.now?.status?.state, 'Cleanup');
   assert.deepEqual(seen.uncleanOffers, []);
 });
 
 test('success that was told from another machine is certified for nobody: the machine of the server has to have run', async () => {
-  await using lab = await openLab({ flags: [purge] });
-  const { node, claim, name, server } = await claimed(lab);
-  await lab.client.mergePatch(ServerClaim, { name: claim.name, namespace: 'default' }, { spec: { power: 'Off' } });
+  await using testenv = await startTestenv({ flags: [purge] });
+  const { node, claim, name, server } = await claimed(testenv);
+  await testenv.client.mergePatch(ServerClaim, { name: claim.name, namespace: 'default' }, { spec: { power: 'Off' } });
   await server.until('is off', ({ status }) => status?.powerState === 'Off');
-  using seen = follow(lab, node);
+  using seen = follow(testenv, node);
   // All is there for the machine to start, and it does not.
   node.bmc.answer(409, { path: 'ComputerSystem.Reset' });
   await claim.delete();
   await claim.isGone();
-  await lab.bootNamed(name).until('is ready', ({ status }) => status?.state === 'Ready');
+  await testenv.bootNamed(name).until('is ready', ({ status }) => status?.state === 'Ready');
 
-  const { bootUrl = '' } = lab.system;
+  const { bootUrl = '' } = testenv.system;
   const script = await (await fetch(`${bootUrl}/ipxe/${node.uuid}`)).text();
   const token = /\/boot\/([\w-]{44})\//.exec(script)?.[1] ?? assert.fail(script);
   const ignition = readIgnition(await (await fetch(`${bootUrl}/boot/${token}/ignition`)).text());
   const disks = ignition?.erasure?.disks.map((disk) => ({ ...disk, result: 'Erased' }));
-  const tell = async (state: string): Promise<number> => {
+  const reportState = async (state: string): Promise<number> => {
     const body = JSON.stringify({ systemUUID: node.uuid, attempt: 1, state, disks });
     const headers = { authorization: `Bearer ${token}` };
-    return (await fetch(`${lab.system.registryUrl}/erasures`, { method: 'POST', headers, body })).status;
+    return (await fetch(`${testenv.system.registryUrl}/erasures`, { method: 'POST', headers, body })).status;
   };
-  assert.equal(await tell('Succeeded'), 403, 'it did not say that it begins');
-  assert.deepEqual([await tell('Running'), await tell('Succeeded')], [201, 201]);
+  assert.equal(await reportState('Succeeded'), 403, 'it did not say that it begins');
+  assert.deepEqual([await reportState('Running'), await reportState('Succeeded')], [201, 201]);
   const lost = await server.until('has lost that attempt', ({ status }) => status?.cleanup?.failedAttempts === 1);
   assert.match(JSON.stringify(lost.status?.conditions), /has not run since its boot was prepared/);
 
   await node.bmc.heal();
-  await server.says('Available');
+  await server.hasReason('Available');
   assert.deepEqual(seen.uncleanOffers, []);
   assert.equal(simulated(node).installed, undefined);
   assert.deepEqual(
-    reportsOf(lab, name)
+    reportsOf(testenv, name)
       .map(
         ({ spec, status }) =>
           `${spec.attempt} ${spec.state} ${status?.certificate === undefined ? 'alone' : 'certified'}`,
@@ -195,31 +195,31 @@ test('success that was told from another machine is certified for nobody: the ma
 });
 
 test('a disk that nobody ordered to erase stops every attempt before anything is touched', async () => {
-  await using lab = await openLab({ flags: [purge, '--cleanup-attempts=1'] });
-  const { node, claim, name, server } = await claimed(lab);
-  simulated(node).eraserTrouble = 'extraDisk';
+  await using testenv = await startTestenv({ flags: [purge, '--cleanup-attempts=1'] });
+  const { node, claim, name, server } = await claimed(testenv);
+  simulated(node).eraserFault = 'extraDisk';
   await claim.delete();
-  await until(lab, name, 'Error');
+  await until(testenv, name, 'Error');
   assert.match(server.now?.status?.failure?.message ?? '', /EXTRA is there and not in the order/);
   assert.notEqual(simulated(node).installed, undefined);
 });
 
 for (const state of ['Cleanup', 'Error'] as const) {
   test(`a waiver in ${state} is recorded with its words, and the server is offered as it is`, async () => {
-    await using lab = await openLab({ flags: [purge, '--cleanup-attempts=1'] });
-    const { node, claim, name, server } = await claimed(lab);
-    simulated(node).eraserTrouble = state === 'Cleanup' ? 'hangs' : 'fails';
-    await lab.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': 'too early' } } });
-    await lab.tells(name, 'WaiverDropped', 'too early');
+    await using testenv = await startTestenv({ flags: [purge, '--cleanup-attempts=1'] });
+    const { node, claim, name, server } = await claimed(testenv);
+    simulated(node).eraserFault = state === 'Cleanup' ? 'hangs' : 'fails';
+    await testenv.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': 'too early' } } });
+    await testenv.hasEvent(name, 'WaiverDropped', 'too early');
     await claim.delete();
     await claim.isGone();
-    await server.says(state === 'Cleanup' ? 'ErasingDisks' : 'CleanupFailed');
+    await server.hasReason(state === 'Cleanup' ? 'ErasingDisks' : 'CleanupFailed');
     const { neededSince = '' } = server.now?.status?.cleanup ?? {};
     const text = 'Ada: the disks go to the shredder';
-    await lab.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
-    await server.says('Available');
-    await lab.tells(name, 'CleanupWaived', text);
-    const record = lab.erasures.get(waiverName(name, neededSince));
+    await testenv.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/waive-cleanup': text } } });
+    await server.hasReason('Available');
+    await testenv.hasEvent(name, 'CleanupWaived', text);
+    const record = testenv.erasures.get(waiverName(name, neededSince));
     assert.deepEqual(
       [record?.spec.state, record?.spec.message, record?.spec.formerClaim?.uid],
       ['Waived', text, claim.uid],
@@ -230,14 +230,14 @@ for (const state of ['Cleanup', 'Error'] as const) {
 }
 
 test('with a limit of one, three servers are erased one after the other, the longest waiting first', async () => {
-  await using lab = await openLab({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 20_000 } });
-  const nodes = await lab.rack({ generic: 3 });
-  await lab.plugIn(...nodes);
+  await using testenv = await startTestenv({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 20_000 } });
+  const nodes = await testenv.addNodes({ generic: 3 });
+  await testenv.plugIn(...nodes);
   const claims: ClaimHandle[] = [];
   for (const node of nodes) {
-    await lab.server(node).says('Available');
-    claims.push(await lab.claim({ image: 'registry.test/os:1', on: node }));
-    await lab.server(node).says('ClaimServed');
+    await testenv.server(node).hasReason('Available');
+    claims.push(await testenv.claim({ image: 'registry.test/os:1', on: node }));
+    await testenv.server(node).hasReason('ClaimServed');
   }
   let most = 0;
   const order: string[] = [];
@@ -254,56 +254,56 @@ test('with a limit of one, three servers are erased one after the other, the lon
   const [first, second, third] = nodes;
   assert.ok(first && second && third);
   await claims[2]?.delete();
-  await lab.server(third).says('ErasingDisks');
+  await testenv.server(third).hasReason('ErasingDisks');
   await claims[1]?.delete();
-  const queued = await lab.server(second).says('CleanupQueued');
+  const queued = await testenv.server(second).hasReason('CleanupQueued');
   assert.match(
     JSON.stringify(queued.status?.conditions),
     /number 1 in the queue; as many are being cleaned up as --cleanup-at-once allows \(1\)/,
   );
   await claims[0]?.delete();
-  await lab.server(first).says('CleanupQueued');
+  await testenv.server(first).hasReason('CleanupQueued');
   await Promise.all(
-    nodes.map((node) => lab.server(node).until('is clean', ({ status }) => status?.state === 'Available')),
+    nodes.map((node) => testenv.server(node).until('is clean', ({ status }) => status?.state === 'Available')),
   );
   assert.equal(most, 1);
   assert.deepEqual(order, [third.name, first.name, second.name]);
 });
 
 test('a server that is deleted before it was erased is erased when its machine is found anew', async () => {
-  await using lab = await openLab({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 20_000 } });
-  const [other, node] = await lab.rack({ generic: 2 });
+  await using testenv = await startTestenv({ flags: [purge, '--cleanup-at-once=1'], fleet: { eraseMs: 20_000 } });
+  const [other, node] = await testenv.addNodes({ generic: 2 });
   assert.ok(other && node);
-  await lab.plugIn(other, node);
+  await testenv.plugIn(other, node);
   for (const each of [other, node]) {
-    await lab.server(each).says('Available');
-    const claim = await lab.claim({ image: 'registry.test/os:1', on: each });
-    await lab.server(each).says('ClaimServed');
+    await testenv.server(each).hasReason('Available');
+    const claim = await testenv.claim({ image: 'registry.test/os:1', on: each });
+    await testenv.server(each).hasReason('ClaimServed');
     await claim.delete();
-    await lab.server(each).says(each === other ? 'ErasingDisks' : 'CleanupQueued');
+    await testenv.server(each).hasReason(each === other ? 'ErasingDisks' : 'CleanupQueued');
   }
-  const { metadata } = await lab.server(node).says('CleanupQueued');
-  using seen = follow(lab, node);
-  await lab.client.delete(Server, metadata);
-  const anew = await lab.server(node).until('is free', (server) => {
+  const { metadata } = await testenv.server(node).hasReason('CleanupQueued');
+  using seen = follow(testenv, node);
+  await testenv.client.delete(Server, metadata);
+  const again = await testenv.server(node).until('is free', (server) => {
     return server.metadata.uid !== metadata.uid && server.status?.state === 'Available';
   });
   assert.equal(simulated(node).installed, undefined);
   assert.deepEqual(seen.uncleanOffers, []);
-  assert.equal(reportsOf(lab, anew.metadata.name).at(-1)?.spec.state, 'Succeeded');
-  const bmc = await lab.client.get(BMC, { name: node.name });
+  assert.equal(reportsOf(testenv, again.metadata.name).at(-1)?.spec.state, 'Succeeded');
+  const bmc = await testenv.client.get(BMC, { name: node.name });
   assert.deepEqual(Object.keys(bmc.metadata.annotations ?? {}), [], 'the BMC remembers no more');
 });
 
 test('only so many servers are let in within an hour', async () => {
-  await using lab = await openLab({ flags: [purge, '--cleanup-per-hour=1'], speed: 100 });
-  const { node, claim, server } = await claimed(lab);
+  await using testenv = await startTestenv({ flags: [purge, '--cleanup-per-hour=1'], speed: 100 });
+  const { node, claim, server } = await claimed(testenv);
   await claim.delete();
-  await server.says('Available');
-  const next = await lab.claim({ image: 'registry.test/os:1', on: node });
-  await server.says('ClaimServed');
+  await server.hasReason('Available');
+  const next = await testenv.claim({ image: 'registry.test/os:1', on: node });
+  await server.hasReason('ClaimServed');
   await next.delete();
-  const queued = await server.says('CleanupQueued');
+  const queued = await server.hasReason('CleanupQueued');
   assert.match(
     JSON.stringify(queued.status?.conditions),
     /number 1 in the queue; as many were let in within an hour as --cleanup-per-hour allows \(1\)/,
@@ -312,59 +312,59 @@ test('only so many servers are let in within an hour', async () => {
 });
 
 test('a claim made anew under the same name waits until the server is clean', async () => {
-  await using lab = await openLab({ flags: [purge], fleet: { eraseMs: 20_000 } });
-  const { node, claim, server } = await claimed(lab);
+  await using testenv = await startTestenv({ flags: [purge], fleet: { eraseMs: 20_000 } });
+  const { node, claim, server } = await claimed(testenv);
   await claim.delete();
   await claim.isGone();
-  const anew = await lab.claim({ name: claim.name, image: 'registry.test/os:1', on: node });
-  await anew.subject.until('is told why', ({ status }) => /StateCleanup/.test(JSON.stringify(status?.conditions)));
-  assert.notEqual(anew.uid, claim.uid);
-  await anew.reaches('Bound');
-  await server.says('ClaimServed');
+  const again = await testenv.claim({ name: claim.name, image: 'registry.test/os:1', on: node });
+  await again.watched.until('is told why', ({ status }) => /StateCleanup/.test(JSON.stringify(status?.conditions)));
+  assert.notEqual(again.uid, claim.uid);
+  await again.reaches('Bound');
+  await server.hasReason('ClaimServed');
   assert.deepEqual(
     node.boots.map(({ outcome }) => outcome).filter((outcome) => outcome === 'eraser'),
     ['eraser'],
   );
-  assert.equal(server.now?.status?.cleanup?.formerClaim?.uid, anew.uid);
+  assert.equal(server.now?.status?.cleanup?.formerClaim?.uid, again.uid);
 });
 
 test('a server kept for review is erased when its reference is cleared', async () => {
-  await using lab = await openLab({ flags: [purge] });
-  const { node, claim, name, server } = await claimed(lab);
-  await lab.patchServer(name, { spec: { reclaimPolicy: 'Retain' } });
+  await using testenv = await startTestenv({ flags: [purge] });
+  const { node, claim, name, server } = await claimed(testenv);
+  await testenv.patchServer(name, { spec: { reclaimPolicy: 'Retain' } });
   await claim.delete();
   await claim.isGone();
   await server.reaches('Released');
   assert.notEqual(simulated(node).installed, undefined, 'kept for the review');
-  using seen = follow(lab, node);
-  await lab.patchServer(name, { spec: { serverClaimRef: null } });
-  await server.says('Available');
+  using seen = follow(testenv, node);
+  await testenv.patchServer(name, { spec: { serverClaimRef: null } });
+  await server.hasReason('Available');
   assert.deepEqual(seen.states, ['Released', 'Cleanup', 'Available']);
   assert.equal(simulated(node).installed, undefined);
 });
 
 test('a server whose disks nobody knows is discovered first', async () => {
-  await using lab = await openLab({ flags: [purge] });
-  const { node, claim, name, server } = await claimed(lab);
-  await lab.client.delete(ServerInventory, { name });
-  using seen = follow(lab, node);
+  await using testenv = await startTestenv({ flags: [purge] });
+  const { node, claim, name, server } = await claimed(testenv);
+  await testenv.client.delete(ServerInventory, { name });
+  using seen = follow(testenv, node);
   await claim.delete();
   await claim.isGone();
-  await server.says('Available');
+  await server.hasReason('Available');
   assert.deepEqual(seen.states, ['Reserved', 'Cleanup', 'Initial', 'Discovery', 'Cleanup', 'Available']);
   assert.deepEqual(seen.uncleanOffers, []);
 });
 
 test('a server whose BMC goes away while it is erased is offered when it was seen off', async () => {
-  await using lab = await openLab({ flags: [purge], fleet: { eraseMs: 10_000 } });
-  const { node, claim, server } = await claimed(lab);
+  await using testenv = await startTestenv({ flags: [purge], fleet: { eraseMs: 10_000 } });
+  const { node, claim, server } = await claimed(testenv);
   await claim.delete();
-  await server.says('ErasingDisks');
+  await server.hasReason('ErasingDisks');
   await node.bmc.refuse();
-  await lab.machine(node).until('is empty', () => simulated(node).installed === undefined);
-  await server.says('BMCNotReady');
+  await testenv.machine(node).until('is empty', () => simulated(node).installed === undefined);
+  await server.hasReason('BMCNotReady');
   assert.equal(server.now?.status?.state, 'Cleanup');
   await node.bmc.heal();
-  await server.says('Available');
+  await server.hasReason('Available');
   assert.equal(node.power, 'Off');
 });

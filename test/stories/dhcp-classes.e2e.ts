@@ -7,17 +7,17 @@ import { createKubeClient } from '@metal/kube/client.ts';
 import { createClock } from '@metal/kube/clock.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
 import type { Store } from '@metal/kube/store.ts';
-import { DhcpNetwork, obstacleToDhcpNetworks } from '@metal/lab/dhcp-network.ts';
+import { DhcpNetwork, dhcpNetworkBlocker } from '@metal/lab/dhcp-network.ts';
 import { LogLines } from '@metal/lab/log-lines.ts';
 import { Registry } from 'prom-client';
 
-const obstacle = await obstacleToDhcpNetworks();
-const options = obstacle === undefined ? {} : { skip: obstacle };
+const blocker = await dhcpNetworkBlocker();
+const options = blocker === undefined ? {} : { skip: blocker };
 
 const key = new Uint8Array(32).fill(7);
 const bootUrl = 'http://boot.test:8082';
 const known = '02:00:00:00:00:01';
-const stranger = '02:00:00:00:00:09';
+const unknownMac = '02:00:00:00:00:09';
 
 const firmware = {
   bios: { vendorClass: 'PXEClient:Arch:00000:UNDI:002001', architecture: 0 },
@@ -32,7 +32,7 @@ const firmware = {
 } as const;
 
 /** A DHCP service over caches that the test fills, answering in a network of its own. */
-async function openDhcp(wishes: { unknown?: 'answer'; macPrefixes?: string } = {}) {
+async function openDhcp(overrides: { unknown?: 'answer'; macPrefixes?: string } = {}) {
   const stack = new AsyncDisposableStack();
   try {
     const network = stack.use(await DhcpNetwork.open());
@@ -42,8 +42,8 @@ async function openDhcp(wishes: { unknown?: 'answer'; macPrefixes?: string } = {
     const seen: DhcpSeen[] = [];
     put(caches.servers, 'one', { spec: { systemUUID: 'u' }, status: { networkInterfaces: [{ macAddress: known }] } });
     const service = await startDhcp({
-      how: 'dnsmasq',
-      wishes: {
+      mode: 'dnsmasq',
+      flags: {
         ranges: '192.0.2.100-192.0.2.199/24',
         interfaces: 'dhcp',
         nameServers: '',
@@ -54,7 +54,7 @@ async function openDhcp(wishes: { unknown?: 'answer'; macPrefixes?: string } = {
         directory: `${network.directory}/dhcp`,
         endpointRanges: '',
         bootUrl,
-        ...wishes,
+        ...overrides,
       },
       // No lease is on a management network here: nothing is asked of an API server.
       client: stack.use(createKubeClient({ kubeconfigPath: undefined })),
@@ -86,7 +86,7 @@ function put<T extends KubeObject>(store: Store<T>, name: string, fields: object
   version += 1;
   const metadata = { name, uid: uidOf(name), resourceVersion: String(version), ...(namespace && { namespace }) };
   // Only the fields that are looked at.
-  store.absorb({ apiVersion: 'v1', kind: 'Any', metadata, ...fields } as unknown as T);
+  store.upsertIfNewer({ apiVersion: 'v1', kind: 'Any', metadata, ...fields } as unknown as T);
 }
 
 test('each class of machines is told what it can boot, and strangers are told nothing', options, async () => {
@@ -103,23 +103,23 @@ test('each class of machines is told what it can boot, and strangers are told no
     system: undefined,
   } as const satisfies Record<keyof typeof firmware, string | undefined>;
   const classes = Object.values(firmware);
-  const [unanswered, strangeHttp, ...answers] = await dhcp.network.ask(
-    { mac: stranger },
-    { mac: stranger, ...firmware.http },
-    ...classes.map((wish) => ({ mac: known, ...wish })),
+  const [unanswered, unknownHttp, ...replies] = await dhcp.network.request(
+    { mac: unknownMac },
+    { mac: unknownMac, ...firmware.http },
+    ...classes.map((spec) => ({ mac: known, ...spec })),
   );
-  assert.deepEqual([unanswered, strangeHttp], [undefined, undefined]);
+  assert.deepEqual([unanswered, unknownHttp], [undefined, undefined]);
   assert.deepEqual(
-    Object.fromEntries(Object.keys(firmware).map((name, index) => [name, answers[index]?.bootFile])),
+    Object.fromEntries(Object.keys(firmware).map((name, index) => [name, replies[index]?.bootFile])),
     bootFileOf,
   );
-  assert.equal(new Set(answers.map((answer) => answer?.ip)).size, 1, 'a machine keeps its address whatever it runs');
+  assert.equal(new Set(replies.map((reply) => reply?.ip)).size, 1, 'a machine keeps its address whatever it runs');
   for (const [index, { vendorClass }] of classes.entries()) {
     const expected = vendorClass.startsWith('HTTPClient') ? 'HTTPClient' : undefined;
-    assert.equal(answers[index]?.vendorClass, expected, `${vendorClass} is answered as ${expected}`);
-    assert.equal(answers[index]?.router, undefined, 'dnsmasq is no router');
+    assert.equal(replies[index]?.vendorClass, expected, `${vendorClass} is answered as ${expected}`);
+    assert.equal(replies[index]?.router, undefined, 'dnsmasq is no router');
   }
-  assert.equal(answers[0]?.nextServer, '192.0.2.1');
+  assert.equal(replies[0]?.nextServer, '192.0.2.1');
   assert.ok((await dhcp.network.loadByTftp('snponly.efi')).length > 50_000);
 });
 
@@ -137,19 +137,19 @@ test('a machine with orders is led to its UKI by HTTP and by its system, until t
   put(caches.bootConfigurations, 'boot', boot, 'default');
   put(caches.servers, 'one', refersTo('boot'));
   await read;
-  const wishes = [firmware.uefi, firmware.ipxe, firmware.http].map((wish) => ({ mac: known, ...wish }));
-  const [pxe, ipxe, http] = await network.ask(...wishes);
+  const specs = [firmware.uefi, firmware.ipxe, firmware.http].map((spec) => ({ mac: known, ...spec }));
+  const [pxe, ipxe, http] = await network.request(...specs);
   assert.deepEqual([pxe?.bootFile, ipxe?.bootFile, http?.bootFile], ['snponly.efi', `${bootUrl}/ipxe/`, uki]);
   assert.equal(http?.vendorClass, 'HTTPClient');
-  const lease = await network.systemAsks(known);
+  const lease = await network.requestSystemLease(known);
   assert.deepEqual([lease.bootfile, lease.ip], [uki, http?.ip]);
 
   const reread = lines.next(/read .*\/hosts\/020000000001/);
   put(caches.servers, 'one', refersTo('another'));
   await reread;
-  const [after] = await network.ask({ mac: known, ...firmware.http });
+  const [after] = await network.request({ mac: known, ...firmware.http });
   assert.equal(after?.bootFile, `${bootUrl}/ipxe.efi`);
-  assert.equal((await network.systemAsks(known)).bootfile, undefined);
+  assert.equal((await network.requestSystemLease(known)).bootfile, undefined);
 });
 
 test('orders that take the place of others are sent at once, those of before again too', options, async () => {
@@ -166,8 +166,8 @@ test('orders that take the place of others are sent at once, those of before aga
       status: { networkInterfaces: [{ macAddress: known }] },
     });
     await read;
-    const [answer] = await network.ask({ mac: known, ...firmware.http });
-    assert.equal(answer?.bootFile, `${bootUrl}/boot/${mintBootToken(key, uidOf(name))}/uki.efi`);
+    const [reply] = await network.request({ mac: known, ...firmware.http });
+    assert.equal(reply?.bootFile, `${bootUrl}/boot/${mintBootToken(key, uidOf(name))}/uki.efi`);
   }
 });
 
@@ -177,21 +177,21 @@ test('a machine that becomes known is answered, and told of; one that goes is an
   const read = lines.next(/read .*\/hosts\/020000000009/);
   put(caches.endpoints, 'bmc', { spec: { macAddress: '02-00-00-00-00-09', ip: '198.51.100.1' } });
   await read;
-  const took = lines.next(/a lease was heard of|DHCPACK.*02:00:00:00:00:09/);
-  const [answer] = await network.ask({ mac: stranger, takes: true });
-  await took;
-  assert.match(answer?.ip ?? '', /^192\.0\.2\.1\d\d$/);
+  const leaseGranted = lines.next(/a lease was heard of|DHCPACK.*02:00:00:00:00:09/);
+  const [reply] = await network.request({ mac: unknownMac, acceptsOffer: true });
+  await leaseGranted;
+  assert.match(reply?.ip ?? '', /^192\.0\.2\.1\d\d$/);
 
   const reread = lines.next(/read .*\/hosts\/020000000001/);
-  caches.endpoints.forget('bmc', uidOf('bmc'));
+  caches.endpoints.removeByUid('bmc', uidOf('bmc'));
   await reread;
-  const [gone, server] = await network.ask({ mac: stranger }, { mac: known, takes: true });
+  const [gone, server] = await network.request({ mac: unknownMac }, { mac: known, acceptsOffer: true });
   assert.equal(gone, undefined);
   await lines.until(() => seen.length >= 2);
   assert.deepEqual(
     seen.map(({ macAddress, serverName, ip }) => [macAddress, serverName, ip]),
     [
-      [stranger, undefined, answer?.ip],
+      [unknownMac, undefined, reply?.ip],
       [known, 'one', server?.ip],
     ],
   );
@@ -199,19 +199,19 @@ test('a machine that becomes known is answered, and told of; one that goes is an
 });
 
 test('strangers are answered by their prefix, or when somebody says so', options, async () => {
-  for (const wishes of [{ macPrefixes: '02-00-00-0' }, { unknown: 'answer' }] as const) {
-    await using dhcp = await openDhcp(wishes);
-    const [answer] = await dhcp.network.ask({ mac: stranger, ...firmware.uefi });
-    assert.equal(answer?.bootFile, 'snponly.efi');
+  for (const specs of [{ macPrefixes: '02-00-00-0' }, { unknown: 'answer' }] as const) {
+    await using dhcp = await openDhcp(specs);
+    const [reply] = await dhcp.network.request({ mac: unknownMac, ...firmware.uefi });
+    assert.equal(reply?.bootFile, 'snponly.efi');
   }
 });
 
 test('a dnsmasq that is killed is started again, and remembers who has which address', options, async () => {
   await using dhcp = await openDhcp();
-  const [before] = await dhcp.network.ask({ mac: known, takes: true });
+  const [before] = await dhcp.network.request({ mac: known, acceptsOffer: true });
   const started = dhcp.lines.next(/started, version/);
   await dhcp.network.killServer();
   await started;
-  const [after] = await dhcp.network.ask({ mac: known, takes: true });
+  const [after] = await dhcp.network.request({ mac: known, acceptsOffer: true });
   assert.equal(after?.ip, before?.ip);
 });

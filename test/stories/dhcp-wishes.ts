@@ -1,5 +1,5 @@
 /** What a site with one network asks of DHCP, in stories about it. */
-export const dhcpWishes = {
+export const dhcpFlags = {
   ranges: '192.0.2.100-192.0.2.199/24',
   interfaces: 'dhcp',
   nameServers: '',

@@ -5,79 +5,79 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { seconds } from '@metal/kube/decide.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
 import { addInlineServer } from '@metal/lab/inline-server.ts';
-import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 /** A tenant's machine that runs, and its Server. */
-async function claimed(lab: Lab, node: Node): Promise<{ claim: ClaimHandle; server: Server }> {
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  const claim = await lab.claim({ on: node, image: 'registry.test/os:1' });
-  const server = await lab.server(node).says('ClaimServed');
+async function claimed(testenv: Testenv, node: Node): Promise<{ claim: ClaimHandle; server: Server }> {
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  const claim = await testenv.claim({ on: node, image: 'registry.test/os:1' });
+  const server = await testenv.server(node).hasReason('ClaimServed');
   return { claim, server };
 }
 
-const setPower = (lab: Lab, { name }: ClaimHandle, power: 'On' | 'Off') =>
-  lab.client.mergePatch(ServerClaim, { name, namespace: 'default' }, { spec: { power } });
+const setPower = (testenv: Testenv, { name }: ClaimHandle, power: 'On' | 'Off') =>
+  testenv.client.mergePatch(ServerClaim, { name, namespace: 'default' }, { spec: { power } });
 
 /** Condition and event of both Servers, which name each other. */
-async function bothSayIt(lab: Lab, actedOn: string, leftAlone: string): Promise<void> {
+async function assertBothReport(testenv: Testenv, active: string, ignored: string): Promise<void> {
   for (const [name, other] of [
-    [actedOn, leftAlone],
-    [leftAlone, actedOn],
+    [active, ignored],
+    [ignored, active],
   ] as const) {
-    await lab.serverNamed(name).has('SystemUUIDUnique', 'False');
-    const { reason, message } = lab.serverNamed(name).condition('SystemUUIDUnique') ?? {};
+    await testenv.serverNamed(name).hasCondition('SystemUUIDUnique', 'False');
+    const { reason, message } = testenv.serverNamed(name).condition('SystemUUIDUnique') ?? {};
     assert.equal(reason, 'DuplicateSystemUUID');
     assert.match(message ?? '', new RegExp(`^Server ${other} has this system UUID too`));
-    await lab.tells(name, 'DuplicateSystemUUID', `Server ${other}`);
+    await testenv.hasEvent(name, 'DuplicateSystemUUID', `Server ${other}`);
   }
-  await lab.serverNamed(leftAlone).has('Ready', 'False');
-  assert.equal(lab.serverNamed(leftAlone).condition('Ready')?.reason, 'DuplicateSystemUUID');
+  await testenv.serverNamed(ignored).hasCondition('Ready', 'False');
+  assert.equal(testenv.serverNamed(ignored).condition('Ready')?.reason, 'DuplicateSystemUUID');
 }
 
 test('of two Servers for one machine only one is acted on', async (t) => {
-  await using lab = await openLab({ flags: ['--enforce-first-boot', '--server-resync-interval=10s'] });
-  const [running, stopped] = await lab.rack({ generic: 2 });
+  await using testenv = await startTestenv({ flags: ['--enforce-first-boot', '--server-resync-interval=10s'] });
+  const [running, stopped] = await testenv.addNodes({ generic: 2 });
   assert.ok(running && stopped);
 
   await t.test(
     "a second Server for a tenant's machine does not touch it, and goes on when the first is gone",
     async () => {
-      const { claim, server } = await claimed(lab, running);
+      const { claim, server } = await claimed(testenv, running);
       const before = [...running.powerLog];
-      const duplicate = await addInlineServer(lab, running);
+      const duplicate = await addInlineServer(testenv, running);
       const [first, second] = [server.metadata.name, duplicate.metadata.name];
-      await bothSayIt(lab, first, second);
-      await lab.clock.sleep(seconds(30));
+      await assertBothReport(testenv, first, second);
+      await testenv.clock.sleep(seconds(30));
       assert.deepEqual(running.powerLog, before);
-      assert.equal(lab.serverNamed(first).condition('Ready')?.status, 'True');
+      assert.equal(testenv.serverNamed(first).condition('Ready')?.status, 'True');
 
-      const refused = await lab.claim({ name: 'for-the-duplicate', image: 'registry.test/os:1', power: 'Off' });
-      await refused.subject.says('NoServerMatches');
-      await refused.delete();
+      const unbound = await testenv.claim({ name: 'for-the-duplicate', image: 'registry.test/os:1', power: 'Off' });
+      await unbound.watched.hasReason('NoServerMatches');
+      await unbound.delete();
       await claim.delete();
       await claim.isGone();
-      await lab.client.delete(Server, { name: first });
-      await lab.serverNamed(second).says('Available');
-      assert.equal(lab.serverNamed(second).condition('SystemUUIDUnique')?.status, 'True');
+      await testenv.client.delete(Server, { name: first });
+      await testenv.serverNamed(second).hasReason('Available');
+      assert.equal(testenv.serverNamed(second).condition('SystemUUIDUnique')?.status, 'True');
     },
   );
 
   await t.test("a second Server does not start a tenant's machine that is to be off", async () => {
-    const { claim, server } = await claimed(lab, stopped);
-    const duplicate = await addInlineServer(lab, stopped);
-    await bothSayIt(lab, server.metadata.name, duplicate.metadata.name);
-    await setPower(lab, claim, 'Off');
-    await lab.machine(stopped).until('is off', () => stopped.power === 'Off');
+    const { claim, server } = await claimed(testenv, stopped);
+    const duplicate = await addInlineServer(testenv, stopped);
+    await assertBothReport(testenv, server.metadata.name, duplicate.metadata.name);
+    await setPower(testenv, claim, 'Off');
+    await testenv.machine(stopped).until('is off', () => stopped.power === 'Off');
     const off = [...stopped.powerLog];
-    await lab.clock.sleep(seconds(30));
+    await testenv.clock.sleep(seconds(30));
     assert.deepEqual(stopped.powerLog, off, 'nobody starts it');
-    await setPower(lab, claim, 'On');
-    await lab.machine(stopped).until('is on', () => stopped.power === 'On');
-    await lab.clock.sleep(seconds(30));
+    await setPower(testenv, claim, 'On');
+    await testenv.machine(stopped).until('is on', () => stopped.power === 'On');
+    await testenv.clock.sleep(seconds(30));
     assert.deepEqual(stopped.powerLog, [...off, 'On']);
   });
 });

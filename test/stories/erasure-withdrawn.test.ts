@@ -1,109 +1,116 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
 import { simulated } from '@metal/lab/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { claimed, follow, purge, reportsOf } from './cleanup-room.ts';
 
-let lab: Lab;
+let testenv: Testenv;
 // Before its API server ends.
-after(() => lab[Symbol.asyncDispose]());
-const openLab = labsOfFile();
+after(() => testenv[Symbol.asyncDispose]());
+const startTestenv = testenvsOfFile();
 before(async () => {
   // Boots take long enough to come in between.
   // Slow enough that a step of an erasure can be seen before the next one.
-  lab = await openLab({ speed: 10, flags: [purge, '--cleanup-timeout=2m'], fleet: { bootMs: 8_000, eraseMs: 60_000 } });
+  testenv = await startTestenv({
+    speed: 10,
+    flags: [purge, '--cleanup-timeout=2m'],
+    fleet: { bootMs: 8_000, eraseMs: 60_000 },
+  });
 });
 
 /** A server whose claim was deleted, by mistake, as far as this says. */
-async function givenBack(says: 'WaitingForEraser' | 'ErasingDisks', arrange: (node: Node) => void = () => undefined) {
-  const one = await claimed(lab);
+async function returnServer(
+  reason: 'WaitingForEraser' | 'ErasingDisks',
+  arrange: (node: Node) => void = () => undefined,
+) {
+  const one = await claimed(testenv);
   arrange(one.node);
   await one.claim.delete();
   await one.claim.isGone();
-  await one.server.says(says);
+  await one.server.hasReason(reason);
   return one;
 }
 
 const putBack = (name: string, { name: claim, uid }: ClaimHandle) =>
-  lab.patchServer(name, { spec: { serverClaimRef: { namespace: 'default', name: claim, uid } } });
+  testenv.patchServer(name, { spec: { serverClaimRef: { namespace: 'default', name: claim, uid } } });
 const isEmpty = (node: Node): boolean => simulated(node).installed === undefined;
 const bootHasEnded = (node: Node): Promise<void> =>
-  lab.machine(node).until('has booted something', () => node.running !== undefined);
+  testenv.machine(node).until('has booted something', () => node.running !== undefined);
 
 /** Cleaned up from the start once nothing stands in the way any more. */
-async function isCleanedAnew(node: Node, name: string, lastWords: readonly string[]): Promise<void> {
-  using seen = follow(lab, node);
-  await lab.server(node).says('Available');
+async function assertCleanedAgain(node: Node, name: string, finalStates: readonly string[]): Promise<void> {
+  using seen = follow(testenv, node);
+  await testenv.server(node).hasReason('Available');
   assert.equal(isEmpty(node), true);
   assert.deepEqual(seen.uncleanOffers, []);
   assert.equal(seen.states.includes('Error'), false);
-  const states = reportsOf(lab, name).map(({ spec }) => `${spec.attempt} ${spec.state}`);
-  assert.deepEqual(states.toSorted(), lastWords);
+  const states = reportsOf(testenv, name).map(({ spec }) => `${spec.attempt} ${spec.state}`);
+  assert.deepEqual(states.toSorted(), finalStates);
 }
 
 test('a claim reference that comes back before the eraser began keeps the data, and says so', async () => {
-  const { node, name, claim, server } = await givenBack('WaitingForEraser');
+  const { node, name, claim, server } = await returnServer('WaitingForEraser');
   await putBack(name, claim);
-  await lab.tells(name, 'CleanupHeldByClaim', 'no disk was begun');
+  await testenv.hasEvent(name, 'CleanupHeldByClaim', 'no disk was begun');
   await bootHasEnded(node);
   assert.notEqual(node.running?.role, 'eraser');
-  const held = await server.says('CleanupHeldByClaim');
+  const held = await server.hasReason('CleanupHeldByClaim');
   assert.match(JSON.stringify(held.status?.conditions), /names claim default\/claim-\d+; no disk was begun/);
   assert.notEqual(held.status?.cleanup?.withdrawnTime, undefined);
   assert.equal(isEmpty(node), false);
 
-  await lab.patchServer(name, { spec: { serverClaimRef: null } });
-  await isCleanedAnew(node, name, ['1 Succeeded']);
+  await testenv.patchServer(name, { spec: { serverClaimRef: null } });
+  await assertCleanedAgain(node, name, ['1 Succeeded']);
 });
 
 test('a claim reference that comes back while disks are erased stops that, and what is lost is told by disk', async () => {
-  const { node, name, claim, server } = await givenBack('ErasingDisks');
+  const { node, name, claim, server } = await returnServer('ErasingDisks');
   await putBack(name, claim);
-  const told = await lab.tells(name, 'CleanupHeldByClaim', 'erasing has ended');
-  assert.match(told.note, /; partly erased: nvme0n1/);
-  const [record] = reportsOf(lab, name);
+  const event = await testenv.hasEvent(name, 'CleanupHeldByClaim', 'erasing has ended');
+  assert.match(event.note, /; partly erased: nvme0n1/);
+  const [record] = reportsOf(testenv, name);
   assert.deepEqual(
     [record?.spec.state, record?.spec.withdrawn],
     ['Failed', `spec.serverClaimRef names claim default/${claim.name}`],
   );
   assert.equal(record?.spec.disks?.[0]?.method, 'Overwrite');
-  await lab.quiet(60_000);
+  await testenv.untilStable(60_000);
   assert.equal(isEmpty(node), false);
   assert.equal(server.now?.status?.state, 'Cleanup');
 
-  await lab.patchServer(name, { spec: { serverClaimRef: null } });
-  await isCleanedAnew(node, name, ['1 Failed', '1 Succeeded']);
+  await testenv.patchServer(name, { spec: { serverClaimRef: null } });
+  await assertCleanedAgain(node, name, ['1 Failed', '1 Succeeded']);
 });
 
 test('a disk that goes on erasing itself is named', async () => {
-  const { node, name, claim } = await givenBack('ErasingDisks', (one) => {
-    simulated(one).eraserTrouble = 'sanitizes';
+  const { node, name, claim } = await returnServer('ErasingDisks', (one) => {
+    simulated(one).eraserFault = 'sanitizes';
   });
   await putBack(name, claim);
-  const told = await lab.tells(name, 'CleanupHeldByClaim', 'erasing has ended');
-  assert.match(told.note, /; still erasing by itself: nvme0n1/);
-  await lab.machine(node).until('is empty all the same', () => isEmpty(node));
+  const event = await testenv.hasEvent(name, 'CleanupHeldByClaim', 'erasing has ended');
+  assert.match(event.note, /; still erasing by itself: nvme0n1/);
+  await testenv.machine(node).until('is empty all the same', () => isEmpty(node));
 });
 
 test('a server that is paused before its eraser began keeps its data', async () => {
-  const { node, name, server } = await givenBack('WaitingForEraser');
-  await lab.ask(await server.exists(), 'ignore');
+  const { node, name, server } = await returnServer('WaitingForEraser');
+  await testenv.requestOperation(await server.exists(), 'ignore');
   await bootHasEnded(node);
   assert.notEqual(node.running?.role, 'eraser');
   assert.equal(isEmpty(node), false);
-  assert.deepEqual(reportsOf(lab, name), []);
+  assert.deepEqual(reportsOf(testenv, name), []);
 });
 
 test('a server that is paused while its disks are erased is not erased any further, and its report says why', async () => {
-  const { node, name, server } = await givenBack('ErasingDisks');
-  await lab.ask(await server.exists(), 'ignore');
-  const stopped = () => reportsOf(lab, name).find(({ spec }) => spec.withdrawn !== undefined);
-  await lab.machine(node).until('has stopped', () => stopped() !== undefined);
+  const { node, name, server } = await returnServer('ErasingDisks');
+  await testenv.requestOperation(await server.exists(), 'ignore');
+  const stopped = () => reportsOf(testenv, name).find(({ spec }) => spec.withdrawn !== undefined);
+  await testenv.machine(node).until('has stopped', () => stopped() !== undefined);
   assert.match(stopped()?.spec.withdrawn ?? '', /paused by annotation/);
   assert.equal(isEmpty(node), false);
 
-  await lab.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/operation': null } } });
-  await isCleanedAnew(node, name, ['1 Failed', '1 Succeeded']);
+  await testenv.patchServer(name, { metadata: { annotations: { 'metal.ironcore.dev/operation': null } } });
+  await assertCleanedAgain(node, name, ['1 Failed', '1 Succeeded']);
 });

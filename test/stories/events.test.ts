@@ -5,25 +5,27 @@ import { mintEventToken } from '@metal/api/wire/event-token.ts';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
 import { startEventReceiver } from '@metal/events/event-receiver.ts';
 import { Secret } from '@metal/kube/builtin.ts';
-import { type Lab, openLab } from '@metal/lab/lab.ts';
+import { type Testenv, startTestenv } from '@metal/lab/lab.ts';
 import { fetchTrusting } from '@metal/probe/fetch-trusting.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
-let lab: Lab;
+let testenv: Testenv;
 let nodes: { one: Node; other: Node };
 
 before(async () => {
   // Nothing looks at a server at rest on its own account while these stories last.
-  lab = await openLab({ flags: ['--event-url=http://127.0.0.1', '--event-port=0', '--server-resync-interval=100h'] });
-  const [one, other] = await lab.rack({ generic: 1, dell: 1 });
+  testenv = await startTestenv({
+    flags: ['--event-url=http://127.0.0.1', '--event-port=0', '--server-resync-interval=100h'],
+  });
+  const [one, other] = await testenv.addNodes({ generic: 1, dell: 1 });
   assert.ok(one && other);
   nodes = { one, other };
-  await lab.plugIn(one, other);
-  for (const node of [one, other]) await lab.server(node).says('Available');
+  await testenv.plugIn(one, other);
+  for (const node of [one, other]) await testenv.server(node).hasReason('Available');
 });
-after(() => lab[Symbol.asyncDispose]());
+after(() => testenv[Symbol.asyncDispose]());
 
 interface Sending {
   body?: string | object;
@@ -35,7 +37,7 @@ interface Sending {
 
 /** Sends what a BMC would send; the token is the right one unless another is given, and none where it is undefined. */
 async function push(kind: 'alerts' | 'metricsreport', bmc: string, sending: Sending = {}): Promise<[number, string]> {
-  const { body = {}, method = 'POST', at = lab.system.eventUrl ?? '', fetch = globalThis.fetch } = sending;
+  const { body = {}, method = 'POST', at = testenv.system.eventUrl ?? '', fetch = globalThis.fetch } = sending;
   const token = 'token' in sending ? sending.token : await tokenOf(bmc);
   const path = [kind, ...(token === undefined ? [] : [token]), bmc].join('/');
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -44,12 +46,12 @@ async function push(kind: 'alerts' | 'metricsreport', bmc: string, sending: Send
 }
 
 const eventTokenKey = async (): Promise<Uint8Array> => {
-  const { data } = await lab.client.get(Secret, { namespace: 'default', name: 'metal-operator-boot-key' });
+  const { data } = await testenv.client.get(Secret, { namespace: 'default', name: 'metal-operator-boot-key' });
   return Buffer.from(data?.key ?? '', 'base64');
 };
 
 async function tokenOf(name: string): Promise<string> {
-  const { metadata } = await lab.client.get(BMC, { name });
+  const { metadata } = await testenv.client.get(BMC, { name });
   return mintEventToken(await eventTokenKey(), metadata.uid ?? '');
 }
 
@@ -58,7 +60,7 @@ const alert = (MessageId: string, more: object = {}): object => ({
 });
 
 /** Series of one metric, without its name. */
-async function seriesOf(metric: string, registry = lab.system.metrics): Promise<string[]> {
+async function seriesOf(metric: string, registry = testenv.system.metrics): Promise<string[]> {
   const lines = (await registry.metrics()).split('\n');
   return lines.filter((line) => line.startsWith(`${metric}{`)).map((line) => line.slice(metric.length));
 }
@@ -96,7 +98,7 @@ test('two BMCs with the same sensor are both visible, whether their values are t
 test('a wrong address is refused in the same words whether there is such a BMC or not', async () => {
   const { one, other } = nodes;
   const token = await tokenOf(one.name);
-  const refusal = [403, 'this address admits nobody; subscribe with the address that the operator gives'];
+  const rejection = [403, 'this address admits nobody; subscribe with the address that the operator gives'];
   const before = await seriesOf('redfish_event_alert_total');
   for (const [bmc, wrong] of [
     [one.name, 'A'.repeat(32)],
@@ -108,7 +110,7 @@ test('a wrong address is refused in the same words whether there is such a BMC o
     [one.name, `${token}/${token}`],
     [one.name, ''],
   ] as const)
-    assert.deepEqual(await push('alerts', bmc, { token: wrong, body: alert('X') }), refusal);
+    assert.deepEqual(await push('alerts', bmc, { token: wrong, body: alert('X') }), rejection);
   assert.deepEqual(await seriesOf('redfish_event_alert_total'), before, 'nothing was counted');
 });
 
@@ -148,18 +150,18 @@ test('a BMC that invents events makes a bounded number of series', async () => {
 
 test('an event about power makes the operator look at the machine before its time', async () => {
   const { name, machine } = nodes.one;
-  assert.equal((await lab.server(nodes.one).exists()).status?.powerState, 'Off');
+  assert.equal((await testenv.server(nodes.one).exists()).status?.powerState, 'Off');
   machine.turnOn();
-  await lab.machine(nodes.one).until('is on', () => nodes.one.power === 'On');
+  await testenv.machine(nodes.one).until('is on', () => nodes.one.power === 'On');
   await push('alerts', name, { body: alert('ResourceEvent.1.2.ResourcePowerStateChanged') });
-  await lab.server(nodes.one).until('is seen as it is', ({ status }) => status?.powerState !== 'Off');
+  await testenv.server(nodes.one).until('is seen as it is', ({ status }) => status?.powerState !== 'Off');
 });
 
 test('a BMC that is deleted leaves no series behind', async () => {
-  const [spare] = await lab.rack({ generic: 1 });
+  const [spare] = await testenv.addNodes({ generic: 1 });
   assert.ok(spare);
-  await lab.plugIn(spare);
-  await lab.bmc(spare).exists();
+  await testenv.plugIn(spare);
+  await testenv.bmc(spare).exists();
   await push('alerts', spare.name, { body: alert('X') });
   await push('metricsreport', spare.name, { body: { MetricValues: [{ MetricId: 'x', MetricValue: 1 }] } });
   const own = async () =>
@@ -171,8 +173,8 @@ test('a BMC that is deleted leaves no series behind', async () => {
   await using receiver = await openReceiver(registry);
   await push('alerts', spare.name, { body: alert('X'), at: receiver.url, token: undefined });
   assert.equal((await seriesOf('redfish_event_alert_total', registry)).length, 1);
-  await lab.client.delete(BMC, { name: spare.name });
-  await lab.bmc(spare).isGone();
+  await testenv.client.delete(BMC, { name: spare.name });
+  await testenv.bmc(spare).isGone();
   assert.deepEqual(await seriesOf('redfish_event_alert_total', registry), []);
 });
 
@@ -181,10 +183,10 @@ const openReceiver = (metrics: Registry, more: Partial<Parameters<typeof startEv
   startEventReceiver({
     listen: { port: 0 },
     auth: 'none',
-    bmcs: lab.bmcs,
+    bmcs: testenv.bmcs,
     eventTokenKey,
     onEvent: () => undefined,
-    clock: lab.clock,
+    clock: testenv.clock,
     log: pino({ level: 'silent' }),
     metrics,
     ...more,
@@ -232,17 +234,17 @@ test('a receiver with a certificate speaks TLS', async () => {
 
 test('what a BMC sends to the address it was given reaches the metrics and wakes the operator', async () => {
   const { bmc, machine, name } = nodes.other;
-  await lab
+  await testenv
     .bmc(nodes.other)
     .until(
       'is subscribed',
       ({ status }) =>
         (status?.eventsSubscriptionLink ?? '') !== '' && (status?.metricsReportSubscriptionLink ?? '') !== '',
     );
-  const before = (await lab.server(nodes.other).exists()).status?.powerState;
+  const before = (await testenv.server(nodes.other).exists()).status?.powerState;
   assert.equal(before, 'Off');
   machine.turnOn();
-  await lab.machine(nodes.other).until('is on', () => nodes.other.power === 'On');
+  await testenv.machine(nodes.other).until('is on', () => nodes.other.power === 'On');
   const statuses = await bmc.sendEvent({
     severity: 'Warning',
     messageId: 'ResourceEvent.1.2.ResourcePowerStateChanged',
@@ -252,5 +254,5 @@ test('what a BMC sends to the address it was given reaches the metrics and wakes
   assert.deepEqual(statuses, [200, 200]);
   const readings = await seriesOf('redfish_monitor_reading');
   assert.ok(readings.some((line) => line.startsWith(`{hostname="${name}",metric_id="PumpSpeed",type="Gauge"`)));
-  await lab.server(nodes.other).until('is seen as it is', ({ status }) => status?.powerState !== 'Off');
+  await testenv.server(nodes.other).until('is seen as it is', ({ status }) => status?.powerState !== 'Off');
 });

@@ -7,31 +7,31 @@ import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { findBinaries } from '@metal/controlplane/binaries.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Condition, KubeObject } from '@metal/kube/kind.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 const run = promisify(execFile);
 
-type Explained = KubeObject & { status?: { conditions?: readonly Condition[] } };
+type ObjectWithConditions = KubeObject & { status?: { conditions?: readonly Condition[] } };
 
 test('kubectl get shows for every kind what an object waits for', async () => {
-  await using lab = await openLab({ flags: ['--components=controllers,registry'] });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: ['--components=controllers,registry'] });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  const stranger = { macAddress: 'f2:00:00:00:00:01', ip: '192.0.2.9' };
-  await lab.client.create(Endpoint, { metadata: { name: 'stranger' }, spec: stranger });
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
-  await claim.subject.says('NoServerMatches');
-  await lab.server(node).says('WaitingForBootConfiguration');
-  await lab.bootOf(node).says('WaitingForBootService');
-  await lab.endpoint(node).says('BMCCreated');
+  await testenv.plugIn(node);
+  const unknownBmc = { macAddress: 'f2:00:00:00:00:01', ip: '192.0.2.9' };
+  await testenv.client.create(Endpoint, { metadata: { name: 'stranger' }, spec: unknownBmc });
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
+  await claim.watched.hasReason('NoServerMatches');
+  await testenv.server(node).hasReason('WaitingForBootConfiguration');
+  await testenv.bootOf(node).hasReason('WaitingForBootService');
+  await testenv.endpoint(node).hasReason('BMCCreated');
 
-  const show = async (...words: string[]) => tableOf(await kubectl(lab.kubeconfigPath, ['get', ...words]));
+  const show = async (...args: string[]) => tableOf(await kubectl(testenv.kubeconfigPath, ['get', ...args]));
   const endpoints = await show('endpoints.metal.ironcore.dev');
-  const said = new Map(endpoints.map(({ NAME, READY, REASON }) => [NAME, `${READY} ${REASON}`]));
-  assert.equal(said.get(node.name), 'True BMCCreated');
-  assert.equal(said.get('stranger'), 'False UnknownMACPrefix');
+  const reasonOf = new Map(endpoints.map(({ NAME, READY, REASON }) => [NAME, `${READY} ${REASON}`]));
+  assert.equal(reasonOf.get(node.name), 'True BMCCreated');
+  assert.equal(reasonOf.get('stranger'), 'False UnknownMACPrefix');
   const [bmc] = await show('bmc');
   assert.deepEqual([bmc?.STATE, bmc?.REASON], ['Enabled', 'Connected']);
   const [server] = await show('server');
@@ -43,9 +43,9 @@ test('kubectl get shows for every kind what an object waits for', async () => {
   assert.deepEqual([boot?.STATE, boot?.REASON], ['Pending', 'WaitingForBootService']);
 });
 
-async function kubectl(kubeconfigPath: string, words: readonly string[]): Promise<string> {
+async function kubectl(kubeconfigPath: string, args: readonly string[]): Promise<string> {
   const { kubectl: program } = await findBinaries();
-  return (await run(program, [`--kubeconfig=${kubeconfigPath}`, ...words])).stdout;
+  return (await run(program, [`--kubeconfig=${kubeconfigPath}`, ...args])).stdout;
 }
 
 /** A column reaches from the start of its title to the start of the next one. */
@@ -60,36 +60,36 @@ function tableOf(text: string): Record<string, string>[] {
 }
 
 test('every reason that objects give on their way is explained on the page of its kind, and comes with a message', async () => {
-  await using lab = await openLab({ flags: ['--server-resync-interval=10s'] });
-  const met = new Map<string, string>();
-  for (const cache of [lab.endpoints, lab.bmcs, lab.servers, lab.claims, lab.boots]) {
+  await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s'] });
+  const seenReasons = new Map<string, string>();
+  for (const cache of [testenv.endpoints, testenv.bmcs, testenv.servers, testenv.claims, testenv.boots]) {
     // What is read of the objects here, all of these kinds have.
-    (cache as Cache<Explained>).onChange(({ after }) => {
+    (cache as Cache<ObjectWithConditions>).onChange(({ after }) => {
       for (const { reason, message } of after?.status?.conditions ?? [])
-        met.set(`${after?.kind ?? ''} ${reason}`, message);
+        seenReasons.set(`${after?.kind ?? ''} ${reason}`, message);
     });
   }
-  const [node] = await lab.rack({ dell: 1 });
-  const odd = await lab.fleet.add({ vendor: 'hpe', password: 'another-one' });
+  const [node] = await testenv.addNodes({ dell: 1 });
+  const odd = await testenv.fleet.add({ vendor: 'hpe', password: 'another-one' });
   assert.ok(node);
-  await lab.plugIn(node, odd);
-  await lab.bmc(odd).says('AuthenticationFailed');
-  await lab.patchSecret(odd.name, { password: 'another-one' });
-  await lab.server(node).says('Available');
-  const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
+  await testenv.plugIn(node, odd);
+  await testenv.bmc(odd).hasReason('AuthenticationFailed');
+  await testenv.patchSecret(odd.name, { password: 'another-one' });
+  await testenv.server(node).hasReason('Available');
+  const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await claim.reaches('Bound');
-  await lab.server(node).says('ClaimServed');
-  const second = await lab.claim({ image: 'registry.test/unknown:1' });
-  await lab.server(odd).says('BootConfigurationFailed');
+  await testenv.server(node).hasReason('ClaimServed');
+  const second = await testenv.claim({ image: 'registry.test/unknown:1' });
+  await testenv.server(odd).hasReason('BootConfigurationFailed');
   await second.delete();
   await claim.delete();
   await claim.isGone();
-  await lab.server(node).says('Available');
+  await testenv.server(node).hasReason('Available');
 
   const page = await readFile(new URL('../../docs/operate/reasons.md', import.meta.url), 'utf8');
   const errors = await readFile(new URL('../../docs/errors.md', import.meta.url), 'utf8');
   const chapters = new Map(page.split('\n## ').map((text) => [text.slice(0, text.indexOf('\n')), text]));
-  const unexplained = [...met.keys()].filter((key) => {
+  const unexplained = [...seenReasons.keys()].filter((key) => {
     const [kind = '', reason = ''] = key.split(' ');
     // Kinds whose controllers have no catalogue yet have no chapter.
     const chapter = chapters.get(kind);
@@ -97,9 +97,9 @@ test('every reason that objects give on their way is explained on the page of it
   });
   assert.deepEqual(unexplained, []);
   assert.deepEqual(
-    [...met].filter(([, message]) => message.trim() === '').map(([key]) => key),
+    [...seenReasons].filter(([, message]) => message.trim() === '').map(([key]) => key),
     [],
     'no condition is without a message',
   );
-  assert.ok(met.size > 15, [...met.keys()].join(', '));
+  assert.ok(seenReasons.size > 15, [...seenReasons.keys()].join(', '));
 });

@@ -1,5 +1,5 @@
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import type { Lab } from '@metal/lab/lab.ts';
+import type { Testenv } from '@metal/lab/lab.ts';
 import type { Faults } from '@metal/simulator/faults.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
@@ -13,23 +13,23 @@ export const phases = [
   'Reserved and running',
   'on release',
 ] as const;
-export type PhaseWord = (typeof phases)[number];
+export type FaultPhase = (typeof phases)[number];
 
 /** What has to be said on the BMC or the Server; undefined where the fault meets nothing and all goes on as ever. */
 type Expectation = readonly string[] | undefined;
 
 export interface FaultEntry {
-  readonly begin: (node: Node, phase: PhaseWord) => void | Promise<void>;
-  readonly says: Readonly<Record<PhaseWord, Expectation>>;
+  readonly inject: (node: Node, phase: FaultPhase) => void | Promise<void>;
+  readonly expectedReasons: Readonly<Record<FaultPhase, Expectation>>;
   /** Goes on although the fault stays: the operator has a way around it. */
-  readonly overcome?: true;
+  readonly isTolerated?: true;
   /** Met only when the machine changes its power next, which may be a whole discovery later. */
-  readonly metLater?: true;
+  readonly isDetectedLate?: true;
   /** What a person has to do besides, where asking again by itself would be wrong or is not done. */
-  readonly person?: (lab: Lab, node: Node, phase: PhaseWord) => Promise<void>;
+  readonly intervene?: (testenv: Testenv, node: Node, phase: FaultPhase) => Promise<void>;
 }
 
-const everywhere = (...reasons: string[]): Record<PhaseWord, Expectation> => ({
+const everywhere = (...reasons: string[]): Record<FaultPhase, Expectation> => ({
   'before its BMC is known': reasons,
   'in Initial': reasons,
   'in Discovery': reasons,
@@ -39,7 +39,7 @@ const everywhere = (...reasons: string[]): Record<PhaseWord, Expectation> => ({
   'on release': reasons,
 });
 
-const only = (says: Partial<Record<PhaseWord, Expectation>>): Record<PhaseWord, Expectation> => ({
+const only = (expectedReasons: Partial<Record<FaultPhase, Expectation>>): Record<FaultPhase, Expectation> => ({
   'before its BMC is known': undefined,
   'in Initial': undefined,
   'in Discovery': undefined,
@@ -47,57 +47,57 @@ const only = (says: Partial<Record<PhaseWord, Expectation>>): Record<PhaseWord, 
   'Reserved and off': undefined,
   'Reserved and running': undefined,
   'on release': undefined,
-  ...says,
+  ...expectedReasons,
 });
 
 /** Every fault of the simulator; a new one without an entry does not compile. */
 export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
-  latencyMs: { begin: ({ bmc }) => bmc.latency(60_000), says: everywhere('TimedOut') },
-  hang: { begin: ({ bmc }) => bmc.hang(), says: everywhere('TimedOut') },
-  refuses: { begin: ({ bmc }) => bmc.refuse(), says: everywhere('Unreachable') },
-  status: { begin: ({ bmc }) => bmc.answer(503), says: everywhere('ConnectionFailed') },
-  cutsConnections: { begin: ({ bmc }) => bmc.cutConnections(), says: everywhere('Unreachable') },
+  latencyMs: { inject: ({ bmc }) => bmc.latency(60_000), expectedReasons: everywhere('TimedOut') },
+  hang: { inject: ({ bmc }) => bmc.hang(), expectedReasons: everywhere('TimedOut') },
+  refuses: { inject: ({ bmc }) => bmc.refuse(), expectedReasons: everywhere('Unreachable') },
+  status: { inject: ({ bmc }) => bmc.answer(503), expectedReasons: everywhere('ConnectionFailed') },
+  cutsConnections: { inject: ({ bmc }) => bmc.cutConnections(), expectedReasons: everywhere('Unreachable') },
   // What was asked for happens, and that is seen at the next look.
-  spoilsWrites: {
-    begin: ({ bmc }) => bmc.spoilWrites(500),
-    says: only({}),
+  failsWriteResponses: {
+    inject: ({ bmc }) => bmc.failWriteResponses(500),
+    expectedReasons: only({}),
   },
-  dripMs: { begin: ({ bmc }) => bmc.drip(30_000), says: everywhere('TimedOut') },
-  truncates: { begin: ({ bmc }) => bmc.truncate(), says: everywhere('BadAnswer') },
-  talksRubbish: { begin: ({ bmc }) => bmc.talkRubbish(), says: everywhere('BadAnswer') },
-  untrusted: { begin: ({ bmc }) => bmc.showUntrustedCertificate(), says: everywhere('TlsUntrusted') },
+  dripMs: { inject: ({ bmc }) => bmc.drip(30_000), expectedReasons: everywhere('TimedOut') },
+  truncates: { inject: ({ bmc }) => bmc.truncate(), expectedReasons: everywhere('BadAnswer') },
+  answersGarbage: { inject: ({ bmc }) => bmc.answerGarbage(), expectedReasons: everywhere('BadAnswer') },
+  untrusted: { inject: ({ bmc }) => bmc.showUntrustedCertificate(), expectedReasons: everywhere('TlsUntrusted') },
   uuid: {
     // A stranger from the start is a machine like any other.
-    begin: ({ bmc }, phase) => (phase === 'before its BMC is known' ? undefined : bmc.reportUuid(anotherUuid)),
-    says: { ...everywhere('StaleDecision'), 'before its BMC is known': undefined },
+    inject: ({ bmc }, phase) => (phase === 'before its BMC is known' ? undefined : bmc.reportUuid(anotherUuid)),
+    expectedReasons: { ...everywhere('StaleDecision'), 'before its BMC is known': undefined },
   },
   anonymous: {
-    begin: ({ bmc }) => bmc.set({ anonymous: true }),
-    says: { ...everywhere('StaleDecision'), 'before its BMC is known': ['SystemWithoutUUID'] },
+    inject: ({ bmc }) => bmc.set({ anonymous: true }),
+    expectedReasons: { ...everywhere('StaleDecision'), 'before its BMC is known': ['SystemWithoutUUID'] },
   },
   // Events only make looks prompter.
-  eventsDisabled: { begin: ({ bmc }) => bmc.set({ eventsDisabled: true }), says: only({}) },
+  eventsDisabled: { inject: ({ bmc }) => bmc.set({ eventsDisabled: true }), expectedReasons: only({}) },
   // Accounts are written only for BMCUsers.
-  manglesPasswords: { begin: ({ bmc }) => bmc.set({ manglesPasswords: true }), says: only({}) },
+  manglesPasswords: { inject: ({ bmc }) => bmc.set({ manglesPasswords: true }), expectedReasons: only({}) },
   // Met only by cleanups that reset settings.
-  lacksBiosReset: { begin: ({ bmc }) => bmc.set({ lacksBiosReset: true }), says: only({}) },
-  biosResetStuck: { begin: ({ bmc }) => bmc.set({ biosResetStuck: true }), says: only({}) },
-  ignoresBootOrder: { begin: ({ bmc }) => bmc.set({ ignoresBootOrder: true }), says: only({}) },
+  lacksBiosReset: { inject: ({ bmc }) => bmc.set({ lacksBiosReset: true }), expectedReasons: only({}) },
+  biosResetStuck: { inject: ({ bmc }) => bmc.set({ biosResetStuck: true }), expectedReasons: only({}) },
+  ignoresBootOrder: { inject: ({ bmc }) => bmc.set({ ignoresBootOrder: true }), expectedReasons: only({}) },
   ignoresOverride: {
-    begin: ({ bmc }) => bmc.ignoreOverride(),
-    metLater: true,
+    inject: ({ bmc }) => bmc.ignoreOverride(),
+    isDetectedLate: true,
     // A tenant's machine that is on and shows no boot is not restarted without being asked.
-    person: async (lab, node, phase) => (phase === 'Reserved and off' ? switchAgain(lab, node) : undefined),
-    says: only({
+    intervene: async (testenv, node, phase) => (phase === 'Reserved and off' ? switchAgain(testenv, node) : undefined),
+    expectedReasons: only({
       'before its BMC is known': ['WaitingForProbe'],
       'in Initial': ['WaitingForProbe'],
       'Reserved and off': ['WaitingForBoot'],
     }),
   },
   powerNeverChanges: {
-    begin: ({ bmc }) => bmc.freezePower(),
-    metLater: true,
-    says: only({
+    inject: ({ bmc }) => bmc.freezePower(),
+    isDetectedLate: true,
+    expectedReasons: only({
       'before its BMC is known': ['WaitingForPowerOn'],
       'in Initial': ['WaitingForPowerOff'],
       'in Discovery': ['WaitingForPowerOff'],
@@ -106,10 +106,10 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
     }),
   },
   ignoresShutdown: {
-    begin: ({ bmc }) => bmc.ignoreShutdown(),
-    metLater: true,
-    overcome: true,
-    says: only({
+    inject: ({ bmc }) => bmc.ignoreShutdown(),
+    isDetectedLate: true,
+    isTolerated: true,
+    expectedReasons: only({
       'before its BMC is known': ['WaitingForPowerOff', 'ShutdownIgnored'],
       'in Initial': ['WaitingForPowerOff', 'ShutdownIgnored'],
       'in Discovery': ['WaitingForPowerOff', 'ShutdownIgnored'],
@@ -120,22 +120,22 @@ export const faultEntries: Readonly<Record<keyof Faults, FaultEntry>> = {
 
 /** What goes wrong with a BMC without any fault of the simulator. */
 export const wrongPassword: FaultEntry = {
-  begin: ({ bmc }) => {
+  inject: ({ bmc }) => {
     bmc.password = anotherPassword;
     bmc.dropSessions();
   },
-  says: everywhere('AuthenticationFailed'),
+  expectedReasons: everywhere('AuthenticationFailed'),
   // A password that was refused is not sent again: that could lock the account.
-  person: (lab, { name }) => lab.patchSecret(name, { password: anotherPassword }),
+  intervene: (testenv, { name }) => testenv.patchSecret(name, { password: anotherPassword }),
 };
 
 const anotherUuid = '11111111-2222-4333-8444-555555555555';
 const anotherPassword = 'changed-at-the-bmc';
 
-async function switchAgain(lab: Lab, node: Node): Promise<void> {
-  const { spec } = await lab.server(node).exists();
+async function switchAgain(testenv: Testenv, node: Node): Promise<void> {
+  const { spec } = await testenv.server(node).exists();
   const claim = { namespace: 'default', name: spec.serverClaimRef?.name ?? '' };
-  await lab.client.mergePatch(ServerClaim, claim, { spec: { power: 'Off' } });
-  await lab.machine(node).until('is off', () => node.power === 'Off');
-  await lab.client.mergePatch(ServerClaim, claim, { spec: { power: 'On' } });
+  await testenv.client.mergePatch(ServerClaim, claim, { spec: { power: 'Off' } });
+  await testenv.machine(node).until('is off', () => node.power === 'Off');
+  await testenv.client.mergePatch(ServerClaim, claim, { spec: { power: 'On' } });
 }

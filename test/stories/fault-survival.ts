@@ -4,10 +4,10 @@ import { allowInterruptionAnnotation } from '@metal/api/wire/contract.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { minutes } from '@metal/kube/decide.ts';
 import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { type Lab, openLab } from '@metal/lab/lab.ts';
+import { type Testenv, startTestenv } from '@metal/lab/lab.ts';
 import { untilChanged } from '@metal/lab/subject.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { type FaultEntry, faultEntries, type PhaseWord, phases, wrongPassword } from './fault-cells.ts';
+import { type FaultEntry, faultEntries, type FaultPhase, phases, wrongPassword } from './fault-cells.ts';
 
 /** By then each step has said what it waits for: a look every 10 s, and three tries of 10 s each. */
 const deadlineMs = minutes(2);
@@ -22,7 +22,7 @@ const entries: Readonly<Record<string, FaultEntry>> = { ...faultEntries, wrongPa
 export interface FaultCell {
   readonly title: string;
   readonly entry: FaultEntry;
-  readonly phase: PhaseWord;
+  readonly phase: FaultPhase;
 }
 
 /** Every fault in every phase; with METAL_CELL those whose title contains it. */
@@ -32,14 +32,14 @@ export const faultCells: readonly FaultCell[] = Object.entries(entries)
 
 /** Every fault once, each in another of the phases in which it is reported than the one before. */
 export const oneCellPerFault: readonly FaultCell[] = Object.entries(entries).flatMap(([name, entry], index) => {
-  const reporting = phases.filter((phase) => entry.says[phase] !== undefined);
+  const reporting = phases.filter((phase) => entry.expectedReasons[phase] !== undefined);
   const phase = reporting[index % reporting.length];
   return phase === undefined ? [] : [{ entry, phase, title: `${name} ${phase}` }];
 });
 
 /** A test of its own for each cell, all on one rack. */
 export async function surviveAll(t: TestContext, cells: readonly FaultCell[]): Promise<void> {
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     // Slow enough that a busy host is not taken for a late operator.
     speed: 3,
     bmcCa: true,
@@ -53,143 +53,149 @@ export async function surviveAll(t: TestContext, cells: readonly FaultCell[]): P
       '--discovery-timeout=2m',
     ],
   });
-  const nodes = await lab.rack({ generic: cells.length });
+  const nodes = await testenv.addNodes({ generic: cells.length });
   await Promise.all(
     cells.map(({ entry, phase, title }, index) =>
       t.test(`${title} is survived`, async () => {
         const node = nodes[index];
         assert.ok(node);
-        await survive(lab, node, phase, entry);
+        await survive(testenv, node, phase, entry);
       }),
     ),
   );
 }
 
-async function survive(lab: Lab, node: Node, phase: PhaseWord, entry: FaultEntry): Promise<void> {
+async function survive(testenv: Testenv, node: Node, phase: FaultPhase, entry: FaultEntry): Promise<void> {
   const stage = stages[phase];
-  const claim = await stage.reach(lab, node);
-  await entry.begin(node, phase);
-  const begunAt = lab.clock.now();
-  await stage.goOn(lab, node, claim);
-  const reasons = entry.says[phase];
+  const claim = await stage.reach(testenv, node);
+  await entry.inject(node, phase);
+  const startedAt = testenv.clock.now();
+  await stage.proceed(testenv, node, claim);
+  const reasons = entry.expectedReasons[phase];
   if (reasons !== undefined) {
-    await isSaid(lab, node, reasons);
-    const tookMs = lab.clock.now() - begunAt;
-    const most = entry.metLater === true ? laterDeadlineMs : deadlineMs;
+    await untilReported(testenv, node, reasons);
+    const tookMs = testenv.clock.now() - startedAt;
+    const most = entry.isDetectedLate === true ? laterDeadlineMs : deadlineMs;
     assert.ok(tookMs <= most, `${reasons.join(' or ')} was said after ${Math.round(tookMs / 1_000)} s`);
-    if (entry.overcome !== true) await node.bmc.heal();
-    await entry.person?.(lab, node, phase);
+    if (entry.isTolerated !== true) await node.bmc.heal();
+    await entry.intervene?.(testenv, node, phase);
   }
-  await stage.ends(lab, node, claim);
+  await stage.assertEnd(testenv, node, claim);
 }
 
 /** Some condition of the BMC or of the Server has one of the reasons. */
-function isSaid(lab: Lab, node: Node, reasons: readonly string[]): Promise<void> {
-  const follow = (check: () => void) => lab.onChange(check);
+function untilReported(testenv: Testenv, node: Node, reasons: readonly string[]): Promise<void> {
+  const follow = (check: () => void) => testenv.onChange(check);
   return untilChanged(
     node.name,
-    `says ${reasons.join(' or ')}`,
+    `reports ${reasons.join(' or ')}`,
     () =>
-      [lab.bmc(node).now?.status?.conditions, lab.server(node).now?.status?.conditions]
+      [testenv.bmc(node).now?.status?.conditions, testenv.server(node).now?.status?.conditions]
         .flatMap((conditions) => conditions ?? [])
         .some(({ reason }) => reasons.includes(reason)),
     follow,
-    lab.timeline,
+    testenv.timeline,
   );
 }
 
 interface Stage {
   /** Until the fault strikes. */
-  readonly reach: (lab: Lab, node: Node) => Promise<ClaimHandle | undefined>;
+  readonly reach: (testenv: Testenv, node: Node) => Promise<ClaimHandle | undefined>;
   /** What a person does then, if anything. */
-  readonly goOn: (lab: Lab, node: Node, claim: ClaimHandle | undefined) => Promise<void>;
+  readonly proceed: (testenv: Testenv, node: Node, claim: ClaimHandle | undefined) => Promise<void>;
   /** Where it is to arrive. */
-  readonly ends: (lab: Lab, node: Node, claim: ClaimHandle | undefined) => Promise<void>;
+  readonly assertEnd: (testenv: Testenv, node: Node, claim: ClaimHandle | undefined) => Promise<void>;
 }
 
 const nothing = async (): Promise<undefined> => undefined;
 
-async function isFree(lab: Lab, node: Node): Promise<void> {
-  await lab
+async function isFree(testenv: Testenv, node: Node): Promise<void> {
+  await testenv
     .server(node)
     .until(
       'is free, on a BMC that answers',
       ({ status }) =>
         (status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'Available') ?? false) &&
-        lab.bmc(node).now?.status?.state === 'Enabled',
+        testenv.bmc(node).now?.status?.state === 'Enabled',
     );
   assert.equal(node.power, 'Off');
 }
 
-async function isServed(lab: Lab, node: Node): Promise<void> {
-  await lab.server(node).says('ClaimServed');
-  await lab.bmc(node).reaches('Enabled');
+async function isServed(testenv: Testenv, node: Node): Promise<void> {
+  await testenv.server(node).hasReason('ClaimServed');
+  await testenv.bmc(node).reaches('Enabled');
 }
 
-async function becomesFree(lab: Lab, node: Node): Promise<undefined> {
-  await lab.plugIn(node);
-  await isFree(lab, node);
+async function becomesFree(testenv: Testenv, node: Node): Promise<undefined> {
+  await testenv.plugIn(node);
+  await isFree(testenv, node);
 }
 
-async function becomesReserved(lab: Lab, node: Node, power: 'On' | 'Off'): Promise<ClaimHandle> {
-  await becomesFree(lab, node);
-  const claim = await lab.claim({ image: 'registry.test/os:1', on: node, power });
-  await lab.server(node).says('ClaimServed');
+async function becomesReserved(testenv: Testenv, node: Node, power: 'On' | 'Off'): Promise<ClaimHandle> {
+  await becomesFree(testenv, node);
+  const claim = await testenv.claim({ image: 'registry.test/os:1', on: node, power });
+  await testenv.server(node).hasReason('ClaimServed');
   return claim;
 }
 
-const stages: Readonly<Record<PhaseWord, Stage>> = {
-  'before its BMC is known': { reach: nothing, goOn: (lab, node) => lab.plugIn(node), ends: isFree },
+const stages: Readonly<Record<FaultPhase, Stage>> = {
+  'before its BMC is known': { reach: nothing, proceed: (testenv, node) => testenv.plugIn(node), assertEnd: isFree },
   'in Initial': {
-    reach: async (lab, node) => {
+    reach: async (testenv, node) => {
       node.machine.turnOn();
-      await lab.machine(node).until('runs', () => node.power === 'On');
-      await lab.plugIn(node);
-      await lab.server(node).says('RunningServerLeftAlone');
+      await testenv.machine(node).until('runs', () => node.power === 'On');
+      await testenv.plugIn(node);
+      await testenv.server(node).hasReason('RunningServerLeftAlone');
       return undefined;
     },
-    goOn: async (lab, node) => {
-      const { metadata } = await lab.server(node).exists();
-      await lab.patchServer(metadata.name, { metadata: { annotations: { [allowInterruptionAnnotation]: 'true' } } });
+    proceed: async (testenv, node) => {
+      const { metadata } = await testenv.server(node).exists();
+      await testenv.patchServer(metadata.name, {
+        metadata: { annotations: { [allowInterruptionAnnotation]: 'true' } },
+      });
     },
-    ends: isFree,
+    assertEnd: isFree,
   },
   'in Discovery': {
-    reach: async (lab, node) => {
-      await lab.plugIn(node);
-      await lab.machine(node).until('is on for its probe', () => node.power === 'On');
+    reach: async (testenv, node) => {
+      await testenv.plugIn(node);
+      await testenv.machine(node).until('is on for its probe', () => node.power === 'On');
       return undefined;
     },
-    goOn: nothing,
-    ends: isFree,
+    proceed: nothing,
+    assertEnd: isFree,
   },
-  'in Available': { reach: becomesFree, goOn: nothing, ends: isFree },
+  'in Available': { reach: becomesFree, proceed: nothing, assertEnd: isFree },
   'Reserved and off': {
-    reach: (lab, node) => becomesReserved(lab, node, 'Off'),
-    goOn: async (lab, _node, claim) => {
+    reach: (testenv, node) => becomesReserved(testenv, node, 'Off'),
+    proceed: async (testenv, _node, claim) => {
       assert.ok(claim);
-      await lab.client.mergePatch(ServerClaim, { namespace: 'default', name: claim.name }, { spec: { power: 'On' } });
+      await testenv.client.mergePatch(
+        ServerClaim,
+        { namespace: 'default', name: claim.name },
+        { spec: { power: 'On' } },
+      );
     },
-    ends: async (lab, node) => {
-      await lab.machine(node).until('runs its image', () => node.running?.role === 'os');
-      await isServed(lab, node);
+    assertEnd: async (testenv, node) => {
+      await testenv.machine(node).until('runs its image', () => node.running?.role === 'os');
+      await isServed(testenv, node);
     },
   },
   'Reserved and running': {
-    reach: (lab, node) => becomesReserved(lab, node, 'On'),
-    goOn: nothing,
-    ends: async (lab, node) => {
-      await isServed(lab, node);
+    reach: (testenv, node) => becomesReserved(testenv, node, 'On'),
+    proceed: nothing,
+    assertEnd: async (testenv, node) => {
+      await isServed(testenv, node);
       assert.equal(node.running?.role, 'os', 'the tenant noticed nothing');
       assert.deepEqual(node.powerLog, ['On', 'Off', 'On']);
     },
   },
   'on release': {
-    reach: (lab, node) => becomesReserved(lab, node, 'On'),
-    goOn: async (_lab, _node, claim) => claim?.delete(),
-    ends: async (lab, node, claim) => {
+    reach: (testenv, node) => becomesReserved(testenv, node, 'On'),
+    proceed: async (_testenv, _node, claim) => claim?.delete(),
+    assertEnd: async (testenv, node, claim) => {
       await claim?.isGone();
-      await isFree(lab, node);
+      await isFree(testenv, node);
     },
   },
 };

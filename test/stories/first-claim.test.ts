@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 test('a new server is inspected, claimed, booted and given back', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ dell: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
 
-  await lab.plugIn(node);
-  const server = await lab.server(node).reaches('Available');
-  await lab.server(node).says('Available');
+  await testenv.plugIn(node);
+  const server = await testenv.server(node).reaches('Available');
+  await testenv.server(node).hasReason('Available');
   assert.equal(node.power, 'Off', 'a server nobody claimed stays off');
   assert.equal(server.spec.systemUUID, node.uuid);
   assert.equal(server.metadata.name, `${node.name}-system-0`);
@@ -24,47 +24,50 @@ test('a new server is inspected, claimed, booted and given back', async () => {
     node.machine.hardware.nics.map(({ macAddress }) => macAddress),
   );
   assert.equal(
-    lab.inventories.get(server.metadata.name)?.spec.report.memory.length,
+    testenv.inventories.get(server.metadata.name)?.spec.report.memory.length,
     8,
     'everything the probe saw is kept',
   );
   assert.deepEqual(node.bootLog, ['network: probe', 'probe: reported']);
 
-  const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
+  const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await claim.reaches('Bound');
-  await lab.server(node).says('ClaimServed');
+  await testenv.server(node).hasReason('ClaimServed');
   assert.equal(node.running?.role, 'os');
-  assert.equal(lab.server(node).now?.spec.serverClaimRef?.uid, claim.uid);
+  assert.equal(testenv.server(node).now?.spec.serverClaimRef?.uid, claim.uid);
 
   await claim.delete();
   await claim.isGone();
-  await lab.server(node).says('Available');
-  assert.equal(lab.server(node).now?.spec.serverClaimRef, undefined);
+  await testenv.server(node).hasReason('Available');
+  assert.equal(testenv.server(node).now?.spec.serverClaimRef, undefined);
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On', 'Off']);
 });
 
 test('servers of every vendor come up side by side', async () => {
-  await using lab = await openLab();
-  const nodes = await lab.rack({ dell: 1, hpe: 1, lenovo: 1, supermicro: 1, generic: 1 });
-  await lab.plugIn(...nodes);
+  await using testenv = await startTestenv();
+  const nodes = await testenv.addNodes({ dell: 1, hpe: 1, lenovo: 1, supermicro: 1, generic: 1 });
+  await testenv.plugIn(...nodes);
   for (const node of nodes) {
-    await lab.server(node).says('Available');
+    await testenv.server(node).hasReason('Available');
     assert.deepEqual(node.powerLog, ['On', 'Off'], `${node.name} was started once, for its probe`);
   }
 });
 
 test('one free server and two claims: exactly one is bound, the other says why not', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ lenovo: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ lenovo: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
 
-  const claims = [await lab.claim({ image: 'registry.test/os:1' }), await lab.claim({ image: 'registry.test/os:1' })];
+  const claims = [
+    await testenv.claim({ image: 'registry.test/os:1' }),
+    await testenv.claim({ image: 'registry.test/os:1' }),
+  ];
   const [first, second] = claims;
   assert.ok(first && second);
   await first.reaches('Bound');
-  await second.subject.until(
+  await second.watched.until(
     'is refused for the server being taken',
     ({ status }) => status?.conditions?.some(({ message }) => message.includes('1 ClaimedByAnother')) ?? false,
   );
@@ -72,56 +75,56 @@ test('one free server and two claims: exactly one is bound, the other says why n
 
   await first.delete();
   await second.reaches('Bound');
-  assert.equal(lab.server(node).now?.spec.serverClaimRef?.uid, second.uid);
+  assert.equal(testenv.server(node).now?.spec.serverClaimRef?.uid, second.uid);
 });
 
 test('a provisioned server that loses power starts from its disk', async () => {
-  await using lab = await openLab({ flags: ['--server-resync-interval=10s'] });
-  const [node] = await lab.rack({ hpe: 1 });
+  await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s'] });
+  const [node] = await testenv.addNodes({ hpe: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
   await claim.reaches('Bound');
-  await lab.server(node).says('ClaimServed');
+  await testenv.server(node).hasReason('ClaimServed');
 
   node.machine.cutOff();
-  await lab.machine(node).until('runs from its disk', () => node.running?.from === 'disk');
+  await testenv.machine(node).until('runs from its disk', () => node.running?.from === 'disk');
   assert.equal(node.bootLog.at(-1), 'disk: installed operating system');
 });
 
 test('a claim that is deleted while its server powers on gets it back switched off', async () => {
-  await using lab = await openLab({ fleet: { powerOnMs: 20_000 } });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ fleet: { powerOnMs: 20_000 } });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
-  await lab.machine(node).until('powers on', () => node.power === 'PoweringOn');
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
+  await testenv.machine(node).until('powers on', () => node.power === 'PoweringOn');
 
   await claim.delete();
   await claim.isGone();
-  await lab.server(node).says('Available');
+  await testenv.server(node).hasReason('Available');
   assert.equal(node.power, 'Off');
-  assert.equal(lab.server(node).now?.spec.serverClaimRef, undefined);
+  assert.equal(testenv.server(node).now?.spec.serverClaimRef, undefined);
 });
 
 test('a server kept for review is free again when its reference is cleared', async () => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  const { metadata } = await lab.server(node).says('Available');
-  await lab.patchServer(metadata.name, { spec: { reclaimPolicy: 'Retain' } });
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
-  await lab.server(node).says('ClaimServed');
+  await testenv.plugIn(node);
+  const { metadata } = await testenv.server(node).hasReason('Available');
+  await testenv.patchServer(metadata.name, { spec: { reclaimPolicy: 'Retain' } });
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
+  await testenv.server(node).hasReason('ClaimServed');
 
   await claim.delete();
   await claim.isGone();
-  await lab.server(node).reaches('Released');
+  await testenv.server(node).reaches('Released');
   assert.equal(node.power, 'Off');
-  assert.notEqual(lab.server(node).now?.spec.serverClaimRef, undefined);
+  assert.notEqual(testenv.server(node).now?.spec.serverClaimRef, undefined);
 
-  await lab.patchServer(metadata.name, { spec: { serverClaimRef: null } });
-  await lab.server(node).says('Available');
+  await testenv.patchServer(metadata.name, { spec: { serverClaimRef: null } });
+  await testenv.server(node).hasReason('Available');
 });

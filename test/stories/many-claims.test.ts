@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { seconds } from '@metal/kube/decide.ts';
-import { openLab } from '@metal/lab/lab.ts';
+import { startTestenv } from '@metal/lab/lab.ts';
 import { untilChanged } from '@metal/lab/subject.ts';
 
 const atOnce = 10;
@@ -13,32 +13,35 @@ const countsForMs = seconds(30);
 const count = atOnce + 4;
 
 test('of claims that come together so many are let in, the oldest first, and the others have their turn without a word', async () => {
-  await using lab = await openLab({ operator: 'none', maxInFlight: atOnce });
+  await using testenv = await startTestenv({ operator: 'none', maxInFlight: atOnce });
   const names = Array.from({ length: count }, (_, index) => `many-${String(index).padStart(3, '0')}`);
   // Their BMC does not exist: they are bound, and then wait for it for as long as that counts.
   for (const name of names) {
     const spec = { systemUUID: randomUUID(), bmcRef: { name: 'missing' } };
-    await lab.client.create(Server, { metadata: { name }, spec });
+    await testenv.client.create(Server, { metadata: { name }, spec });
     const status = { state: 'Available', powerState: 'Off' };
-    await lab.client.mergePatch(Server, { name }, { status }, { subresource: 'status' });
+    await testenv.client.mergePatch(Server, { name }, { status }, { subresource: 'status' });
     const metadata = { name, namespace: 'default' };
-    await lab.client.create(ServerClaim, { metadata, spec: { power: 'On', image: 'registry.test/os:1' } });
+    await testenv.client.create(ServerClaim, { metadata, spec: { power: 'On', image: 'registry.test/os:1' } });
   }
-  const said = new Set<string>();
+  const reportedReasons = new Set<string>();
   const held = new Map<string, number>();
-  using _servers = lab.servers.onChange(({ after }) => {
+  using _servers = testenv.servers.onChange(({ after }) => {
     const claim = after?.spec.serverClaimRef?.name;
-    if (claim !== undefined && !held.has(claim)) held.set(claim, lab.clock.now());
+    if (claim !== undefined && !held.has(claim)) held.set(claim, testenv.clock.now());
   });
-  using _claims = lab.claims.onChange(({ after }) => {
-    for (const { reason } of after?.status?.conditions ?? []) said.add(reason);
+  using _claims = testenv.claims.onChange(({ after }) => {
+    for (const { reason } of after?.status?.conditions ?? []) reportedReasons.add(reason);
   });
 
-  const startedAt = lab.clock.now();
-  await lab.startOperator();
-  const follow = (check: () => void) => lab.servers.onChange(check);
-  await untilChanged('the claims', 'all have a server', () => held.size === count, follow, lab.timeline);
+  const startedAt = testenv.clock.now();
+  await testenv.startOperator();
+  const follow = (check: () => void) => testenv.servers.onChange(check);
+  await untilChanged('the claims', 'all have a server', () => held.size === count, follow, testenv.timeline);
   const early = [...held].filter(([, at]) => at < startedAt + countsForMs).map(([name]) => name);
   assert.deepEqual(early.toSorted(), early.filter((name) => names.indexOf(name) < atOnce).toSorted());
-  assert.ok(!said.has('OthersFirst') && !said.has('NoServerMatches'), [...said].join(', '));
+  assert.ok(
+    !reportedReasons.has('OthersFirst') && !reportedReasons.has('NoServerMatches'),
+    [...reportedReasons].join(', '),
+  );
 });

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { seconds } from '@metal/kube/decide.ts';
-import { openLab } from '@metal/lab/lab.ts';
+import { startTestenv } from '@metal/lab/lab.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 
 const atOnce = 10;
 /** Each counts for so long at most: services/operator/src/pace.ts. */
 const countsForMs = seconds(30);
 /** Enough that one behind them waits for longer than the two minutes after which it is told why. */
-const silentCount = 6 * atOnce;
-const silentPrefix = '0200DE';
+const unresponsiveCount = 6 * atOnce;
+const unresponsivePrefix = '0200DE';
 
 /** The credentials have to be tried: nothing is created for a device that does not answer. */
-const withSilentDevices = (fleet: Fleet): string => `${fleet.macPrefixFile()}
-  - macPrefix: "${silentPrefix}"
+const withUnresponsiveDevices = (fleet: Fleet): string => `${fleet.macPrefixFile()}
+  - macPrefix: "${unresponsivePrefix}"
     protocol: Redfish
     protocolScheme: http
     port: ${fleet.port}
@@ -24,40 +24,40 @@ const withSilentDevices = (fleet: Fleet): string => `${fleet.macPrefixFile()}
 
 test('a device behind many that do not answer is told that others are first, and becomes a server when it is its turn', async () => {
   // The operator finds all of them when it starts, so that it is known who is first.
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     operator: 'none',
     // For longer than the story, which is about those that wait for their turn.
     flags: ['--registry-port=0', '--boot-port=0', '--bmc-call-timeout=10m'],
     maxInFlight: atOnce,
     speed: 60,
-    macPrefixes: withSilentDevices,
+    macPrefixes: withUnresponsiveDevices,
   });
-  const [silent, last] = await lab.rack({ generic: 2 });
-  assert.ok(silent && last);
-  silent.bmc.hang();
+  const [unresponsive, last] = await testenv.addNodes({ generic: 2 });
+  assert.ok(unresponsive && last);
+  unresponsive.bmc.hang();
   await Promise.all(
-    Array.from({ length: silentCount }, (_, index) => {
+    Array.from({ length: unresponsiveCount }, (_, index) => {
       const number = String(index).padStart(6, '0');
       // In the order of their names, before those of the fleet.
       const metadata = { name: `a-silent-${number}` };
-      return lab.client.create(Endpoint, {
+      return testenv.client.create(Endpoint, {
         metadata,
-        spec: { macAddress: `${silentPrefix}${number}`, ip: silent.bmc.address },
+        spec: { macAddress: `${unresponsivePrefix}${number}`, ip: unresponsive.bmc.address },
       });
     }),
   );
-  await lab.plugIn(last);
+  await testenv.plugIn(last);
 
-  const startedAt = lab.clock.now();
-  await lab.startOperator();
-  const { status } = await lab.endpoint(last).says('OthersFirst');
+  const startedAt = testenv.clock.now();
+  await testenv.startOperator();
+  const { status } = await testenv.endpoint(last).hasReason('OthersFirst');
   assert.match(status?.conditions?.[0]?.message ?? '', /it begins by itself/);
-  await lab.secret(last.name).exists();
-  const waitedMs = lab.clock.now() - startedAt;
+  await testenv.secret(last.name).exists();
+  const waitedMs = testenv.clock.now() - startedAt;
   assert.ok(
-    waitedMs >= (silentCount / atOnce) * countsForMs,
+    waitedMs >= (unresponsiveCount / atOnce) * countsForMs,
     `those before it had their time; it waited ${waitedMs} ms`,
   );
-  await lab.server(last).says('Available');
-  await lab.endpoint(last).says('BMCCreated');
+  await testenv.server(last).hasReason('Available');
+  await testenv.endpoint(last).hasReason('BMCCreated');
 });

@@ -9,7 +9,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import { Namespace, Secret } from '@metal/kube/builtin.ts';
 import { eventAbout } from '@metal/lab/event-about.ts';
-import { type Lab, openLab } from '@metal/lab/lab.ts';
+import { type Testenv, startTestenv } from '@metal/lab/lab.ts';
 import { allowUserData, metadataKubeconfig } from '@metal/lab/roles.ts';
 import {
   type MetadataOptions,
@@ -28,29 +28,29 @@ const addresses = {
   other: '127.0.0.12',
   free: '127.0.0.13',
   shared: '127.0.0.14',
-  nobody: '127.0.0.99',
+  unknownClient: '127.0.0.99',
 };
 
-let lab: Lab;
+let testenv: Testenv;
 /** Sees what this file writes as soon as it is written. */
 let service: RunningMetadata;
 let nodes: { one: Node; other: Node; free: Node };
 
 before(async () => {
-  lab = await openLab({
+  testenv = await startTestenv({
     flags: ['--components=controllers,registry,boot,metadata', '--static-metadata=zone=of-the-process'],
   });
-  const [one, other, free] = await lab.rack({ generic: 3 });
+  const [one, other, free] = await testenv.addNodes({ generic: 3 });
   assert.ok(one && other && free);
   nodes = { one, other, free };
-  await lab.plugIn(one, other, free);
+  await testenv.plugIn(one, other, free);
   for (const [name, node] of Object.entries(nodes)) {
-    const server = await lab.server(node).says('Available');
+    const server = await testenv.server(node).hasReason('Available');
     await annotate(server, {
       'metal.ironcore.dev/metadata-addresses': Object.entries(addresses).find(([key]) => key === name)?.[1] ?? '',
     });
   }
-  for (const name of ['tenant-one', 'tenant-other']) await lab.client.create(Namespace, { metadata: { name } });
+  for (const name of ['tenant-one', 'tenant-other']) await testenv.client.create(Namespace, { metadata: { name } });
   await userData('tenant-one', 'settings', {
     hostname: 'db-1',
     password: 'correct horse',
@@ -63,7 +63,7 @@ before(async () => {
 });
 after(async () => {
   await service[Symbol.asyncDispose]();
-  await lab[Symbol.asyncDispose]();
+  await testenv[Symbol.asyncDispose]();
 });
 
 const staticMetadata = { zone: 'static', 'nested/key': 'deep', 'user-data-like': 'x' };
@@ -72,18 +72,18 @@ function optionsFor(more: Partial<MetadataOptions> = {}): MetadataOptions {
   return {
     listen: { port: 0 },
     auth: 'address',
-    client: lab.client,
-    caches: watchMetadataKinds(lab.caches),
+    client: testenv.client,
+    caches: watchMetadataKinds(testenv.caches),
     bootTokenKey: bootKey,
     staticMetadata,
-    clock: lab.clock,
+    clock: testenv.clock,
     log: pino({ level: process.env.LAB_LOG ?? 'silent' }, process.stderr),
     ...more,
   };
 }
 
 const annotate = ({ metadata }: Server, annotations: Record<string, string | null>): Promise<Server> =>
-  lab.patchServer(metadata.name, { metadata: { annotations } });
+  testenv.patchServer(metadata.name, { metadata: { annotations } });
 
 async function userData(
   namespace: string,
@@ -94,13 +94,13 @@ async function userData(
   const data = Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
   );
-  await lab.client.create(Secret, { metadata: { namespace, name }, type, data });
+  await testenv.client.create(Secret, { metadata: { namespace, name }, type, data });
 }
 
 /** A claim for that machine, served. */
 async function claimFor(namespace: string, name: string, node: Node, secret = 'settings'): Promise<ServerClaim> {
-  const server = await lab.server(node).exists();
-  const claim = await lab.client.create(ServerClaim, {
+  const server = await testenv.server(node).exists();
+  const claim = await testenv.client.create(ServerClaim, {
     metadata: { namespace, name },
     spec: {
       power: 'On',
@@ -109,7 +109,7 @@ async function claimFor(namespace: string, name: string, node: Node, secret = 's
       userDataRef: { name: secret },
     },
   });
-  await lab.server(node).until('is held by the claim', isHeldBy(claim));
+  await testenv.server(node).until('is held by the claim', isHeldBy(claim));
   return claim;
 }
 
@@ -118,7 +118,7 @@ const isHeldBy =
   ({ spec, status }: Server): boolean =>
     spec.serverClaimRef?.uid === metadata.uid && status?.state === 'Reserved';
 
-interface Answer {
+interface HttpResponse {
   status: number;
   type: string | undefined;
   headers: IncomingHttpHeaders;
@@ -126,7 +126,7 @@ interface Answer {
   text: string;
 }
 
-interface Asking {
+interface RequestOptions {
   method?: string;
   headers?: Record<string, string>;
   token?: string;
@@ -136,8 +136,8 @@ interface Asking {
 const flavor = { 'Metadata-Flavor': 'IronCore Metal' };
 
 /** Asks the metadata service as a machine with that address would. */
-async function ask(from: string, path: string, asking: Asking = {}): Promise<Answer> {
-  const { method = 'GET', headers = flavor, token, at = service.url } = asking;
+async function fetchAs(from: string, path: string, options: RequestOptions = {}): Promise<HttpResponse> {
+  const { method = 'GET', headers = flavor, token, at = service.url } = options;
   const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const sent = request(`${at}${path}`, {
     method,
@@ -157,14 +157,14 @@ async function ask(from: string, path: string, asking: Asking = {}): Promise<Ans
   };
 }
 
-async function askJson(from: string, path: string, asking: Asking = {}): Promise<unknown> {
-  const { status, type, text } = await ask(from, path, asking);
+async function fetchJsonAs(from: string, path: string, options: RequestOptions = {}): Promise<unknown> {
+  const { status, type, text } = await fetchAs(from, path, options);
   assert.deepEqual([status, type], [200, 'application/json'], text);
   return JSON.parse(text);
 }
 
 test('a claimed machine reads its metadata and the user data of its claim', async () => {
-  const { metadata } = await lab.server(nodes.one).exists();
+  const { metadata } = await testenv.server(nodes.one).exists();
   const all = {
     zone: 'static',
     'nested/key': 'deep',
@@ -172,39 +172,43 @@ test('a claimed machine reads its metadata and the user data of its claim', asyn
     'server-name': metadata.name,
     'user-data': { hostname: 'db-1', password: 'correct horse', binary: Buffer.from([0, 255, 10]).toString('utf8') },
   };
-  assert.deepEqual(await askJson(addresses.one, '/v1/'), all);
-  assert.deepEqual(await askJson(addresses.one, '/v1/user-data'), all['user-data']);
-  const name = await ask(addresses.one, '/v1/server-name');
+  assert.deepEqual(await fetchJsonAs(addresses.one, '/v1/'), all);
+  assert.deepEqual(await fetchJsonAs(addresses.one, '/v1/user-data'), all['user-data']);
+  const name = await fetchAs(addresses.one, '/v1/server-name');
   assert.deepEqual([name.status, name.type, name.text], [200, 'text/plain; charset=utf-8', metadata.name]);
-  assert.equal((await ask(addresses.one, '/v1/nested/key')).text, 'deep', 'a key with a slash is read like any other');
-  const binary = await ask(addresses.one, '/v1/user-data/binary');
+  assert.equal(
+    (await fetchAs(addresses.one, '/v1/nested/key')).text,
+    'deep',
+    'a key with a slash is read like any other',
+  );
+  const binary = await fetchAs(addresses.one, '/v1/user-data/binary');
   assert.deepEqual([binary.type, [...binary.bytes]], ['text/plain; charset=utf-8', [0, 255, 10]], 'byte for byte');
 });
 
 test('labels win over annotations, annotations over the name, the name over what the flag says', async () => {
   const key = 'metadata.metal.ironcore.dev/zone';
-  const server = await lab.server(nodes.free).exists();
-  const zone = async () => (await ask(addresses.free, '/v1/zone')).text;
+  const server = await testenv.server(nodes.free).exists();
+  const zone = async () => (await fetchAs(addresses.free, '/v1/zone')).text;
   assert.equal(await zone(), 'static');
   await annotate(server, { [key]: 'annotation' });
   assert.equal(await zone(), 'annotation');
-  await lab.patchServer(server.metadata.name, { metadata: { labels: { [key]: 'label' } } });
+  await testenv.patchServer(server.metadata.name, { metadata: { labels: { [key]: 'label' } } });
   assert.equal(await zone(), 'label');
 });
 
 test('a field called user-data does not stand before the user data of the claim', async () => {
-  const server = await lab.server(nodes.one).exists();
+  const server = await testenv.server(nodes.one).exists();
   await annotate(server, { 'metadata.metal.ironcore.dev/user-data': 'from the annotation' });
-  assert.deepEqual(Object.keys((await askJson(addresses.one, '/v1/user-data')) as object), [
+  assert.deepEqual(Object.keys((await fetchJsonAs(addresses.one, '/v1/user-data')) as object), [
     'binary',
     'hostname',
     'password',
   ]); // an object of strings
-  const free = await lab.server(nodes.free).exists();
+  const free = await testenv.server(nodes.free).exists();
   await annotate(free, { 'metadata.metal.ironcore.dev/user-data': 'from the annotation' });
-  assert.equal((await ask(addresses.free, '/v1/user-data')).status, 404);
+  assert.equal((await fetchAs(addresses.free, '/v1/user-data')).status, 404);
   assert.equal(
-    ((await askJson(addresses.free, '/v1/')) as Record<string, unknown>)['user-data'],
+    ((await fetchJsonAs(addresses.free, '/v1/')) as Record<string, unknown>)['user-data'],
     'from the annotation',
   ); // an object
   for (const each of [server, free]) await annotate(each, { 'metadata.metal.ironcore.dev/user-data': null });
@@ -223,14 +227,14 @@ for (const [title, headers] of wrongHeaders) {
       ['POST', '/v1/'],
       ['GET', '/elsewhere'],
     ] as const) {
-      const { status, text } = await ask(addresses.nobody, path, { method, headers });
+      const { status, text } = await fetchAs(addresses.unknownClient, path, { method, headers });
       assert.deepEqual([status, text], [403, 'missing required header: Metadata-Flavor: IronCore Metal']);
     }
   });
 }
 
 test('the route is judged before the machine, and each answers as it always did', async () => {
-  const answers = [
+  const responses = [
     ['GET', '/v1/', 404],
     ['GET', '/v1', 301],
     ['POST', '/v1/', 405],
@@ -239,85 +243,91 @@ test('the route is judged before the machine, and each answers as it always did'
     ['GET', '/v2/', 404],
     ['GET', '/', 404],
   ] as const;
-  for (const [method, path, status] of answers)
-    assert.equal((await ask(addresses.nobody, path, { method })).status, status, `${method} ${path}`);
-  assert.equal((await ask(addresses.nobody, '/v1')).headers.location, '/v1/');
-  assert.equal((await ask(addresses.nobody, '/v1/', { method: 'POST' })).headers.allow, 'GET, HEAD');
+  for (const [method, path, status] of responses)
+    assert.equal((await fetchAs(addresses.unknownClient, path, { method })).status, status, `${method} ${path}`);
+  assert.equal((await fetchAs(addresses.unknownClient, '/v1')).headers.location, '/v1/');
+  assert.equal((await fetchAs(addresses.unknownClient, '/v1/', { method: 'POST' })).headers.allow, 'GET, HEAD');
   for (const path of ['/v1/nothing', '/v1/user-data/nothing', '/v1/user-data/', '/v1/__proto__', '/v1/constructor'])
-    assert.equal((await ask(addresses.one, path)).status, 404, path);
+    assert.equal((await fetchAs(addresses.one, path)).status, 404, path);
 });
 
 test('HEAD tells what GET would, without the body', async () => {
   for (const path of ['/v1/', '/v1/server-name', '/v1/user-data', '/v1/user-data/password']) {
-    const [head, get] = [await ask(addresses.one, path, { method: 'HEAD' }), await ask(addresses.one, path)];
+    const [head, get] = [await fetchAs(addresses.one, path, { method: 'HEAD' }), await fetchAs(addresses.one, path)];
     assert.deepEqual(
       [head.status, head.type, head.headers['content-length'], head.text],
       [200, get.type, String(get.bytes.length), ''],
       path,
     );
   }
-  assert.equal((await ask(addresses.nobody, '/v1/', { method: 'HEAD' })).status, 404);
+  assert.equal((await fetchAs(addresses.unknownClient, '/v1/', { method: 'HEAD' })).status, 404);
 });
 
 test('the machine of another tenant reads its own user data and nobody else is served', async () => {
-  assert.deepEqual(await askJson(addresses.other, '/v1/user-data'), { hostname: 'web-1', password: 'battery staple' });
-  const nobody = await ask(addresses.nobody, '/v1/user-data');
-  assert.deepEqual([nobody.status, nobody.text], [404, 'no server is known by the address of the client']);
-  const free = await ask(addresses.free, '/v1/user-data');
+  assert.deepEqual(await fetchJsonAs(addresses.other, '/v1/user-data'), {
+    hostname: 'web-1',
+    password: 'battery staple',
+  });
+  const unknownClient = await fetchAs(addresses.unknownClient, '/v1/user-data');
+  assert.deepEqual(
+    [unknownClient.status, unknownClient.text],
+    [404, 'no server is known by the address of the client'],
+  );
+  const free = await fetchAs(addresses.free, '/v1/user-data');
   assert.deepEqual([free.status, free.text], [404, 'no user data: no claim holds this server']);
 });
 
 test('an address that two servers have serves neither, and their people are told', async () => {
-  const [free, other] = [await lab.server(nodes.free).exists(), await lab.server(nodes.other).exists()];
+  const [free, other] = [await testenv.server(nodes.free).exists(), await testenv.server(nodes.other).exists()];
   const key = 'metal.ironcore.dev/metadata-addresses';
   await annotate(free, { [key]: `${addresses.free},${addresses.shared}` });
-  assert.equal((await ask(addresses.shared, '/v1/server-name')).text, free.metadata.name);
+  assert.equal((await fetchAs(addresses.shared, '/v1/server-name')).text, free.metadata.name);
   await annotate(other, { [key]: `${addresses.other},::ffff:${addresses.shared}` });
   for (const path of ['/v1/', '/v1/server-name', '/v1/user-data', '/v1/server-name']) {
-    const { status, text } = await ask(addresses.shared, path);
+    const { status, text } = await fetchAs(addresses.shared, path);
     assert.deepEqual([status, text.includes(free.metadata.name)], [409, false], 'always, and without names');
   }
-  const told = await eventAbout(lab.client, other, 'MetadataAddressAmbiguous');
-  assert.ok(told.note.startsWith(`${addresses.shared} also belongs to ${free.metadata.name}: `), told.note);
-  assert.equal((await eventAbout(lab.client, free, 'MetadataAddressAmbiguous')).type, 'Warning');
+  const event = await eventAbout(testenv.client, other, 'MetadataAddressAmbiguous');
+  assert.ok(event.note.startsWith(`${addresses.shared} also belongs to ${free.metadata.name}: `), event.note);
+  assert.equal((await eventAbout(testenv.client, free, 'MetadataAddressAmbiguous')).type, 'Warning');
   assert.equal(
-    (await ask(addresses.other, '/v1/server-name')).text,
+    (await fetchAs(addresses.other, '/v1/server-name')).text,
     other.metadata.name,
     'its own address still serves',
   );
 
   await annotate(free, { [key]: addresses.free });
   assert.equal(
-    (await ask(addresses.shared, '/v1/server-name')).text,
+    (await fetchAs(addresses.shared, '/v1/server-name')).text,
     other.metadata.name,
     'the one that kept it has it',
   );
   await annotate(other, { [key]: addresses.other });
-  assert.equal((await ask(addresses.shared, '/v1/server-name')).status, 404);
+  assert.equal((await fetchAs(addresses.shared, '/v1/server-name')).status, 404);
 });
 
 test('an address given by hand that is none is named to the people who gave it', async () => {
-  const free = await lab.server(nodes.free).exists();
+  const free = await testenv.server(nodes.free).exists();
   const key = 'metal.ironcore.dev/metadata-addresses';
   await annotate(free, { [key]: `${addresses.free}, node-7.example, fe80::7` });
-  const { note } = await eventAbout(lab.client, free, 'MetadataAddressesUnusable');
-  assert.match(note, /names node-7\.example, fe80::7: expected IP addresses/);
-  assert.equal((await ask(addresses.free, '/v1/server-name')).text, free.metadata.name, 'the others count');
+  const { note: record } = await eventAbout(testenv.client, free, 'MetadataAddressesUnusable');
+  assert.match(record, /names node-7\.example, fe80::7: expected IP addresses/);
+  assert.equal((await fetchAs(addresses.free, '/v1/server-name')).text, free.metadata.name, 'the others count');
   await annotate(free, { [key]: addresses.free });
 });
 
 test('what the probe saw stands for a server until its annotation says otherwise', async () => {
-  const { status, metadata } = await lab.server(nodes.free).exists();
+  const { status, metadata } = await testenv.server(nodes.free).exists();
   const seen = (status?.networkInterfaces ?? []).flatMap(({ ips }) => ips ?? []);
   assert.equal(seen.length > 0, true, 'discovery saw addresses');
-  const server = await lab.server(nodes.free).exists();
+  const server = await testenv.server(nodes.free).exists();
   assert.deepEqual(addressesOf(server), [addresses.free]);
   assert.deepEqual(addressesOf({ ...server, metadata: { name: metadata.name } }), seen);
 });
 
 async function tokenOf(node: Node): Promise<string> {
-  const { spec } = await lab.server(node).exists();
-  const boot = await lab.client.get(ServerBootConfiguration, {
+  const { spec } = await testenv.server(node).exists();
+  const boot = await testenv.client.get(ServerBootConfiguration, {
     name: spec.bootConfigurationRef?.name ?? '',
     namespace: spec.bootConfigurationRef?.namespace,
   });
@@ -325,20 +335,20 @@ async function tokenOf(node: Node): Promise<string> {
 }
 
 async function bootKey(): Promise<Uint8Array> {
-  const { data } = await lab.client.get(Secret, { namespace: 'default', name: 'metal-operator-boot-key' });
+  const { data } = await testenv.client.get(Secret, { namespace: 'default', name: 'metal-operator-boot-key' });
   return Buffer.from(data?.key ?? '', 'base64');
 }
 
 test('the token of its boot tells a machine wherever it asks from', async () => {
   const token = await tokenOf(nodes.one);
-  const { metadata } = await lab.server(nodes.one).exists();
-  assert.equal((await ask(addresses.nobody, '/v1/server-name', { token })).text, metadata.name);
+  const { metadata } = await testenv.server(nodes.one).exists();
+  assert.equal((await fetchAs(addresses.unknownClient, '/v1/server-name', { token })).text, metadata.name);
   assert.equal(
-    (await ask(addresses.other, '/v1/user-data/hostname', { token })).text,
+    (await fetchAs(addresses.other, '/v1/user-data/hostname', { token })).text,
     'db-1',
     'it counts before the address',
   );
-  const guessed = await ask(addresses.one, '/v1/', { token: randomBytes(24).toString('base64url') });
+  const guessed = await fetchAs(addresses.one, '/v1/', { token: randomBytes(24).toString('base64url') });
   assert.deepEqual(
     [guessed.status, guessed.text],
     [403, 'the token belongs to no boot configuration, or to one that is gone'],
@@ -347,55 +357,55 @@ test('the token of its boot tells a machine wherever it asks from', async () => 
 
 test('where tokens are asked for an address alone proves nothing', async () => {
   await using strict = await startMetadata(optionsFor({ auth: 'token' }));
-  const refused = await ask(addresses.one, '/v1/', { at: strict.url });
+  const rejected = await fetchAs(addresses.one, '/v1/', { at: strict.url });
   assert.deepEqual(
-    [refused.status, refused.text],
+    [rejected.status, rejected.text],
     [401, 'expected the header "Authorization: Bearer <token of this boot>"'],
   );
   const token = await tokenOf(nodes.one);
-  assert.equal((await ask(addresses.one, '/v1/user-data/hostname', { at: strict.url, token })).text, 'db-1');
+  assert.equal((await fetchAs(addresses.one, '/v1/user-data/hostname', { at: strict.url, token })).text, 'db-1');
 });
 
 test('a flood is told to wait', async () => {
   await using limited = await startMetadata(optionsFor({ rateLimit: { burst: 30, perSecond: 0.01 } }));
-  const answers: Answer[] = [];
+  const responses: HttpResponse[] = [];
   for (let count = 0; count < 6; count += 1)
-    answers.push(await ask(addresses.one, '/v1/', { at: limited.url, headers: {} }));
+    responses.push(await fetchAs(addresses.one, '/v1/', { at: limited.url, headers: {} }));
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [403, 403, 403, 429, 429, 429],
     'refusals cost tenfold',
   );
-  assert.ok(Number(answers.at(-1)?.headers['retry-after']) >= 1);
+  assert.ok(Number(responses.at(-1)?.headers['retry-after']) >= 1);
 });
 
 test('user data of the wrong type is refused by name, and the claim says what to do', async () => {
-  const server = await lab.server(nodes.free).exists();
+  const server = await testenv.server(nodes.free).exists();
   await userData('tenant-one', 'plain', { key: 'value' }, 'Opaque');
   const claim = await claimFor('tenant-one', 'mistyped', nodes.free, 'plain');
   for (const path of ['/v1/', '/v1/user-data', '/v1/user-data/key']) {
-    const { status, text } = await ask(addresses.free, path);
+    const { status, text } = await fetchAs(addresses.free, path);
     assert.deepEqual([status, text], [500, "wrong secret type for user-data 'Opaque'"], path);
   }
-  assert.equal((await ask(addresses.free, '/v1/server-name')).text, server.metadata.name, 'the rest is served');
-  const { note } = await eventAbout(lab.client, claim, 'UserDataOfWrongType');
-  assert.match(note, /^Secret plain is of type Opaque; expected metal\.ironcore\.dev\/user-data/);
+  assert.equal((await fetchAs(addresses.free, '/v1/server-name')).text, server.metadata.name, 'the rest is served');
+  const { note: record } = await eventAbout(testenv.client, claim, 'UserDataOfWrongType');
+  assert.match(record, /^Secret plain is of type Opaque; expected metal\.ironcore\.dev\/user-data/);
 
-  await lab.client.delete(Secret, { namespace: 'tenant-one', name: 'plain' });
-  const gone = await ask(addresses.free, '/v1/user-data');
+  await testenv.client.delete(Secret, { namespace: 'tenant-one', name: 'plain' });
+  const gone = await fetchAs(addresses.free, '/v1/user-data');
   assert.deepEqual([gone.status, gone.text], [404, 'no user data: the Secret that the claim refers to does not exist']);
 });
 
 test('a claim made anew under the same name gives its user data only after it is bound itself', async () => {
-  const server = await lab.server(nodes.free).exists();
+  const server = await testenv.server(nodes.free).exists();
   const ref = { namespace: 'tenant-one', name: 'mistyped' };
   // Somebody holds the server still and removes the claim by force, finalizer and all.
   await annotate(server, { 'metal.ironcore.dev/operation': 'ignore' });
-  await lab.client.delete(ServerClaim, ref);
-  await lab.client.mergePatch(ServerClaim, ref, { metadata: { finalizers: null } });
-  const gone = await ask(addresses.free, '/v1/user-data');
+  await testenv.client.delete(ServerClaim, ref);
+  await testenv.client.mergePatch(ServerClaim, ref, { metadata: { finalizers: null } });
+  const gone = await fetchAs(addresses.free, '/v1/user-data');
   assert.deepEqual([gone.status, gone.text], [404, 'no user data: the claim of this server is gone']);
-  const again = await lab.client.create(ServerClaim, {
+  const again = await testenv.client.create(ServerClaim, {
     metadata: ref,
     spec: {
       power: 'On',
@@ -404,20 +414,20 @@ test('a claim made anew under the same name gives its user data only after it is
       userDataRef: { name: 'settings' },
     },
   });
-  const early = await ask(addresses.free, '/v1/user-data');
+  const early = await fetchAs(addresses.free, '/v1/user-data');
   assert.deepEqual(
     [early.status, early.text],
     [404, 'no user data: this server is held by an earlier claim of the same name; it is given back first'],
   );
   await annotate(server, { 'metal.ironcore.dev/operation': null });
-  await lab.server(nodes.free).until('is held by the new claim', isHeldBy(again));
-  assert.equal((await ask(addresses.free, '/v1/user-data/hostname')).text, 'db-1');
+  await testenv.server(nodes.free).until('is held by the new claim', isHeldBy(again));
+  assert.equal((await fetchAs(addresses.free, '/v1/user-data/hostname')).text, 'db-1');
 });
 
 test('a service of its own reads user data only where the owner of the namespace lets it', async () => {
-  const kubeconfig = await metadataKubeconfig(lab.cluster, lab.client);
-  await allowUserData(lab.client, 'tenant-one');
-  await using own = await startOperatorProcess({
+  const kubeconfig = await metadataKubeconfig(testenv.cluster, testenv.client);
+  await allowUserData(testenv.client, 'tenant-one');
+  await using metadataService = await startOperatorProcess({
     flags: [
       '--components=metadata',
       `--kubeconfig=${kubeconfig}`,
@@ -426,30 +436,30 @@ test('a service of its own reads user data only where the owner of the namespace
       '--health-probe-bind-address=0',
     ],
   });
-  const at = own.metadataUrl;
-  const { metadata } = await lab.server(nodes.one).exists();
-  assert.equal((await ask(addresses.one, '/v1/server-name', { at })).text, metadata.name);
-  assert.equal((await ask(addresses.one, '/v1/user-data/password', { at })).text, 'correct horse');
-  const refused = await ask(addresses.other, '/v1/user-data', { at });
+  const at = metadataService.metadataUrl;
+  const { metadata } = await testenv.server(nodes.one).exists();
+  assert.equal((await fetchAs(addresses.one, '/v1/server-name', { at })).text, metadata.name);
+  assert.equal((await fetchAs(addresses.one, '/v1/user-data/password', { at })).text, 'correct horse');
+  const rejected = await fetchAs(addresses.other, '/v1/user-data', { at });
   assert.deepEqual(
-    [refused.status, refused.text],
+    [rejected.status, rejected.text],
     [500, 'user data cannot be read now; try again'],
     'the machine learns nothing of what the API server said',
   );
-  const claim = await lab.client.get(ServerClaim, { namespace: 'tenant-other', name: 'web' });
-  const { note } = await eventAbout(lab.client, claim, 'UserDataUnreadable');
-  assert.match(note, /bind the ClusterRole metal-operator-user-data-reader/);
-  assert.equal(await own.stop(), 0);
+  const claim = await testenv.client.get(ServerClaim, { namespace: 'tenant-other', name: 'web' });
+  const { note: record } = await eventAbout(testenv.client, claim, 'UserDataUnreadable');
+  assert.match(record, /bind the ClusterRole metal-operator-user-data-reader/);
+  assert.equal(await metadataService.stop(), 0);
   assert.deepEqual(
-    own.log.filter((line) => line.includes('correct horse')),
+    metadataService.log.filter((line) => line.includes('correct horse')),
     [],
   );
 });
 
 test('the service is part of the process that names it', async () => {
-  const at = lab.system.metadataUrl ?? '';
-  assert.equal((await ask(addresses.other, '/v1/zone', { at })).text, 'of-the-process');
-  assert.equal((await ask(addresses.other, '/v1/user-data/hostname', { at })).text, 'web-1');
-  const metrics = await lab.system.metrics.metrics();
+  const at = testenv.system.metadataUrl ?? '';
+  assert.equal((await fetchAs(addresses.other, '/v1/zone', { at })).text, 'of-the-process');
+  assert.equal((await fetchAs(addresses.other, '/v1/user-data/hostname', { at })).text, 'web-1');
+  const metrics = await testenv.system.metrics.metrics();
   assert.match(metrics, /metal_metadata_requests_total\{route="\/v1\/\*",status="200"\} 2/);
 });

@@ -6,21 +6,21 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 import { alertQueries, dashboardQueries, metricsIn } from '@metal/lab/queries.ts';
 import { directoryWith } from './service-room.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 test('a process exports every metric that dashboard and alert rules ask for, and tells of each server once', async () => {
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
     fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
   });
   const port = await freePort();
   await using scratch = await directoryWith({});
-  await using _operator = await lab.startOperatorProcess([
+  await using _operator = await testenv.startOperatorProcess([
     `--metrics-bind-address=127.0.0.1:${port}`,
     '--metrics-secure=false',
     '--components=controllers,registry,boot,metadata,dhcp',
@@ -30,16 +30,16 @@ test('a process exports every metric that dashboard and alert rules ask for, and
     '--event-url=http://127.0.0.1',
     '--event-port=0',
   ]);
-  const nodes = await lab.rack({ generic: 2 });
-  await lab.plugIn(...nodes);
-  for (const node of nodes) await lab.server(node).says('Available');
+  const nodes = await testenv.addNodes({ generic: 2 });
+  await testenv.plugIn(...nodes);
+  for (const node of nodes) await testenv.server(node).hasReason('Available');
   const [node] = nodes;
   assert.ok(node);
-  const claim = await lab.claim({ image: 'registry.test/os:1', on: node });
+  const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
   await claim.reaches('Bound');
-  await lab.server(node).says('ClaimServed');
-  const waiting = await lab.claim({ image: 'registry.test/os:1', on: node });
-  await waiting.subject.says('NoServerMatches');
+  await testenv.server(node).hasReason('ClaimServed');
+  const waiting = await testenv.claim({ image: 'registry.test/os:1', on: node });
+  await waiting.watched.hasReason('NoServerMatches');
 
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const exported = namesIn(text);
@@ -50,15 +50,15 @@ test('a process exports every metric that dashboard and alert rules ask for, and
       .map((name) => `${query.of}: ${name}`),
   );
   assert.deepEqual(missing, []);
-  const silent = queries.filter((query) => metricsIn(query).length === 0 && !query.expression.includes('up{'));
-  assert.deepEqual(silent, [], 'every query asks for something');
+  const withoutMetrics = queries.filter((query) => metricsIn(query).length === 0 && !query.expression.includes('up{'));
+  assert.deepEqual(withoutMetrics, [], 'every query asks for something');
 
   const families = [...text.matchAll(/^# TYPE (metal_\w+) /gm)].map((match) => match[1]);
   const page = await readFile(new URL('../../docs/operate/monitoring.md', import.meta.url), 'utf8');
   const documented = page.split('## Alerts')[0]?.match(/\bmetal_\w+\b/g) ?? [];
   assert.deepEqual(new Set(documented), new Set(families), 'the page names every metric of the fleet, and no other');
 
-  const [held, free] = nodes.map((each) => lab.server(each).now?.metadata.name ?? '');
+  const [held, free] = nodes.map((each) => testenv.server(each).now?.metadata.name ?? '');
   for (const [name, state] of [
     [held, 'Reserved'],
     [free, 'Available'],
@@ -83,18 +83,18 @@ test('a process exports every metric that dashboard and alert rules ask for, and
 });
 
 test('what is deleted is gone from the metrics', { timeout: 60_000 }, async (t) => {
-  await using lab = await openLab();
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv();
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  const { metadata } = await lab.server(node).says('Available');
-  const metrics = () => lab.system.metrics.metrics();
+  await testenv.plugIn(node);
+  const { metadata } = await testenv.server(node).hasReason('Available');
+  const metrics = () => testenv.system.metrics.metrics();
   assert.match(await metrics(), new RegExp(`server="${metadata.name}"[^]*bmc="${node.name}"`));
-  await lab.client.delete(Endpoint, { name: node.name });
-  await lab.client.delete(BMC, { name: node.name });
-  await lab.bmc(node).isGone();
-  await lab.client.delete(Server, metadata);
-  await lab.server(node).isGone();
+  await testenv.client.delete(Endpoint, { name: node.name });
+  await testenv.client.delete(BMC, { name: node.name });
+  await testenv.bmc(node).isGone();
+  await testenv.client.delete(Server, metadata);
+  await testenv.server(node).isGone();
   const left = async () => (await metrics()).split('\n').filter((line) => line.includes(`"${node.name}`));
   // The operator hears of deletions by watches of its own, perhaps after the lab; scraping is how one sees that it has.
   const { signal } = t;

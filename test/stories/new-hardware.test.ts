@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 import { parse } from 'yaml';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 /** The rule and the approval, as the manual has them. */
 async function recipe(): Promise<{ rule: unknown; approval: unknown }> {
@@ -18,38 +18,41 @@ async function recipe(): Promise<{ rule: unknown; approval: unknown }> {
 }
 
 test('a new server is kept from claims until it is approved as the manual says', async () => {
-  await using lab = await openLab();
+  await using testenv = await startTestenv();
   const { rule, approval } = await recipe();
   assert.ok(typeof rule === 'object' && rule !== null && typeof approval === 'object' && approval !== null);
   const path = `/apis/${ServerReadinessRule.apiVersion}/${ServerReadinessRule.plural}`;
-  await lab.client.raw({ method: 'POST', path, body: rule });
-  const [node] = await lab.rack({ generic: 1 });
+  await testenv.client.raw({ method: 'POST', path, body: rule });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  const { metadata } = await lab.server(node).says('Available');
+  await testenv.plugIn(node);
+  const { metadata } = await testenv.server(node).hasReason('Available');
   const isTainted = ({ spec }: Server) => (spec.taints ?? []).some(({ key }) => key === 'not-approved');
-  await lab.server(node).until('has the taint', isTainted);
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
-  await claim.subject.explains(/1 NotReady\(approved\)/);
+  await testenv.server(node).until('has the taint', isTainted);
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
+  await claim.watched.hasMessage(/1 NotReady\(approved\)/);
 
-  await lab.client.apply(
+  await testenv.client.apply(
     Server,
     { ...approval, metadata: { name: metadata.name } },
     { fieldManager: 'approval', subresource: 'status', force: true },
   );
   await claim.reaches('Bound');
-  await lab.server(node).until('has no taint', (server) => !isTainted(server));
+  await testenv.server(node).until('has no taint', (server) => !isTainted(server));
 });
 
 test('a BMC that reports more systems than are allowed gets no Server, and says so', async () => {
-  await using lab = await openLab({ flags: ['--max-systems-per-bmc=0'] });
-  const [node] = await lab.rack({ generic: 1 });
+  await using testenv = await startTestenv({ flags: ['--max-systems-per-bmc=0'] });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.bmc(node).says('TooManySystems');
-  assert.match(lab.bmc(node).condition('SystemsAccepted')?.message ?? '', /^it reports 1 systems, at most 0 per BMC/);
-  const { type } = await lab.tells(node.name, 'TooManySystems', 'raise --max-systems-per-bmc');
+  await testenv.plugIn(node);
+  await testenv.bmc(node).hasReason('TooManySystems');
+  assert.match(
+    testenv.bmc(node).condition('SystemsAccepted')?.message ?? '',
+    /^it reports 1 systems, at most 0 per BMC/,
+  );
+  const { type } = await testenv.hasEvent(node.name, 'TooManySystems', 'raise --max-systems-per-bmc');
   assert.equal(type, 'Warning');
-  await lab.bmc(node).reaches('Enabled');
-  assert.equal(lab.servers.size, 0);
+  await testenv.bmc(node).reaches('Enabled');
+  assert.equal(testenv.servers.size, 0);
 });

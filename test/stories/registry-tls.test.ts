@@ -12,14 +12,14 @@ import { type Authority, createAuthority } from '@metal/controlplane/certificate
 import { CertificateRenewal, readCertificate } from '@metal/http/certificate.ts';
 import { application, listenOn } from '@metal/http/listen.ts';
 import { createClock } from '@metal/kube/clock.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 import { readConfig } from '@metal/operator/config.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 /** One that waits for what does not come fails instead of waiting for ever. */
-const patience = { timeout: 120_000 };
+const testOptions = { timeout: 120_000 };
 
 /** As a Secret of type kubernetes.io/tls is mounted. */
 async function certificateDirectory(): Promise<AsyncDisposable & { path: string }> {
@@ -38,14 +38,14 @@ test('a machine reports over TLS, to the registry whose authority stands in its 
   const authority = await createAuthority('of the site');
   await writeCertificate(directory.path, authority);
   await writeFile(join(directory.path, 'ca.crt'), authority.certificatePem);
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     flags: ['--registry-url=https://127.0.0.1', `--registry-cert-path=${directory.path}`],
   });
-  const [node] = await lab.rack({ dell: 1 });
+  const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  const server = await lab.server(node).says('Available');
-  assert.ok(lab.inventories.get(server.metadata.name));
+  await testenv.plugIn(node);
+  const server = await testenv.server(node).hasReason('Available');
+  assert.ok(testenv.inventories.get(server.metadata.name));
 });
 
 test('a registry that shows a certificate of somebody else is told nothing', async () => {
@@ -54,7 +54,7 @@ test('a registry that shows a certificate of somebody else is told nothing', asy
   const { certificatePem } = await createAuthority('of the site');
   const authority = join(directory.path, 'site.pem');
   await writeFile(authority, certificatePem);
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     flags: [
       '--registry-url=https://127.0.0.1',
       `--registry-cert-path=${directory.path}`,
@@ -63,11 +63,11 @@ test('a registry that shows a certificate of somebody else is told nothing', asy
       '--discovery-timeout=1m',
     ],
   });
-  const [node] = await lab.rack({ dell: 1 });
+  const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  const server = await lab.server(node).says('DiscoveryFailed');
-  assert.equal(lab.inventories.get(server.metadata.name), undefined);
+  await testenv.plugIn(node);
+  const server = await testenv.server(node).hasReason('DiscoveryFailed');
+  assert.equal(testenv.inventories.get(server.metadata.name), undefined);
 });
 
 test('a certificate that is replaced is shown, and one without its key is not', async () => {
@@ -78,9 +78,14 @@ test('a certificate that is replaced is shown, and one without its key is not', 
   const clock = createClock(1_000);
   const tls = await readCertificate(files);
   const http = application({ bodyLimit: 1, requestTimeout: 10_000 }, tls);
-  await using listening = await listenOn(http, { listen: { host: '127.0.0.1', port: 0 }, tls, clock, farewellMs: 1 });
+  await using listening = await listenOn(http, {
+    listen: { host: '127.0.0.1', port: 0 },
+    tls,
+    clock,
+    shutdownGraceMs: 1,
+  });
 
-  const [shown, refused] = [Promise.withResolvers<undefined>(), Promise.withResolvers<object>()];
+  const [shown, rejected] = [Promise.withResolvers<undefined>(), Promise.withResolvers<object>()];
   using _renewal = new CertificateRenewal({
     files,
     shown: tls,
@@ -89,17 +94,17 @@ test('a certificate that is replaced is shown, and one without its key is not', 
       shown.resolve(undefined);
     },
     clock,
-    log: { info: () => undefined, warn: (fields) => refused.resolve(fields) },
+    log: { info: () => undefined, warn: (fields) => rejected.resolve(fields) },
   });
   await writeFile(files.keyFile, 'half written');
-  assert.match(JSON.stringify(await refused.promise), /tls\.key are no certificate with its key/);
-  assert.equal(await answeredUnder(first, listening.url), 404);
+  assert.match(JSON.stringify(await rejected.promise), /tls\.key are no certificate with its key/);
+  assert.equal(await statusTrusting(first, listening.url), 404);
 
   const second = await createAuthority('second');
   await writeCertificate(directory.path, second);
   await shown.promise;
-  assert.equal(await answeredUnder(second, listening.url), 404);
-  await assert.rejects(answeredUnder(first, listening.url), /self-signed certificate|unable to verify/);
+  assert.equal(await statusTrusting(second, listening.url), 404);
+  await assert.rejects(statusTrusting(first, listening.url), /self-signed certificate|unable to verify/);
 });
 
 test('files that are being written, empty or half there, are no certificate, and neither is another one’s key', async () => {
@@ -123,7 +128,7 @@ test('files that are being written, empty or half there, are no certificate, and
 
 test(
   'the certificate of metrics is renewed as well, and one that cannot be read at the start is named',
-  patience,
+  testOptions,
   async () => {
     await using directory = await certificateDirectory();
     const first = await createAuthority('first');
@@ -132,15 +137,15 @@ test(
     const config = readConfig([...flags, `--metrics-cert-path=${directory.path}`], {});
     const shown = Promise.withResolvers<undefined>();
     const log = pino({}, { write: (line) => line.includes('a new certificate is shown') && shown.resolve(undefined) });
-    const options = { guard: async () => false, obstacle: async () => undefined, clock: createClock(1_000), log };
+    const options = { guard: async () => false, readinessCheck: async () => undefined, clock: createClock(1_000), log };
     await using endpoints = await startEndpoints(config, new Registry(), options);
     const url = `${endpoints.metricsUrl}/metrics`;
     assert.equal(endpoints.healthUrl, undefined);
-    assert.equal(await answeredUnder(first, url), 401);
+    assert.equal(await statusTrusting(first, url), 401);
     const second = await createAuthority('second');
     await writeCertificate(directory.path, second);
     await shown.promise;
-    assert.equal(await answeredUnder(second, url), 401);
+    assert.equal(await statusTrusting(second, url), 401);
 
     await writeFile(join(directory.path, 'tls.key'), 'half written');
     await assert.rejects(
@@ -154,40 +159,40 @@ test('over TLS, too, who says nothing makes room, and a request that is under wa
   const authority = await createAuthority('of the site');
   const tls = await authority.issue({ commonName: 'registry', ipAddresses: ['127.0.0.1'] });
   const http = application({ bodyLimit: 1, requestTimeout: 10_000 }, tls);
-  const [asked, mayAnswer] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const [requested, mayRespond] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   http.get('/slow', async () => {
-    asked.resolve(undefined);
-    await mayAnswer.promise;
+    requested.resolve(undefined);
+    await mayRespond.promise;
     return 'done';
   });
   await using listening = await listenOn(http, {
     listen: { host: '127.0.0.1', port: 0 },
     tls,
     clock: createClock(1),
-    farewellMs: 1,
+    shutdownGraceMs: 1,
     mostConnections: 4,
   });
-  const slow = answeredUnder(authority, `${listening.url}/slow`);
-  await asked.promise;
-  const [silent, gone]: [Socket[], Promise<unknown>[]] = [[], []];
+  const slow = statusTrusting(authority, `${listening.url}/slow`);
+  await requested.promise;
+  const [idle, gone]: [Socket[], Promise<unknown>[]] = [[], []];
   for (let count = 0; count < 9; count += 1) {
-    const isThere = once(http.server, 'connection');
+    const connected = once(http.server, 'connection');
     const socket = connect({ port: listening.port, host: '127.0.0.1' }).on('error', () => undefined);
-    silent.push(socket.resume());
+    idle.push(socket.resume());
     gone.push(once(socket, 'close'));
-    await isThere;
+    await connected;
   }
   const known = connectSecurely({ port: listening.port, host: '127.0.0.1', ca: authority.certificatePem });
   await once(known, 'secureConnect');
   await Promise.all(gone.slice(0, 7));
-  assert.equal(await answeredUnder(authority, listening.url), 404);
-  mayAnswer.resolve(undefined);
+  assert.equal(await statusTrusting(authority, listening.url), 404);
+  mayRespond.resolve(undefined);
   assert.equal(await slow, 200);
-  for (const socket of [...silent, known]) socket.destroy();
+  for (const socket of [...idle, known]) socket.destroy();
 });
 
 /** Status of a request by somebody who trusts that authority only. */
-function answeredUnder({ certificatePem: ca }: Authority, url: string): Promise<number | undefined> {
+function statusTrusting({ certificatePem: ca }: Authority, url: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     request(url, { ca, agent: false }, (response) => {
       response.resume();

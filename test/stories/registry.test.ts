@@ -14,30 +14,30 @@ import { keyOf } from '@metal/kube/kind.ts';
 import { clientWith } from '@metal/lab/client-with.ts';
 import { type RegistryOptions, type RunningRegistry, startRegistry } from '@metal/registry/registry.ts';
 import {
-  away,
+  rejectUnreachable,
   type BootingServer,
   directoryWith,
   namespace,
-  openServiceRoom,
-  pagesAway,
-  type ServiceRoom,
+  openServiceFixture,
+  rejectPages,
+  type ServiceFixture,
   sha256,
 } from './service-room.ts';
 
-let room: ServiceRoom;
+let fixture: ServiceFixture;
 let registry: RunningRegistry;
 
 before(async () => {
-  room = await openServiceRoom();
+  fixture = await openServiceFixture();
   registry = await startRegistry(optionsFor());
 });
 after(async () => {
   await registry[Symbol.asyncDispose]();
-  await room[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 function optionsFor(more: Partial<RegistryOptions> = {}): RegistryOptions {
-  const { client, servers, bootConfigurations, inventories, erasures, bootTokenKey, clock, log } = room;
+  const { client, servers, bootConfigurations, inventories, erasures, bootTokenKey, clock, log } = fixture;
   return {
     listen: { host: '127.0.0.1', port: 0 },
     auth: 'token',
@@ -53,7 +53,7 @@ function optionsFor(more: Partial<RegistryOptions> = {}): RegistryOptions {
   };
 }
 
-interface Answer {
+interface HttpResponse {
   status: number;
   code: string | undefined;
   message: string;
@@ -64,7 +64,7 @@ async function send(
   method: string,
   path: string,
   options: { token?: string | undefined; body?: string; at?: RunningRegistry } = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { token, body, at = registry } = options;
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const response = await fetch(`${at.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
@@ -86,12 +86,12 @@ const bodyOf = ({ uuid }: Pick<BootingServer, 'uuid'>, more: object = {}): strin
 const report = (
   server: BootingServer,
   options: { token?: string | undefined; body?: string; at?: RunningRegistry } = {},
-): Promise<Answer> => send('POST', '/register', { token: server.token, body: bodyOf(server), ...options });
+): Promise<HttpResponse> => send('POST', '/register', { token: server.token, body: bodyOf(server), ...options });
 
-const stored = (name: string): Promise<ServerInventory | undefined> => room.client.find(ServerInventory, { name });
+const stored = (name: string): Promise<ServerInventory | undefined> => fixture.client.find(ServerInventory, { name });
 
 test('a report with the token of its boot is stored as a ServerInventory', async () => {
-  const server = await room.discovering('reports');
+  const server = await fixture.discovering('reports');
   const body = bodyOf(server, { cpu: [{ id: 0, totalCores: 64, vendor: 'AMD' }], unknownSection: 1 });
   const startedAt = Date.now();
   assert.equal((await report(server, { body })).status, 201);
@@ -110,13 +110,13 @@ test('a report with the token of its boot is stored as a ServerInventory', async
 });
 
 test('the probe and the registry understand each other', async () => {
-  const server = await room.discovering('probed');
+  const server = await fixture.discovering('probed');
   const options = {
     registryUrl: registry.url,
     systemUUID: server.uuid.toUpperCase(),
     token: server.token,
     report: probeReport.parse({}),
-    clock: room.clock,
+    clock: fixture.clock,
     signal: new AbortController().signal,
   };
   assert.deepEqual(await runProbe(options), { status: 201, attempts: 1 });
@@ -124,23 +124,23 @@ test('the probe and the registry understand each other', async () => {
   await assert.rejects(runProbe({ ...options, token: 'x'.repeat(44) }), { code: 'TokenRefused' });
 });
 
-const strangers: [string, string | undefined, number, string][] = [
+const rejectedTokens: [string, string | undefined, number, string][] = [
   ['no token', undefined, 401, 'TokenMissing'],
   ['an empty token', '', 401, 'TokenMissing'],
   ['a guessed token', 'A'.repeat(44), 403, 'TokenUnknown'],
   ['a very long token', 'A'.repeat(4_000), 403, 'TokenUnknown'],
 ];
-for (const [index, [title, token, status, code]] of strangers.entries()) {
+for (const [index, [title, token, status, code]] of rejectedTokens.entries()) {
   test(`a report with ${title} is refused and leaves nothing behind`, async () => {
-    const server = await room.discovering(`stranger-${index}`);
-    const answer = await report(server, { token });
-    assert.deepEqual([answer.status, answer.code], [status, code]);
+    const server = await fixture.discovering(`stranger-${index}`);
+    const reply = await report(server, { token });
+    assert.deepEqual([reply.status, reply.code], [status, code]);
     assert.equal(await stored(server.name), undefined);
   });
 }
 
 test('a report that is sent again is acknowledged without a write, and another one is refused', async () => {
-  const server = await room.discovering('repeats');
+  const server = await fixture.discovering('repeats');
   assert.equal((await report(server)).status, 201);
   const first = await stored('repeats');
   assert.equal((await report(server)).status, 200);
@@ -153,79 +153,81 @@ test('of two replicas that receive different reports at once, one stores and one
   await using replica = await startRegistry(
     optionsFor({
       inventories: {
-        ...room.inventories,
+        ...fixture.inventories,
         get: () => undefined,
         all: () => [],
         by: () => [],
         size: 0,
-        onChange: (listener) => room.inventories.onChange(listener),
+        onChange: (listener) => fixture.inventories.onChange(listener),
       },
     }),
   );
-  const server = await room.discovering('raced');
-  const answers = await Promise.all([
+  const server = await fixture.discovering('raced');
+  const responses = await Promise.all([
     report(server, { body: bodyOf(server, { cpu: [{ id: 0 }] }) }),
     report(server, { body: bodyOf(server, { cpu: [{ id: 1 }] }), at: replica }),
   ]);
   assert.deepEqual(
-    answers.map(({ status }) => status).toSorted((a, b) => a - b),
+    responses.map(({ status }) => status).toSorted((a, b) => a - b),
     [201, 409],
   );
 });
 
 test('a token whose time is over is refused', async () => {
   const annotations = { 'metal.ironcore.dev/boot-token-expires': new Date(Date.now() - 1_000).toISOString() };
-  const answer = await report(await room.discovering('late', { annotations }));
-  assert.deepEqual([answer.status, answer.code], [403, 'TokenExpired']);
+  const reply = await report(await fixture.discovering('late', { annotations }));
+  assert.deepEqual([reply.status, reply.code], [403, 'TokenExpired']);
 });
 
 test('the token of another server is refused, and neither server gets the report', async () => {
-  const victim = await room.discovering('victim');
-  const thief = await room.discovering('thief');
-  const answer = await report(victim, { token: thief.token });
-  assert.deepEqual([answer.status, answer.code], [403, 'TokenOfAnotherServer']);
+  const target = await fixture.discovering('victim');
+  const impersonator = await fixture.discovering('thief');
+  const reply = await report(target, { token: impersonator.token });
+  assert.deepEqual([reply.status, reply.code], [403, 'TokenOfAnotherServer']);
   assert.deepEqual([await stored('victim'), await stored('thief')], [undefined, undefined]);
 });
 
 test('the token of an installed system admits to no hardware report', async () => {
-  const answer = await report(await room.booting('installed'));
-  assert.deepEqual([answer.status, answer.code], [403, 'TokenNotForReports']);
+  const reply = await report(await fixture.booting('installed'));
+  assert.deepEqual([reply.status, reply.code], [403, 'TokenNotForReports']);
 });
 
 test('the token of an earlier boot is refused as soon as the server boots something else', async () => {
-  const earlier = await room.discovering('moved');
-  await room.bootsAgain('moved', earlier.uuid, 'moved-on', { annotations: { 'metal.ironcore.dev/type': 'Internal' } });
-  const answer = await report(earlier);
-  assert.deepEqual([answer.status, answer.code], [403, 'BootNotCurrent']);
+  const earlier = await fixture.discovering('moved');
+  await fixture.bootAgain('moved', earlier.uuid, 'moved-on', {
+    annotations: { 'metal.ironcore.dev/type': 'Internal' },
+  });
+  const reply = await report(earlier);
+  assert.deepEqual([reply.status, reply.code], [403, 'BootNotCurrent']);
 });
 
 test('the token of a boot configuration that is gone is refused', async () => {
-  const server = await room.discovering('gone');
-  await room.client.delete(ServerBootConfiguration, { name: 'gone', namespace });
+  const server = await fixture.discovering('gone');
+  await fixture.client.delete(ServerBootConfiguration, { name: 'gone', namespace });
   const { promise: isGone, resolve } = Promise.withResolvers<void>();
-  using _listening = room.bootConfigurations.onChange(
+  using _listening = fixture.bootConfigurations.onChange(
     ({ key, after: left }) => key === `${namespace}/gone` && left === undefined && resolve(),
   );
-  if (room.bootConfigurations.get(`${namespace}/gone`) !== undefined) await isGone;
+  if (fixture.bootConfigurations.get(`${namespace}/gone`) !== undefined) await isGone;
   assert.equal((await report(server)).code, 'TokenUnknown');
 });
 
 test('a report for a UUID that no server has is refused', async () => {
-  const server = await room.discovering('known');
-  const answer = await report(server, { body: bodyOf({ uuid: '00000000-0000-0000-0000-00000000dead' }) });
-  assert.deepEqual([answer.status, answer.code], [404, 'ServerUnknown']);
+  const server = await fixture.discovering('known');
+  const reply = await report(server, { body: bodyOf({ uuid: '00000000-0000-0000-0000-00000000dead' }) });
+  assert.deepEqual([reply.status, reply.code], [404, 'ServerUnknown']);
 });
 
 test('a body that is too big is refused before it is read', async () => {
-  const server = await room.discovering('big');
-  const answer = await report(server, {
+  const server = await fixture.discovering('big');
+  const reply = await report(server, {
     body: JSON.stringify({ systemUUID: server.uuid, data: { padding: 'x'.repeat(1_100_000) } }),
   });
-  assert.deepEqual([answer.status, answer.code], [413, 'BodyTooBig']);
+  assert.deepEqual([reply.status, reply.code], [413, 'BodyTooBig']);
 });
 
 test('a report of a big machine fits', async () => {
-  const server = await room.discovering('huge');
+  const server = await fixture.discovering('huge');
   const pciDevices = Array.from({ length: 600 }, (_, index) => ({
     address: `0000:${index}:00.0`,
     vendor: 'A vendor with a long name, Inc.',
@@ -262,30 +264,30 @@ const malformed: [string, string, string, RegExp][] = [
 ];
 for (const [index, [title, body, code, message]] of malformed.entries()) {
   test(`a body ${title} is refused by name`, async () => {
-    const answer = await report(await room.discovering(`malformed-${index}`), { body });
-    assert.deepEqual([answer.status, answer.code], [400, code]);
-    assert.match(answer.message, message);
-    assert.doesNotMatch(answer.message, /hunter2/);
+    const reply = await report(await fixture.discovering(`malformed-${index}`), { body });
+    assert.deepEqual([reply.status, reply.code], [400, code]);
+    assert.match(reply.message, message);
+    assert.doesNotMatch(reply.message, /hunter2/);
   });
 }
 
 test('a small body that grows when it is filled in is refused as too big', async () => {
-  const server = await room.discovering('grows');
+  const server = await fixture.discovering('grows');
   const pciDevices = Array.from({ length: 100_000 }, () => ({}));
-  const answer = await report(server, { body: bodyOf(server, { pciDevices }) });
-  assert.deepEqual([answer.status, answer.code], [413, 'BodyTooBig']);
+  const reply = await report(server, { body: bodyOf(server, { pciDevices }) });
+  assert.deepEqual([reply.status, reply.code], [413, 'BodyTooBig']);
 });
 
 test('a report that the API server does not accept is refused for good', async () => {
-  const server = await room.discovering('unacceptable');
-  const answer = await report(server, { body: bodyOf(server, { cpu: [{ id: 2 ** 40 }] }) });
-  assert.deepEqual([answer.status, answer.code], [400, 'ReportInvalid']);
+  const server = await fixture.discovering('unacceptable');
+  const reply = await report(server, { body: bodyOf(server, { cpu: [{ id: 2 ** 40 }] }) });
+  assert.deepEqual([reply.status, reply.code], [400, 'ReportInvalid']);
 });
 
 test('the next discovery boot replaces the report of the one before', async () => {
-  const first = await room.discovering('again');
+  const first = await fixture.discovering('again');
   await report(first, { body: bodyOf(first, { cpu: [{ id: 7, vendor: 'old' }], storage: [{ name: 'sda' }] }) });
-  const second = await room.bootsAgain('again', first.uuid, 'again-2', {
+  const second = await fixture.bootAgain('again', first.uuid, 'again-2', {
     annotations: { 'metal.ironcore.dev/type': 'Internal' },
   });
   assert.equal((await report(second)).status, 201);
@@ -299,33 +301,33 @@ test('the next discovery boot replaces the report of the one before', async () =
 });
 
 test('the inventory of a deleted server does not pass to a new one of the same name', async () => {
-  const first = await room.discovering('phoenix');
+  const first = await fixture.discovering('phoenix');
   await report(first);
   const inventory = await stored('phoenix');
-  await room.client.delete(Server, { name: 'phoenix' });
-  await room.client.delete(ServerBootConfiguration, { name: 'phoenix', namespace });
-  const second = await room.discovering('phoenix');
+  await fixture.client.delete(Server, { name: 'phoenix' });
+  await fixture.client.delete(ServerBootConfiguration, { name: 'phoenix', namespace });
+  const second = await fixture.discovering('phoenix');
   assert.equal((await report(second)).status, 201);
   const renewed = await stored('phoenix');
   assert.notEqual(renewed?.metadata.uid, inventory?.metadata.uid);
   assert.equal(
     renewed?.metadata.ownerReferences?.[0]?.uid,
-    (await room.client.get(Server, { name: 'phoenix' })).metadata.uid,
+    (await fixture.client.get(Server, { name: 'phoenix' })).metadata.uid,
   );
 });
 
 test('an installed system that calls home is recorded once', async () => {
-  const server = await room.booting('home');
+  const server = await fixture.booting('home');
   const call = (booted: boolean) =>
     send('POST', '/bootstate', {
       token: server.token,
       body: JSON.stringify({ systemUUID: server.uuid.toUpperCase(), booted }),
     });
   assert.equal((await call(false)).status, 200);
-  using writes = room.writesTo(room.bootConfigurations, server.boot);
+  using writes = fixture.writesTo(fixture.bootConfigurations, server.boot);
   assert.equal((await call(true)).status, 200);
   assert.equal((await call(true)).status, 200);
-  const boot = await room.client.get(ServerBootConfiguration, { name: 'home', namespace });
+  const boot = await fixture.client.get(ServerBootConfiguration, { name: 'home', namespace });
   const [condition, ...others] = boot.status?.conditions ?? [];
   assert.deepEqual(
     [condition?.type, condition?.status, condition?.reason, condition?.message, condition?.observedGeneration],
@@ -335,59 +337,59 @@ test('an installed system that calls home is recorded once', async () => {
 });
 
 test('nobody reports a boot state without the token of that boot', async () => {
-  const server = await room.booting('quiet');
-  const other = await room.booting('loud');
+  const server = await fixture.booting('quiet');
+  const other = await fixture.booting('loud');
   const body = JSON.stringify({ systemUUID: server.uuid, booted: true });
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     send('POST', '/bootstate', { body }),
     send('POST', '/bootstate', { body, token: other.token }),
   ]);
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [401, 403],
   );
   assert.equal(
-    (await room.client.get(ServerBootConfiguration, { name: 'quiet', namespace })).status?.conditions,
+    (await fixture.client.get(ServerBootConfiguration, { name: 'quiet', namespace })).status?.conditions,
     undefined,
   );
 });
 
 test('reports are not handed out or deleted over HTTP where tokens are asked for', async () => {
-  const server = await room.discovering('closed');
+  const server = await fixture.discovering('closed');
   await report(server);
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     send('GET', `/systems/${server.uuid}`),
     send('DELETE', `/delete/${server.uuid}`),
     send('GET', '/register'),
     send('GET', '/etc/passwd'),
   ]);
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [403, 403, 405, 404],
   );
-  assert.equal(answers[2]?.message, 'Only POST method is allowed');
+  assert.equal(responses[2]?.message, 'Only POST method is allowed');
 });
 
 test('a flood is told to wait and does not keep others out', async () => {
   await using limited = await startRegistry(optionsFor({ rateLimit: { burst: 30, perSecond: 1 } }));
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 40 }, () => send('POST', '/register', { at: limited, body: '{}' })),
   );
-  assert.ok(answers.some(({ status }) => status === 401));
-  const refused = answers.find(({ status }) => status === 429);
-  assert.ok(Number(refused?.retryAfter) >= 1);
+  assert.ok(responses.some(({ status }) => status === 401));
+  const rejected = responses.find(({ status }) => status === 429);
+  assert.ok(Number(rejected?.retryAfter) >= 1);
 });
 
 test('a registry that cannot reach the API server says try again', async () => {
-  const server = await room.discovering('cut-off');
-  await using files = await directoryWith({ kubeconfig: nobodyThere });
+  const server = await fixture.discovering('cut-off');
+  await using files = await directoryWith({ kubeconfig: unreachableKubeconfig });
   await using client = createKubeClient({ kubeconfigPath: join(files.path, 'kubeconfig') });
   await using cutOff = await startRegistry(optionsFor({ client }));
-  const answer = await report(server, { at: cutOff });
-  assert.deepEqual([answer.status, answer.code, answer.retryAfter], [503, 'NotReady', '5']);
+  const reply = await report(server, { at: cutOff });
+  assert.deepEqual([reply.status, reply.code, reply.retryAfter], [503, 'NotReady', '5']);
 });
 
-const nobodyThere = `apiVersion: v1
+const unreachableKubeconfig = `apiVersion: v1
 kind: Config
 current-context: x
 clusters: [{name: x, cluster: {server: 'http://127.0.0.1:9'}}]
@@ -399,13 +401,13 @@ test('a registry with a certificate is reached by probes that trust its authorit
   const authority = await createAuthority('story');
   const tls = await authority.issue({ commonName: 'registry', ipAddresses: ['127.0.0.1'] });
   await using secure = await startRegistry(optionsFor({ tls }));
-  const server = await room.discovering('secure');
+  const server = await fixture.discovering('secure');
   const options = {
     registryUrl: secure.url,
     systemUUID: server.uuid,
     token: server.token,
     report: probeReport.parse({}),
-    clock: room.clock,
+    clock: fixture.clock,
     signal: new AbortController().signal,
   };
   assert.match(secure.url, /^https:/);
@@ -417,7 +419,7 @@ const erasureOf = (
   { uuid, token }: BootingServer,
   more: object,
   options: { token?: string | undefined; at?: RunningRegistry } = {},
-): Promise<Answer> => {
+): Promise<HttpResponse> => {
   const disk = { serial: 'A', sizeBytes: 100, result: 'Running' };
   const body = JSON.stringify({ systemUUID: uuid, attempt: 1, state: 'Running', disks: [disk], ...more });
   return send('POST', '/erasures', { token, body, ...options });
@@ -427,17 +429,17 @@ const succeeded = { state: 'Succeeded', disks: [{ serial: 'A', sizeBytes: 100, r
 /** No operator runs here, so the state of the server is written as the operator would. */
 async function erasing(name: string, state = 'Cleanup', mode = 'Purge'): Promise<BootingServer> {
   const annotations = { 'metal.ironcore.dev/cleanup-attempt': '1', 'metal.ironcore.dev/cleanup-mode': mode };
-  const server = await room.discovering(name, { annotations });
+  const server = await fixture.discovering(name, { annotations });
   const formerClaim = { namespace: 'team', name: 'one', uid: 'claim-uid' };
   const status = { state, serialNumber: 'S1', cleanup: { neededSince: '2026-01-01T00:00:00Z', formerClaim } };
-  const patched = await room.client.mergePatch(Server, { name }, { status }, { subresource: 'status' });
-  const isSeen = ({ metadata }: Server) => metadata.resourceVersion === patched.metadata.resourceVersion;
-  await room.until(room.servers, name, isSeen);
+  const patched = await fixture.client.mergePatch(Server, { name }, { status }, { subresource: 'status' });
+  const isCached = ({ metadata }: Server) => metadata.resourceVersion === patched.metadata.resourceVersion;
+  await fixture.until(fixture.servers, name, isCached);
   return server;
 }
 
 const erasure = ({ name, boot }: BootingServer): Promise<ErasureReport | undefined> =>
-  room.client.find(ErasureReport, { name: erasureReportName(name, boot.metadata.uid ?? '') });
+  fixture.client.find(ErasureReport, { name: erasureReportName(name, boot.metadata.uid ?? '') });
 
 test('what a cleanup boot tells is one ErasureReport without owner, and its end stands', async () => {
   const server = await erasing('erased');
@@ -466,16 +468,16 @@ test('of two replicas that hear different ends of an attempt at once, one stores
   const server = await erasing('erased-twice');
   assert.equal((await erasureOf(server, {})).status, 201);
   await using second = await startRegistry(optionsFor());
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     erasureOf(server, succeeded),
     erasureOf(server, { state: 'Failed', disks: [] }, { at: second }),
   ]);
-  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201, 409]));
+  assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([201, 409]));
 });
 
-const refusedErasures: [string, (name: string) => Promise<Answer>, string][] = [
+const rejectedErasures: [string, (name: string) => Promise<HttpResponse>, string][] = [
   ['without a token', async (name) => erasureOf(await erasing(name), succeeded, { token: undefined }), 'TokenMissing'],
-  ['of a discovery boot', async (name) => erasureOf(await room.discovering(name), succeeded), 'TokenNotForReports'],
+  ['of a discovery boot', async (name) => erasureOf(await fixture.discovering(name), succeeded), 'TokenNotForReports'],
   [
     'of another attempt',
     async (name) => erasureOf(await erasing(name), { ...succeeded, attempt: 2 }),
@@ -493,11 +495,11 @@ const refusedErasures: [string, (name: string) => Promise<Answer>, string][] = [
     'TokenOfAnotherServer',
   ],
 ];
-for (const [index, [title, act, code]] of refusedErasures.entries()) {
+for (const [index, [title, act, code]] of rejectedErasures.entries()) {
   test(`a report of an erasure ${title} is refused and leaves nothing behind`, async () => {
-    const answer = await act(`unordered-${index}`);
-    assert.equal(answer.code, code);
-    const left = (await room.client.list(ErasureReport)).items.filter(
+    const reply = await act(`unordered-${index}`);
+    assert.equal(reply.code, code);
+    const left = (await fixture.client.list(ErasureReport)).items.filter(
       ({ spec }) => spec.serverRef.name === `unordered-${index}`,
     );
     assert.deepEqual(left, []);
@@ -506,13 +508,13 @@ for (const [index, [title, act, code]] of refusedErasures.entries()) {
 
 test('nobody succeeds who never began; a machine that was to erase nothing need not', async () => {
   const server = await erasing('never-began');
-  const answer = await erasureOf(server, succeeded);
-  assert.deepEqual([answer.status, answer.code], [403, 'ErasureNotBegun']);
+  const reply = await erasureOf(server, succeeded);
+  assert.deepEqual([reply.status, reply.code], [403, 'ErasureNotBegun']);
   assert.equal(await erasure(server), undefined);
-  await using lagging = await startRegistry(optionsFor(room.withDeadWatches()));
+  await using staleReplica = await startRegistry(optionsFor(fixture.withDeadWatches()));
   assert.equal((await erasureOf(server, {})).status, 201);
   assert.equal(
-    (await erasureOf(server, succeeded, { at: lagging })).status,
+    (await erasureOf(server, succeeded, { at: staleReplica })).status,
     201,
     'another replica heard that it begins',
   );
@@ -530,22 +532,26 @@ test('a registry that takes hardware from everybody takes the end of an erasure 
 
 /** What becomes of a cleanup while a registry's watches are dead. */
 const stopped: [string, (server: BootingServer) => Promise<unknown>, string][] = [
-  ['was stopped by a maintenance', ({ name }) => room.enters(name, { state: 'Maintenance' }), 'ErasureNotOrdered'],
+  [
+    'was stopped by a maintenance',
+    ({ name }) => fixture.setStatus(name, { state: 'Maintenance' }),
+    'ErasureNotOrdered',
+  ],
   [
     'is of a Server that is being deleted',
     async ({ name }) => {
-      await room.client.mergePatch(Server, { name }, { metadata: { finalizers: ['example.com/stays'] } });
-      await room.client.delete(Server, { name });
+      await fixture.client.mergePatch(Server, { name }, { metadata: { finalizers: ['example.com/stays'] } });
+      await fixture.client.delete(Server, { name });
     },
     'ErasureNotOrdered',
   ],
-  ['is of a Server that is gone', ({ name }) => room.client.delete(Server, { name }), 'ServerUnknown'],
-  ['boots something else by now', ({ name, uuid }) => room.bootsAgain(name, uuid, `${name}-next`), 'BootNotCurrent'],
+  ['is of a Server that is gone', ({ name }) => fixture.client.delete(Server, { name }), 'ServerUnknown'],
+  ['boots something else by now', ({ name, uuid }) => fixture.bootAgain(name, uuid, `${name}-next`), 'BootNotCurrent'],
   [
     'boots what was made anew under the same name',
     async ({ name, uuid, boot }) => {
-      await room.client.delete(ServerBootConfiguration, boot.metadata);
-      await room.bootsAgain(name, uuid, name, { annotations: boot.metadata.annotations ?? {} });
+      await fixture.client.delete(ServerBootConfiguration, boot.metadata);
+      await fixture.bootAgain(name, uuid, name, { annotations: boot.metadata.annotations ?? {} });
     },
     'BootNotCurrent',
   ],
@@ -553,11 +559,11 @@ const stopped: [string, (server: BootingServer) => Promise<unknown>, string][] =
 for (const [index, [title, stop, code]] of stopped.entries()) {
   test(`a registry whose watches died lets no machine begin to erase whose cleanup ${title}`, async () => {
     const server = await erasing(`stopped-${index}`);
-    await room.until(room.bootConfigurations, keyOf(server.boot), () => true);
-    await using lagging = await startRegistry(optionsFor(room.withDeadWatches()));
+    await fixture.until(fixture.bootConfigurations, keyOf(server.boot), () => true);
+    await using staleReplica = await startRegistry(optionsFor(fixture.withDeadWatches()));
     await stop(server);
-    const answer = await erasureOf(server, {}, { at: lagging });
-    assert.deepEqual([answer.status >= 400 && answer.status < 500, answer.code], [true, code]);
+    const reply = await erasureOf(server, {}, { at: staleReplica });
+    assert.deepEqual([reply.status >= 400 && reply.status < 500, reply.code], [true, code]);
     assert.equal(await erasure(server), undefined);
   });
 }
@@ -565,48 +571,48 @@ for (const [index, [title, stop, code]] of stopped.entries()) {
 test('an agent that erases costs the API server two requests every 20 s, and is stopped then; one that begins is asked about each time', async () => {
   const server = await erasing('erases-for-long');
   let ahead = 0;
-  const asked: string[] = [];
-  const { client: own } = room;
+  const requested: string[] = [];
+  const { client: own } = fixture;
   const client = clientWith(
     own,
     {
       find: (kind, ...request) => {
-        if (kind.kind !== 'ErasureReport') asked.push(kind.kind);
+        if (kind.kind !== 'ErasureReport') requested.push(kind.kind);
         return own.find(kind, ...request);
       },
     },
     ['create', 'jsonPatch'],
   );
-  const clock: typeof room.clock = Object.create(room.clock, { now: { value: () => Date.now() + ahead } });
-  const dead = { ...room.withDeadWatches(), erasures: room.erasures };
-  await using lagging = await startRegistry(optionsFor({ ...dead, client, clock }));
-  const says = async (result: string) =>
-    (await erasureOf(server, { disks: [{ serial: 'A', sizeBytes: 100, result }] }, { at: lagging })).status;
+  const clock: typeof fixture.clock = Object.create(fixture.clock, { now: { value: () => Date.now() + ahead } });
+  const deadWatches = { ...fixture.withDeadWatches(), erasures: fixture.erasures };
+  await using staleReplica = await startRegistry(optionsFor({ ...deadWatches, client, clock }));
+  const reportResult = async (result: string) =>
+    (await erasureOf(server, { disks: [{ serial: 'A', sizeBytes: 100, result }] }, { at: staleReplica })).status;
   const both = ['Server', 'ServerBootConfiguration'];
-  assert.equal(await says('Pending'), 201);
-  assert.deepEqual(asked.splice(0), both);
-  assert.equal(await says('Pending'), 200, 'it did not hear the answer, or began anew');
-  assert.deepEqual(asked.splice(0), both);
+  assert.equal(await reportResult('Pending'), 201);
+  assert.deepEqual(requested.splice(0), both);
+  assert.equal(await reportResult('Pending'), 200, 'it did not hear the answer, or began anew');
+  assert.deepEqual(requested.splice(0), both);
   ahead = 19_000;
-  assert.equal(await says('Running'), 201);
-  assert.deepEqual(asked.splice(0), []);
+  assert.equal(await reportResult('Running'), 201);
+  assert.deepEqual(requested.splice(0), []);
   ahead = 21_000;
-  assert.equal(await says('Running'), 200);
-  assert.deepEqual(asked.splice(0), both);
-  await room.enters(server.name, { state: 'Maintenance' });
+  assert.equal(await reportResult('Running'), 200);
+  assert.deepEqual(requested.splice(0), both);
+  await fixture.setStatus(server.name, { state: 'Maintenance' });
   ahead = 40_000;
-  assert.equal(await says('Running'), 200);
-  assert.equal(await says('Pending'), 403);
+  assert.equal(await reportResult('Running'), 200);
+  assert.equal(await reportResult('Pending'), 403);
   ahead = 42_000;
-  assert.equal(await says('Running'), 403);
+  assert.equal(await reportResult('Running'), 403);
 });
 
 test('a registry whose watches died before a cleanup began asks the API server before it refuses what is told of it', async () => {
   const server = await erasing('not-seen-yet', 'Reserved');
-  await using lagging = await startRegistry(optionsFor(room.withDeadWatches()));
-  await room.enters(server.name, { state: 'Cleanup' });
+  await using staleReplica = await startRegistry(optionsFor(fixture.withDeadWatches()));
+  await fixture.setStatus(server.name, { state: 'Cleanup' });
   const failed = { state: 'Failed', message: 'a disk that nobody ordered', disks: [] };
-  assert.equal((await erasureOf(server, failed, { at: lagging })).status, 201);
+  assert.equal((await erasureOf(server, failed, { at: staleReplica })).status, 201);
 });
 
 test('a cleanup boot reports no hardware', async () => {
@@ -615,64 +621,64 @@ test('a cleanup boot reports no hardware', async () => {
 });
 
 test('what an earlier attempt said of its boot counts for nothing later', async () => {
-  const first = await room.discovering('attempts');
+  const first = await fixture.discovering('attempts');
   const call = ({ token, uuid }: BootingServer) =>
     send('POST', '/bootstate', { token, body: JSON.stringify({ systemUUID: uuid, booted: true }) });
   assert.equal((await call(first)).status, 200);
-  const second = await room.bootsAgain('attempts', first.uuid, 'attempts-2');
+  const second = await fixture.bootAgain('attempts', first.uuid, 'attempts-2');
   assert.equal((await call(first)).code, 'BootNotCurrent');
   const stateOf = async ({ boot }: BootingServer) =>
-    (await room.client.get(ServerBootConfiguration, boot.metadata)).status?.conditions?.[0];
+    (await fixture.client.get(ServerBootConfiguration, boot.metadata)).status?.conditions?.[0];
   assert.equal(await stateOf(second), undefined);
   assert.equal((await call(second)).status, 200);
   assert.equal((await stateOf(second))?.observedGeneration, 1);
 
-  await room.client.mergePatch(ServerBootConfiguration, second.boot.metadata, { spec: { image: 'another' } });
+  await fixture.client.mergePatch(ServerBootConfiguration, second.boot.metadata, { spec: { image: 'another' } });
   assert.equal((await call(second)).status, 200);
   assert.equal((await stateOf(second))?.observedGeneration, 2, 'what boots after a change says so itself');
 });
 
 test('a registry whose watches died before a boot was prepared takes its report, and says so when it cannot tell', async () => {
-  const dead = room.withDeadWatches();
-  await using lagging = await startRegistry(optionsFor(dead));
-  const server = await room.discovering('prepared-elsewhere');
-  const client = clientWith(room.client, { pages: pagesAway, find: away });
-  for (const caches of [dead, { ...dead, bootConfigurations: room.bootConfigurations }]) {
+  const deadWatches = fixture.withDeadWatches();
+  await using staleReplica = await startRegistry(optionsFor(deadWatches));
+  const server = await fixture.discovering('prepared-elsewhere');
+  const client = clientWith(fixture.client, { pages: rejectPages, find: rejectUnreachable });
+  for (const caches of [deadWatches, { ...deadWatches, bootConfigurations: fixture.bootConfigurations }]) {
     await using cutOff = await startRegistry(optionsFor({ ...caches, client }));
-    const answer = await report(server, { at: cutOff });
-    assert.deepEqual([answer.status, answer.code, answer.retryAfter], [503, 'NotReady', '5']);
+    const reply = await report(server, { at: cutOff });
+    assert.deepEqual([reply.status, reply.code, reply.retryAfter], [503, 'NotReady', '5']);
   }
-  assert.equal((await report(server, { at: lagging })).status, 201);
+  assert.equal((await report(server, { at: staleReplica })).status, 201);
 });
 
 test('what a system says late is not said of the boot configuration that was made anew under its name', async () => {
-  const earlier = await room.booting('remade');
-  await room.until(room.servers, 'remade', ({ spec }) => spec.bootConfigurationRef !== undefined);
-  await room.until(room.bootConfigurations, keyOf(earlier.boot), () => true);
-  await using lagging = await startRegistry(optionsFor(room.withDeadWatches()));
-  await room.client.delete(ServerBootConfiguration, earlier.boot.metadata);
-  const later = await room.bootsAgain('remade', earlier.uuid, 'remade');
+  const earlier = await fixture.booting('remade');
+  await fixture.until(fixture.servers, 'remade', ({ spec }) => spec.bootConfigurationRef !== undefined);
+  await fixture.until(fixture.bootConfigurations, keyOf(earlier.boot), () => true);
+  await using staleReplica = await startRegistry(optionsFor(fixture.withDeadWatches()));
+  await fixture.client.delete(ServerBootConfiguration, earlier.boot.metadata);
+  const later = await fixture.bootAgain('remade', earlier.uuid, 'remade');
   const call = (token: string, at: RunningRegistry) =>
     send('POST', '/bootstate', { at, token, body: JSON.stringify({ systemUUID: earlier.uuid, booted: true }) });
   const conditions = async () =>
-    (await room.client.get(ServerBootConfiguration, later.boot.metadata)).status?.conditions;
+    (await fixture.client.get(ServerBootConfiguration, later.boot.metadata)).status?.conditions;
 
-  const refused = await call(earlier.token, lagging);
-  assert.deepEqual([refused.status, refused.retryAfter, await conditions()], [503, '5', undefined]);
+  const rejected = await call(earlier.token, staleReplica);
+  assert.deepEqual([rejected.status, rejected.retryAfter, await conditions()], [503, '5', undefined]);
   assert.equal((await call(later.token, registry)).status, 200);
-  const told = await conditions();
+  const observed = await conditions();
   assert.equal(
-    (await call(earlier.token, lagging)).status,
+    (await call(earlier.token, staleReplica)).status,
     503,
     'what another system said does not stand for this one',
   );
-  assert.deepEqual(await conditions(), told);
+  assert.deepEqual(await conditions(), observed);
 });
 
 test('refusals of a registry without tokens are the words of v0.7.0', async () => {
   await using open = await startRegistry(optionsFor({ auth: 'none' }));
-  const server = await room.booting('old-words');
-  const unbooted = await room.booting('never-booted', { current: false });
+  const server = await fixture.booting('old-words');
+  const unbooted = await fixture.booting('never-booted', { current: false });
   const uuid = '00000000-0000-0000-0000-00000000DEAD';
   const states = (systemUUID: string, booted = true) => JSON.stringify({ systemUUID, booted });
   const rows: [string, string, string | undefined, number, string | undefined][] = [
@@ -693,17 +699,17 @@ test('refusals of a registry without tokens are the words of v0.7.0', async () =
   ];
   for (const [method, path, body, status, text] of rows) {
     const response = await fetch(`${open.url}${path}`, { method, ...(body === undefined ? {} : { body }) });
-    const answer = await response.text();
-    assert.equal(response.status, status, `${method} ${path}: ${answer}`);
+    const reply = await response.text();
+    assert.equal(response.status, status, `${method} ${path}: ${reply}`);
     if (status !== 200) assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8');
-    if (text !== undefined) assert.equal(answer, text);
+    if (text !== undefined) assert.equal(reply, text);
   }
 });
 
 test('two Servers with one UUID are none to a registry without tokens', async () => {
   await using open = await startRegistry(optionsFor({ auth: 'none' }));
-  const { uuid } = await room.booting('twin');
-  await room.client.create(Server, { metadata: { name: 'twin-2' }, spec: { systemUUID: uuid } });
+  const { uuid } = await fixture.booting('twin');
+  await fixture.client.create(Server, { metadata: { name: 'twin-2' }, spec: { systemUUID: uuid } });
   const body = JSON.stringify({ systemUUID: uuid.toUpperCase(), booted: true });
   const { status, message } = await send('POST', '/bootstate', { at: open, body });
   assert.deepEqual([status, message], [404, `No servers found for system UUID ${uuid.toUpperCase()}`]);
@@ -711,9 +717,9 @@ test('two Servers with one UUID are none to a registry without tokens', async ()
 
 test('probes of v0.7.0 are served when no token is asked for', async () => {
   await using open = await startRegistry(optionsFor({ auth: 'none' }));
-  const server = await room.discovering('open');
+  const server = await fixture.discovering('open');
   assert.equal((await report(server, { at: open, token: undefined })).status, 201);
-  await room.until(room.inventories, 'open', () => true);
+  await fixture.until(fixture.inventories, 'open', () => true);
   const first = await stored('open');
   assert.equal(first?.spec.bootConfigurationUID, server.boot.metadata.uid);
 

@@ -3,27 +3,27 @@ import { test } from 'node:test';
 import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { Namespace, Secret } from '@metal/kube/builtin.ts';
-import { labsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/lab/lab.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 test('the generated roles are enough for the whole main path', async () => {
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     operator: 'none',
     speed: 1,
     flags: ['--leader-elect'],
     fleet: { powerOnMs: 200, powerOffMs: 200, bootMs: 200 },
   });
-  const operator = await lab.startOperatorProcess();
-  const [node] = await lab.rack({ dell: 1 });
+  const operator = await testenv.startOperatorProcess();
+  const [node] = await testenv.addNodes({ dell: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  const claim = await lab.claim({ image: 'registry.test/os:1' });
-  await lab.server(node).says('ClaimServed');
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
+  await testenv.server(node).hasReason('ClaimServed');
   await claim.delete();
   await claim.isGone();
-  await lab.server(node).says('Available');
+  await testenv.server(node).hasReason('Available');
   assert.deepEqual(
     operator.log.filter((line) => /forbidden|cannot (get|list|watch|create|patch|delete)/i.test(line)),
     [],
@@ -31,43 +31,43 @@ test('the generated roles are enough for the whole main path', async () => {
 });
 
 test('a boot service that may not read Secrets of tenants says which role is missing, and boots what needs none', async () => {
-  await using lab = await openLab({
+  await using testenv = await startTestenv({
     withoutRoles: ['metal-operator-ignition-reader', 'metal-operator-user-data-reader'],
   });
-  const [node] = await lab.rack({ generic: 1 });
+  const [node] = await testenv.addNodes({ generic: 1 });
   assert.ok(node);
-  await lab.plugIn(node);
-  await lab.server(node).says('Available');
-  await lab.client.create(Namespace, { metadata: { name: 'tenant' } });
-  await lab.client.create(Secret, {
+  await testenv.plugIn(node);
+  await testenv.server(node).hasReason('Available');
+  await testenv.client.create(Namespace, { metadata: { name: 'tenant' } });
+  await testenv.client.create(Secret, {
     metadata: { name: 'first-boot', namespace: 'tenant' },
     data: { ignition: Buffer.from('{}').toString('base64') },
   });
-  await lab.client.create(ServerClaim, {
+  await testenv.client.create(ServerClaim, {
     metadata: { name: 'with-ignition', namespace: 'tenant' },
     spec: { power: 'On', image: 'registry.test/os:1', ignitionSecretRef: { name: 'first-boot' } },
   });
-  await lab.server(node).says('BootConfigurationFailed');
+  await testenv.server(node).hasReason('BootConfigurationFailed');
   assert.match(
-    lab.server(node).condition('Ready')?.message ?? '',
+    testenv.server(node).condition('Ready')?.message ?? '',
     /bind the ClusterRole metal-operator-ignition-reader there/,
   );
-  await lab.client.delete(ServerClaim, { namespace: 'tenant', name: 'with-ignition' });
-  await lab.server(node).says('Available');
+  await testenv.client.delete(ServerClaim, { namespace: 'tenant', name: 'with-ignition' });
+  await testenv.server(node).hasReason('Available');
   const metadata = { name: 'with-script', namespace: 'tenant' };
   const ipxeScriptSecretRef = { name: 'first-boot' };
-  await lab.client.create(IPXEBootConfig, {
+  await testenv.client.create(IPXEBootConfig, {
     metadata,
     spec: { kernelURL: 'none', initrdURL: 'none', ipxeScriptSecretRef },
   });
-  await lab.client.create(ServerClaim, { metadata, spec: { power: 'On', image: 'registry.test/os:1' } });
-  await lab.server(node).says('BootConfigurationFailed');
+  await testenv.client.create(ServerClaim, { metadata, spec: { power: 'On', image: 'registry.test/os:1' } });
+  await testenv.server(node).hasReason('BootConfigurationFailed');
   assert.match(
-    lab.server(node).condition('Ready')?.message ?? '',
+    testenv.server(node).condition('Ready')?.message ?? '',
     /ScriptForbidden: .*bind the ClusterRole metal-operator-ignition-reader there/,
   );
-  await lab.client.delete(ServerClaim, metadata);
-  await lab.server(node).says('Available');
-  await lab.claim({ image: 'registry.test/os:1' });
-  await lab.server(node).says('ClaimServed');
+  await testenv.client.delete(ServerClaim, metadata);
+  await testenv.server(node).hasReason('Available');
+  await testenv.claim({ image: 'registry.test/os:1' });
+  await testenv.server(node).hasReason('ClaimServed');
 });

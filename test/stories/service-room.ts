@@ -31,7 +31,7 @@ export interface BootingServer {
   readonly token: string;
 }
 
-export interface BootWish {
+export interface BootSpec {
   annotations?: Record<string, string>;
   image?: string;
   /** Text of the ignition; without one there is no secret. */
@@ -45,15 +45,15 @@ export const bootIndexes: Indexes<ServerBootConfiguration> = { server: ({ spec }
 export const serverIndexes: Indexes<Server> = { uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] };
 
 /** A request while no API server answers. */
-export const away = (): Promise<never> =>
+export const rejectUnreachable = (): Promise<never> =>
   Promise.reject(new KubeError({ code: 'Unreachable', message: 'the API server is away' }));
 
 /** A list that is read in pages meanwhile. */
-export async function* pagesAway(): AsyncGenerator<never> {
-  yield await away();
+export async function* rejectPages(): AsyncGenerator<never> {
+  yield await rejectUnreachable();
 }
 
-interface ServiceRoomParts {
+interface ServiceFixtureParts {
   readonly client: KubeClient;
   readonly kubeconfigPath: string;
   readonly caches: CacheSet;
@@ -61,7 +61,7 @@ interface ServiceRoomParts {
 }
 
 /** What a service needs around it: a real API server, caches and a key. No operator runs here. */
-export class ServiceRoom implements AsyncDisposable {
+export class ServiceFixture implements AsyncDisposable {
   readonly client: KubeClient;
   readonly kubeconfigPath: string;
   readonly servers: Cache<Server>;
@@ -76,7 +76,7 @@ export class ServiceRoom implements AsyncDisposable {
   readonly bootTokenKey = (): Promise<Uint8Array> => Promise.resolve(this.key);
   readonly #stack: AsyncDisposableStack;
 
-  constructor({ client, kubeconfigPath, caches, stack }: ServiceRoomParts) {
+  constructor({ client, kubeconfigPath, caches, stack }: ServiceFixtureParts) {
     this.client = client;
     this.kubeconfigPath = kubeconfigPath;
     this.#stack = stack;
@@ -105,38 +105,38 @@ export class ServiceRoom implements AsyncDisposable {
   }
 
   /** A server in its discovery boot. */
-  async discovering(name: string, wish: BootWish = {}): Promise<BootingServer> {
-    return this.booting(name, { ...wish, annotations: { [typeAnnotation]: internalBootType, ...wish.annotations } });
+  async discovering(name: string, spec: BootSpec = {}): Promise<BootingServer> {
+    return this.booting(name, { ...spec, annotations: { [typeAnnotation]: internalBootType, ...spec.annotations } });
   }
 
   /** A server and a boot configuration for it. */
-  async booting(name: string, wish: BootWish = {}): Promise<BootingServer> {
+  async booting(name: string, spec: BootSpec = {}): Promise<BootingServer> {
     const uuid = randomUUID();
     await this.client.create(Server, { metadata: { name }, spec: { systemUUID: uuid.toUpperCase() } });
-    if (wish.annotations?.[typeAnnotation] === internalBootType) await this.enters(name, { state: 'Discovery' });
-    return this.bootsAgain(name, uuid, name, wish);
+    if (spec.annotations?.[typeAnnotation] === internalBootType) await this.setStatus(name, { state: 'Discovery' });
+    return this.bootAgain(name, uuid, name, spec);
   }
 
-  async enters(server: string, status: Server['status']): Promise<void> {
+  async setStatus(server: string, status: Server['status']): Promise<void> {
     await this.client.mergePatch(Server, { name: server }, { status }, { subresource: 'status' });
   }
 
   /** Another boot of a server that exists. */
-  async bootsAgain(server: string, uuid: string, name: string, wish: BootWish = {}): Promise<BootingServer> {
-    if (wish.ignition !== undefined)
+  async bootAgain(server: string, uuid: string, name: string, spec: BootSpec = {}): Promise<BootingServer> {
+    if (spec.ignition !== undefined)
       await this.secret(name, {
-        ignition: wish.ignition,
-        format: wish.format ?? (wish.ignition.startsWith('{') ? '' : 'fcos'),
+        ignition: spec.ignition,
+        format: spec.format ?? (spec.ignition.startsWith('{') ? '' : 'fcos'),
       });
     const boot = await this.client.create(ServerBootConfiguration, {
-      metadata: { name, namespace, annotations: wish.annotations ?? {} },
+      metadata: { name, namespace, annotations: spec.annotations ?? {} },
       spec: {
         serverRef: { name: server },
-        ...(wish.image === undefined ? {} : { image: wish.image }),
-        ...(wish.ignition === undefined ? {} : { ignitionSecretRef: { name } }),
+        ...(spec.image === undefined ? {} : { image: spec.image }),
+        ...(spec.ignition === undefined ? {} : { ignitionSecretRef: { name } }),
       },
     });
-    if (wish.current !== false)
+    if (spec.current !== false)
       await this.client.mergePatch(
         Server,
         { name: server },
@@ -178,12 +178,12 @@ export class ServiceRoom implements AsyncDisposable {
   }
 
   /** What a replica knows whose watches died without a word: all stays as it is now. */
-  withDeadWatches(): Pick<ServiceRoom, 'servers' | 'bootConfigurations' | 'erasures' | 'ipxeBootConfigs'> {
+  withDeadWatches(): Pick<ServiceFixture, 'servers' | 'bootConfigurations' | 'erasures' | 'ipxeBootConfigs'> {
     return {
-      servers: stopped(this.servers, serverIndexes),
-      bootConfigurations: stopped(this.bootConfigurations),
-      erasures: stopped(this.erasures),
-      ipxeBootConfigs: stopped(this.ipxeBootConfigs),
+      servers: staleCopyOf(this.servers, serverIndexes),
+      bootConfigurations: staleCopyOf(this.bootConfigurations),
+      erasures: staleCopyOf(this.erasures),
+      ipxeBootConfigs: staleCopyOf(this.ipxeBootConfigs),
     };
   }
 
@@ -203,24 +203,24 @@ export class ServiceRoom implements AsyncDisposable {
 }
 
 /** The cache as it is now, with nobody who tells it of changes. */
-function stopped<T extends KubeObject>(cache: Cache<T>, indexes: Indexes<T> = {}): Cache<T> {
+function staleCopyOf<T extends KubeObject>(cache: Cache<T>, indexes: Indexes<T> = {}): Cache<T> {
   const store = new Store<T>();
   store.addIndexes(indexes);
-  for (const object of cache.all()) store.absorb(object);
+  for (const object of cache.all()) store.upsertIfNewer(object);
   return store;
 }
 
-export async function openServiceRoom(): Promise<ServiceRoom> {
+export async function openServiceFixture(): Promise<ServiceFixture> {
   const stack = new AsyncDisposableStack();
   try {
     const cluster = stack.use(await openCluster());
     const { kubeconfigPath } = cluster;
     const client = stack.use(createKubeClient({ kubeconfigPath }));
     const caches = new CacheSet({ client, clock: systemClock, log: pino({ level: 'silent' }) });
-    const room = new ServiceRoom({ client, kubeconfigPath, caches, stack });
+    const fixture = new ServiceFixture({ client, kubeconfigPath, caches, stack });
     stack.defer(() => caches.stop());
     await caches.start(new AbortController().signal);
-    return room;
+    return fixture;
   } catch (error) {
     await stack.disposeAsync();
     throw error;

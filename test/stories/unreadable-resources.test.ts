@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { type Lab, labsOfFile } from '@metal/lab/lab.ts';
+import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
 
-const openLab = labsOfFile();
+const startTestenv = testenvsOfFile();
 
 const root = '/redfish/v1';
 const [first, second] = ['11111111-0000-4000-8000-000000000001', '22222222-0000-4000-8000-000000000002'];
@@ -28,7 +28,7 @@ const resources: Readonly<Record<string, object>> = {
 };
 
 /** A BMC of two running machines that answers 500 for whatever is broken, and its BMC object. */
-async function addChassis(lab: Lab, broken: Set<string>): Promise<AsyncDisposable> {
+async function addChassis(testenv: Testenv, broken: Set<string>): Promise<AsyncDisposable> {
   const server = createServer(({ url = '' }, response) => {
     const resource = resources[url];
     response.statusCode = broken.has(url) ? 500 : resource === undefined ? 404 : 200;
@@ -37,7 +37,7 @@ async function addChassis(lab: Lab, broken: Set<string>): Promise<AsyncDisposabl
   await once(server.listen(0, '127.0.0.1'), 'listening');
   // A server that listens on TCP has an address with a port.
   const { port } = server.address() as AddressInfo;
-  await lab.addBmc('chassis', { port, scheme: 'http', username: 'admin', password: 'secret' });
+  await testenv.addBmc('chassis', { port, scheme: 'http', username: 'admin', password: 'secret' });
   return {
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
@@ -52,22 +52,25 @@ const processorsAre =
     status?.processors?.map(({ id }) => id).join() === ids;
 
 test('what a BMC cannot give is named and keeps its last value, and everything else goes on', async () => {
-  await using lab = await openLab({ speed: 300, flags: ['--bmc-call-timeout=5h', '--bmc-resync-interval=1m'] });
+  await using testenv = await startTestenv({
+    speed: 300,
+    flags: ['--bmc-call-timeout=5h', '--bmc-resync-interval=1m'],
+  });
   const broken = new Set(
     ['Managers/HGX_BMC_0', 'Systems/2', 'Systems/1/Processors/CPU1'].map((path) => `${root}/${path}`),
   );
-  await using _chassis = await addChassis(lab, broken);
-  const [bmc, one, two] = [lab.bmcNamed('chassis'), lab.serverOf(first), lab.serverOf(second)];
+  await using _chassis = await addChassis(testenv, broken);
+  const [bmc, one, two] = [testenv.bmcNamed('chassis'), testenv.serverOf(first), testenv.serverOf(second)];
 
   await bmc.reaches('Enabled');
-  await bmc.has('InventoryComplete', 'False');
-  const said = bmc.condition('InventoryComplete');
+  await bmc.hasCondition('InventoryComplete', 'False');
+  const condition = bmc.condition('InventoryComplete');
   assert.equal(
-    said?.message,
+    condition?.message,
     `2 resources cannot be read, first ${root}/Managers/HGX_BMC_0 (HTTP 500); last known values are kept`,
   );
   await one.until('has the processor that can be read', processorsAre('CPU2'));
-  await one.has('InventoryComplete', 'False');
+  await one.hasCondition('InventoryComplete', 'False');
   assert.match(
     one.condition('InventoryComplete')?.message ?? '',
     /^1 resource cannot be read, first \S+CPU1 \(HTTP 500\)/,
@@ -76,18 +79,18 @@ test('what a BMC cannot give is named and keeps its last value, and everything e
 
   broken.clear();
   await two.exists();
-  await bmc.has('InventoryComplete', 'True');
+  await bmc.hasCondition('InventoryComplete', 'True');
   await one.until('has both processors', processorsAre('CPU1,CPU2'));
-  await one.has('InventoryComplete', 'True');
-  await two.says('RunningServerLeftAlone');
+  await one.hasCondition('InventoryComplete', 'True');
+  await two.hasReason('RunningServerLeftAlone');
 
   broken.add(`${root}/Systems/1`);
-  await one.says('SystemUnreadable');
-  await bmc.has('InventoryComplete', 'False');
+  await one.hasReason('SystemUnreadable');
+  await bmc.hasCondition('InventoryComplete', 'False');
   assert.ok(processorsAre('CPU1,CPU2')(one.now ?? assert.fail('it is gone')));
   assert.equal(bmc.now?.status?.state, 'Enabled');
   assert.equal(two.condition('Ready')?.reason, 'RunningServerLeftAlone');
 
   broken.clear();
-  await one.says('RunningServerLeftAlone');
+  await one.hasReason('RunningServerLeftAlone');
 });

@@ -30,7 +30,7 @@ export const admissionRules: readonly AdmissionRule[] = [
     kind: Server,
     operations: ['DELETE'],
     action: 'Deny',
-    refusedAs: 'Forbidden',
+    denyReason: 'Forbidden',
     variables: {
       inMaintenance: `has(oldObject.status) && has(oldObject.status.state) && oldObject.status.state == 'Maintenance'`,
       isAllowed:

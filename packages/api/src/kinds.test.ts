@@ -14,8 +14,9 @@ const isSchema = (value: unknown): value is Schema => typeof value === 'object' 
 function undescribed(schema: Schema, path: string): string[] {
   const members = isSchema(schema.properties) ? Object.entries(schema.properties) : [];
   const here = members.flatMap(([name, member]) => {
-    const words = isSchema(member) && typeof member.description === 'string' ? member.description.length : 0;
-    return words > 0 ? [] : [`${path}${name}`];
+    const descriptionLength =
+      isSchema(member) && typeof member.description === 'string' ? member.description.length : 0;
+    return descriptionLength > 0 ? [] : [`${path}${name}`];
   });
   const below = members.flatMap(([name, member]) => (isSchema(member) ? undescribed(member, `${path}${name}.`) : []));
   return [...here, ...below, ...(isSchema(schema.items) ? undescribed(schema.items, path) : [])];
@@ -32,9 +33,9 @@ for (const kind of kinds) {
 }
 
 test('kinds, plurals and short names are there once', () => {
-  const words = kinds.flatMap(({ kind, plural, shortNames }) => [kind, plural, ...shortNames]);
+  const names = kinds.flatMap(({ kind, plural, shortNames }) => [kind, plural, ...shortNames]);
   assert.deepEqual(
-    words.filter((word, index) => words.indexOf(word) !== index),
+    names.filter((name, index) => names.indexOf(name) !== index),
     [],
   );
 });

@@ -44,19 +44,19 @@ export interface RenewalOptions {
   readonly log: { info(fields: object, text: string): void; warn(fields: object, text: string): void };
 }
 
-const lookEveryMs = 60_000;
+const reloadIntervalMs = 60_000;
 
 /** Shows what the files hold, also when they are replaced: certificates live for weeks and this process for months. */
 export class CertificateRenewal implements Disposable {
   readonly #options: RenewalOptions;
   #shown: Certificate;
-  #complaint: string | undefined;
+  #lastError: string | undefined;
   #timer: Disposable | undefined;
 
   constructor(options: RenewalOptions) {
     this.#options = options;
     this.#shown = options.shown;
-    this.#lookLater();
+    this.#scheduleReload();
   }
 
   [Symbol.dispose](): void {
@@ -64,21 +64,21 @@ export class CertificateRenewal implements Disposable {
     this.#timer = undefined;
   }
 
-  #lookLater(): void {
-    this.#timer = this.#options.clock.setTimeout(lookEveryMs, () => void this.#look());
+  #scheduleReload(): void {
+    this.#timer = this.#options.clock.setTimeout(reloadIntervalMs, () => void this.#reload());
   }
 
-  async #look(): Promise<void> {
+  async #reload(): Promise<void> {
     const { files, log } = this.#options;
     try {
       this.#take(await readCertificate(files));
-      this.#complaint = undefined;
+      this.#lastError = undefined;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason !== this.#complaint) log.warn({ reason }, 'the certificate stays the one that was read before');
-      this.#complaint = reason;
+      if (reason !== this.#lastError) log.warn({ reason }, 'the certificate stays the one that was read before');
+      this.#lastError = reason;
     }
-    if (this.#timer !== undefined) this.#lookLater();
+    if (this.#timer !== undefined) this.#scheduleReload();
   }
 
   #take(found: Certificate): void {

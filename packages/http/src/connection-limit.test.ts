@@ -42,14 +42,14 @@ async function listening(most: number) {
 
 test('who connects and says nothing makes room for who speaks', async () => {
   using service = await listening(50);
-  const silent = await Promise.all(Array.from({ length: 200 }, () => service.open('GET / HTTP/1.1\r\nX-Slow: ')));
+  const idle = await Promise.all(Array.from({ length: 200 }, () => service.open('GET / HTTP/1.1\r\nX-Slow: ')));
   const [response] = await once(get({ port: service.port, host: '127.0.0.1', agent: false }), 'response');
   assert.equal(response.statusCode, 200);
   const connections = await new Promise<number>((resolve) =>
     service.server.getConnections((_error, count) => resolve(count)),
   );
   assert.ok(connections <= 50, `${connections} connections are open`);
-  for (const socket of silent) socket.destroy();
+  for (const socket of idle) socket.destroy();
 });
 
 test('a request that is under way is not cut off, and who comes then is refused, until that takes nothing any more', async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '@metal/kube/clock.ts';
-import { Crowd } from './crowd.ts';
+import { ConnectionTable } from './crowd.ts';
 
 export interface ConnectionLimit {
   /** At once. */
@@ -15,50 +15,53 @@ export interface ConnectionLimit {
  * both sides know each other, and then the one that requests come by.
  */
 export function limitConnections(server: Pick<Server, 'on'>, { most, clock }: ConnectionLimit): void {
-  const crowd = new Crowd(clock);
+  const connections = new ConnectionTable(clock);
   const plain = new Map<string, Socket>();
-  const enter = (socket: Socket) => {
-    crowd.enter(socket);
-    socket.once('close', () => crowd.leave(socket));
+  const add = (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.remove(socket));
   };
   server.on('connection', (socket: Socket) => {
-    const ends = endsOf(socket);
-    plain.set(ends, socket);
-    socket.once('close', () => plain.get(ends) === socket && plain.delete(ends));
-    enter(socket);
-    if (crowd.size <= most) return;
-    for (const leaving of crowd.roomFor(socket)) {
-      crowd.leave(leaving);
-      leaving.destroy();
+    const addresses = addressesOf(socket);
+    plain.set(addresses, socket);
+    socket.once('close', () => plain.get(addresses) === socket && plain.delete(addresses));
+    add(socket);
+    if (connections.size <= most) return;
+    for (const victim of connections.selectVictims(socket)) {
+      connections.remove(victim);
+      victim.destroy();
     }
   });
   server.on('secureConnection', (secured: Socket) => {
-    const socket = plain.get(endsOf(secured));
-    if (socket !== undefined) crowd.leave(socket);
-    enter(secured);
+    const socket = plain.get(addressesOf(secured));
+    if (socket !== undefined) connections.remove(socket);
+    add(secured);
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    if (crowd.asks(socket)) response.once('close', () => crowd.isAnswered(socket));
+    if (connections.startRequest(socket)) response.once('close', () => connections.endRequest(socket));
   });
 }
 
-const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
+const addressesOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
   `${remoteAddress} ${remotePort} ${localAddress}`;
 
 /**
  * Bounds how many answers of some kind are under way: those that cost memory for as long as their client takes. Returns
  * whether one more may begin; others may have had to end for it.
  */
-export function limitAnswers({ most, clock }: ConnectionLimit): (socket: Socket, answer: ServerResponse) => boolean {
-  const crowd = new Crowd(clock);
-  return (socket, answer) => {
-    crowd.enter(socket);
-    crowd.asks(socket);
-    answer.once('close', () => crowd.leave(socket));
-    if (crowd.size <= most) return true;
-    const leaving = crowd.roomFor(socket);
-    for (const each of leaving) crowd.leave(each);
-    for (const each of leaving) if (each !== socket) each.destroy();
-    return !leaving.includes(socket);
+export function limitResponses({
+  most,
+  clock,
+}: ConnectionLimit): (socket: Socket, response: ServerResponse) => boolean {
+  const connections = new ConnectionTable(clock);
+  return (socket, response) => {
+    connections.add(socket);
+    connections.startRequest(socket);
+    response.once('close', () => connections.remove(socket));
+    if (connections.size <= most) return true;
+    const victims = connections.selectVictims(socket);
+    for (const each of victims) connections.remove(each);
+    for (const each of victims) if (each !== socket) each.destroy();
+    return !victims.includes(socket);
   };
 }

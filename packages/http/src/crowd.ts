@@ -6,7 +6,7 @@ import { clientOf } from './client-of.ts';
 const stalledMs = 10_000;
 const leastBytes = 16_384;
 /** Looking at all connections is not done for each newcomer of a flood. */
-const lookAgainMs = 1_000;
+const scanIntervalMs = 1_000;
 
 /** The connections of one address. */
 interface Client {
@@ -28,11 +28,11 @@ interface Client {
  *
  * Many machines may share an address: they are never refused for being many, as long as there is room.
  */
-export class Crowd {
+export class ConnectionTable {
   readonly #clock: Clock;
   readonly #clients = new Map<string, Client>();
   readonly #clientOf = new Map<Socket, Client>();
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #scannedAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -42,7 +42,7 @@ export class Crowd {
     return this.#clientOf.size;
   }
 
-  enter(socket: Socket): void {
+  add(socket: Socket): void {
     const address = clientOf(socket.remoteAddress ?? '');
     const client = this.#clients.get(address) ?? { address, idle: new Map(), busy: new Map() };
     client.idle.set(socket, this.#clock.now());
@@ -50,7 +50,7 @@ export class Crowd {
     this.#clientOf.set(socket, client);
   }
 
-  leave(socket: Socket): void {
+  remove(socket: Socket): void {
     const client = this.#clientOf.get(socket);
     if (client === undefined) return;
     this.#clientOf.delete(socket);
@@ -60,24 +60,24 @@ export class Crowd {
   }
 
   /** False when it is being answered already. */
-  asks(socket: Socket): boolean {
+  startRequest(socket: Socket): boolean {
     const client = this.#clientOf.get(socket);
     if (client?.idle.delete(socket) !== true) return false;
     client.busy.set(socket, { bytes: socket.bytesWritten, at: this.#clock.now() });
     return true;
   }
 
-  isAnswered(socket: Socket): void {
+  endRequest(socket: Socket): void {
     const client = this.#clientOf.get(socket);
     if (client?.busy.delete(socket) === true) client.idle.set(socket, this.#clock.now());
   }
 
   /** Who leaves, so that the newcomer may stay; itself when it may not. */
-  roomFor(newcomer: Socket): readonly Socket[] {
+  selectVictims(newcomer: Socket): readonly Socket[] {
     const own = sizeOf(this.#clientOf.get(newcomer));
-    const silent = this.#largest((client) => longestIdle(client, newcomer) !== undefined);
-    const longest = silent && longestIdle(silent, newcomer);
-    if (longest !== undefined && sizeOf(silent) >= own) return [longest];
+    const idleClient = this.#largest((client) => longestIdle(client, newcomer) !== undefined);
+    const longest = idleClient && longestIdle(idleClient, newcomer);
+    if (longest !== undefined && sizeOf(idleClient) >= own) return [longest];
     const stalled = this.#stalled();
     if (stalled.length > 0) return stalled;
     const largest = this.#largest(({ busy }) => busy.size > 0);
@@ -94,8 +94,8 @@ export class Crowd {
 
   #stalled(): Socket[] {
     const now = this.#clock.now();
-    if (now - this.#lookedAt < lookAgainMs) return [];
-    this.#lookedAt = now;
+    if (now - this.#scannedAt < scanIntervalMs) return [];
+    this.#scannedAt = now;
     return [...this.#clients.values()].flatMap(({ idle, busy }) => {
       for (const [socket, { bytes }] of busy)
         if (socket.bytesWritten - bytes >= leastBytes) busy.set(socket, { bytes: socket.bytesWritten, at: now });

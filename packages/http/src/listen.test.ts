@@ -7,7 +7,7 @@ import { systemClock } from '@metal/kube/clock.ts';
 import { application, listenOn } from './listen.ts';
 
 const limits = { bodyLimit: 1_000, requestTimeout: 30_000 };
-const options = { listen: { host: '127.0.0.1', port: 0 }, clock: systemClock, farewellMs: 1_000 };
+const options = { listen: { host: '127.0.0.1', port: 0 }, clock: systemClock, shutdownGraceMs: 1_000 };
 
 test('who does not end the header of a request is sent away, however much it says', async () => {
   await using service = await listenOn(application({ ...limits, headersTimeout: 20 }), options);

@@ -13,7 +13,7 @@ export interface ListenOptions {
   readonly tls?: Certificate | undefined;
   readonly clock: Clock;
   /** How long requests under way may take when the service stops. */
-  readonly farewellMs: number;
+  readonly shutdownGraceMs: number;
   /** At once: 4 096, if not said otherwise. */
   readonly mostConnections?: number | undefined;
 }
@@ -61,7 +61,7 @@ export function application(limits: Limits, tls?: ListenOptions['tls']): Fastify
   const options = {
     logger: false,
     keepAliveTimeout,
-    frameworkErrors: refuseAddress,
+    frameworkErrors: rejectAddress,
     ...proxiesOf(trustProxy),
     ...others,
   };
@@ -73,7 +73,7 @@ export function application(limits: Limits, tls?: ListenOptions['tls']): Fastify
 const proxiesOf = (trusted: readonly string[]) => (trusted.length === 0 ? {} : { trustProxy: [...trusted] });
 
 /** An address that cannot be read is not sent back to whoever asked for it. */
-const refuseAddress = ({ statusCode = 400 }: FastifyError, _request: unknown, { raw }: { raw: ServerResponse }): void =>
+const rejectAddress = ({ statusCode = 400 }: FastifyError, _request: unknown, { raw }: { raw: ServerResponse }): void =>
   void raw
     .writeHead(statusCode, { 'content-type': 'text/plain; charset=utf-8' })
     .end('the address is not well-formed\n');
@@ -83,9 +83,9 @@ const refuseAddress = ({ statusCode = 400 }: FastifyError, _request: unknown, { 
  * the service for ever.
  */
 export async function listenOn(http: FastifyInstance, options: ListenOptions): Promise<ListeningSecurely> {
-  const { listen, tls, clock, farewellMs, mostConnections: most = usualMostConnections } = options;
+  const { listen, tls, clock, shutdownGraceMs, mostConnections: most = usualMostConnections } = options;
   const close = async () => {
-    using _impatience = clock.setTimeout(farewellMs, () => http.server.closeAllConnections());
+    using _timeout = clock.setTimeout(shutdownGraceMs, () => http.server.closeAllConnections());
     await http.close();
   };
   limitConnections(http.server, { most, clock });

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { type HomeCluster, plainAccess } from './plain-access.ts';
+import { type HomeCluster, nativeAccess } from './plain-access.ts';
 
 /** What a TLS connection to the API server takes, and the headers that say who we are. */
 export interface Credentials {
@@ -13,14 +13,14 @@ export interface Credentials {
 }
 
 /** The way to one API server. */
-export interface Access {
+export interface ClusterAccess {
   /** Its URL; undefined when none is configured. */
   readonly server: string | undefined;
   /** As they are now: tokens are rotated, and programs asked for new ones. */
   readonly credentials: () => Promise<Credentials>;
 }
 
-export interface AccessOptions {
+export interface ClusterAccessOptions {
   /** Kubeconfig file; without one: `homeCluster`, then what the library finds ($KUBECONFIG, ~/.kube/config, in-cluster). */
   readonly kubeconfigPath?: string | undefined;
   readonly context?: string | undefined;
@@ -32,9 +32,10 @@ export interface AccessOptions {
  * The usual ways in are read here. Everything else (credential programs, OpenID, proxies, merged files) is for the
  * library, which is loaded only then: it costs 75 MiB and half a second.
  */
-export const accessOf = (options: AccessOptions): Access => plainAccess(options) ?? libraryAccess(options);
+export const loadClusterAccess = (options: ClusterAccessOptions): ClusterAccess =>
+  nativeAccess(options) ?? libraryAccess(options);
 
-function libraryAccess({ kubeconfigPath, context }: AccessOptions): Access {
+function libraryAccess({ kubeconfigPath, context }: ClusterAccessOptions): ClusterAccess {
   const config = newKubeConfig();
   if (kubeconfigPath === undefined) config.loadFromDefault();
   else config.loadFromFile(kubeconfigPath);

@@ -14,7 +14,7 @@ export interface AdmissionRule {
   /** Deny refuses the request; Warn lets it pass, and `kubectl` shows the message. */
   readonly action: 'Deny' | 'Warn';
   /** What the refusal is called: Invalid (422) unless it is about who may do what. */
-  readonly refusedAs?: 'Invalid' | 'Forbidden';
+  readonly denyReason?: 'Invalid' | 'Forbidden';
   /** CEL; the rule is only about requests for which it is true. */
   readonly when?: string;
   /** CEL by name, for use as `variables.<name>`. */
@@ -35,7 +35,7 @@ export interface AdmissionCheck {
 export function toAdmissionObjects(
   rule: AdmissionRule,
 ): [policy: NewObject<ValidatingAdmissionPolicy>, binding: NewObject<ValidatingAdmissionPolicyBinding>] {
-  const { name, kind, operations, action, refusedAs = 'Invalid', when, variables = {}, against, checks } = rule;
+  const { name, kind, operations, action, denyReason = 'Invalid', when, variables = {}, against, checks } = rule;
   const { group, version, plural } = kind;
   const policy = {
     metadata: { name },
@@ -51,7 +51,7 @@ export function toAdmissionObjects(
       validations: checks.map(({ holds, message }) => ({
         expression: holds,
         messageExpression: message,
-        reason: refusedAs,
+        reason: denyReason,
       })),
     },
   };

@@ -1,22 +1,22 @@
 import type { Call } from './call.ts';
 import type { JsonPatchOperation } from './client.ts';
-import type { Collected } from './collect.ts';
+import type { ApiResponse } from './collect.ts';
 import { KubeError, type KubeErrorCode } from './errors.ts';
 
 /** The API server answers a failed test like an object that is not valid, with words that say nothing. */
 export function asFailedTest(error: unknown, operations: readonly JsonPatchOperation[]): unknown {
   const isTested = operations.some(({ op }) => op === 'test');
-  if (!(error instanceof KubeError) || !isTested || error.status !== 422 || !error.message.endsWith(unsaid))
+  if (!(error instanceof KubeError) || !isTested || error.status !== 422 || !error.message.endsWith(genericMessage))
     return error;
   return new KubeError({
     code: 'Conflict',
     status: 422,
-    message: error.message.replace(unsaid, 'what the patch tests for does not hold; look at the object again'),
+    message: error.message.replace(genericMessage, 'what the patch tests for does not hold; look at the object again'),
     cause: error,
   });
 }
 
-const unsaid = 'the server rejected our request due to an error in our request';
+const genericMessage = 'the server rejected our request due to an error in our request';
 
 const codes: Record<number, KubeErrorCode> = {
   400: 'Invalid',
@@ -34,7 +34,7 @@ const codes: Record<number, KubeErrorCode> = {
 };
 
 /** The error that an answer of 300 or more stands for, with what the server says of it. */
-export function errorFrom({ status, headers, text }: Collected, { method, path }: Call): KubeError {
+export function errorFrom({ status, headers, text }: ApiResponse, { method, path }: Call): KubeError {
   const { reason, message } = statusIn(text);
   const code = reason === 'AlreadyExists' ? 'AlreadyExists' : (codes[status] ?? 'ServerError');
   // Absent or a date: not a number.

@@ -30,7 +30,7 @@ export type Indexes<T> = Record<string, (object: T) => readonly string[]>;
 export interface CacheOptions<T> extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {
   readonly indexes?: Indexes<T>;
   /** What is kept of an object where nobody reads all of it. `metadata` has to stay as it is. */
-  readonly shortened?: (object: T) => T;
+  readonly transform?: (object: T) => T;
   /** The kind may not be installed: the cache is empty then, until it is. */
   readonly isOptional?: boolean;
 }
@@ -44,7 +44,7 @@ export interface CacheSetOptions {
   readonly random?: (() => number) | undefined;
 }
 
-const complainsEveryMs = 60_000;
+const syncErrorIntervalMs = 60_000;
 
 interface Entry {
   readonly kind: Kind;
@@ -68,8 +68,8 @@ export class CacheSet {
   readonly #relists: Counter | undefined;
   readonly #lags: Histogram | undefined;
   readonly #stop = new AbortController();
-  #complainsAgainAt = Number.NEGATIVE_INFINITY;
-  readonly #absorption: Disposable;
+  #nextSyncErrorAt = Number.NEGATIVE_INFINITY;
+  readonly #ownWrites: Disposable;
   #running: Promise<void>[] = [];
   #started: Promise<void> | undefined;
 
@@ -85,9 +85,9 @@ export class CacheSet {
         registers: [metrics],
       });
     this.#lags = metrics && watchLagHistogram(metrics);
-    this.#absorption = options.client.absorbInto({
-      wrote: (kind, object) => this.#absorb(kind, object),
-      deleted: (kind, ref, uid) => this.#entries.get(nameOf(kind))?.store.forget(keyOf(ref), uid),
+    this.#ownWrites = options.client.observeOwnWrites({
+      wrote: (kind, object) => this.#upsertIfNewer(kind, object),
+      deleted: (kind, ref, uid) => this.#entries.get(nameOf(kind))?.store.removeByUid(keyOf(ref), uid),
     });
   }
 
@@ -118,43 +118,43 @@ export class CacheSet {
    * Afterwards every cache shows at least what was written, by whomever, before the call. A watch alone tells late, and
    * not how late. Rejects with the KubeError of the first list that fails; the others are given up then. Aborted, it rejects.
    */
-  async catchUp(aborted?: AbortSignal): Promise<void> {
+  async relist(aborted?: AbortSignal): Promise<void> {
     const over = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, over.signal, ...(aborted === undefined ? [] : [aborted])]);
     try {
-      await Promise.all([...this.#entries.values()].map(({ reflector }) => reflector.catchUp(signal)));
+      await Promise.all([...this.#entries.values()].map(({ reflector }) => reflector.relist(signal)));
     } finally {
       over.abort(new Error('another list failed'));
     }
   }
 
   /** Resources whose first list is still coming in, and why it did not come when it was last asked for. */
-  get missing(): readonly { readonly resource: string; readonly problem: string | undefined }[] {
+  get unsynced(): readonly { readonly resource: string; readonly lastError: string | undefined }[] {
     return [...this.#entries.values()]
       .filter(({ isComplete }) => !isComplete)
-      .map(({ kind, reflector }) => ({ resource: kind.plural, problem: reflector.problem }));
+      .map(({ kind, reflector }) => ({ resource: kind.plural, lastError: reflector.lastError }));
   }
 
   async stop(): Promise<void> {
     this.#stop.abort(new Error('caches are stopping'));
-    this.#absorption[Symbol.dispose]();
+    this.#ownWrites[Symbol.dispose]();
     await Promise.allSettled(this.#running);
   }
 
   /** A watch that is lost is resumed before anybody notices, as a rule; what was never known is missed by everybody. */
-  #complain(): void {
+  #reportSyncError(): void {
     const { clock, log } = this.#options;
-    const { missing } = this;
-    const first = missing.find(({ problem }) => problem !== undefined);
-    if (first === undefined || clock.now() < this.#complainsAgainAt) return;
-    this.#complainsAgainAt = clock.now() + complainsEveryMs;
-    const resources = missing.map(({ resource }) => resource);
-    log.warn({ resources, error: first.problem }, 'there are no lists of these yet; asked for again');
+    const { unsynced } = this;
+    const first = unsynced.find(({ lastError }) => lastError !== undefined);
+    if (first === undefined || clock.now() < this.#nextSyncErrorAt) return;
+    this.#nextSyncErrorAt = clock.now() + syncErrorIntervalMs;
+    const resources = unsynced.map(({ resource }) => resource);
+    log.warn({ resources, error: first.lastError }, 'there are no lists of these yet; asked for again');
   }
 
-  #absorb(kind: Kind, object: KubeObject): void {
+  #upsertIfNewer(kind: Kind, object: KubeObject): void {
     const entry = this.#entries.get(nameOf(kind));
-    if (entry?.store.absorb(object) === true) entry.lag?.wrote(object.metadata.resourceVersion);
+    if (entry?.store.upsertIfNewer(object) === true) entry.lag?.wrote(object.metadata.resourceVersion);
   }
 
   async #startAll(): Promise<void> {
@@ -169,10 +169,10 @@ export class CacheSet {
   #declare<T extends KubeObject>(kind: Kind<T>, options: CacheOptions<T>): Entry {
     const { client, clock, log, random = Math.random } = this.#options;
     // The objects of a store are of the kind that it was declared for.
-    const shortened = options.shortened as ((object: KubeObject) => KubeObject) | undefined;
-    const store = new Store<KubeObject>(this.#strings, shortened);
+    const transform = options.transform as ((object: KubeObject) => KubeObject) | undefined;
+    const store = new Store<KubeObject>(this.#strings, transform);
     const lag = this.#lags && new WatchLag({ clock, histogram: this.#lags, resource: kind.plural });
-    const onProblem = () => this.#complain();
+    const onSyncError = () => this.#reportSyncError();
     const onList = () => this.#relists?.inc({ resource: kind.plural });
     const { namespace, labelSelector, fieldSelector, isOptional = false } = options;
     const reflector = new Reflector({
@@ -184,7 +184,7 @@ export class CacheSet {
       store,
       lag,
       onList,
-      onProblem,
+      onSyncError,
       isOptional,
       scope: { namespace, labelSelector, fieldSelector },
     });

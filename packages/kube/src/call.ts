@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Lane } from './connections.ts';
+import type { PoolName } from './connections.ts';
 
 /** One request to the API server. */
 export interface Call {
@@ -9,5 +9,5 @@ export interface Call {
   contentType?: string | undefined;
   signal?: AbortSignal | undefined;
   /** Whose connections it takes; `work` without it. */
-  lane?: Lane | undefined;
+  pool?: PoolName | undefined;
 }

@@ -3,8 +3,8 @@ import type { Dispatcher } from 'undici';
 import { asFailedTest, connectionError, errorFrom } from './answers.ts';
 import type { Call } from './call.ts';
 import { type Clock, systemClock } from './clock.ts';
-import type { Collected } from './collect.ts';
-import type { Lane } from './connections.ts';
+import type { ApiResponse } from './collect.ts';
+import type { PoolName } from './connections.ts';
 import { KubeError } from './errors.ts';
 import type { Kind, KubeObject, ObjectMeta, ObjectRef } from './kind.ts';
 import { linesOf } from './lines.ts';
@@ -72,7 +72,7 @@ export interface KubeClientOptions extends TransportOptions {
 }
 
 /** Hears what this process wrote, so that caches can show its own writes at once. */
-export interface Absorber {
+export interface OwnWriteObserver {
   /** A write returned the object. */
   wrote(kind: Kind, object: KubeObject): void;
   /** The object with this UID no longer exists. */
@@ -82,7 +82,7 @@ export interface Absorber {
 /** What all lanes of a client have in common. */
 interface Shared {
   readonly transport: Transport;
-  readonly absorbers: Set<Absorber>;
+  readonly ownWriteObservers: Set<OwnWriteObserver>;
   readonly requests: Counter | undefined;
   readonly hostRequests: Counter | undefined;
 }
@@ -101,28 +101,28 @@ interface Deletion extends KubeObject {
 export class KubeClient implements AsyncDisposable {
   readonly #options: KubeClientOptions;
   readonly #shared: Shared;
-  readonly #lane: Lane;
+  readonly #pool: PoolName;
   readonly #fieldManager: string;
   readonly #clock: Clock;
 
   /** `part` is how a client makes another of its lanes: use `inLane`. */
-  constructor(options: KubeClientOptions, part?: { readonly shared: Shared; readonly lane: Lane }) {
+  constructor(options: KubeClientOptions, part?: { readonly shared: Shared; readonly pool: PoolName }) {
     this.#options = options;
     this.#shared = part?.shared ?? sharedOf(options);
-    this.#lane = part?.lane ?? 'work';
+    this.#pool = part?.pool ?? 'work';
     this.#clock = options.clock ?? systemClock;
     this.#fieldManager = options.defaultFieldManager ?? 'metal-operator';
   }
 
   /** The same client over connections of another lane. It ends with this one. */
-  inLane(lane: Lane): KubeClient {
-    return new KubeClient(this.#options, { shared: this.#shared, lane });
+  withPool(pool: PoolName): KubeClient {
+    return new KubeClient(this.#options, { shared: this.#shared, pool });
   }
 
   /** Hands every object that a write returns to the listener, until disposed. */
-  absorbInto(absorber: Absorber): Disposable {
-    this.#shared.absorbers.add(absorber);
-    return { [Symbol.dispose]: () => void this.#shared.absorbers.delete(absorber) };
+  observeOwnWrites(observer: OwnWriteObserver): Disposable {
+    this.#shared.ownWriteObservers.add(observer);
+    return { [Symbol.dispose]: () => void this.#shared.ownWriteObservers.delete(observer) };
   }
 
   async get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options: CallOptions = {}): Promise<T> {
@@ -253,14 +253,14 @@ export class KubeClient implements AsyncDisposable {
       propagationPolicy: options.propagation ?? 'Background',
     });
     try {
-      const answer = await this.#json<Deletion>(kind, 'delete', {
+      const response = await this.#json<Deletion>(kind, 'delete', {
         method: 'DELETE',
         path: pathOf(kind, ref),
         body,
         contentType: 'application/json',
         signal: options.signal,
       });
-      this.#tellDeletion(kind, ref, answer);
+      this.#notifyDeletion(kind, ref, response);
     } catch (error) {
       if (!(error instanceof KubeError) || error.code !== 'NotFound') throw error;
     }
@@ -286,11 +286,11 @@ export class KubeClient implements AsyncDisposable {
       watch: 'true',
       allowWatchBookmarks: 'true',
       timeoutSeconds: String(timeoutSeconds),
-      ...(resourceVersion === undefined ? fromTheBeginning : { resourceVersion }),
+      ...(resourceVersion === undefined ? initialEvents : { resourceVersion }),
     };
     const path = `${collectionOf(kind, namespace)}${query(parameters)}`;
     const call: Call = { method: 'GET', path, signal };
-    const { body } = await this.#request('watch', kind.plural, call, () => this.#shared.transport.follow(call));
+    const { body } = await this.#request('watch', kind.plural, call, () => this.#shared.transport.stream(call));
     yield* linesOf<WatchEvent<T>>(body);
   }
 
@@ -298,11 +298,11 @@ export class KubeClient implements AsyncDisposable {
     await this.#shared.transport[Symbol.asyncDispose]();
   }
 
-  #tellDeletion(kind: Kind, ref: ObjectRef, answer: Deletion): void {
-    const uid = answer.details?.uid;
-    for (const absorber of this.#shared.absorbers) {
-      if (answer.kind === kind.kind) absorber.wrote(kind, answer);
-      else if (uid !== undefined) absorber.deleted(kind, ref, uid);
+  #notifyDeletion(kind: Kind, ref: ObjectRef, response: Deletion): void {
+    const uid = response.details?.uid;
+    for (const observer of this.#shared.ownWriteObservers) {
+      if (response.kind === kind.kind) observer.wrote(kind, response);
+      else if (uid !== undefined) observer.deleted(kind, ref, uid);
     }
   }
 
@@ -341,17 +341,17 @@ export class KubeClient implements AsyncDisposable {
     call: Omit<Call, 'body'> & { body: object },
   ): Promise<T> {
     const object = await this.#json<T>(kind, verb, { ...call, body: JSON.stringify(call.body) });
-    for (const absorber of this.#shared.absorbers) absorber.wrote(kind, object);
+    for (const observer of this.#shared.ownWriteObservers) observer.wrote(kind, object);
     return object;
   }
 
   #json<T>(kind: Kind, verb: string, call: Call): Promise<T> {
-    return this.#send<T>(verb, kind.plural, kind.isUrgent === true ? { ...call, lane: 'urgent' } : call);
+    return this.#send<T>(verb, kind.plural, kind.isUrgent === true ? { ...call, pool: 'urgent' } : call);
   }
 
   async #send<T>(verb: string, resource: string, call: Call): Promise<T> {
     const { text } = await this.#request(verb, resource, call, () =>
-      this.#shared.transport.ask({ lane: this.#lane, ...call }),
+      this.#shared.transport.request({ pool: this.#pool, ...call }),
     );
     try {
       // The API server validated the object against the schema its type is derived from.
@@ -361,12 +361,17 @@ export class KubeClient implements AsyncDisposable {
     }
   }
 
-  async #request<A extends Collected>(verb: string, resource: string, call: Call, send: () => Promise<A>): Promise<A> {
+  async #request<A extends ApiResponse>(
+    verb: string,
+    resource: string,
+    call: Call,
+    send: () => Promise<A>,
+  ): Promise<A> {
     this.#shared.requests?.inc({ verb, resource });
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.#attempt(call, send);
-      if (answer.status < 300) return answer;
-      const error = errorFrom(answer, call);
+      const response = await this.#attempt(call, send);
+      if (response.status < 300) return response;
+      const error = errorFrom(response, call);
       if (!(await this.#mayRepeat(error, attempt, call.signal))) throw error;
     }
   }
@@ -378,7 +383,7 @@ export class KubeClient implements AsyncDisposable {
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     if (code === 'Unauthorized') {
-      this.#shared.transport.distrustCredentials();
+      this.#shared.transport.invalidateCredentials();
       return attempt === 1;
     }
     const busy = status === 429 || status === 503;
@@ -389,11 +394,11 @@ export class KubeClient implements AsyncDisposable {
     );
   }
 
-  async #attempt<A extends Collected>(call: Call, send: () => Promise<A>): Promise<A> {
+  async #attempt<A extends ApiResponse>(call: Call, send: () => Promise<A>): Promise<A> {
     try {
-      const answer = await send();
-      this.#shared.hostRequests?.inc({ code: answer.status, method: call.method, host: this.#shared.transport.host });
-      return answer;
+      const response = await send();
+      this.#shared.hostRequests?.inc({ code: response.status, method: call.method, host: this.#shared.transport.host });
+      return response;
     } catch (error) {
       throw connectionError(error, call);
     }
@@ -418,11 +423,11 @@ function sharedOf(options: KubeClientOptions): Shared {
       labelNames: ['code', 'method', 'host'],
       registers,
     });
-  return { transport: new Transport(options), absorbers: new Set(), requests, hostRequests };
+  return { transport: new Transport(options), ownWriteObservers: new Set(), requests, hostRequests };
 }
 
 /** Refused by API servers before 1.27, and by later ones where streamed lists are switched off. */
-const fromTheBeginning = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
+const initialEvents = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
 
 /** The bookmark after the last of what was there when a watch began. */
 export const endsList = (event: ObjectEvent<KubeObject>): boolean =>

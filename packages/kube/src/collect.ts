@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
 /** An answer that has come whole. */
-export interface Collected {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -12,12 +12,12 @@ export interface Collected {
  * Sends a request and collects its answer, without a stream for it. Rejects with the reason of the signal, at once and also
  * while the request still waits for a connection, or with the error of the connection.
  */
-export function collect(
+export function readResponse(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   signal: AbortSignal | undefined,
-): Promise<Collected> {
-  const { promise, resolve, reject } = Promise.withResolvers<Collected>();
+): Promise<ApiResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<ApiResponse>();
   let controller: Dispatcher.DispatchController | undefined;
   const chunks: Buffer[] = [];
   let status = 0;
@@ -32,7 +32,7 @@ export function collect(
     return promise;
   }
   signal?.addEventListener('abort', onAbort, { once: true });
-  const settle = (end: () => void): void => {
+  const finish = (end: () => void): void => {
     signal?.removeEventListener('abort', onAbort);
     end();
   };
@@ -42,13 +42,13 @@ export function collect(
       signal?.throwIfAborted();
       controller = started;
     },
-    onResponseStart(_controller, statusCode, told) {
+    onResponseStart(_controller, statusCode, responseHeaders) {
       status = statusCode;
-      headers = told;
+      headers = responseHeaders;
     },
     onResponseData: (_controller, chunk) => void chunks.push(chunk),
-    onResponseEnd: () => settle(() => resolve({ status, headers, text: textOf(chunks) })),
-    onResponseError: (_controller, error) => settle(() => reject(error)),
+    onResponseEnd: () => finish(() => resolve({ status, headers, text: textOf(chunks) })),
+    onResponseError: (_controller, error) => finish(() => reject(error)),
   });
   return promise;
 }

@@ -3,17 +3,17 @@ import { Pool } from 'undici';
 import type { Credentials } from './access.ts';
 
 /**
- * Whose connections a request takes. `machine`: what a machine that boots asks for, and gives up some time. `report`: what it
+ * Whose connections a request takes. `boot`: what a machine that boots asks for, and gives up some time. `report`: what it
  * tells, and is thanked for. `urgent`: leases.
  */
-export type Lane = 'work' | 'watch' | 'machine' | 'report' | 'urgent';
+export type PoolName = 'work' | 'watch' | 'boot' | 'report' | 'urgent';
 
 /**
  * More do not write faster: the API server has its limit of requests at once, and each costs a handshake and 50 kB. Of those
  * for machines the boot service takes 24 for what they are to boot, and the metadata service the other 8; of those for reports, the
  * boot service takes 12 for how far they came.
  */
-const atOnce: Readonly<Record<Lane, number | null>> = { work: 64, watch: null, machine: 32, report: 24, urgent: 4 };
+const poolSizes: Readonly<Record<PoolName, number | null>> = { work: 64, watch: null, boot: 32, report: 24, urgent: 4 };
 
 /**
  * Connections to one API server with one set of credentials, whose certificates are read once. Work, watches, machines, what
@@ -21,38 +21,38 @@ const atOnce: Readonly<Record<Lane, number | null>> = { work: 64, watch: null, m
  * write behind watches.
  */
 export class Connections {
-  readonly #lanes: Readonly<Record<Lane, Pool>>;
+  readonly #pools: Readonly<Record<PoolName, Pool>>;
 
   constructor(origin: string, credentials: Credentials) {
     const connect = tlsOf(credentials);
-    const open = (lane: Lane): Pool =>
+    const open = (pool: PoolName): Pool =>
       new Pool(origin, {
-        connections: atOnce[lane],
+        connections: poolSizes[pool],
         keepAliveTimeout: 30_000,
         // A watch and a write on one HTTP/2 connection would be lost together.
         allowH2: false,
         connect,
       });
-    this.#lanes = {
+    this.#pools = {
       work: open('work'),
       watch: open('watch'),
-      machine: open('machine'),
+      boot: open('boot'),
       report: open('report'),
       urgent: open('urgent'),
     };
   }
 
-  of(lane: Lane): Pool {
-    return this.#lanes[lane];
+  of(pool: PoolName): Pool {
+    return this.#pools[pool];
   }
 
   /** Requests and watches under way end as they would; new ones are refused. */
   async close(): Promise<void> {
-    await Promise.all(Object.values(this.#lanes).map((pool) => pool.close()));
+    await Promise.all(Object.values(this.#pools).map((pool) => pool.close()));
   }
 
   async destroy(): Promise<void> {
-    await Promise.all(Object.values(this.#lanes).map((pool) => pool.destroy()));
+    await Promise.all(Object.values(this.#pools).map((pool) => pool.destroy()));
   }
 }
 

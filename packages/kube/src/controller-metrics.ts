@@ -1,28 +1,28 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from './clock.ts';
 import type { QueueObserver, WorkQueue } from './queue.ts';
-import type { Slots } from './slots.ts';
+import type { Semaphore } from './slots.ts';
 
-export type TurnResult = 'success' | 'error' | 'requeue' | 'requeue_after';
+export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after';
 
 const secondBuckets = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 
 /** Metrics under the names that dashboards for Kubernetes controllers already know. */
 export class ControllerMetrics {
   readonly #clock: Clock;
-  readonly #turns: Counter;
+  readonly #reconciles: Counter;
   readonly #errors: Counter;
-  readonly #turnSeconds: Histogram;
+  readonly #reconcileSeconds: Histogram;
   readonly #adds: Counter;
   readonly #retries: Counter;
   readonly #waitSeconds: Histogram;
   readonly #workSeconds: Histogram;
-  readonly #followed = new Map<string, { queue: WorkQueue; slots: Slots }>();
+  readonly #followed = new Map<string, { queue: WorkQueue; semaphore: Semaphore }>();
 
   constructor(registry: Registry, clock: Clock) {
     this.#clock = clock;
     const registers = [registry];
-    this.#turns = new Counter({
+    this.#reconciles = new Counter({
       name: 'controller_runtime_reconcile_total',
       help: 'Turns by result',
       labelNames: ['controller', 'result'],
@@ -34,7 +34,7 @@ export class ControllerMetrics {
       labelNames: ['controller'],
       registers,
     });
-    this.#turnSeconds = new Histogram({
+    this.#reconcileSeconds = new Histogram({
       name: 'controller_runtime_reconcile_time_seconds',
       help: 'Duration of turns',
       labelNames: ['controller'],
@@ -67,14 +67,14 @@ export class ControllerMetrics {
       'controller_runtime_max_concurrent_reconciles',
       'Turns judged at once at most',
       'controller',
-      ({ slots }) => slots.size,
+      ({ semaphore }) => semaphore.size,
     );
     this.#gauge(
       registry,
       'controller_runtime_active_workers',
       'Turns being judged',
       'controller',
-      ({ slots }) => slots.active,
+      ({ semaphore }) => semaphore.active,
     );
     this.#gauge(registry, 'workqueue_depth', 'Keys waiting', 'name', ({ queue }) => queue.depth);
     this.#gauge(registry, 'workqueue_unfinished_work_seconds', 'Seconds of work in progress', 'name', ({ queue }) =>
@@ -89,10 +89,10 @@ export class ControllerMetrics {
     );
   }
 
-  follow(name: string, queue: WorkQueue, slots: Slots): void {
-    this.#followed.set(name, { queue, slots });
+  follow(name: string, queue: WorkQueue, semaphore: Semaphore): void {
+    this.#followed.set(name, { queue, semaphore });
     for (const result of ['success', 'error', 'requeue', 'requeue_after'])
-      this.#turns.inc({ controller: name, result }, 0);
+      this.#reconciles.inc({ controller: name, result }, 0);
   }
 
   queueObserver(name: string): QueueObserver {
@@ -103,13 +103,13 @@ export class ControllerMetrics {
     };
   }
 
-  turnStarted(controller: string): (result: TurnResult) => void {
+  reconcileStarted(controller: string): (result: ReconcileResult) => void {
     const startedAt = performance.now();
     return (result) => {
       const seconds = (performance.now() - startedAt) / 1_000;
-      this.#turns.inc({ controller, result });
+      this.#reconciles.inc({ controller, result });
       if (result === 'error') this.#errors.inc({ controller });
-      this.#turnSeconds.observe({ controller }, seconds);
+      this.#reconcileSeconds.observe({ controller }, seconds);
       this.#workSeconds.observe({ name: controller }, seconds);
     };
   }
@@ -123,7 +123,7 @@ export class ControllerMetrics {
     name: string,
     help: string,
     label: string,
-    value: (followed: { queue: WorkQueue; slots: Slots }) => number,
+    value: (followed: { queue: WorkQueue; semaphore: Semaphore }) => number,
   ): void {
     const followed = this.#followed;
     new Gauge({

@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { Decision, PhaseTable, ReasonCatalogue } from './decide.ts';
 import type { Condition, Kind, KubeObject } from './kind.ts';
 import type { EventText } from './events.ts';
-import { type ControllerRuntime, Runner, type RunningController } from './runner.ts';
+import { type ControllerRuntime, ReconcileLoop, type RunningController } from './runner.ts';
 
 /** What an action is given: the object and facts that were judged, and the world to act through. */
-export interface Turn<T, Facts, Context> {
+export interface Reconcile<T, Facts, Context> {
   readonly object: T;
   readonly facts: Facts;
   readonly context: Context;
@@ -15,7 +15,7 @@ export interface Turn<T, Facts, Context> {
   /** A Warning event on the object. */
   warn(reason: string, message: string): void;
   /** An event on the object whose words are a contract. */
-  tell(event: Omit<EventText, 'controller'>): void;
+  recordEvent(event: Omit<EventText, 'controller'>): void;
 }
 
 /** Where a turn ended, for the report. */
@@ -35,7 +35,7 @@ export interface Outcome<Phase extends string> {
   };
   readonly error?: Error | undefined;
   /** With an error: whether it is tried again by itself, or only when something changes. */
-  readonly triedAgain?: boolean | undefined;
+  readonly willRetry?: boolean | undefined;
 }
 
 /** Everything a controller owns in an object's status. A field that is undefined is removed. */
@@ -45,12 +45,12 @@ export interface StatusReport {
 }
 
 /** Objects of another kind whose changes concern this controller's objects. */
-export interface Wake<Context> {
+export interface WatchSource<Context> {
   readonly kind: Kind;
   /** Keys of the objects to look at again. Asked for the object before and after the change. */
-  find(object: KubeObject, context: Context): Iterable<string>;
+  mapToKeys(object: KubeObject, context: Context): Iterable<string>;
   /** Which changes matter; without it, all. */
-  when?(before: KubeObject | undefined, after: KubeObject | undefined): boolean;
+  predicate?(before: KubeObject | undefined, after: KubeObject | undefined): boolean;
 }
 
 export interface PhaseControllerDefinition<
@@ -65,7 +65,11 @@ export interface PhaseControllerDefinition<
   readonly kind: Kind<T>;
   readonly phaseOf: (object: T) => Phase;
   /** Everything a row may judge by. Synchronous: caches and last observations only. */
-  readonly facts: (object: T, context: Context, turn: { readonly now: number; readonly inPhaseForMs: number }) => Facts;
+  readonly facts: (
+    object: T,
+    context: Context,
+    reconcile: { readonly now: number; readonly inPhaseForMs: number },
+  ) => Facts;
   readonly table: PhaseTable<Phase, Facts, Action>;
   /** Every reason the table and the report give, for the page that explains them. */
   readonly reasons?: ReasonCatalogue;
@@ -73,9 +77,9 @@ export interface PhaseControllerDefinition<
   readonly deletion?: (facts: Facts) => Decision<Phase, Action>;
   readonly finalizer?: string;
   /** Idempotent, and only starting things: waiting is a decision. */
-  readonly actions: { readonly [A in Action]: (turn: Turn<T, Facts, Context>) => Promise<void> };
+  readonly actions: { readonly [A in Action]: (reconcile: Reconcile<T, Facts, Context>) => Promise<void> };
   /** Actions that only look. Looking decides nothing new, so the log tells it at level debug. */
-  readonly looks?: readonly NoInfer<Action>[];
+  readonly readOnlyActions?: readonly NoInfer<Action>[];
   readonly report?: (object: T, facts: Facts, outcome: Outcome<Phase>) => StatusReport;
   /** Condition types this controller owns; one that a report leaves out stays as it is. */
   readonly conditionTypes?: readonly string[];
@@ -85,16 +89,16 @@ export interface PhaseControllerDefinition<
    */
   readonly progressFields?: readonly string[];
   readonly paused?: (object: T) => boolean;
-  readonly wokenBy?: readonly Wake<Context>[];
+  readonly watches?: readonly WatchSource<Context>[];
   /** Pushes that are no objects. */
-  readonly wakes?: (context: Context, wake: (key: string) => void) => Disposable;
+  readonly sources?: (context: Context, enqueue: (key: string) => void) => Disposable;
   /** `resource`, `patch:resource` if it is neither created nor deleted, or `resource/subresource`; becomes the role. */
   readonly writes: readonly string[];
   /**
    * Where replicas share the work: objects with the same key are all worked on by one of them. Without it the leader
    * works on all objects.
    */
-  readonly sharedBy?: (object: T, context: Context) => string;
+  readonly shardKey?: (object: T, context: Context) => string;
   /** Turns judged at once; one that waits for the network does not count. */
   readonly concurrency?: (context: Context) => number;
 }
@@ -103,7 +107,7 @@ export interface PhaseControllerDefinition<
 export interface Controller<Context> {
   readonly name: string;
   readonly kind: Kind;
-  readonly wokenByKinds: readonly Kind[];
+  readonly watchedKinds: readonly Kind[];
   readonly writes: readonly string[];
   readonly reasons: ReasonCatalogue;
   /** Phases with the phases each may go to; the state diagram. */
@@ -123,16 +127,16 @@ export interface Controller<Context> {
 export function phaseController<T extends KubeObject, Phase extends string, Facts, Action extends string, Context>(
   definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context>,
 ): Controller<Context> {
-  const { name, kind, writes, wokenBy = [], table, reasons = {} } = definition;
+  const { name, kind, writes, watches = [], table, reasons = {} } = definition;
   return {
     name,
     kind,
     writes,
     reasons,
-    wokenByKinds: wokenBy.map((wake) => wake.kind),
-    isShared: definition.sharedBy !== undefined,
+    watchedKinds: watches.map((watch) => watch.kind),
+    isShared: definition.shardKey !== undefined,
     transitions: Object.fromEntries(phasesOf(table).map((phase) => [phase, table[phase].to])),
-    start: (runtime, context) => new Runner(definition, runtime, context),
+    start: (runtime, context) => new ReconcileLoop(definition, runtime, context),
   };
 }
 

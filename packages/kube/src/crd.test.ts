@@ -90,12 +90,12 @@ test('list types survive optional and descriptions', () => {
   });
 });
 
-for (const [what, schema] of [
+for (const [title, schema] of [
   ['a union', z.union([z.string(), z.number()])],
   ['an intersection', z.intersection(z.object({ a: z.string().min(1) }).describe('x'), z.object({ b: z.string() }))],
   ['a tuple', z.tuple([z.string(), z.number()])],
 ] as const) {
-  test(`${what} is refused, because no structural schema can hold it`, () => {
+  test(`${title} is refused, because no structural schema can hold it`, () => {
     assert.throws(() => member(z.object({ inner: schema })), /cannot hold/);
   });
 }

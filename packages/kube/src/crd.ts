@@ -57,7 +57,7 @@ const unsupported = ['oneOf', 'allOf', 'not', 'const', '$ref', 'prefixItems', 'p
  * is never required.
  */
 function structural(schema: JsonSchema): JsonSchema {
-  refuseUnsupported(schema);
+  rejectUnsupported(schema);
   const kept = Object.entries(schema).filter(([keyword, value]) => !isDropped(keyword, value));
   return withRequired(
     withIntOrString(Object.fromEntries(kept.map(([keyword, value]) => [keyword, inside(keyword, value)]))),
@@ -82,7 +82,7 @@ function isDropped(keyword: string, value: unknown): boolean {
   return dropped.has(keyword) || isOpen || isNoBound;
 }
 
-function refuseUnsupported(schema: JsonSchema): void {
+function rejectUnsupported(schema: JsonSchema): void {
   const found = unsupported.find((keyword) => keyword in schema);
   const isUnion = 'anyOf' in schema && schema['x-kubernetes-int-or-string'] !== true;
   if (found === undefined && !isUnion) return;

@@ -11,14 +11,14 @@ test('a table judges facts, phase by phase', () => {
     Off: row(['On'], ({ lit }) => (lit ? go('On', 'Lit') : act('push', 'Dark'))),
     On: row(['Off'], ({ lit }) => (lit ? rest : wait(10, 'Fading', 'look again'))),
   };
-  assert.deepEqual(table.Off.judge({ lit: true }), { kind: 'go', phase: 'On', reason: 'Lit', message: undefined });
-  assert.deepEqual(table.Off.judge({ lit: false }), {
+  assert.deepEqual(table.Off.decide({ lit: true }), { kind: 'go', phase: 'On', reason: 'Lit', message: undefined });
+  assert.deepEqual(table.Off.decide({ lit: false }), {
     kind: 'act',
     action: 'push',
     reason: 'Dark',
     message: undefined,
   });
-  assert.deepEqual(table.On.judge({ lit: false }), {
+  assert.deepEqual(table.On.decide({ lit: false }), {
     kind: 'wait',
     delayMs: 10,
     reason: 'Fading',

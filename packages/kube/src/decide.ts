@@ -40,7 +40,7 @@ export interface Wait<Reason extends string = string> {
   readonly reason: Reason;
   readonly message: string | undefined;
   /** Told in the status when it has lasted this long; without it, after some seconds. */
-  readonly tellAfterMs?: number | undefined;
+  readonly reportAfterMs?: number | undefined;
 }
 /** Nothing to do until something changes. */
 export interface Rest {
@@ -79,26 +79,26 @@ export const wait = <const Reason extends string>(
   delayMs: number,
   reason: Reason,
   message?: string,
-  tellAfterMs?: number,
+  reportAfterMs?: number,
 ): Wait<Reason> => ({
   kind: 'wait',
   delayMs,
   reason,
   message,
-  ...(tellAfterMs === undefined ? {} : { tellAfterMs }),
+  ...(reportAfterMs === undefined ? {} : { reportAfterMs }),
 });
 export const rest: Rest = { kind: 'rest' };
 
 export const seconds = (count: number): number => count * 1_000;
 export const minutes = (count: number): number => count * 60_000;
 /** A duration in a sentence: seconds up to two minutes. */
-export const inWords = (ms: number): string =>
+export const formatDuration = (ms: number): string =>
   ms < minutes(2) ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;
 
 /** One phase: the phases it may go to, and the judge. */
 export interface Row<Phase extends string, Facts, Action extends string, Reason extends string = string> {
   readonly to: readonly Phase[];
-  readonly judge: (facts: Facts) => Decision<Phase, Action, Reason>;
+  readonly decide: (facts: Facts) => Decision<Phase, Action, Reason>;
 }
 
 /** Every phase has a row; a missing one does not compile. */
@@ -110,6 +110,6 @@ export type PhaseTable<Phase extends string, Facts, Action extends string, Reaso
 export function rowsOf<Phase extends string, Facts, Action extends string, Reason extends string = string>() {
   return <const To extends readonly Phase[]>(
     to: To,
-    judge: (facts: Facts) => Decision<To[number], Action, Reason>,
-  ): Row<Phase, Facts, Action, Reason> => ({ to, judge });
+    decide: (facts: Facts) => Decision<To[number], Action, Reason>,
+  ): Row<Phase, Facts, Action, Reason> => ({ to, decide });
 }

@@ -21,9 +21,9 @@ export interface EventRecorder {
   record(object: KubeObject, text: EventText): void;
 }
 
-export const silentEvents: EventRecorder = { record: () => undefined };
+export const discardEvents: EventRecorder = { record: () => undefined };
 
-interface Told {
+interface RecordedEvent {
   readonly name: string;
   readonly namespace: string;
   readonly at: number;
@@ -47,7 +47,7 @@ export function createEventRecorder({
   log: Logger;
   controller: string;
 }): EventRecorder {
-  const told = new Map<string, Told>();
+  const recorded = new Map<string, RecordedEvent>();
   const instance = `${controller}-${hostname()}`.slice(0, 128);
   const send = (work: Promise<unknown>) =>
     void work.catch((error: unknown) =>
@@ -57,17 +57,17 @@ export function createEventRecorder({
     record: (object, text) => {
       const key = `${object.metadata.uid ?? object.metadata.name}/${text.reason}/${text.note}`;
       const now = clock.now();
-      const before = told.get(key);
+      const before = recorded.get(key);
       if (before !== undefined && now - before.at < sameEventForMs) {
         before.count += 1;
         // Counted at every doubling, so that a busy loop of ours cannot become one of the API server.
         if (Number.isInteger(Math.log2(before.count))) send(countUp(client, before, now));
         return;
       }
-      forgetOld(told, now);
+      forgetOld(recorded, now);
       const namespace = object.metadata.namespace ?? 'default';
       const name = `${object.metadata.name.slice(0, 200)}.${randomBytes(8).toString('hex')}`;
-      told.set(key, { name, namespace, at: now, count: 1 });
+      recorded.set(key, { name, namespace, at: now, count: 1 });
       send(
         client.create(Event, {
           metadata: { name, namespace },
@@ -92,14 +92,14 @@ function describe({ apiVersion, kind, metadata }: KubeObject, { type, reason, ac
   };
 }
 
-function countUp(client: KubeClient, { name, namespace, count }: Told, now: number): Promise<unknown> {
+function countUp(client: KubeClient, { name, namespace, count }: RecordedEvent, now: number): Promise<unknown> {
   return client.mergePatch(Event, { name, namespace }, { series: { count, lastObservedTime: microTime(now) } });
 }
 
-function forgetOld(told: Map<string, Told>, now: number): void {
-  for (const [key, { at }] of told) {
-    if (now - at < sameEventForMs && told.size < mostRemembered) return;
-    told.delete(key);
+function forgetOld(recorded: Map<string, RecordedEvent>, now: number): void {
+  for (const [key, { at }] of recorded) {
+    if (now - at < sameEventForMs && recorded.size < mostRemembered) return;
+    recorded.delete(key);
   }
 }
 

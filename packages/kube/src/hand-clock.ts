@@ -1,13 +1,13 @@
 import type { Clock } from './clock.ts';
 
-export interface HandClock extends Clock {
+export interface FakeClock extends Clock {
   /** Timers that are neither due nor disposed. */
   readonly pending: number;
   advance(ms: number): void;
 }
 
 /** For tests: a clock that moves only when it is told to. */
-export function handClock(): HandClock {
+export function fakeClock(): FakeClock {
   let now = 0;
   const timers = new Map<object, { at: number; callback: () => void }>();
   return {

@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 import { OperatorError } from './errors.ts';
 import { microTime } from './events.ts';
 import type { KubeObject } from './kind.ts';
-import { LeaseSight } from './lease-sight.ts';
+import { LeaseObserver } from './lease-sight.ts';
 import { Reflector } from './reflector.ts';
 import { Store } from './store.ts';
 
@@ -54,14 +54,14 @@ export class Leadership {
    * count from when they see the write, which lies between the two.
    */
   #endsAt = notLeading;
-  readonly #sight: LeaseSight;
+  readonly #leaseObserver: LeaseObserver;
 
   constructor(parts: { options: LeaderElectionOptions; client: KubeClient; clock: Clock; log: Logger }) {
     this.options = parts.options;
     this.#client = parts.client;
     this.#clock = parts.clock;
     this.#log = parts.log;
-    this.#sight = new LeaseSight({ ...parts.options, clock: parts.clock });
+    this.#leaseObserver = new LeaseObserver({ ...parts.options, clock: parts.clock });
   }
 
   /**
@@ -69,7 +69,7 @@ export class Leadership {
    * begun before may be about to be sent when a process that stood still goes on, and timers come later than answers. Once
    * its lease has run out nothing revives it.
    */
-  mayAct(): boolean {
+  isOwner(): boolean {
     return this.#clock.now() < this.#endsAt;
   }
 
@@ -82,7 +82,7 @@ export class Leadership {
    * later, and nobody leads for at most `leaseMs` and `retryMs`.
    */
   async acquire(signal: AbortSignal): Promise<void> {
-    if (!(await this.#tryToTake(signal))) await this.#takeInTurn(signal);
+    if (!(await this.#tryToTake(signal))) await this.#takeWhenAcquirable(signal);
     this.#log.info({ lease: this.options.leaseName, identity: this.options.identity }, 'leading');
   }
 
@@ -92,13 +92,13 @@ export class Leadership {
     while (!signal.aborted) {
       await this.#clock.sleep(retryMs, signal).catch(() => undefined);
       if (signal.aborted) return;
-      this.#insistOnTime();
-      const askedAt = this.#clock.now();
-      const firstEndsAt = askedAt + (this.#endsAt - askedAt) * partOfFirstTry;
+      this.#assertNotExpired();
+      const requestedAt = this.#clock.now();
+      const firstEndsAt = requestedAt + (this.#endsAt - requestedAt) * partOfFirstTry;
       const isRenewed = (await this.#renewBy(firstEndsAt)) || (await this.#renewBy(this.#endsAt));
       // Too late is not at all: what asked meanwhile was told that it may do nothing any more.
-      this.#insistOnTime();
-      if (isRenewed) this.#endsAt = askedAt + renewMs;
+      this.#assertNotExpired();
+      if (isRenewed) this.#endsAt = requestedAt + renewMs;
     }
   }
 
@@ -112,9 +112,9 @@ export class Leadership {
     await this.#client.mergePatch(Lease, { name, namespace }, patch, { resourceVersion }).catch(() => undefined);
   }
 
-  async #takeInTurn(signal: AbortSignal): Promise<void> {
+  async #takeWhenAcquirable(signal: AbortSignal): Promise<void> {
     await using _following = this.#follow();
-    do await this.#sight.untilWorthATry(this.#triedAt, signal);
+    do await this.#leaseObserver.untilAcquirable(this.#triedAt, signal);
     while (!(await this.#tryToTake(signal)));
   }
 
@@ -122,7 +122,7 @@ export class Leadership {
   #follow(): AsyncDisposable {
     const { namespace, leaseName } = this.options;
     const store = new Store<KubeObject>();
-    store.onChange(({ after }) => this.#sight.told(after)); // a Lease: the watch is of this kind
+    store.onChange(({ after }) => this.#leaseObserver.onWatch(after)); // a Lease: the watch is of this kind
     const reflector = new Reflector({
       kind: Lease,
       client: this.#client,
@@ -132,7 +132,7 @@ export class Leadership {
       store,
       lag: undefined,
       onList: () => undefined,
-      onProblem: () => undefined,
+      onSyncError: () => undefined,
       isOptional: false,
       scope: { namespace, fieldSelector: `metadata.name=${leaseName}` },
     });
@@ -145,9 +145,9 @@ export class Leadership {
     return { [Symbol.asyncDispose]: end };
   }
 
-  #insistOnTime(): void {
+  #assertNotExpired(): void {
     const { leaseName, renewMs } = this.options;
-    if (!this.mayAct()) throw new LeaseLost(`the lease ${leaseName} could not be renewed for ${renewMs / 1_000} s`);
+    if (!this.isOwner()) throw new LeaseLost(`the lease ${leaseName} could not be renewed for ${renewMs / 1_000} s`);
   }
 
   /** False when there was no answer; an answer that names another holder is final. */
@@ -165,22 +165,22 @@ export class Leadership {
   }
 
   async #tryToTake(signal: AbortSignal): Promise<boolean> {
-    const askedAt = this.#clock.now();
-    this.#triedAt = askedAt;
+    const requestedAt = this.#clock.now();
+    this.#triedAt = requestedAt;
     const isTaken = await this.#try(signal).catch((error: unknown) => {
       if (signal.aborted) throw error;
       return false;
     });
-    if (isTaken) this.#endsAt = askedAt + this.options.renewMs;
+    if (isTaken) this.#endsAt = requestedAt + this.options.renewMs;
     return isTaken;
   }
 
   async #try(signal: AbortSignal): Promise<boolean> {
     try {
-      const known = this.#sight.version;
+      const known = this.#leaseObserver.version;
       const lease = await this.#read(signal);
       if (lease === undefined) return await this.#create(signal);
-      this.#sight.answered(lease, known);
+      this.#leaseObserver.onRead(lease, known);
       return this.#mayTake(lease) ? await this.#take(lease, signal) : false;
     } catch (error) {
       // A conflict names nobody: what we met may be our own try of before, which was given up and came through. Who looks again knows.
@@ -200,12 +200,12 @@ export class Leadership {
 
   #mayTake(lease: Lease): boolean {
     const holder = lease.spec?.holderIdentity ?? '';
-    return holder === '' || holder === this.options.identity || this.#sight.isOver(lease);
+    return holder === '' || holder === this.options.identity || this.#leaseObserver.isOver(lease);
   }
 
   async #create(signal: AbortSignal): Promise<boolean> {
     const { namespace, leaseName } = this.options;
-    const metadata = { namespace, name: leaseName, ...this.#mark };
+    const metadata = { namespace, name: leaseName, ...this.#sharingMetadata };
     await this.#client.create(Lease, { metadata, spec: this.#spec(0) }, { signal });
     return true;
   }
@@ -218,13 +218,13 @@ export class Leadership {
     await this.#client.mergePatch(
       Lease,
       { name, namespace },
-      { metadata: this.#mark, spec: { ...this.#spec(transitions), ...acquired } },
+      { metadata: this.#sharingMetadata, spec: { ...this.#spec(transitions), ...acquired } },
       { resourceVersion, signal },
     );
     return true;
   }
 
-  get #mark() {
+  get #sharingMetadata() {
     const { isSharing = false, identity } = this.options;
     return isSharing ? { annotations: { [sharingAnnotation]: identity } } : {};
   }

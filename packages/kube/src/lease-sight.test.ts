@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Lease } from './builtin.ts';
 import { systemClock } from './clock.ts';
-import { LeaseSight } from './lease-sight.ts';
+import { LeaseObserver } from './lease-sight.ts';
 
 /** A candidate that looks for the first time; time passes when it is told to. */
-function openSight() {
+function openObserver() {
   let now = 0;
   const clock = { ...systemClock, now: () => now };
-  const sight = new LeaseSight({ clock, identity: 'heir', leaseMs: 15_000, retryMs: 2_000 });
-  return { sight, pass: (ms: number) => void (now += ms) };
+  const observer = new LeaseObserver({ clock, identity: 'heir', leaseMs: 15_000, retryMs: 2_000 });
+  return { observer, pass: (ms: number) => void (now += ms) };
 }
 
 const leaseAt = (resourceVersion: string, seconds?: number): Lease => ({
@@ -24,55 +24,55 @@ test('a lease is over when the version that was seen is as old as it may be, as 
     [60, 60_000],
     [undefined, 15_000],
   ] as const) {
-    const { sight, pass } = openSight();
+    const { observer, pass } = openObserver();
     const lease = leaseAt('9', seconds);
-    sight.told(lease);
+    observer.onWatch(lease);
     pass(leaseMs - 1);
-    assert.equal(sight.isOver(lease), false);
+    assert.equal(observer.isOver(lease), false);
     pass(1);
-    assert.equal(sight.isOver(lease), true);
-    assert.equal(sight.isOver(leaseAt('10', seconds)), false, 'that version was never seen');
+    assert.equal(observer.isOver(lease), true);
+    assert.equal(observer.isOver(leaseAt('10', seconds)), false, 'that version was never seen');
   }
 });
 
 test('a version counts from when it was seen first, by whatever way', () => {
-  const { sight, pass } = openSight();
-  sight.told(leaseAt('9'));
+  const { observer, pass } = openObserver();
+  observer.onWatch(leaseAt('9'));
   pass(1_000);
-  sight.answered(leaseAt('10'), '9');
+  observer.onRead(leaseAt('10'), '9');
   pass(14_000);
-  sight.told(leaseAt('9'));
-  sight.told(leaseAt('10'));
-  sight.answered(leaseAt('10'), '10');
+  observer.onWatch(leaseAt('9'));
+  observer.onWatch(leaseAt('10'));
+  observer.onRead(leaseAt('10'), '10');
   pass(1_000);
-  assert.equal(sight.isOver(leaseAt('10')), true);
+  assert.equal(observer.isOver(leaseAt('10')), true);
 });
 
 test('an answer that was overtaken by the watch changes nothing', () => {
-  const { sight, pass } = openSight();
-  sight.told(leaseAt('9'));
-  const known = sight.version;
-  sight.told(leaseAt('10'));
+  const { observer, pass } = openObserver();
+  observer.onWatch(leaseAt('9'));
+  const known = observer.version;
+  observer.onWatch(leaseAt('10'));
   pass(1_000);
-  sight.answered(leaseAt('9'), known);
+  observer.onRead(leaseAt('9'), known);
   pass(14_000);
-  assert.deepEqual([sight.isOver(leaseAt('9')), sight.isOver(leaseAt('10'))], [false, true]);
+  assert.deepEqual([observer.isOver(leaseAt('9')), observer.isOver(leaseAt('10'))], [false, true]);
 });
 
 test('a lease that lives on in an etcd that was restored from a backup is not over, and may be one day', () => {
-  const { sight, pass } = openSight();
-  sight.told(leaseAt('1000'));
+  const { observer, pass } = openObserver();
+  observer.onWatch(leaseAt('1000'));
   pass(15_000);
-  sight.answered(leaseAt('9'), sight.version);
-  assert.equal(sight.isOver(leaseAt('9')), false);
+  observer.onRead(leaseAt('9'), observer.version);
+  assert.equal(observer.isOver(leaseAt('9')), false);
   pass(15_000);
-  assert.equal(sight.isOver(leaseAt('9')), true);
+  assert.equal(observer.isOver(leaseAt('9')), true);
 });
 
 test('that a lease was deleted does not end one that took its place', () => {
-  const { sight, pass } = openSight();
-  sight.answered(leaseAt('9'), undefined);
+  const { observer, pass } = openObserver();
+  observer.onRead(leaseAt('9'), undefined);
   pass(1_000);
-  sight.told(undefined);
-  assert.equal(sight.isOver(leaseAt('9')), false);
+  observer.onWatch(undefined);
+  assert.equal(observer.isOver(leaseAt('9')), false);
 });

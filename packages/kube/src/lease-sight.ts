@@ -2,7 +2,7 @@ import type { Lease } from './builtin.ts';
 import type { Clock } from './clock.ts';
 import { isNewerVersion } from './versions.ts';
 
-export interface LeaseSightOptions {
+export interface LeaseObserverOptions {
   readonly clock: Clock;
   /** Of the candidate that looks. */
   readonly identity: string;
@@ -22,18 +22,18 @@ export interface LeaseSightOptions {
  * Each version counts from when it was first seen, by the clock of this process. A watch that tells of renewals saves the
  * reads; one that is silent, for whatever reason, saves none.
  */
-export class LeaseSight {
-  readonly #options: LeaseSightOptions;
+export class LeaseObserver {
+  readonly #options: LeaseObserverOptions;
   #version: string | undefined;
   /** When the lease is over, unless a newer version is seen. */
   #endsAt = 0;
   /** When it was seen that nobody else holds it. */
   #freedAt = 0;
   /** When the watch told of something new. */
-  #toldAt = 0;
-  #news = new AbortController();
+  #watchedAt = 0;
+  #changed = new AbortController();
 
-  constructor(options: LeaseSightOptions) {
+  constructor(options: LeaseObserverOptions) {
     this.#options = options;
   }
 
@@ -43,18 +43,18 @@ export class LeaseSight {
   }
 
   /** The watch tells of the lease; undefined says that it was deleted. */
-  told(lease: Lease | undefined): void {
+  onWatch(lease: Lease | undefined): void {
     if (lease === undefined) this.#free();
-    else if (this.#see(lease)) this.#toldAt = this.#options.clock.now();
+    else if (this.#observe(lease)) this.#watchedAt = this.#options.clock.now();
   }
 
   /**
    * The API server answers a question that was asked when `known` was the newest version seen. Answers are as new as the
    * question: an older version means that etcd was restored from a backup, and versions begin anew.
    */
-  answered(lease: Lease, known: string | undefined): void {
+  onRead(lease: Lease, known: string | undefined): void {
     if (isNewerVersion(known, lease.metadata.resourceVersion)) this.#version = undefined;
-    this.#see(lease);
+    this.#observe(lease);
   }
 
   /** Its holder did not renew it for the whole lease time, and this is the version that he left. */
@@ -63,14 +63,14 @@ export class LeaseSight {
   }
 
   /** Resolves when the next try after that one is worth it; rejects when the signal is aborted first. */
-  async untilWorthATry(triedAt: number, signal: AbortSignal): Promise<void> {
+  async untilAcquirable(triedAt: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     for (;;) {
       const inMs = this.#nextTryAt(triedAt) - clock.now();
       if (inMs <= 0) return;
-      this.#news = new AbortController();
-      const cut = AbortSignal.any([signal, this.#news.signal]);
-      await clock.sleep(inMs, cut).catch(() => signal.throwIfAborted());
+      this.#changed = new AbortController();
+      const interrupted = AbortSignal.any([signal, this.#changed.signal]);
+      await clock.sleep(inMs, interrupted).catch(() => signal.throwIfAborted());
     }
   }
 
@@ -81,23 +81,23 @@ export class LeaseSight {
   #nextTryAt(triedAt: number): number {
     const { retryMs } = this.#options;
     if (this.#freedAt > triedAt) return this.#freedAt;
-    const askAt = Math.max(triedAt + retryMs, this.#toldAt + 2 * retryMs);
-    return this.#endsAt > triedAt ? Math.min(askAt, this.#endsAt) : askAt;
+    const readAt = Math.max(triedAt + retryMs, this.#watchedAt + 2 * retryMs);
+    return this.#endsAt > triedAt ? Math.min(readAt, this.#endsAt) : readAt;
   }
 
   /** Whether it is newer than what was seen. */
-  #see({ metadata, spec }: Lease): boolean {
+  #observe({ metadata, spec }: Lease): boolean {
     if (!isNewerVersion(metadata.resourceVersion, this.#version)) return false;
     const { clock, identity, leaseMs } = this.#options;
     this.#version = metadata.resourceVersion;
     this.#endsAt = clock.now() + (spec?.leaseDurationSeconds ?? leaseMs / 1_000) * 1_000;
     if (['', identity].includes(spec?.holderIdentity ?? '')) this.#free();
-    this.#news.abort();
+    this.#changed.abort();
     return true;
   }
 
   #free(): void {
     this.#freedAt = this.#options.clock.now();
-    this.#news.abort();
+    this.#changed.abort();
   }
 }

@@ -13,14 +13,14 @@ async function allOf(lines: AsyncIterable<unknown>): Promise<unknown[]> {
   return all;
 }
 
-const told = [{ name: 'a' }, { name: 'Rack 4 · Schrank Ü', note: 'line\nbreak' }, { name: '' }];
-const text = told.map((line) => `${JSON.stringify(line)}\n`).join('');
+const expected = [{ name: 'a' }, { name: 'Rack 4 · Schrank Ü', note: 'line\nbreak' }, { name: '' }];
+const text = expected.map((line) => `${JSON.stringify(line)}\n`).join('');
 
 test('lines are the same in whatever pieces they come', async () => {
   for (const size of [1, 2, 3, 7, 16, 1_000])
-    assert.deepEqual(await allOf(linesOf(inPieces(text, size))), told, `in pieces of ${size} bytes`);
+    assert.deepEqual(await allOf(linesOf(inPieces(text, size))), expected, `in pieces of ${size} bytes`);
 });
 
 test('a line that does not end was cut off and is not told', async () => {
-  assert.deepEqual(await allOf(linesOf(inPieces(`${text}{"name":"hal`, 5))), told);
+  assert.deepEqual(await allOf(linesOf(inPieces(`${text}{"name":"hal`, 5))), expected);
 });

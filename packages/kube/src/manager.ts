@@ -5,10 +5,10 @@ import type { KubeClient } from './client.ts';
 import type { Clock } from './clock.ts';
 import type { Controller } from './controller.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
-import { createEventRecorder, silentEvents } from './events.ts';
+import { createEventRecorder, discardEvents } from './events.ts';
 import type { Leadership } from './leader.ts';
 import type { ControllerRuntime, RunningController } from './runner.ts';
-import type { Deeds, MemberLeases, Membership } from './shards/membership.ts';
+import type { ShardCallbacks, MemberLeases, ShardMembership } from './shards/membership.ts';
 import { untilNobodyShares, untilSharersLead } from './shards/transition.ts';
 
 export interface ManagerOptions<Context> {
@@ -21,13 +21,13 @@ export interface ManagerOptions<Context> {
   readonly registry: Registry;
   readonly leadership?: Leadership | undefined;
   /** Replicas share the controllers that can be shared. Needs leadership for the others. */
-  readonly membership?: Membership | undefined;
+  readonly membership?: ShardMembership | undefined;
   /** Ends what goes on beside the turns, and forgets what was learned: another replica looks for itself. */
-  readonly letGo?: (isConcerned: (key: string) => boolean) => Promise<void>;
+  readonly releaseShard?: (isConcerned: (key: string) => boolean) => Promise<void>;
   /** Leases of replicas that share, should there be any: one that leads and does not share waits for their end. */
-  readonly sharers?: Pick<MemberLeases, 'list'>;
+  readonly memberLeases?: Pick<MemberLeases, 'list'>;
   /** Begun before the controllers of the leader, and ended after them. */
-  readonly whileLeading?: () => Disposable;
+  readonly leaderRunnables?: () => Disposable;
   /** Record Kubernetes events; true by default. */
   readonly events?: boolean;
   /** Aborted to stop. */
@@ -52,21 +52,21 @@ export async function runManager<Context>(options: ManagerOptions<Context>): Pro
 }
 
 /** How long turns that were cut short may take to notice. */
-const cutGraceMs = 2_000;
+const abortGraceMs = 2_000;
 
 class Manager<Context> {
   readonly #options: ManagerOptions<Context>;
   readonly #runtime: ControllerRuntime;
   readonly #running: RunningController[] = [];
   /** Ends running turns at once. */
-  readonly #cutShort = new AbortController();
-  readonly #besides = new DisposableStack();
+  readonly #abortReconciles = new AbortController();
+  readonly #leaderRunnables = new DisposableStack();
   /** Leases are kept until everything is finished. */
   readonly #finished = new AbortController();
 
   constructor(options: ManagerOptions<Context>) {
     this.#options = options;
-    this.#runtime = runtimeOf(options, this.#cutShort.signal);
+    this.#runtime = runtimeOf(options, this.#abortReconciles.signal);
   }
 
   async run(): Promise<void> {
@@ -75,12 +75,12 @@ class Manager<Context> {
     try {
       await Promise.race([untilAborted(signal), work]);
     } catch (error) {
-      this.#cutShort.abort(error);
+      this.#abortReconciles.abort(error);
       await this.#end(work);
       throw error;
     }
     // A lease that is lost only now means that nothing may be finished any more.
-    work.catch((error: unknown) => this.#cutShort.abort(error));
+    work.catch((error: unknown) => this.#abortReconciles.abort(error));
     await this.#end(work);
   }
 
@@ -89,25 +89,25 @@ class Manager<Context> {
     const { clock, gracePeriodMs } = this.#options;
     const idle = this.#drain().then(() => true);
     const isOver = (afterMs: number) => clock.sleep(afterMs).then(() => false);
-    const cut = untilAborted(this.#cutShort.signal).then(() => false);
-    const isDone = await Promise.race([idle, cut, isOver(gracePeriodMs)]);
-    this.#cutShort.abort(new Error('stopping'));
+    const aborted = untilAborted(this.#abortReconciles.signal).then(() => false);
+    const isDone = await Promise.race([idle, aborted, isOver(gracePeriodMs)]);
+    this.#abortReconciles.abort(new Error('stopping'));
     // What does not end even then may still act: nobody is told, and the leases run out by themselves.
-    if (isDone || (await Promise.race([idle, isOver(cutGraceMs)]))) await this.#release(work);
+    if (isDone || (await Promise.race([idle, isOver(abortGraceMs)]))) await this.#release(work);
     this.#finished.abort();
-    this.#besides.dispose();
+    this.#leaderRunnables.dispose();
   }
 
   /** The part of the fleet that is this replica's. */
   async #share(): Promise<void> {
     const { membership, controllers, caches, signal } = this.#options;
     if (membership === undefined) return untilAborted(this.#finished.signal);
-    const deeds: Deeds = {
-      stop: (isConcerned) => this.#handOver(isConcerned),
-      prepare: () => caches.catchUp(),
-      start: (isConcerned) => this.#running.forEach((controller) => controller.takeOver(isConcerned)),
+    const callbacks: ShardCallbacks = {
+      stop: (isConcerned) => this.#drainShard(isConcerned),
+      prepare: () => caches.relist(),
+      start: (isConcerned) => this.#running.forEach((controller) => controller.startShard(isConcerned)),
     };
-    if (!(await unlessStopped(membership.join(deeds, signal), signal))) return;
+    if (!(await unlessStopped(membership.join(callbacks, signal), signal))) return;
     const start = async () => {
       if (await unlessStopped(this.#untilSharersLead(), signal))
         this.#start(controllers.filter(({ isShared }) => isShared));
@@ -122,19 +122,19 @@ class Manager<Context> {
   }
 
   async #untilNobodyShares(): Promise<void> {
-    const { membership, sharers: leases, leadership, signal } = this.#options;
+    const { membership, memberLeases: leases, leadership, signal } = this.#options;
     if (membership !== undefined || leases === undefined || leadership === undefined) return;
     await untilNobodyShares({ ...this.#options, leases, leaderElection: leadership.options }, signal);
   }
 
   /** What is done by one of the replicas. */
   async #lead(): Promise<void> {
-    const { membership, leadership, controllers, signal, whileLeading } = this.#options;
+    const { membership, leadership, controllers, signal, leaderRunnables } = this.#options;
     if (leadership !== undefined && !(await unlessStopped(leadership.acquire(signal), signal))) return;
     const start = async () => {
       if (!(await unlessStopped(this.#untilNobodyShares(), signal)) || signal.aborted) return;
-      if (leadership !== undefined && !(await this.#catchUp(leadership.options.retryMs))) return;
-      this.#besides.use(whileLeading?.());
+      if (leadership !== undefined && !(await this.#relist(leadership.options.retryMs))) return;
+      this.#leaderRunnables.use(leaderRunnables?.());
       this.#start(membership === undefined ? controllers : controllers.filter(({ isShared }) => !isShared));
     };
     const finished = this.#finished.signal;
@@ -146,12 +146,12 @@ class Manager<Context> {
    * missing. The lease is renewed meanwhile: a leader that cannot read loses it, or tries again, and acts on nothing. False when
    * everything ends.
    */
-  async #catchUp(retryMs: number): Promise<boolean> {
+  async #relist(retryMs: number): Promise<boolean> {
     const { caches, clock, log, signal } = this.#options;
-    const over = AbortSignal.any([signal, this.#cutShort.signal]);
+    const over = AbortSignal.any([signal, this.#abortReconciles.signal]);
     while (!over.aborted) {
       try {
-        await caches.catchUp(over);
+        await caches.relist(over);
         return !over.aborted;
       } catch (error) {
         if (over.aborted) return false;
@@ -168,7 +168,7 @@ class Manager<Context> {
 
   #start(controllers: readonly Controller<Context>[]): void {
     const { context, signal } = this.#options;
-    if (signal.aborted || this.#cutShort.signal.aborted) return;
+    if (signal.aborted || this.#abortReconciles.signal.aborted) return;
     for (const controller of controllers) this.#running.push(controller.start(this.#runtime, context));
   }
 
@@ -177,20 +177,20 @@ class Manager<Context> {
   }
 
   /** Turns may finish within the grace period; then they are cut short, and waited for all the same. */
-  async #handOver(isConcerned: (key: string) => boolean): Promise<void> {
-    const { clock, gracePeriodMs, letGo, log } = this.#options;
-    const handOvers = this.#running.map((controller) => controller.handOver(isConcerned));
+  async #drainShard(isConcerned: (key: string) => boolean): Promise<void> {
+    const { clock, gracePeriodMs, releaseShard, log } = this.#options;
+    const drains = this.#running.map((controller) => controller.drainShard(isConcerned));
     using _grace = clock.setTimeout(gracePeriodMs, () => {
       log.info({ gracePeriodMs }, 'turns that another replica waits for are cut short');
-      for (const handOver of handOvers) handOver.cutShort();
+      for (const drain of drains) drain.abort();
     });
-    await Promise.all(handOvers.map(({ finished }) => finished));
-    await letGo?.(isConcerned);
+    await Promise.all(drains.map(({ finished }) => finished));
+    await releaseShard?.(isConcerned);
   }
 
   async #release(work: Promise<unknown>): Promise<void> {
-    const { membership, leadership, letGo } = this.#options;
-    await letGo?.(() => true);
+    const { membership, leadership, releaseShard } = this.#options;
+    await releaseShard?.(() => true);
     this.#finished.abort();
     await work.catch(() => undefined);
     await membership?.leave();
@@ -209,9 +209,10 @@ function runtimeOf<Context>(
     log,
     signal,
     metrics: new ControllerMetrics(registry, clock),
-    events: events === false ? silentEvents : createEventRecorder({ client, clock, log, controller: 'metal-operator' }),
+    events:
+      events === false ? discardEvents : createEventRecorder({ client, clock, log, controller: 'metal-operator' }),
     share: membership,
-    leads: leadership && (() => leadership.mayAct()),
+    isLeader: leadership && (() => leadership.isOwner()),
   };
 }
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
-import { accessOf } from './access.ts';
-import { plainAccess } from './plain-access.ts';
+import { loadClusterAccess } from './access.ts';
+import { nativeAccess } from './plain-access.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -35,17 +35,17 @@ const kubeconfigWith = (cluster: object, user: object): string =>
     }),
   );
 
-const plain: readonly [title: string, cluster: object, user: object][] = [
+const supported: readonly [title: string, cluster: object, user: object][] = [
   ['certificates as data', { 'certificate-authority-data': base64('ca') }, certificates()],
   ['a certificate authority as a file beside it', { 'certificate-authority': 'ca.pem' }, { token: 'secret' }],
   ['a token', { 'insecure-skip-tls-verify': true }, { token: 'secret' }],
   ['a name to expect in the certificate', { 'tls-server-name': 'api.example' }, { token: 'secret' }],
   ['nobody', {}, {}],
 ];
-for (const [title, cluster, user] of plain) {
+for (const [title, cluster, user] of supported) {
   test(`a kubeconfig of ${title} is read as the library reads it`, async () => {
     const kubeconfigPath = kubeconfigWith(cluster, user);
-    const access = plainAccess({ kubeconfigPath });
+    const access = nativeAccess({ kubeconfigPath });
     const library = new KubeConfig();
     library.loadFromFile(kubeconfigPath);
     const options = {};
@@ -60,56 +60,56 @@ function certificates() {
 }
 
 const known = ['ca', 'cert', 'key', 'servername', 'rejectUnauthorized'] as const;
-type Told = Partial<Record<(typeof known)[number], string | Buffer | boolean>> & { headers?: unknown };
+type CredentialFields = Partial<Record<(typeof known)[number], string | Buffer | boolean>> & { headers?: unknown };
 
 /** What both tell, in words: the library gives header values as it pleases. */
-const asText = (options: Told | undefined): string[] => [
+const asText = (options: CredentialFields | undefined): string[] => [
   ...known.map((name) => `${name}: ${options?.[name]?.toString() ?? ''}`),
   `headers: ${JSON.stringify(options?.headers ?? {})}`,
 ];
 
-const forTheLibrary: readonly [title: string, cluster: object, user: object][] = [
+const unsupported: readonly [title: string, cluster: object, user: object][] = [
   ['a credential program', {}, { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'true' } }],
   ['a password', {}, { username: 'me', password: 'secret' }],
   ['a proxy', { 'proxy-url': 'http://proxy.example' }, {}],
   ['impersonation', {}, { token: 'secret', as: 'somebody' }],
 ];
-for (const [title, cluster, user] of forTheLibrary) {
+for (const [title, cluster, user] of unsupported) {
   test(`a kubeconfig with ${title} is left to the library`, () => {
     const kubeconfigPath = kubeconfigWith(cluster, user);
-    assert.equal(plainAccess({ kubeconfigPath }), undefined);
-    assert.equal(accessOf({ kubeconfigPath }).server, 'https://192.0.2.1:6443');
+    assert.equal(nativeAccess({ kubeconfigPath }), undefined);
+    assert.equal(loadClusterAccess({ kubeconfigPath }).server, 'https://192.0.2.1:6443');
   });
 }
 
 test('another context may be asked for, and one that does not exist is nobody', () => {
   const kubeconfigPath = kubeconfigWith({}, { token: 'secret' });
-  assert.equal(plainAccess({ kubeconfigPath, context: 'here' })?.server, 'https://192.0.2.1:6443');
-  assert.equal(plainAccess({ kubeconfigPath, context: 'there' }), undefined);
-  assert.equal(accessOf({ kubeconfigPath, context: 'there' }).server, undefined);
+  assert.equal(nativeAccess({ kubeconfigPath, context: 'here' })?.server, 'https://192.0.2.1:6443');
+  assert.equal(nativeAccess({ kubeconfigPath, context: 'there' }), undefined);
+  assert.equal(loadClusterAccess({ kubeconfigPath, context: 'there' }).server, undefined);
 });
 
 /** As client-go does; the library passes the field over. */
 test('a token that is rotated in its file is the new one at the next look', async () => {
   const tokenFile = at('rotated', 'first');
-  const access = plainAccess({ kubeconfigPath: kubeconfigWith({}, { tokenFile }) });
+  const access = nativeAccess({ kubeconfigPath: kubeconfigWith({}, { tokenFile }) });
   at('rotated', 'second');
   assert.equal((await access?.credentials())?.headers?.Authorization, 'Bearer second');
 });
 
 test('a pod goes to the API server of its cluster, over IPv6 too', () => {
-  assert.equal(plainAccess({ homeCluster: { host: '10.0.0.1', port: '443' } })?.server, 'https://10.0.0.1:443');
-  assert.equal(plainAccess({ homeCluster: { host: 'fd00::1', port: '443' } })?.server, 'https://[fd00::1]:443');
+  assert.equal(nativeAccess({ homeCluster: { host: '10.0.0.1', port: '443' } })?.server, 'https://10.0.0.1:443');
+  assert.equal(nativeAccess({ homeCluster: { host: 'fd00::1', port: '443' } })?.server, 'https://[fd00::1]:443');
 });
 
 test('a kubeconfig that is missing or no YAML is named, and not quoted', () => {
   assert.throws(
-    () => accessOf({ kubeconfigPath: join(directory, 'none') }),
+    () => loadClusterAccess({ kubeconfigPath: join(directory, 'none') }),
     /none cannot be read: ENOENT.*--kubeconfig/,
   );
   const spoiled = at('spoiled', 'users:\n  - token: [swordfish');
   assert.throws(
-    () => accessOf({ kubeconfigPath: spoiled }),
+    () => loadClusterAccess({ kubeconfigPath: spoiled }),
     ({ message }: Error) => /is no YAML at line \d+, column \d+/.test(message) && !message.includes('swordfish'),
   );
 });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import * as z from 'zod';
-import type { Access, AccessOptions, Credentials } from './access.ts';
+import type { ClusterAccess, ClusterAccessOptions, Credentials } from './access.ts';
 import { KubeError } from './errors.ts';
 
 /** Where a pod finds the API server of its cluster: $KUBERNETES_SERVICE_HOST and $KUBERNETES_SERVICE_PORT. */
@@ -43,18 +43,22 @@ type Cluster = z.output<typeof clusterEntry>;
 type User = z.output<typeof userEntry>;
 
 /** The way in that a pod's service account or a kubeconfig file of certificates and tokens describes; else undefined. */
-export function plainAccess({ kubeconfigPath, context, homeCluster }: AccessOptions): Access | undefined {
-  if (kubeconfigPath !== undefined) return fileAccess(kubeconfigPath, context);
-  return homeCluster === undefined ? undefined : podAccess(homeCluster);
+export function nativeAccess({
+  kubeconfigPath,
+  context,
+  homeCluster,
+}: ClusterAccessOptions): ClusterAccess | undefined {
+  if (kubeconfigPath !== undefined) return kubeconfigAccess(kubeconfigPath, context);
+  return homeCluster === undefined ? undefined : inClusterAccess(homeCluster);
 }
 
-function podAccess({ host, port }: HomeCluster): Access {
+function inClusterAccess({ host, port }: HomeCluster): ClusterAccess {
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const cluster = { server, 'certificate-authority': `${serviceAccount}/ca.crt` };
   return accessTo(cluster, { tokenFile: `${serviceAccount}/token` }, serviceAccount);
 }
 
-function fileAccess(path: string, context: string | undefined): Access | undefined {
+function kubeconfigAccess(path: string, context: string | undefined): ClusterAccess | undefined {
   const file = kubeconfig.safeParse(contentOf(path)).data;
   const wanted = context ?? file?.['current-context'];
   const chosen = file?.contexts.find(({ name }) => name === wanted)?.context;
@@ -71,19 +75,19 @@ function contentOf(path: string): unknown {
   } catch (error) {
     throw new KubeError({
       code: 'Unreachable',
-      message: `kubeconfig ${path} ${faultOf(error)}; give --kubeconfig a file that kubectl works with`,
+      message: `kubeconfig ${path} ${describeError(error)}; give --kubeconfig a file that kubectl works with`,
     });
   }
 }
 
-function faultOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof YAMLParseError))
     return `cannot be read: ${error instanceof Error ? error.message : 'unknown'}`;
   const [start] = error.linePos ?? [];
   return `is no YAML at line ${start?.line ?? '?'}, column ${start?.col ?? '?'}`;
 }
 
-function accessTo(cluster: Cluster, user: User, directory: string): Access {
+function accessTo(cluster: Cluster, user: User, directory: string): ClusterAccess {
   return { server: cluster.server, credentials: () => readCredentials(cluster, user, directory) };
 }
 

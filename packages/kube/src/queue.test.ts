@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { handClock } from './hand-clock.ts';
+import { fakeClock } from './hand-clock.ts';
 import { WorkQueue } from './queue.ts';
 
 function openQueue() {
-  const clock = handClock();
+  const clock = fakeClock();
   return { clock, queue: new WorkQueue({ clock, random: () => 1 }) };
 }
 
@@ -64,7 +64,7 @@ test('pauses double with failures in a row, up to five minutes, and start over w
   const pauses = Array.from({ length: 20 }, () => queue.addAfterFailure('a'));
   assert.deepEqual(pauses.slice(0, 4), [5, 10, 20, 40]);
   assert.equal(pauses.at(-1), 300_000);
-  queue.forgive('a');
+  queue.resetBackoff('a');
   assert.equal(queue.addAfterFailure('a'), 5);
   assert.equal(queue.addAfterFailure('b', 60_000), 60_000, 'a busy server may ask for more');
   clock.advance(60_000);
@@ -73,7 +73,7 @@ test('pauses double with failures in a row, up to five minutes, and start over w
 test('what is forgotten does not come back', () => {
   const { queue, clock } = openQueue();
   queue.addAfter('a', 10);
-  queue.forget('a');
+  queue.remove('a');
   clock.advance(100);
   assert.equal(queue.take(), undefined);
 });
@@ -92,7 +92,7 @@ const manyNames = (count: number) => Array.from({ length: count }, (_, index) =>
 
 test('what was there before is worked on 64 at once, and what happens meanwhile is behind no more than these', () => {
   const { queue } = openQueue();
-  queue.addBacklog(manyNames(100));
+  queue.enqueueInitialList(manyNames(100));
   assert.equal(queue.depth, 100, 'all of it waits');
   queue.add('new');
   const taken = Array.from({ length: 65 }, () => queue.take());
@@ -105,7 +105,7 @@ test('what was there before is worked on 64 at once, and what happens meanwhile 
 
 test('one of them that takes a second keeps no other back', () => {
   const { queue, clock } = openQueue();
-  queue.addBacklog(manyNames(66));
+  queue.enqueueInitialList(manyNames(66));
   for (let place = 0; place < 64; place += 1) queue.take();
   clock.advance(999);
   assert.equal(queue.take(), undefined);
@@ -117,7 +117,7 @@ test('one of them that takes a second keeps no other back', () => {
 
 test('time in which none of them is worked on is nothing that one of them takes', () => {
   const { queue, clock } = openQueue();
-  queue.addBacklog(manyNames(1_000));
+  queue.enqueueInitialList(manyNames(1_000));
   clock.advance(10_000);
   queue.add('new');
   const taken = Array.from({ length: 65 }, () => queue.take());
@@ -126,7 +126,7 @@ test('time in which none of them is worked on is nothing that one of them takes'
 
 test('one of them to which something happens does not wait any more, and is worked on once', () => {
   const { queue } = openQueue();
-  queue.addBacklog(manyNames(100));
+  queue.enqueueInitialList(manyNames(100));
   queue.add('old-99');
   const taken = Array.from({ length: 65 }, () => queue.take());
   assert.equal(taken.at(-1), 'old-99');
@@ -139,8 +139,8 @@ test('one of them to which something happens does not wait any more, and is work
 
 test('what was there before is forgotten and given up as anything else', () => {
   const { queue, clock } = openQueue();
-  queue.addBacklog(manyNames(66));
-  queue.forget('old-65');
+  queue.enqueueInitialList(manyNames(66));
+  queue.remove('old-65');
   assert.equal(queue.depth, 65);
   queue.addAfter('old-64', 10);
   clock.advance(500);
@@ -148,6 +148,6 @@ test('what was there before is forgotten and given up as anything else', () => {
   queue.close();
   clock.advance(2_000);
   assert.equal(queue.depth, 0);
-  queue.addBacklog(['late']);
+  queue.enqueueInitialList(['late']);
   assert.equal(queue.take(), undefined);
 });

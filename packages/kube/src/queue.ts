@@ -15,9 +15,9 @@ interface Delayed {
 const firstBackoffMs = 5;
 const longestBackoffMs = 5 * 60_000;
 /** Of a backlog: enough to keep the process busy, and few to stand in front of what happens meanwhile. */
-const mostOfBacklog = 64;
+const initialListBatch = 64;
 /** One that takes longer waits for a BMC that does not answer, which costs nobody anything: it keeps no other back. */
-const countsForMs = 1_000;
+const slotTimeoutMs = 1_000;
 
 /**
  * Keys to be worked on. A key that is asked for twice is worked on once, at the earlier time; a key that is being
@@ -35,9 +35,9 @@ export class WorkQueue {
   readonly #running = new Map<string, number>();
   readonly #again = new Set<string>();
   readonly #failures = new Map<string, number>();
-  readonly #backlog = new Set<string>();
+  readonly #initialList = new Set<string>();
   /** Keys of the backlog that are due or worked on, until they do not count any more; worked on with a timer. */
-  readonly #ofBacklog = new Map<string, Disposable | undefined>();
+  readonly #initialInFlight = new Map<string, Disposable | undefined>();
   #onReady: () => void = () => undefined;
   #closed = false;
 
@@ -52,7 +52,7 @@ export class WorkQueue {
   }
 
   get depth(): number {
-    return this.#ready.size + this.#backlog.size;
+    return this.#ready.size + this.#initialList.size;
   }
 
   /** Start times of the keys being worked on, in milliseconds of the clock. */
@@ -69,7 +69,7 @@ export class WorkQueue {
   add(key: string): void {
     if (this.#closed) return;
     this.#cancelDelay(key);
-    this.#backlog.delete(key);
+    this.#initialList.delete(key);
     if (this.#running.has(key)) {
       this.#again.add(key);
       return;
@@ -81,10 +81,10 @@ export class WorkQueue {
   }
 
   /** All there is, for no other reason than that it is there: a few at once, so that what happens meanwhile does not wait. */
-  addBacklog(keys: Iterable<string>): void {
+  enqueueInitialList(keys: Iterable<string>): void {
     if (this.#closed) return;
-    for (const key of keys) if (!this.#ready.has(key)) this.#backlog.add(key);
-    this.#continueBacklog();
+    for (const key of keys) if (!this.#ready.has(key)) this.#initialList.add(key);
+    this.#continueInitialList();
   }
 
   /** After the delay, unless it becomes due earlier for another reason. */
@@ -116,7 +116,7 @@ export class WorkQueue {
   }
 
   /** The key succeeded: its next failure starts with the shortest pause. */
-  forgive(key: string): void {
+  resetBackoff(key: string): void {
     this.#failures.delete(key);
   }
 
@@ -131,7 +131,7 @@ export class WorkQueue {
     const [key, since] = next;
     this.#ready.delete(key);
     this.#running.set(key, this.#clock.now());
-    this.#countBacklog(key);
+    this.#startSlotTimeout(key);
     this.#observer?.started(this.#clock.now() - since);
     return key;
   }
@@ -139,13 +139,13 @@ export class WorkQueue {
   done(key: string): void {
     this.#running.delete(key);
     if (this.#again.delete(key)) this.add(key);
-    this.#leaveBacklog(key);
+    this.#releaseSlot(key);
   }
 
   /** The object is gone: nothing of it is kept. */
-  forget(key: string): void {
+  remove(key: string): void {
     this.#cancelDelay(key);
-    this.#backlog.delete(key);
+    this.#initialList.delete(key);
     this.#failures.delete(key);
   }
 
@@ -153,33 +153,33 @@ export class WorkQueue {
   close(): void {
     this.#closed = true;
     this.#ready.clear();
-    this.#backlog.clear();
-    for (const timer of this.#ofBacklog.values()) timer?.[Symbol.dispose]();
-    this.#ofBacklog.clear();
+    this.#initialList.clear();
+    for (const timer of this.#initialInFlight.values()) timer?.[Symbol.dispose]();
+    this.#initialInFlight.clear();
     for (const key of this.#delayed.keys()) this.#cancelDelay(key);
   }
 
-  #continueBacklog(): void {
-    for (const key of this.#backlog) {
-      if (this.#ofBacklog.size >= mostOfBacklog) return;
-      if (!this.#ofBacklog.has(key)) this.#ofBacklog.set(key, undefined);
+  #continueInitialList(): void {
+    for (const key of this.#initialList) {
+      if (this.#initialInFlight.size >= initialListBatch) return;
+      if (!this.#initialInFlight.has(key)) this.#initialInFlight.set(key, undefined);
       this.add(key);
     }
   }
 
   /** From now on it counts for so long, or until it is done. */
-  #countBacklog(key: string): void {
-    if (!this.#ofBacklog.has(key)) return;
-    this.#ofBacklog.get(key)?.[Symbol.dispose]();
-    this.#ofBacklog.set(
+  #startSlotTimeout(key: string): void {
+    if (!this.#initialInFlight.has(key)) return;
+    this.#initialInFlight.get(key)?.[Symbol.dispose]();
+    this.#initialInFlight.set(
       key,
-      this.#clock.setTimeout(countsForMs, () => this.#leaveBacklog(key)),
+      this.#clock.setTimeout(slotTimeoutMs, () => this.#releaseSlot(key)),
     );
   }
 
-  #leaveBacklog(key: string): void {
-    this.#ofBacklog.get(key)?.[Symbol.dispose]();
-    if (this.#ofBacklog.delete(key)) this.#continueBacklog();
+  #releaseSlot(key: string): void {
+    this.#initialInFlight.get(key)?.[Symbol.dispose]();
+    if (this.#initialInFlight.delete(key)) this.#continueInitialList();
   }
 
   #cancelDelay(key: string): void {

@@ -3,7 +3,7 @@ import { endsList, type KubeClient, type ObjectEvent, type WatchEvent } from './
 import type { Clock } from './clock.ts';
 import { isNotFound, KubeError } from './errors.ts';
 import type { Kind, KubeObject } from './kind.ts';
-import type { Census, Store } from './store.ts';
+import type { ListReplacement, Store } from './store.ts';
 import type { WatchLag } from './watch-lag.ts';
 
 export interface ReflectorOptions {
@@ -16,7 +16,7 @@ export interface ReflectorOptions {
   readonly lag: WatchLag | undefined;
   readonly onList: () => void;
   /** It could not be asked. */
-  readonly onProblem: () => void;
+  readonly onSyncError: () => void;
   /** The kind may not be installed. */
   readonly isOptional: boolean;
   readonly scope: {
@@ -48,7 +48,7 @@ export class Reflector {
   #version: string | undefined;
   #listsAreStreamed = true;
   #pauseMs = firstPauseMs;
-  #problem: string | undefined;
+  #lastError: string | undefined;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
@@ -60,8 +60,8 @@ export class Reflector {
   }
 
   /** Why it could not be asked last; undefined when it could. */
-  get problem(): string | undefined {
-    return this.#problem;
+  get lastError(): string | undefined {
+    return this.#lastError;
   }
 
   /** Runs until the signal is aborted; never rejects. */
@@ -82,63 +82,63 @@ export class Reflector {
    * Lists what there is now, beside the watch: afterwards the store shows all that was written before the call. Streamed or
    * in pages, a list that is asked for without a version is no older than its request.
    */
-  async catchUp(signal: AbortSignal): Promise<void> {
-    const census = this.#begin();
+  async relist(signal: AbortSignal): Promise<void> {
+    const replacement = this.#beginList();
     try {
-      census.complete(await this.#takeAll(census, signal));
+      replacement.commit(await this.#takeAll(replacement, signal));
     } catch (error) {
       if (!this.#options.isOptional || !isNotFound(error)) throw error;
     }
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    for await (const event of this.#events(resourceVersion, signal)) this.#follow(event);
+    for await (const event of this.#events(resourceVersion, signal)) this.#applyWatchEvent(event);
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<void> {
-    const census = this.#begin();
+    const replacement = this.#beginList();
     for await (const event of this.#events(undefined, signal)) {
       if (this.#version !== undefined) {
-        this.#follow(event);
+        this.#applyWatchEvent(event);
         continue;
       }
-      const version = this.#count(census, event);
-      if (version !== undefined) this.#complete(census, version);
+      const version = this.#applyListEvent(replacement, event);
+      if (version !== undefined) this.#commit(replacement, version);
     }
     if (this.#version === undefined) throw this.#endedEarly();
   }
 
   async #listInPages(signal: AbortSignal): Promise<void> {
-    const census = this.#begin();
-    this.#complete(census, await this.#takePages(census, signal));
+    const replacement = this.#beginList();
+    this.#commit(replacement, await this.#takePages(replacement, signal));
   }
 
   /** Resolves with the version of the whole list. */
-  async #takeAll(census: Census<KubeObject>, signal: AbortSignal): Promise<string> {
+  async #takeAll(replacement: ListReplacement<KubeObject>, signal: AbortSignal): Promise<string> {
     if (this.#listsAreStreamed) {
       try {
-        return await this.#takeStream(census, signal);
+        return await this.#takeStream(replacement, signal);
       } catch (error) {
         if (!isInvalid(error)) throw error;
-        this.#turnToPages(error);
+        this.#switchToPages(error);
       }
     }
-    return this.#takePages(census, signal);
+    return this.#takePages(replacement, signal);
   }
 
-  async #takeStream(census: Census<KubeObject>, signal: AbortSignal): Promise<string> {
+  async #takeStream(replacement: ListReplacement<KubeObject>, signal: AbortSignal): Promise<string> {
     for await (const event of this.#events(undefined, signal)) {
-      const version = this.#count(census, event);
+      const version = this.#applyListEvent(replacement, event);
       if (version !== undefined) return version;
     }
     throw this.#endedEarly();
   }
 
-  async #takePages(census: Census<KubeObject>, signal: AbortSignal): Promise<string> {
+  async #takePages(replacement: ListReplacement<KubeObject>, signal: AbortSignal): Promise<string> {
     const { client, kind, scope } = this.#options;
     let version = '';
     for await (const { items, resourceVersion } of client.pages(kind, { ...scope, signal })) {
-      for (const item of items) census.take(item);
+      for (const item of items) replacement.upsert(item);
       version = resourceVersion;
     }
     return version;
@@ -151,43 +151,43 @@ export class Reflector {
     return client.watch(kind, { ...scope, resourceVersion, timeoutSeconds, signal });
   }
 
-  #begin(): Census<KubeObject> {
+  #beginList(): ListReplacement<KubeObject> {
     this.#options.onList();
-    return this.#options.store.census();
+    return this.#options.store.listReplacement();
   }
 
-  #complete(census: Census<KubeObject>, resourceVersion: string): void {
-    census.complete(resourceVersion);
+  #commit(replacement: ListReplacement<KubeObject>, resourceVersion: string): void {
+    replacement.commit(resourceVersion);
     this.#options.lag?.forget();
     this.#version = resourceVersion;
     this.#pauseMs = firstPauseMs;
-    this.#problem = undefined;
+    this.#lastError = undefined;
     this.#synced.resolve();
   }
 
   /** The version of the whole list, once it is told. Deletions are told while it comes in, too: of what it has told before. */
-  #count(census: Census<KubeObject>, event: WatchEvent<KubeObject>): string | undefined {
-    const told = this.#sound(event);
-    const { type, object } = told;
-    if (endsList(told)) return object.metadata.resourceVersion;
-    if (type === 'DELETED') census.lose(object);
-    else if (type !== 'BOOKMARK') census.take(object);
+  #applyListEvent(replacement: ListReplacement<KubeObject>, event: WatchEvent<KubeObject>): string | undefined {
+    const listEvent = this.#objectEventOf(event);
+    const { type, object } = listEvent;
+    if (endsList(listEvent)) return object.metadata.resourceVersion;
+    if (type === 'DELETED') replacement.remove(object);
+    else if (type !== 'BOOKMARK') replacement.upsert(object);
     return undefined;
   }
 
-  #follow(event: WatchEvent<KubeObject>): void {
+  #applyWatchEvent(event: WatchEvent<KubeObject>): void {
     const { store, lag } = this.#options;
-    const { type, object } = this.#sound(event);
+    const { type, object } = this.#objectEventOf(event);
     if (type === 'DELETED') store.remove(object);
-    if (type === 'ADDED' || type === 'MODIFIED') store.absorb(object);
+    if (type === 'ADDED' || type === 'MODIFIED') store.upsertIfNewer(object);
     if (type !== 'BOOKMARK') lag?.arrived(object.metadata.resourceVersion);
     this.#version = object.metadata.resourceVersion ?? this.#version;
     this.#pauseMs = firstPauseMs;
-    this.#problem = undefined;
+    this.#lastError = undefined;
   }
 
   /** @throws KubeError for an event that says that the watch has failed. */
-  #sound(event: WatchEvent<KubeObject>): ObjectEvent<KubeObject> {
+  #objectEventOf(event: WatchEvent<KubeObject>): ObjectEvent<KubeObject> {
     if (event.type !== 'ERROR') return event;
     const { code, message = '' } = event.object;
     throw new KubeError({
@@ -201,15 +201,15 @@ export class Reflector {
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const code = error instanceof KubeError ? error.code : undefined;
     if (code === 'Expired') this.#version = undefined;
-    if (isInvalid(error) && this.#version === undefined && this.#listsAreStreamed) return this.#turnToPages(error);
+    if (isInvalid(error) && this.#version === undefined && this.#listsAreStreamed) return this.#switchToPages(error);
     if (this.#options.isOptional && code === 'NotFound') return this.#waitForKind(signal);
     await this.#pause(error, signal);
   }
 
-  #turnToPages(refusal: KubeError): void {
+  #switchToPages(error: KubeError): void {
     const { kind, log } = this.#options;
     this.#listsAreStreamed = false;
-    log.debug({ resource: kind.plural, error: refusal.message }, 'lists are not streamed here, reading pages');
+    log.debug({ resource: kind.plural, error: error.message }, 'lists are not streamed here, reading pages');
   }
 
   #endedEarly(): KubeError {
@@ -229,13 +229,13 @@ export class Reflector {
     const { log, kind, clock, random } = this.#options;
     const pauseMs = this.#pauseMs * (0.5 + random() / 2);
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
-    this.#problem = wordsOf(error);
-    log.debug({ resource: kind.plural, error: this.#problem, pauseMs: Math.round(pauseMs) }, 'watch lost, resuming');
-    this.#options.onProblem();
+    this.#lastError = messageOf(error);
+    log.debug({ resource: kind.plural, error: this.#lastError, pauseMs: Math.round(pauseMs) }, 'watch lost, resuming');
+    this.#options.onSyncError();
     await clock.sleep(pauseMs, signal).catch(() => undefined);
   }
 }
 
 const isInvalid = (error: unknown): error is KubeError => error instanceof KubeError && error.code === 'Invalid';
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

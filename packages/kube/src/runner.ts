@@ -10,10 +10,10 @@ import type { EventRecorder, EventText } from './events.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
 import { keyOf, type KubeObject } from './kind.ts';
 import { WorkQueue } from './queue.ts';
-import { Slots } from './slots.ts';
-import { type StatusNews, statusNews } from './status.ts';
-import { SharedTurnEnds, type TurnEnds, unsharedTurnEnds } from './turn-ends.ts';
-import { UntoldWaits } from './untold-waits.ts';
+import { Semaphore } from './slots.ts';
+import { type StatusDiff, diffStatus } from './status.ts';
+import { SharedReconcileScope, type ReconcileScope, unsharedReconcileScope } from './turn-ends.ts';
+import { StatusDebouncer } from './untold-waits.ts';
 
 /** What is pointless until something changes is looked at again after this long, and then less and less often. */
 const blockedPauseMs = minutes(1);
@@ -30,34 +30,34 @@ export interface ControllerRuntime {
   /** Where replicas share the work: what of it is this one's. Without it, everything. */
   readonly share?: Share | undefined;
   /** Whether what is not shared may still be worked on here. Without it, always. */
-  readonly leads?: (() => boolean) | undefined;
+  readonly isLeader?: (() => boolean) | undefined;
 }
 
 export interface Share {
   /** Whether a turn of an object with this key may begin. */
-  mayBegin(key: string): boolean;
+  mayStart(key: string): boolean;
   /** Whether one that was begun may do anything more. */
-  mayAct(key: string): boolean;
+  isOwner(key: string): boolean;
 }
 
 /** Turns of what goes to another replica. */
-export interface HandOver {
+export interface ShardDrain {
   readonly finished: Promise<void>;
   /** Those that still run are to end at once. */
-  cutShort(): void;
+  abort(): void;
 }
 
 export interface RunningController {
   /** Takes no new keys; resolves when the running turns have finished. */
   drain(): Promise<void>;
   /** Forgets all objects whose key is concerned. That none of them is begun again is up to the share. */
-  handOver(isConcerned: (key: string) => boolean): HandOver;
+  drainShard(isConcerned: (key: string) => boolean): ShardDrain;
   /** Looks at all objects whose key is concerned. */
-  takeOver(isConcerned: (key: string) => boolean): void;
+  startShard(isConcerned: (key: string) => boolean): void;
 }
 
 /** A table that never comes to rest within this many steps is a defect; it is slowed down and reported. */
-const stepsPerTurn = 10;
+const stepsPerReconcile = 10;
 
 interface PhaseMemory {
   phase: string;
@@ -65,34 +65,34 @@ interface PhaseMemory {
 }
 
 /** Where a turn stands. `dirty`: the phase has changed and is not in the API yet. */
-interface Stand<Phase extends string> {
+interface PhaseState<Phase extends string> {
   phase: Phase;
   since: number;
   dirty: boolean;
 }
 
 /** A turn that is under way. */
-interface Running {
+interface RunningReconcile {
   /** By which key its object is shared. */
-  readonly sharedBy: string | undefined;
-  readonly ends: TurnEnds;
+  readonly shardKey: string | undefined;
+  readonly scope: ReconcileScope;
   readonly finished: Promise<void>;
 }
 
-export class Runner<T extends KubeObject, Phase extends string, Facts, Action extends string, Context>
+export class ReconcileLoop<T extends KubeObject, Phase extends string, Facts, Action extends string, Context>
   implements RunningController
 {
   readonly #definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context>;
   readonly #runtime: ControllerRuntime;
   readonly #context: Context;
   readonly #queue: WorkQueue;
-  readonly #slots: Slots;
+  readonly #semaphore: Semaphore;
   readonly #subscriptions = new DisposableStack();
-  readonly #turns = new Map<string, Running>();
+  readonly #reconciles = new Map<string, RunningReconcile>();
   readonly #phases = new Map<string, PhaseMemory>();
-  readonly #untold = new UntoldWaits();
-  readonly #lastSaid = new Map<string, string>();
-  readonly #noted = new Map<string, Set<string>>();
+  readonly #statusDebouncer = new StatusDebouncer();
+  readonly #lastLogged = new Map<string, string>();
+  readonly #seenDuringWrite = new Map<string, Set<string>>();
   readonly #log: Logger;
   /** Who events are from. */
   readonly #reporter: string;
@@ -108,8 +108,8 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     this.#log = runtime.log.child({ controller: definition.name });
     this.#reporter = `${definition.name}-controller`;
     this.#queue = new WorkQueue({ clock: runtime.clock, observer: runtime.metrics.queueObserver(definition.name) });
-    this.#slots = new Slots(Math.max(1, definition.concurrency?.(context) ?? 5));
-    runtime.metrics.follow(definition.name, this.#queue, this.#slots);
+    this.#semaphore = new Semaphore(Math.max(1, definition.concurrency?.(context) ?? 5));
+    runtime.metrics.follow(definition.name, this.#queue, this.#semaphore);
     this.#queue.onReady = () => this.#pump();
     this.#subscribe();
   }
@@ -117,210 +117,216 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   async drain(): Promise<void> {
     this.#subscriptions.dispose();
     this.#queue.close();
-    await Promise.all([...this.#turns.values()].map(({ finished }) => finished));
+    await Promise.all([...this.#reconciles.values()].map(({ finished }) => finished));
   }
 
-  handOver(isConcerned: (key: string) => boolean): HandOver {
-    for (const object of this.#sharedWhere(isConcerned)) this.#forget(keyOf(object));
-    const turns = [...this.#turns.values()].filter(({ sharedBy }) => sharedBy !== undefined && isConcerned(sharedBy));
+  drainShard(isConcerned: (key: string) => boolean): ShardDrain {
+    for (const object of this.#objectsInShard(isConcerned)) this.#forget(keyOf(object));
+    const reconciles = [...this.#reconciles.values()].filter(
+      ({ shardKey }) => shardKey !== undefined && isConcerned(shardKey),
+    );
     return {
-      finished: Promise.all(turns.map(({ finished }) => finished)).then(() => undefined),
-      cutShort: () => turns.forEach(({ ends }) => ends.cutShort()),
+      finished: Promise.all(reconciles.map(({ finished }) => finished)).then(() => undefined),
+      abort: () => reconciles.forEach(({ scope }) => scope.abort()),
     };
   }
 
-  takeOver(isConcerned: (key: string) => boolean): void {
-    this.#queue.addBacklog(this.#sharedWhere(isConcerned).map(keyOf));
+  startShard(isConcerned: (key: string) => boolean): void {
+    this.#queue.enqueueInitialList(this.#objectsInShard(isConcerned).map(keyOf));
   }
 
-  #sharedWhere(isConcerned: (key: string) => boolean): T[] {
-    const { kind, sharedBy } = this.#definition;
-    if (sharedBy === undefined) return [];
-    return [...this.#runtime.caches.of(kind).all()].filter((object) => isConcerned(sharedBy(object, this.#context)));
+  #objectsInShard(isConcerned: (key: string) => boolean): T[] {
+    const { kind, shardKey } = this.#definition;
+    if (shardKey === undefined) return [];
+    return [...this.#runtime.caches.of(kind).all()].filter((object) => isConcerned(shardKey(object, this.#context)));
   }
 
   /** By which key the object is shared; undefined where it is not. */
-  #sharedKeyOf(key: string): string | undefined {
-    const { kind, sharedBy } = this.#definition;
-    if (sharedBy === undefined || this.#runtime.share === undefined) return undefined;
+  #shardKeyOf(key: string): string | undefined {
+    const { kind, shardKey } = this.#definition;
+    if (shardKey === undefined || this.#runtime.share === undefined) return undefined;
     const object = this.#runtime.caches.of(kind).get(key);
-    return object && sharedBy(object, this.#context);
+    return object && shardKey(object, this.#context);
   }
 
   /** What of others is not even put in the queue. An object that is gone is forgotten by everybody. */
   #isOurs(key: string): boolean {
-    const sharedBy = this.#sharedKeyOf(key);
-    return sharedBy === undefined || this.#runtime.share?.mayBegin(sharedBy) === true;
+    const shardKey = this.#shardKeyOf(key);
+    return shardKey === undefined || this.#runtime.share?.mayStart(shardKey) === true;
   }
 
   #subscribe(): void {
-    const { kind, wokenBy = [], wakes } = this.#definition;
-    const wake = (key: string) => this.#wake(key);
+    const { kind, watches = [], sources } = this.#definition;
+    const enqueue = (key: string) => this.#enqueue(key);
     const own = this.#runtime.caches.of(kind);
     this.#subscriptions.use(own.onChange(({ key, after }) => this.#onOwnChange(key, after)));
-    for (const other of wokenBy) {
-      const follow = this.#runtime.caches.of(other.kind).onChange(({ before, after }) => {
-        if (other.when?.(before, after) === false) return;
+    for (const other of watches) {
+      const subscription = this.#runtime.caches.of(other.kind).onChange(({ before, after }) => {
+        if (other.predicate?.(before, after) === false) return;
         for (const object of [before, after]) {
-          for (const key of object === undefined ? [] : other.find(object, this.#context)) wake(key);
+          for (const key of object === undefined ? [] : other.mapToKeys(object, this.#context)) enqueue(key);
         }
       });
-      this.#subscriptions.use(follow);
+      this.#subscriptions.use(subscription);
     }
-    if (wakes !== undefined) this.#subscriptions.use(wakes(this.#context, wake));
-    this.#queue.addBacklog([...own.all()].map(keyOf).filter((key) => this.#isOurs(key)));
+    if (sources !== undefined) this.#subscriptions.use(sources(this.#context, enqueue));
+    this.#queue.enqueueInitialList([...own.all()].map(keyOf).filter((key) => this.#isOurs(key)));
   }
 
-  #wake(key: string): void {
+  #enqueue(key: string): void {
     if (this.#isOurs(key)) this.#queue.add(key);
   }
 
   /** While this controller writes a status, changes are noted instead: its own is no news. */
   #onOwnChange(key: string, after: T | undefined): void {
-    const noted = this.#noted.get(key);
-    if (noted === undefined) this.#wake(key);
-    else noted.add(after?.metadata.resourceVersion ?? '');
+    const seen = this.#seenDuringWrite.get(key);
+    if (seen === undefined) this.#enqueue(key);
+    else seen.add(after?.metadata.resourceVersion ?? '');
   }
 
   #pump(): void {
-    while (this.#queue.depth > 0 && this.#slots.tryAcquire()) {
+    while (this.#queue.depth > 0 && this.#semaphore.tryAcquire()) {
       const key = this.#queue.take();
-      if (key === undefined) return this.#slots.release();
-      if (this.#isOurs(key)) this.#begin(key);
-      else this.#pass(key);
+      if (key === undefined) return this.#semaphore.release();
+      if (this.#isOurs(key)) this.#start(key);
+      else this.#skip(key);
     }
   }
 
   /** It became another replica's while it waited. */
-  #pass(key: string): void {
-    this.#queue.forget(key);
+  #skip(key: string): void {
+    this.#queue.remove(key);
     this.#queue.done(key);
     // Last: what becomes due by that is taken when this call has returned.
-    this.#slots.release();
+    this.#semaphore.release();
   }
 
-  #begin(key: string): void {
-    const sharedBy = this.#sharedKeyOf(key);
-    const ends = this.#endsOf(sharedBy);
-    const finished = this.#work(key, ends);
-    this.#turns.set(key, { sharedBy, ends, finished });
+  #start(key: string): void {
+    const shardKey = this.#shardKeyOf(key);
+    const scope = this.#scopeOf(shardKey);
+    const finished = this.#work(key, scope);
+    this.#reconciles.set(key, { shardKey, scope, finished });
   }
 
-  #endsOf(sharedBy: string | undefined): TurnEnds {
-    const { signal, share, leads } = this.#runtime;
-    if (sharedBy === undefined || share === undefined) return unsharedTurnEnds(signal, leads);
-    return new SharedTurnEnds(signal, () => share.mayAct(sharedBy));
+  #scopeOf(shardKey: string | undefined): ReconcileScope {
+    const { signal, share, isLeader } = this.#runtime;
+    if (shardKey === undefined || share === undefined) return unsharedReconcileScope(signal, isLeader);
+    return new SharedReconcileScope(signal, () => share.isOwner(shardKey));
   }
 
-  async #work(key: string, ends: TurnEnds): Promise<void> {
+  async #work(key: string, scope: ReconcileScope): Promise<void> {
     const { metrics } = this.#runtime;
-    const stop = metrics.turnStarted(this.#definition.name);
+    const stop = metrics.reconcileStarted(this.#definition.name);
     let result: 'success' | 'error' | 'requeue' | 'requeue_after' = 'success';
     try {
-      result = await this.#turn(key, ends);
+      result = await this.#reconcile(key, scope);
     } catch (error) {
-      result = this.#wasCut(ends, error) ? 'requeue' : this.#settleFailure(key, error);
+      result = this.#wasAborted(scope, error) ? 'requeue' : this.#handleFailure(key, error);
     } finally {
       stop(result);
-      this.#turns.delete(key);
-      this.#slots.release();
+      this.#reconciles.delete(key);
+      this.#semaphore.release();
       this.#queue.done(key);
       this.#pump();
     }
   }
 
-  async #turn(key: string, ends: TurnEnds): Promise<'success' | 'requeue' | 'requeue_after'> {
+  async #reconcile(key: string, scope: ReconcileScope): Promise<'success' | 'requeue' | 'requeue_after'> {
     const first = this.#runtime.caches.of(this.#definition.kind).get(key);
     if (first === undefined) return this.#forget(key);
     const deleting = first.metadata.deletionTimestamp !== undefined;
     if (!deleting && this.#definition.paused?.(first) === true) return 'success';
     if (deleting && this.#definition.deletion === undefined) return 'success';
     if (!deleting) await this.#ensureFinalizer(first);
-    const stand = this.#standOf(key, first);
+    const state = this.#phaseStateOf(key, first);
     try {
-      return await this.#steps(key, stand, ends);
+      return await this.#steps(key, state, scope);
     } catch (error) {
-      if (!this.#wasCut(ends, error)) await this.#reportError(key, stand, error);
+      if (!this.#wasAborted(scope, error)) await this.#reportError(key, state, error);
       throw error;
     }
   }
 
   /** What was broken off because everything ends is no failure of its object: nobody is told of it. */
-  #wasCut(ends: TurnEnds, error: unknown): boolean {
+  #wasAborted(scope: ReconcileScope, error: unknown): boolean {
     const { signal } = this.#runtime;
-    return ends.isCut() || (signal.aborted && comesFrom(error, signal.reason));
+    return scope.isAborted() || (signal.aborted && comesFrom(error, signal.reason));
   }
 
-  async #steps(key: string, stand: Stand<Phase>, ends: TurnEnds): Promise<'success' | 'requeue' | 'requeue_after'> {
-    for (let step = 0; step < stepsPerTurn; step += 1) {
-      if (ends.isCut()) throw new Error('another replica takes over');
+  async #steps(
+    key: string,
+    state: PhaseState<Phase>,
+    scope: ReconcileScope,
+  ): Promise<'success' | 'requeue' | 'requeue_after'> {
+    for (let step = 0; step < stepsPerReconcile; step += 1) {
+      if (scope.isAborted()) throw new Error('another replica takes over');
       const object = this.#runtime.caches.of(this.#definition.kind).get(key);
       if (object === undefined) return this.#forget(key);
       // Somebody else got further meanwhile, such as the replica that worked on it before.
-      if (!stand.dirty && this.#definition.phaseOf(object) !== stand.phase)
-        Object.assign(stand, this.#standOf(key, object));
-      const facts = this.#factsOf(object, stand);
-      const decision = this.#judge(object, facts, stand);
-      this.#say(key, object, stand, decision);
-      if (decision.kind === 'go') this.#enter(key, object, stand, decision);
-      else if (decision.kind === 'act') await this.#do(key, { object, facts, decision, stand, ends });
-      else return this.#rest(key, object, facts, decision, stand);
+      if (!state.dirty && this.#definition.phaseOf(object) !== state.phase)
+        Object.assign(state, this.#phaseStateOf(key, object));
+      const facts = this.#factsOf(object, state);
+      const decision = this.#decide(object, facts, state);
+      this.#logDecision(key, object, state, decision);
+      if (decision.kind === 'go') this.#enter(key, object, state, decision);
+      else if (decision.kind === 'act') await this.#execute(key, { object, facts, decision, state, scope });
+      else return this.#rest(key, object, facts, decision, state);
     }
     throw new OperatorError({
       code: 'TableNeverRests',
-      message: `${this.#definition.name} ${key} did not come to rest within ${stepsPerTurn} steps in phase ${stand.phase}`,
+      message: `${this.#definition.name} ${key} did not come to rest within ${stepsPerReconcile} steps in phase ${state.phase}`,
       retry: 'bug',
     });
   }
 
-  #judge(object: T, facts: Facts, stand: Stand<Phase>): Decision<Phase, Action> {
+  #decide(object: T, facts: Facts, state: PhaseState<Phase>): Decision<Phase, Action> {
     const { deletion, table } = this.#definition;
     if (object.metadata.deletionTimestamp !== undefined && deletion !== undefined) return deletion(facts);
-    return table[stand.phase].judge(facts);
+    return table[state.phase].decide(facts);
   }
 
-  #enter(key: string, object: T, stand: Stand<Phase>, decision: Go<Phase>): void {
+  #enter(key: string, object: T, state: PhaseState<Phase>, decision: Go<Phase>): void {
     const { clock, events } = this.#runtime;
     const { event, reason, phase } = decision;
-    const note = `${stand.phase} → ${phase}${decision.message === undefined ? '' : `: ${decision.message}`}`;
+    const note = `${state.phase} → ${phase}${decision.message === undefined ? '' : `: ${decision.message}`}`;
     const text = { type: 'Normal', reason, action: phase, note, controller: this.#reporter } as const;
     if (event !== 'none') events.record(object, { ...text, ...event });
-    stand.phase = decision.phase;
-    stand.since = clock.now();
-    stand.dirty = true;
-    this.#phases.set(key, { phase: stand.phase, since: stand.since });
+    state.phase = decision.phase;
+    state.since = clock.now();
+    state.dirty = true;
+    this.#phases.set(key, { phase: state.phase, since: state.since });
   }
 
-  async #do(
+  async #execute(
     key: string,
-    deed: { object: T; facts: Facts; decision: Act<Action>; stand: Stand<Phase>; ends: TurnEnds },
+    action: { object: T; facts: Facts; decision: Act<Action>; state: PhaseState<Phase>; scope: ReconcileScope },
   ): Promise<void> {
-    const { object, facts, decision, stand, ends } = deed;
-    const { kind: word, reason, message } = decision;
-    const written = stand.dirty
-      ? await this.#applyStatus(object, facts, this.#outcome(stand, { kind: word, reason, message }))
+    const { object, facts, decision, state, scope } = action;
+    const { kind: decisionKind, reason, message } = decision;
+    const written = state.dirty
+      ? await this.#applyStatus(object, facts, this.#outcome(state, { kind: decisionKind, reason, message }))
       : object;
-    stand.dirty = false;
+    state.dirty = false;
     const { clock, events } = this.#runtime;
     const log = this.#log;
-    const tell = (event: Omit<EventText, 'controller'>) =>
+    const recordEvent = (event: Omit<EventText, 'controller'>) =>
       events.record(written, { ...event, controller: this.#reporter });
-    const turn = {
+    const reconcile = {
       object: written,
       facts,
       context: this.#context,
       now: clock.now(),
       get signal() {
-        return ends.signal;
+        return scope.signal;
       },
       get log() {
         return log.child({ object: key });
       },
-      tell,
-      warn: (why: string, note: string) => tell({ type: 'Warning', reason: why, action: decision.action, note }),
+      recordEvent,
+      warn: (why: string, note: string) => recordEvent({ type: 'Warning', reason: why, action: decision.action, note }),
     };
-    await this.#slots.lend(
-      () => this.#definition.actions[decision.action](turn),
+    await this.#semaphore.releaseWhile(
+      () => this.#definition.actions[decision.action](reconcile),
       () => this.#pump(),
     );
   }
@@ -330,54 +336,54 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     object: T,
     facts: Facts,
     decision: Exclude<Decision<Phase, Action>, Go<Phase> | Act<Action>>,
-    stand: Stand<Phase>,
+    state: PhaseState<Phase>,
   ): Promise<'success' | 'requeue_after'> {
-    const leaving = object.metadata.deletionTimestamp !== undefined;
-    if (leaving && decision.kind === 'rest') {
-      await this.#letGo(object);
+    const deleting = object.metadata.deletionTimestamp !== undefined;
+    if (deleting && decision.kind === 'rest') {
+      await this.#removeFinalizer(object);
       return 'success';
     }
     const described =
       decision.kind === 'wait'
         ? { kind: decision.kind, reason: decision.reason, message: decision.message, delayMs: decision.delayMs }
         : { kind: decision.kind };
-    const tellAfterMs = decision.kind === 'wait' ? decision.tellAfterMs : undefined;
-    const when = { phaseChanged: stand.dirty, tellAfterMs };
-    const toldInMs = await this.#tell(object, facts, this.#outcome(stand, described), when);
-    this.#queue.forgive(key);
+    const reportAfterMs = decision.kind === 'wait' ? decision.reportAfterMs : undefined;
+    const options = { phaseChanged: state.dirty, reportAfterMs };
+    const reportInMs = await this.#reportStatus(object, facts, this.#outcome(state, described), options);
+    this.#queue.resetBackoff(key);
     if (decision.kind === 'rest') return 'success';
-    this.#queue.addAfter(key, Math.max(Math.min(decision.delayMs, toldInMs), 1));
+    this.#queue.addAfter(key, Math.max(Math.min(decision.delayMs, reportInMs), 1));
     return 'requeue_after';
   }
 
   /** Reports now, unless it is only how a wait goes on: then in so many milliseconds, if it still does. */
-  async #tell(
+  async #reportStatus(
     object: T,
     facts: Facts,
     outcome: Outcome<Phase>,
-    { phaseChanged, tellAfterMs }: { phaseChanged: boolean; tellAfterMs: number | undefined },
+    { phaseChanged, reportAfterMs }: { phaseChanged: boolean; reportAfterMs: number | undefined },
   ): Promise<number> {
     const key = keyOf(object);
-    const news = this.#newsIn(object, facts, outcome);
+    const diff = this.#diffStatus(object, facts, outcome);
     const { kind, reason = '' } = outcome.decision;
-    const restMs =
-      news === undefined || kind !== 'wait' || phaseChanged || !this.#mayRest(news, tellAfterMs)
+    const remainingMs =
+      diff === undefined || kind !== 'wait' || phaseChanged || !this.#mayDebounce(diff, reportAfterMs)
         ? 0
-        : this.#untold.restMs(key, reason, this.#runtime.clock.now(), tellAfterMs);
-    if (restMs > 0) return restMs;
-    if (news === undefined) this.#untold.delete(key);
-    else await this.#write(object, news);
+        : this.#statusDebouncer.remainingMs(key, reason, this.#runtime.clock.now(), reportAfterMs);
+    if (remainingMs > 0) return remainingMs;
+    if (diff === undefined) this.#statusDebouncer.delete(key);
+    else await this.#write(object, diff);
     return Number.POSITIVE_INFINITY;
   }
 
   /** What was said is not wrong: one wait follows another, or nothing was said and the wait need not be told yet. */
-  #mayRest({ readyBefore, staysUnready, changedFields }: StatusNews, tellAfterMs: number | undefined): boolean {
+  #mayDebounce({ readyBefore, staysUnready, changedFields }: StatusDiff, reportAfterMs: number | undefined): boolean {
     const { progressFields = [] } = this.#definition;
-    const isRight = staysUnready || (readyBefore === undefined && tellAfterMs !== undefined);
-    return isRight && changedFields.every((name) => progressFields.includes(name));
+    const isAccurate = staysUnready || (readyBefore === undefined && reportAfterMs !== undefined);
+    return isAccurate && changedFields.every((name) => progressFields.includes(name));
   }
 
-  async #letGo(object: T): Promise<void> {
+  async #removeFinalizer(object: T): Promise<void> {
     const { finalizer, kind } = this.#definition;
     if (finalizer !== undefined && hasFinalizer(object, finalizer))
       await removeFinalizer(this.#runtime.client, kind, object, finalizer);
@@ -389,7 +395,7 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     await this.#writeQuietly(keyOf(object), () => addFinalizer(this.#runtime.client, kind, object, finalizer));
   }
 
-  #standOf(key: string, object: T): Stand<Phase> {
+  #phaseStateOf(key: string, object: T): PhaseState<Phase> {
     const phase = this.#definition.phaseOf(object);
     const remembered = this.#phases.get(key);
     const recorded = sinceIn(object);
@@ -398,19 +404,19 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
     return { phase, since, dirty: false };
   }
 
-  #factsOf(object: T, stand: Stand<Phase>): Facts {
+  #factsOf(object: T, state: PhaseState<Phase>): Facts {
     const now = this.#runtime.clock.now();
-    return this.#definition.facts(object, this.#context, { now, inPhaseForMs: Math.max(0, now - stand.since) });
+    return this.#definition.facts(object, this.#context, { now, inPhaseForMs: Math.max(0, now - state.since) });
   }
 
   #outcome(
-    stand: Stand<Phase>,
+    state: PhaseState<Phase>,
     decision: Outcome<Phase>['decision'],
-    failure?: { error: Error; triedAgain: boolean },
+    failure?: { error: Error; willRetry: boolean },
   ): Outcome<Phase> {
     return {
-      phase: stand.phase,
-      phaseSince: rfc3339(stand.since),
+      phase: state.phase,
+      phaseSince: rfc3339(state.since),
       at: rfc3339(this.#runtime.clock.now()),
       decision: { ...decision, meaning: this.#definition.reasons?.[decision.reason ?? '']?.meaning },
       ...failure,
@@ -419,23 +425,23 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
 
   /** Writes the report, if it says anything new; guarded by the version that was judged. */
   async #applyStatus(object: T, facts: Facts, outcome: Outcome<Phase>): Promise<T> {
-    const news = this.#newsIn(object, facts, outcome);
-    return news === undefined ? object : this.#write(object, news);
+    const diff = this.#diffStatus(object, facts, outcome);
+    return diff === undefined ? object : this.#write(object, diff);
   }
 
-  #newsIn(object: T, facts: Facts, outcome: Outcome<Phase>): StatusNews | undefined {
+  #diffStatus(object: T, facts: Facts, outcome: Outcome<Phase>): StatusDiff | undefined {
     const { report, conditionTypes = [] } = this.#definition;
     if (report === undefined) return undefined;
-    return statusNews(object, report(object, facts, outcome), conditionTypes, this.#runtime.clock.now());
+    return diffStatus(object, report(object, facts, outcome), conditionTypes, this.#runtime.clock.now());
   }
 
-  #write(object: T, { status }: StatusNews): Promise<T> {
+  #write(object: T, { status }: StatusDiff): Promise<T> {
     const key = keyOf(object);
-    this.#untold.delete(key);
+    this.#statusDebouncer.delete(key);
     return this.#writeQuietly(key, () => this.#apply(object, status));
   }
 
-  #apply({ metadata }: T, status: StatusNews['status']): Promise<T> {
+  #apply({ metadata }: T, status: StatusDiff['status']): Promise<T> {
     const { kind, name } = this.#definition;
     const { name: objectName, namespace, resourceVersion } = metadata;
     return this.#runtime.client.apply(
@@ -447,38 +453,38 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
 
   /** Wakes nobody for the write itself, but for anything else that happens to the object meanwhile. */
   async #writeQuietly(key: string, write: () => Promise<T>): Promise<T> {
-    const noted = new Set<string>();
-    this.#noted.set(key, noted);
+    const seen = new Set<string>();
+    this.#seenDuringWrite.set(key, seen);
     let own: string | undefined;
     try {
       const written = await write();
       own = written.metadata.resourceVersion;
       return written;
     } finally {
-      this.#noted.delete(key);
-      if ([...noted].some((version) => version !== own)) this.#queue.add(key);
+      this.#seenDuringWrite.delete(key);
+      if ([...seen].some((version) => version !== own)) this.#queue.add(key);
     }
   }
 
   /** An error that passes by itself at the next try is not worth a write; one that stays is told to the user. */
-  async #reportError(key: string, stand: Stand<Phase>, error: unknown): Promise<void> {
+  async #reportError(key: string, state: PhaseState<Phase>, error: unknown): Promise<void> {
     if (isConflict(error) || isNotFound(error) || !(error instanceof Error)) return;
     const blocked = retryClassOf(error) === 'blocked';
-    if (!blocked && !stand.dirty && this.#queue.failuresOf(key) === 0) return;
+    if (!blocked && !state.dirty && this.#queue.failuresOf(key) === 0) return;
     const object = this.#runtime.caches.of(this.#definition.kind).get(key);
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
     try {
       await this.#applyStatus(
         object,
-        this.#factsOf(object, stand),
-        this.#outcome(stand, { kind: 'act' }, { error, triedAgain: !blocked }),
+        this.#factsOf(object, state),
+        this.#outcome(state, { kind: 'act' }, { error, willRetry: !blocked }),
       );
     } catch (second) {
       this.#log.debug({ object: key, error: messageOf(second) }, 'the error could not be reported in the status');
     }
   }
 
-  #settleFailure(key: string, error: unknown): 'error' | 'requeue' {
+  #handleFailure(key: string, error: unknown): 'error' | 'requeue' {
     const retry = retryClassOf(error);
     if (isConflict(error) || isNotFound(error)) {
       this.#queue.addAfterFailure(key);
@@ -501,29 +507,29 @@ export class Runner<T extends KubeObject, Phase extends string, Facts, Action ex
   }
 
   #forget(key: string): 'success' {
-    this.#queue.forget(key);
+    this.#queue.remove(key);
     this.#phases.delete(key);
-    this.#untold.delete(key);
-    this.#lastSaid.delete(key);
+    this.#statusDebouncer.delete(key);
+    this.#lastLogged.delete(key);
     return 'success';
   }
 
   /** One line per changed decision, silence otherwise. A look comes before the same decision or before another. */
-  #say(key: string, object: T, stand: Stand<Phase>, decision: Decision<Phase, Action>): void {
+  #logDecision(key: string, object: T, state: PhaseState<Phase>, decision: Decision<Phase, Action>): void {
     if (decision.kind === 'rest') return;
-    if (decision.kind === 'act' && this.#definition.looks?.includes(decision.action) === true) {
-      this.#log.debug({ object: key, phase: stand.phase, reason: decision.reason }, `${object.kind} ${key}: look`);
+    if (decision.kind === 'act' && this.#definition.readOnlyActions?.includes(decision.action) === true) {
+      this.#log.debug({ object: key, phase: state.phase, reason: decision.reason }, `${object.kind} ${key}: look`);
       return;
     }
-    const what = decision.kind === 'go' ? decision.phase : decision.kind === 'act' ? decision.action : 'wait';
-    const said = `${stand.phase} ${what} ${decision.reason}`;
-    if (this.#lastSaid.get(key) === said) return;
-    this.#lastSaid.set(key, said);
+    const target = decision.kind === 'go' ? decision.phase : decision.kind === 'act' ? decision.action : 'wait';
+    const logged = `${state.phase} ${target} ${decision.reason}`;
+    if (this.#lastLogged.get(key) === logged) return;
+    this.#lastLogged.set(key, logged);
     this.#log.info(
       {
         object: key,
-        phase: stand.phase,
-        [decision.kind]: what,
+        phase: state.phase,
+        [decision.kind]: target,
         reason: decision.reason,
         ...(decision.message === undefined ? {} : { message: decision.message }),
       },

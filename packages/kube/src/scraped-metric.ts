@@ -59,11 +59,11 @@ export function* samplesOfEach<T>(
 
 /** One sample per word, 1 for the one that holds. A word that is not among the known ones gets a sample of its own. */
 export function oneOf(
-  words: readonly string[],
+  states: readonly string[],
   holds: string,
   labels: Readonly<Record<string, string>>,
   label: string,
 ): Sample[] {
-  const all = words.includes(holds) ? words : [...words, holds];
-  return all.map((word) => ({ labels: { ...labels, [label]: word }, value: word === holds ? 1 : 0 }));
+  const all = states.includes(holds) ? states : [...states, holds];
+  return all.map((state) => ({ labels: { ...labels, [label]: state }, value: state === holds ? 1 : 0 }));
 }

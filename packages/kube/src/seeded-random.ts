@@ -10,7 +10,7 @@ export function randomFrom(seed: number): () => number {
 }
 
 /** For tests: whole numbers from 0 to below `limit`, the same for the same seed. */
-export function dice(seed: number): (limit: number) => number {
+export function randomIntFrom(seed: number): (limit: number) => number {
   const random = randomFrom(seed);
   return (limit) => Math.floor(random() * limit);
 }

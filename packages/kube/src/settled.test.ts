@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InternedStrings } from './interned-strings.ts';
-import { settled } from './settled.ts';
+import { transformForCache } from './settled.ts';
 
 const fromServer = () => ({
   apiVersion: 'v1',
@@ -13,17 +13,17 @@ const fromServer = () => ({
 test('nothing is lost but managedFields', () => {
   const { metadata, ...rest } = fromServer();
   const { managedFields: _, ...kept } = metadata;
-  assert.deepEqual(settled(fromServer(), new InternedStrings()), { ...rest, metadata: kept });
+  assert.deepEqual(transformForCache(fromServer(), new InternedStrings()), { ...rest, metadata: kept });
 });
 
 test('it is frozen to the bottom', () => {
-  const object = settled(fromServer(), new InternedStrings());
+  const object = transformForCache(fromServer(), new InternedStrings());
   for (const part of [object, object.metadata, object.metadata.labels, object.spec.disks, object.spec.disks[1]])
     assert.ok(Object.isFrozen(part));
 });
 
 test('what is settled stays the same object', () => {
   const strings = new InternedStrings();
-  const object = settled(fromServer(), strings);
-  assert.equal(settled(object, strings), object);
+  const object = transformForCache(fromServer(), strings);
+  assert.equal(transformForCache(object, strings), object);
 });

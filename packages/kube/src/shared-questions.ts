@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-export interface SharedQuestionsOptions {
+export interface SingleFlightOptions {
   readonly clock: Clock;
   /** One key is asked about this often in the long run, … */
   readonly everyMs: number;
@@ -21,34 +21,34 @@ const mostKeys = 10_000;
  * However many ask, each key is asked about one at a time and no more often than agreed: the others wait a little, and
  * nobody is turned away. A question that fails fails for those who waited for it to end, too.
  */
-export class SharedQuestions<T> {
-  readonly #options: SharedQuestionsOptions;
+export class SingleFlight<T> {
+  readonly #options: SingleFlightOptions;
   readonly #running = new Map<string, Promise<T>>();
   readonly #waiting = new Map<string, Promise<T>>();
   /** Until when a key has used up its share. */
   readonly #spentUntil = new Map<string, number>();
 
-  constructor(options: SharedQuestionsOptions) {
+  constructor(options: SingleFlightOptions) {
     this.#options = options;
   }
 
-  ask(key: string, question: () => Promise<T>): Promise<T> {
-    const answer = this.#waiting.get(key) ?? this.#askInTurn(key, question);
-    this.#waiting.set(key, answer);
-    return answer;
+  run(key: string, request: () => Promise<T>): Promise<T> {
+    const result = this.#waiting.get(key) ?? this.#runNext(key, request);
+    this.#waiting.set(key, result);
+    return result;
   }
 
-  async #askInTurn(key: string, question: () => Promise<T>): Promise<T> {
+  async #runNext(key: string, request: () => Promise<T>): Promise<T> {
     try {
       await this.#running.get(key);
       await this.#pause(key);
     } finally {
       this.#waiting.delete(key);
     }
-    const answer = question();
-    this.#running.set(key, answer);
+    const result = request();
+    this.#running.set(key, result);
     try {
-      return await answer;
+      return await result;
     } finally {
       this.#running.delete(key);
     }

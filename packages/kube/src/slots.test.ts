@@ -1,52 +1,52 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { handClock } from './hand-clock.ts';
-import { Slots } from './slots.ts';
+import { fakeClock } from './hand-clock.ts';
+import { Semaphore } from './slots.ts';
 
 test('who waits for a place gets it in turn, or leaves when it takes too long', async () => {
-  const slots = new Slots(1);
-  const clock = handClock();
-  assert.equal(await slots.acquireWithin(5_000, clock), true);
-  const second = slots.acquireWithin(5_000, clock);
-  slots.release();
+  const semaphore = new Semaphore(1);
+  const clock = fakeClock();
+  assert.equal(await semaphore.tryAcquireFor(5_000, clock), true);
+  const second = semaphore.tryAcquireFor(5_000, clock);
+  semaphore.release();
   assert.equal(await second, true);
   assert.equal(clock.pending, 0, 'its patience is not tried any more');
-  const third = slots.acquireWithin(5_000, clock);
+  const third = semaphore.tryAcquireFor(5_000, clock);
   clock.advance(5_000);
   assert.equal(await third, false);
-  slots.release();
-  assert.equal(slots.active, 0, 'the place was not given to one that had left');
+  semaphore.release();
+  assert.equal(semaphore.active, 0, 'the place was not given to one that had left');
 });
 
 test('a place that is lent away is free for others', async () => {
-  const slots = new Slots(1);
-  assert.equal(slots.tryAcquire(), true);
+  const semaphore = new Semaphore(1);
+  assert.equal(semaphore.tryAcquire(), true);
   const work = Promise.withResolvers<string>();
-  let offered = false;
-  const lent = slots.lend(
+  let acquired = false;
+  const released = semaphore.releaseWhile(
     () => work.promise,
-    () => (offered = slots.tryAcquire()),
+    () => (acquired = semaphore.tryAcquire()),
   );
-  assert.equal(offered, true, 'somebody else works meanwhile');
+  assert.equal(acquired, true, 'somebody else works meanwhile');
   work.resolve('done');
-  let back = false;
-  void lent.then(() => (back = true));
+  let reacquired = false;
+  void released.then(() => (reacquired = true));
   await Promise.resolve();
-  assert.equal(back, false, 'who comes back waits for a place');
-  slots.release();
-  assert.equal(await lent, 'done');
-  assert.equal(slots.active, 1);
+  assert.equal(reacquired, false, 'who comes back waits for a place');
+  semaphore.release();
+  assert.equal(await released, 'done');
+  assert.equal(semaphore.active, 1);
 });
 
 test('a failure of the work comes back with the place', async () => {
-  const slots = new Slots(1);
-  slots.tryAcquire();
+  const semaphore = new Semaphore(1);
+  semaphore.tryAcquire();
   await assert.rejects(
-    slots.lend(
+    semaphore.releaseWhile(
       () => Promise.reject(new Error('no')),
       () => undefined,
     ),
     /no/,
   );
-  assert.equal(slots.active, 1);
+  assert.equal(semaphore.active, 1);
 });

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** A fixed number of places for work, such as turns being judged. A turn that waits for the network lends its place away. */
-export class Slots {
+export class Semaphore {
   readonly size: number;
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -27,18 +27,18 @@ export class Slots {
   }
 
   /** The same; false when it took longer than that, and there is none to be released. */
-  acquireWithin(patienceMs: number, clock: Clock): Promise<boolean> {
+  tryAcquireFor(timeoutMs: number, clock: Clock): Promise<boolean> {
     if (this.tryAcquire()) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const come = (): void => {
+      const acquired = (): void => {
         timer[Symbol.dispose]();
         resolve(true);
       };
-      const timer = clock.setTimeout(patienceMs, () => {
-        this.#waiting.delete(come);
+      const timer = clock.setTimeout(timeoutMs, () => {
+        this.#waiting.delete(acquired);
         resolve(false);
       });
-      this.#waiting.add(come);
+      this.#waiting.add(acquired);
     });
   }
 
@@ -53,7 +53,7 @@ export class Slots {
   }
 
   /** Gives the place away for as long as the work takes. Those who come back are served before newcomers. */
-  async lend<R>(work: () => Promise<R>, onFree: () => void): Promise<R> {
+  async releaseWhile<R>(work: () => Promise<R>, onFree: () => void): Promise<R> {
     const running = work();
     this.release();
     onFree();

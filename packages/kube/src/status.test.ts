@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from './kind.ts';
-import { isSameJson, statusNews } from './status.ts';
+import { isSameJson, diffStatus } from './status.ts';
 
 const now = Date.parse('2026-02-01T00:00:00Z');
 const earlier = '2026-01-01T00:00:00Z';
@@ -20,7 +20,7 @@ test('nothing is written when the object says all of it already', () => {
     foreign: 1,
   });
   assert.equal(
-    statusNews(
+    diffStatus(
       current,
       { fields: { state: 'On', size: undefined }, conditions: [ready('True', 'Fine')] },
       ['Ready'],
@@ -32,23 +32,23 @@ test('nothing is written when the object says all of it already', () => {
 
 test('the transition time moves with the status, not with the reason', () => {
   const current = object({ conditions: [{ ...ready('True', 'Fine'), lastTransitionTime: earlier }] });
-  const retold = statusNews(current, { fields: {}, conditions: [ready('True', 'Better')] }, [], now)?.status;
-  assert.deepEqual(retold, { conditions: [{ ...ready('True', 'Better'), lastTransitionTime: earlier }] });
-  const turned = statusNews(current, { fields: {}, conditions: [ready('False', 'Broken')] }, [], now)?.status;
-  assert.deepEqual(turned, {
+  const updated = diffStatus(current, { fields: {}, conditions: [ready('True', 'Better')] }, [], now)?.status;
+  assert.deepEqual(updated, { conditions: [{ ...ready('True', 'Better'), lastTransitionTime: earlier }] });
+  const transitioned = diffStatus(current, { fields: {}, conditions: [ready('False', 'Broken')] }, [], now)?.status;
+  assert.deepEqual(transitioned, {
     conditions: [{ ...ready('False', 'Broken'), lastTransitionTime: '2026-02-01T00:00:00Z' }],
   });
 });
 
 test('a field that is no longer reported is written away', () => {
-  const news = statusNews(object({ a: 1, b: 2 }), { fields: { a: 1, b: undefined }, conditions: [] }, [], now);
-  assert.deepEqual([news?.status, news?.changedFields], [{ a: 1 }, ['b']]);
+  const diff = diffStatus(object({ a: 1, b: 2 }), { fields: { a: 1, b: undefined }, conditions: [] }, [], now);
+  assert.deepEqual([diff?.status, diff?.changedFields], [{ a: 1 }, ['b']]);
 });
 
 test('own conditions that are not looked at yet are carried over, those of others are left to them', () => {
   const mine = { ...ready('True', 'Fine'), type: 'Mine', lastTransitionTime: earlier };
   const foreign = { ...ready('True', 'Fine'), type: 'Foreign', lastTransitionTime: earlier };
-  const patch = statusNews(
+  const patch = diffStatus(
     object({ conditions: [mine, foreign] }),
     { fields: { state: 'On' }, conditions: [] },
     ['Mine'],
@@ -66,8 +66,8 @@ const unready: readonly [before: 'True' | 'False' | undefined, after: 'True' | '
 for (const [before, after, stays] of unready) {
   test(`Ready ${before ?? 'not said'} → ${after} is ${stays ? 'one wait after another' : 'news'}`, () => {
     const known = before === undefined ? [] : [{ ...ready(before, 'Old'), lastTransitionTime: earlier }];
-    const news = statusNews(object({ conditions: known }), { fields: {}, conditions: [ready(after, 'New')] }, [], now);
-    assert.equal(news?.staysUnready, stays);
+    const diff = diffStatus(object({ conditions: known }), { fields: {}, conditions: [ready(after, 'New')] }, [], now);
+    assert.equal(diff?.staysUnready, stays);
   });
 }
 

@@ -4,7 +4,7 @@ import type { Condition, KubeObject } from './kind.ts';
 type Reported = StatusReport['conditions'][number];
 
 /** What is to be written of a report. */
-export interface StatusNews {
+export interface StatusDiff {
   /** The status to apply, complete for its owner. */
   readonly status: Readonly<Record<string, unknown>>;
   /** Fields that change, conditions aside. */
@@ -21,12 +21,12 @@ export interface StatusNews {
  * `lastTransitionTime` moves only when a condition's status does. Owned conditions that the report leaves out are
  * carried over, so that a process that has just started does not take back what it has not looked at yet.
  */
-export function statusNews(
+export function diffStatus(
   object: KubeObject,
   report: StatusReport,
   conditionTypes: readonly string[],
   now: number,
-): StatusNews | undefined {
+): StatusDiff | undefined {
   const current = statusOf(object);
   const known = conditionsIn(current);
   const carried = known.filter(
@@ -34,14 +34,14 @@ export function statusNews(
   );
   const conditions = [...report.conditions.map((reported) => stamped(reported, known, now)), ...carried];
   const changedFields = Object.keys(report.fields).filter((name) => !isSameJson(current[name], report.fields[name]));
-  const retold = conditions.some(
+  const conditionsChanged = conditions.some(
     (condition) =>
       !isSameJson(
         known.find(({ type }) => type === condition.type),
         condition,
       ),
   );
-  if (changedFields.length === 0 && !retold) return undefined;
+  if (changedFields.length === 0 && !conditionsChanged) return undefined;
   const fields = withoutUndefined(report.fields);
   return {
     status: conditions.length === 0 ? fields : { ...fields, conditions },

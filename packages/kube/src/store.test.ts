@@ -24,9 +24,9 @@ function openStore() {
 
 test('an older version never replaces a newer one', () => {
   const { store, changes } = openStore();
-  store.absorb(thing('a', '10', 'blue'));
-  store.absorb(thing('a', '9', 'red'));
-  store.absorb(thing('a', '10', 'red'));
+  store.upsertIfNewer(thing('a', '10', 'blue'));
+  store.upsertIfNewer(thing('a', '9', 'red'));
+  store.upsertIfNewer(thing('a', '10', 'red'));
   assert.equal(store.get('a')?.color, 'blue');
   assert.deepEqual(changes, ['a -→blue']);
 });
@@ -34,32 +34,32 @@ test('an older version never replaces a newer one', () => {
 test('what is kept in short is told in short, and filed by what is left of it', () => {
   const store = new Store<Thing>(undefined, ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }));
   store.addIndexes({ color: ({ color }) => (color === undefined ? [] : [color]) });
-  const told: (Thing | undefined)[] = [];
-  store.onChange(({ after }) => told.push(after));
+  const received: (Thing | undefined)[] = [];
+  store.onChange(({ after }) => received.push(after));
   const object = thing('a', '1', 'red');
-  assert.deepEqual([store.absorb(object), store.absorb(thing('a', '1'))], [true, false]);
+  assert.deepEqual([store.upsertIfNewer(object), store.upsertIfNewer(thing('a', '1'))], [true, false]);
   const { apiVersion, kind, metadata } = object;
   const left = { apiVersion, kind, metadata };
-  assert.deepEqual([store.get('a'), told, store.by('color', 'red')], [left, [left], []]);
+  assert.deepEqual([store.get('a'), received, store.by('color', 'red')], [left, [left], []]);
   assert.equal(object.color, 'red', 'who else has the object has all of it');
 });
 
 test('versions compare as numbers of any length', () => {
   const { store } = openStore();
-  store.absorb(thing('a', '9', 'old'));
-  store.absorb(thing('a', '10000000000000000001', 'new'));
+  store.upsertIfNewer(thing('a', '9', 'old'));
+  store.upsertIfNewer(thing('a', '10000000000000000001', 'new'));
   assert.equal(store.get('a')?.color, 'new');
 });
 
 test('indexes follow every change', () => {
   const { store } = openStore();
-  store.absorb(thing('a', '1', 'red'));
-  store.absorb(thing('b', '2', 'red'));
+  store.upsertIfNewer(thing('a', '1', 'red'));
+  store.upsertIfNewer(thing('b', '2', 'red'));
   assert.deepEqual(
     store.by('color', 'red').map(({ metadata }) => metadata.name),
     ['a', 'b'],
   );
-  store.absorb(thing('a', '3', 'blue'));
+  store.upsertIfNewer(thing('a', '3', 'blue'));
   store.remove(thing('b', '4'));
   assert.deepEqual([store.by('color', 'red').length, store.by('color', 'blue').length], [0, 1]);
   assert.throws(() => store.by('size', '1'), /no index "size"; declared are color/);
@@ -67,39 +67,42 @@ test('indexes follow every change', () => {
 
 test('a late answer does not bring a deleted object back', () => {
   const { store } = openStore();
-  store.absorb(thing('a', '1'));
+  store.upsertIfNewer(thing('a', '1'));
   store.remove(thing('a', '5'));
-  store.absorb(thing('a', '9'));
+  store.upsertIfNewer(thing('a', '9'));
   assert.equal(store.size, 0);
-  store.absorb(thing('a', '10', 'red', 'another'));
+  store.upsertIfNewer(thing('a', '10', 'red', 'another'));
   assert.equal(store.size, 1, 'a namesake is another object');
 });
 
 test('the end of an object does not remove its namesake', () => {
   const { store } = openStore();
-  store.absorb(thing('a', '10', 'blue', 'new'));
+  store.upsertIfNewer(thing('a', '10', 'blue', 'new'));
   store.remove(thing('a', '9', 'red', 'old'));
   assert.equal(store.get('a')?.color, 'blue');
 });
 
 test('a complete list removes what it lacks, but not what was written after it was taken', () => {
   const { store, changes } = openStore();
-  store.absorb(thing('gone', '1'));
-  store.absorb(thing('fresh', '20'));
-  const census = store.census();
-  census.take(thing('listed', '5'));
+  store.upsertIfNewer(thing('gone', '1'));
+  store.upsertIfNewer(thing('fresh', '20'));
+  const replacement = store.listReplacement();
+  replacement.upsert(thing('listed', '5'));
   assert.deepEqual(
     [...store.all()].map(({ metadata }) => metadata.name),
     ['gone', 'fresh', 'listed'],
     'so far',
   );
-  census.complete('10');
+  replacement.commit('10');
   assert.deepEqual([...store.all()].map(({ metadata }) => metadata.name).toSorted(), ['fresh', 'listed']);
   assert.ok(changes.includes('gone red→-'));
 });
 
 test('objects are frozen to the bottom', () => {
   const { store } = openStore();
-  store.absorb({ ...thing('a', '1'), metadata: { name: 'a', uid: 'u', resourceVersion: '1', labels: { x: 'y' } } });
+  store.upsertIfNewer({
+    ...thing('a', '1'),
+    metadata: { name: 'a', uid: 'u', resourceVersion: '1', labels: { x: 'y' } },
+  });
   assert.throws(() => Object.assign(store.get('a')?.metadata.labels ?? {}, { x: 'z' }), TypeError);
 });

@@ -1,21 +1,21 @@
 import type { Cache, Change, Indexes } from './cache.ts';
 import { InternedStrings } from './interned-strings.ts';
 import { keyOf, type KubeObject, type ObjectRef } from './kind.ts';
-import { settled } from './settled.ts';
+import { transformForCache } from './settled.ts';
 import { StoreIndex } from './store-index.ts';
 import { isNewerVersion } from './versions.ts';
 
 /** How many deleted UIDs are remembered, so that a late answer to a write cannot bring an object back. */
-const graveyardSize = 4_096;
+const maxTombstones = 4_096;
 
 /** A complete list that comes in object by object. What it lacks when it is complete is gone. */
-export interface Census<T> {
+export interface ListReplacement<T> {
   /** It is there. */
-  take(object: T): void;
+  upsert(object: T): void;
   /** It was there when the list began, and is not any more. */
-  lose(object: T): void;
+  remove(object: T): void;
   /** All there was at this version has been told. What is newer was written meanwhile, and stays. */
-  complete(resourceVersion: string): void;
+  commit(resourceVersion: string): void;
 }
 
 /** The memory behind a cache: objects by key, filed in indexes, newest version wins. */
@@ -23,14 +23,14 @@ export class Store<T extends KubeObject> implements Cache<T> {
   readonly #objects = new Map<string, T>();
   readonly #indexes = new Map<string, StoreIndex<T>>();
   readonly #listeners = new Set<(change: Change<T>) => void>();
-  readonly #deleted = new Set<string>();
+  readonly #tombstones = new Set<string>();
   readonly #strings: InternedStrings;
-  readonly #shortened: (object: T) => T;
+  readonly #transform: (object: T) => T;
 
   /** Stores may share their strings. */
-  constructor(strings = new InternedStrings(), shortened = (object: T) => object) {
+  constructor(strings = new InternedStrings(), transform = (object: T) => object) {
     this.#strings = strings;
-    this.#shortened = shortened;
+    this.#transform = transform;
   }
 
   get size(): number {
@@ -68,10 +68,10 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 
   /** Takes an object that is newer than the one known, and says whether it was. */
-  absorb(object: T): boolean {
+  upsertIfNewer(object: T): boolean {
     const key = keyOf(object);
     const before = this.#objects.get(key);
-    if (this.#deleted.has(object.metadata.uid ?? '') || (before !== undefined && !isNewer(object, before)))
+    if (this.#tombstones.has(object.metadata.uid ?? '') || (before !== undefined && !isNewer(object, before)))
       return false;
     this.#put(key, before, object);
     return true;
@@ -79,63 +79,63 @@ export class Store<T extends KubeObject> implements Cache<T> {
 
   /** The object no longer exists, unless a newer one has taken its place. */
   remove(object: T): void {
-    this.forget(keyOf(object), object.metadata.uid);
+    this.removeByUid(keyOf(object), object.metadata.uid);
   }
 
   /** The same, where only the UID is known. */
-  forget(key: string, uid: string | undefined): void {
-    this.#bury(uid);
+  removeByUid(key: string, uid: string | undefined): void {
+    this.#addTombstone(uid);
     const before = this.#objects.get(key);
     if (before === undefined || before.metadata.uid !== uid) return;
     this.#drop(key, before);
   }
 
   /** What is told is known at once; what is not told is known when the census is complete. One that is not completed changes nothing else. */
-  census(): Census<T> {
-    const told = new Set<string>();
+  listReplacement(): ListReplacement<T> {
+    const listed = new Set<string>();
     return {
-      take: (object) => {
-        told.add(keyOf(object));
-        this.absorb(object);
+      upsert: (object) => {
+        listed.add(keyOf(object));
+        this.upsertIfNewer(object);
       },
-      lose: (object) => {
-        told.delete(keyOf(object));
+      remove: (object) => {
+        listed.delete(keyOf(object));
         this.remove(object);
       },
-      complete: (resourceVersion) => this.#dropUntold(told, resourceVersion),
+      commit: (resourceVersion) => this.#dropUnlisted(listed, resourceVersion),
     };
   }
 
-  #dropUntold(told: ReadonlySet<string>, resourceVersion: string): void {
+  #dropUnlisted(listed: ReadonlySet<string>, resourceVersion: string): void {
     for (const [key, before] of this.#objects) {
-      if (told.has(key) || isNewerVersion(before.metadata.resourceVersion, resourceVersion)) continue;
-      this.#bury(before.metadata.uid);
+      if (listed.has(key) || isNewerVersion(before.metadata.resourceVersion, resourceVersion)) continue;
+      this.#addTombstone(before.metadata.uid);
       this.#drop(key, before);
     }
   }
 
   #put(key: string, before: T | undefined, object: T): void {
-    const after = settled(this.#shortened(object), this.#strings);
+    const after = transformForCache(this.#transform(object), this.#strings);
     this.#objects.set(key, after);
     for (const index of this.#indexes.values()) index.refile(key, before, after);
-    this.#tell({ key, before, after });
+    this.#notify({ key, before, after });
   }
 
   #drop(key: string, before: T): void {
     for (const index of this.#indexes.values()) index.refile(key, before, undefined);
     this.#objects.delete(key);
-    this.#tell({ key, before });
+    this.#notify({ key, before });
   }
 
-  #tell(change: Change<T>): void {
+  #notify(change: Change<T>): void {
     for (const listener of this.#listeners) listener(change);
   }
 
-  #bury(uid: string | undefined): void {
+  #addTombstone(uid: string | undefined): void {
     if (uid === undefined) return;
-    this.#deleted.add(uid);
-    const [oldest] = this.#deleted;
-    if (this.#deleted.size > graveyardSize && oldest !== undefined) this.#deleted.delete(oldest);
+    this.#tombstones.add(uid);
+    const [oldest] = this.#tombstones;
+    if (this.#tombstones.size > maxTombstones && oldest !== undefined) this.#tombstones.delete(oldest);
   }
 }
 

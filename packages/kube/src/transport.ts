@@ -1,28 +1,28 @@
 import type { Dispatcher } from 'undici';
-import { type Access, accessOf, type AccessOptions } from './access.ts';
+import { type ClusterAccess, loadClusterAccess, type ClusterAccessOptions } from './access.ts';
 import type { Call } from './call.ts';
-import { collect, type Collected } from './collect.ts';
+import { readResponse, type ApiResponse } from './collect.ts';
 import { Connections } from './connections.ts';
 import { KubeError } from './errors.ts';
 
-export interface TransportOptions extends AccessOptions {
+export interface TransportOptions extends ClusterAccessOptions {
   readonly userAgent?: string | undefined;
 }
 
 const headersTimeoutMs = 65_000;
 /** A watch tells at least its bookmarks every minute; one that is silent for longer has lost its connection. */
-const longestSilenceMs = 150_000;
+const watchIdleTimeoutMs = 150_000;
 /** Rotated tokens and exec credentials are asked for anew after this long. */
 const credentialsFreshForMs = 60_000;
 
 /** An answer that goes on; `text` is that of a refusal. */
-export interface Streamed extends Collected {
+export interface StreamedResponse extends ApiResponse {
   readonly body: AsyncIterable<Buffer>;
 }
 
 /** One API server: its address, our credentials, and connections. */
 export class Transport implements AsyncDisposable {
-  readonly #access: Access;
+  readonly #access: ClusterAccess;
   readonly #base: URL;
   /** Of every path: an API server may stand behind a prefix. */
   readonly #root: string;
@@ -34,7 +34,7 @@ export class Transport implements AsyncDisposable {
   #identity = '';
 
   constructor({ userAgent, ...options }: TransportOptions) {
-    this.#access = accessOf(options);
+    this.#access = loadClusterAccess(options);
     const { server } = this.#access;
     if (server === undefined)
       throw new KubeError({
@@ -51,25 +51,25 @@ export class Transport implements AsyncDisposable {
   }
 
   /** Sends one request and waits for the whole answer, whatever its status. */
-  async ask(call: Call): Promise<Collected> {
+  async request(call: Call): Promise<ApiResponse> {
     const connections = await this.#prepare();
-    return collect(connections.of(call.lane ?? 'work'), this.#requestOf(call), call.signal);
+    return readResponse(connections.of(call.pool ?? 'work'), this.#requestOf(call), call.signal);
   }
 
   /** Sends one request whose answer goes on: a watch, which may be silent for long. */
-  async follow(call: Call): Promise<Streamed> {
+  async stream(call: Call): Promise<StreamedResponse> {
     const connections = await this.#prepare();
     const { statusCode, headers, body } = await connections.of('watch').request({
       ...this.#requestOf(call),
       ...(call.signal === undefined ? {} : { signal: call.signal }),
-      bodyTimeout: longestSilenceMs,
+      bodyTimeout: watchIdleTimeoutMs,
     });
     const text = statusCode < 300 ? '' : await body.text().catch(() => '');
     return { status: statusCode, headers, text, body };
   }
 
   /** Credentials were refused: the next request asks for new ones. */
-  distrustCredentials(): void {
+  invalidateCredentials(): void {
     this.#freshUntil = 0;
   }
 

@@ -1,14 +1,14 @@
 import { seconds } from './decide.ts';
 
 /** A wait that ends sooner is not worth a write: whoever looks finds what came of it. */
-const tellAfterMs = seconds(5);
+const defaultDebounceMs = seconds(5);
 /** However quickly one wait follows another, something is said after this long. */
-const silentAtMostMs = seconds(15);
+const maxDebounceMs = seconds(15);
 
-interface UntoldWait {
+interface PendingWait {
   readonly reason: string;
   readonly since: number;
-  readonly silentSince: number;
+  readonly unreportedSince: number;
 }
 
 /**
@@ -17,15 +17,16 @@ interface UntoldWait {
  *   told ─► wait A ── 5 s ─► told            an object that is on its way says where it got stuck, not every step
  *             └─ wait B ─ wait C … ── 15 s since A ─► told
  */
-export class UntoldWaits {
-  readonly #waits = new Map<string, UntoldWait>();
+export class StatusDebouncer {
+  readonly #waits = new Map<string, PendingWait>();
 
   /** Milliseconds for which the wait may still go untold; 0 or less when it is to be told now. */
-  restMs(key: string, reason: string, now: number, afterMs = tellAfterMs): number {
+  remainingMs(key: string, reason: string, now: number, debounceMs = defaultDebounceMs): number {
     const before = this.#waits.get(key);
-    const wait = before?.reason === reason ? before : { reason, since: now, silentSince: before?.silentSince ?? now };
+    const wait =
+      before?.reason === reason ? before : { reason, since: now, unreportedSince: before?.unreportedSince ?? now };
     this.#waits.set(key, wait);
-    return Math.min(wait.since + afterMs, wait.silentSince + Math.max(silentAtMostMs, afterMs)) - now;
+    return Math.min(wait.since + debounceMs, wait.unreportedSince + Math.max(maxDebounceMs, debounceMs)) - now;
   }
 
   /** It was told, or there is nothing to tell. */

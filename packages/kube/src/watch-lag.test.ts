@@ -10,16 +10,16 @@ function openLag() {
   const clock: Clock = { now: () => now, setTimeout: never, sleep: never };
   const histogram = watchLagHistogram(new Registry());
   const lag = new WatchLag({ clock, histogram, resource: 'servers' });
-  const told = async () => {
+  const observed = async () => {
     const { values } = await histogram.get();
     const of = (ending: string) => values.find(({ metricName }) => metricName?.endsWith(ending))?.value ?? 0;
     return { count: of('_count'), seconds: of('_sum') };
   };
-  return { lag, told, pass: (ms: number) => (now += ms) };
+  return { lag, observed, pass: (ms: number) => (now += ms) };
 }
 
 test('the lag is the time from the answer to the event of the same version', async () => {
-  const { lag, told, pass } = openLag();
+  const { lag, observed, pass } = openLag();
   lag.wrote('5');
   lag.wrote('7');
   pass(250);
@@ -28,20 +28,20 @@ test('the lag is the time from the answer to the event of the same version', asy
   pass(250);
   lag.arrived('7');
   lag.arrived('7');
-  assert.deepEqual(await told(), { count: 2, seconds: 0.75 });
+  assert.deepEqual(await observed(), { count: 2, seconds: 0.75 });
 });
 
 test('events that a list has made needless are not waited for', async () => {
-  const { lag, told } = openLag();
+  const { lag, observed } = openLag();
   lag.wrote('5');
   lag.forget();
   lag.arrived('5');
-  assert.equal((await told()).count, 0);
+  assert.equal((await observed()).count, 0);
 });
 
 test('of writes without an event only the last are remembered', async () => {
-  const { lag, told } = openLag();
+  const { lag, observed } = openLag();
   for (let version = 1; version <= 5_000; version += 1) lag.wrote(String(version));
   for (let version = 1; version <= 5_000; version += 1) lag.arrived(String(version));
-  assert.equal((await told()).count, 1_000);
+  assert.equal((await observed()).count, 1_000);
 });

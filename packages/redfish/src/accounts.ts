@@ -26,7 +26,7 @@ export interface Account {
   readonly passwordExpiration: string | undefined;
 }
 
-export interface AccountWish {
+export interface DesiredAccount {
   readonly userName: string;
   readonly roleId: string;
   readonly password: Password;
@@ -60,14 +60,14 @@ export async function readAccounts(
  * the first empty slot is filled. Callers take turns per BMC, so that two wishes never fill one slot.
  * @throws RedfishError NotSupported when every slot is taken; no error carries the password.
  */
-export async function putAccount(bmc: Bmc, wish: AccountWish, options: CallOptions = {}): Promise<void> {
+export async function putAccount(bmc: Bmc, desired: DesiredAccount, options: CallOptions = {}): Promise<void> {
   const service = await readAccountService(bmc, options);
   const accounts = await readAccounts(bmc, service, options);
-  const existing = accounts.find(({ userName }) => userName === wish.userName);
-  await withoutPassword(wish.password, () =>
+  const existing = accounts.find(({ userName }) => userName === desired.userName);
+  await withoutPassword(desired.password, () =>
     existing === undefined
-      ? createAccount(bmc, { wish, service, accounts }, options)
-      : change(bmc, existing, wish, options),
+      ? createAccount(bmc, { desired, service, accounts }, options)
+      : change(bmc, existing, desired, options),
   );
 }
 
@@ -95,13 +95,13 @@ export async function deleteAccount(
 }
 
 /** What a BMC says to a user name and password. `forbidden`: it knows the account, but does not let it in. */
-export type LoginAnswer = 'accepted' | 'rejected' | 'forbidden';
+export type LoginResult = 'accepted' | 'rejected' | 'forbidden';
 
 /**
  * Tries a login in a short conversation of its own, which is ended with it. The credentials are sent once: a session,
  * or where there are none the first request with Basic. Rejects when the BMC could not be asked.
  */
-export async function tryLogin(options: BmcOptions, { signal }: CallOptions = {}): Promise<LoginAnswer> {
+export async function tryLogin(options: BmcOptions, { signal }: CallOptions = {}): Promise<LoginResult> {
   let isLoggedIn = false;
   const { observer } = options;
   await using bmc = new Bmc({
@@ -133,18 +133,18 @@ async function serviceUri(bmc: Bmc, options: CallOptions): Promise<string> {
 }
 
 interface Creation {
-  readonly wish: AccountWish;
+  readonly desired: DesiredAccount;
   readonly service: AccountService;
   readonly accounts: readonly Account[];
 }
 
-async function createAccount(bmc: Bmc, { wish, service, accounts }: Creation, options: CallOptions): Promise<void> {
-  const body = { UserName: wish.userName, ...accessOf(wish) };
+async function createAccount(bmc: Bmc, { desired, service, accounts }: Creation, options: CallOptions): Promise<void> {
+  const body = { UserName: desired.userName, ...accountProperties(desired) };
   try {
     await bmc.post(service.accountsUri, body, options);
   } catch (error) {
     if (!(error instanceof RedfishError) || error.status !== 405) throw error;
-    await fill(bmc, emptySlot(accounts, wish.userName), body, options);
+    await fill(bmc, emptySlot(accounts, desired.userName), body, options);
   }
 }
 
@@ -157,9 +157,9 @@ function emptySlot(accounts: readonly Account[], userName: string): Account {
   });
 }
 
-function change(bmc: Bmc, account: Account, wish: AccountWish, options: CallOptions): Promise<void> {
-  const newCredentials = { username: wish.userName, password: wish.password };
-  return fill(bmc, account, accessOf(wish), { ...options, newCredentials });
+function change(bmc: Bmc, account: Account, desired: DesiredAccount, options: CallOptions): Promise<void> {
+  const newCredentials = { username: desired.userName, password: desired.password };
+  return fill(bmc, account, accountProperties(desired), { ...options, newCredentials });
 }
 
 /** With the ETag of the moment: some BMCs ask for it, and none writes over what somebody else has just done. */
@@ -168,7 +168,7 @@ async function fill(bmc: Bmc, { uri }: Account, body: object, options: WriteOpti
   await bmc.patch(uri, body, { ...options, ifMatch: etag });
 }
 
-const accessOf = ({ roleId, password }: AccountWish): object => ({
+const accountProperties = ({ roleId, password }: DesiredAccount): object => ({
   RoleId: roleId,
   Enabled: true,
   Password: password.reveal(),

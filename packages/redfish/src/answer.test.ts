@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jsonOf, refusalOf } from './answer.ts';
+import { jsonOf, errorFromResponse } from './answer.ts';
 import { RedfishError } from './errors.ts';
 
-const asked = { origin: 'https://10.0.0.7:443', method: 'GET', path: '/redfish/v1/' };
-const answer = (status: number, text: string) => ({ status, headers: {}, text });
+const context = { origin: 'https://10.0.0.7:443', method: 'GET', path: '/redfish/v1/' };
+const responseOf = (status: number, text: string) => ({ status, headers: {}, text });
 
 test('the words of the parser, which tell where, are passed on', () => {
   assert.throws(
-    () => jsonOf(answer(200, '{"Name": "BM'), asked),
+    () => jsonOf(responseOf(200, '{"Name": "BM'), context),
     (error) => {
       assert.ok(error instanceof RedfishError);
       assert.match(error.message, /expected JSON, found "\{"Name": "BM"/);
@@ -20,7 +20,7 @@ test('the words of the parser, which tell where, are passed on', () => {
 });
 
 test('a character that is cut in half does not make the text unreadable', () => {
-  const { message } = refusalOf(answer(500, `${'x'.repeat(299)}😀 and more`), asked, 0);
+  const { message } = errorFromResponse(responseOf(500, `${'x'.repeat(299)}😀 and more`), context, 0);
   assert.ok(message.isWellFormed());
   assert.match(message, /x\uFFFD…$/);
 });

@@ -1,33 +1,38 @@
 import * as z from 'zod';
 import { RedfishError, type RedfishErrorCode } from './errors.ts';
 import { entries, text } from './fields.ts';
-import type { RawAnswer } from './transport.ts';
+import type { RawResponse } from './transport.ts';
 
 /** Who asked what, for messages. */
-export interface Asked {
+export interface RequestContext {
   readonly origin: string;
   readonly method: string;
   readonly path: string;
 }
 
 /** Parsed JSON of an answer, undefined for an empty one; BadAnswer for anything else. */
-export function jsonOf(answer: RawAnswer, asked: Asked): unknown {
-  const body = answer.text.replace(/^\uFEFF/, '').trim();
+export function jsonOf(response: RawResponse, context: RequestContext): unknown {
+  const body = response.text.replace(/^\uFEFF/, '').trim();
   if (body === '') return undefined;
   try {
     return JSON.parse(body);
   } catch (error) {
     // The parser's own error holds the whole text.
     const cause = new SyntaxError(error instanceof Error ? error.message : String(error));
-    throw badAnswer(asked, answer, `expected JSON, found "${excerpt(body)}"`, cause);
+    throw badResponse(context, response, `expected JSON, found "${excerpt(body)}"`, cause);
   }
 }
 
 /** The JSON of the answer as the schema describes it, or BadAnswer naming the property. */
-export function parse<S extends z.ZodType>(schema: S, json: unknown, answer: RawAnswer, asked: Asked): z.output<S> {
+export function parse<S extends z.ZodType>(
+  schema: S,
+  json: unknown,
+  response: RawResponse,
+  context: RequestContext,
+): z.output<S> {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
-  throw badAnswer(asked, answer, faultOf(result.error));
+  throw badResponse(context, response, firstIssueOf(result.error));
 }
 
 /** A resource that came along with another one, as the schema describes it, or BadAnswer naming resource and property. */
@@ -38,26 +43,26 @@ export function parseResource<S extends z.ZodType>(schema: S, json: unknown, pat
 }
 
 export const unusable = (path: string, error: z.ZodError): RedfishError =>
-  new RedfishError({ code: 'BadAnswer', message: `${path} is no usable Redfish resource: ${faultOf(error)}` });
+  new RedfishError({ code: 'BadAnswer', message: `${path} is no usable Redfish resource: ${firstIssueOf(error)}` });
 
 /** The first property that is not as it must be, in one line. */
-function faultOf({ issues: [issue] }: z.ZodError): string {
+function firstIssueOf({ issues: [issue] }: z.ZodError): string {
   const names = issue?.path.map((name) => (typeof name === 'number' ? `[${name}]` : `.${String(name)}`)) ?? [];
   const property = names.join('').replace(/^\./, '');
   return `${property === '' ? 'the resource' : `property ${property}`}: ${issue?.message ?? 'not understood'}`;
 }
 
 /** The beginning of all that is said of an answer. */
-export const answeredWith = ({ origin, method, path }: Asked, status: number): string =>
+export const describeStatus = ({ origin, method, path }: RequestContext, status: number): string =>
   `${origin} answered ${method} ${path} with ${status}`;
 
 /** The error an HTTP status stands for. */
-export function refusalOf(answer: RawAnswer, asked: Asked, now: number): RedfishError {
-  const { status, headers } = answer;
-  const { messages, messageIds } = complaintOf(answer);
+export function errorFromResponse(response: RawResponse, context: RequestContext, now: number): RedfishError {
+  const { status, headers } = response;
+  const { messages, messageIds } = errorMessagesOf(response);
   return new RedfishError({
     code: codeOfStatus(status),
-    message: `${answeredWith(asked, status)}: ${messages || 'no explanation'}`,
+    message: `${describeStatus(context, status)}: ${messages || 'no explanation'}`,
     status,
     messageIds,
     retryAfterMs: retryAfterMs(headers['retry-after'], now),
@@ -79,7 +84,7 @@ const codes: Record<number, RedfishErrorCode> = {
   503: 'Busy',
 };
 
-const complaint = z.object({
+const errorBody = z.object({
   error: z.object({
     message: text,
     '@Message.ExtendedInfo': z.preprocess((value) => (Array.isArray(value) ? value : [value]), entries),
@@ -88,8 +93,8 @@ const complaint = z.object({
 const extendedInfo = z.object({ MessageId: text, Message: text, Resolution: text });
 
 /** What the BMC says about its refusal. Some send plain text and call it JSON. */
-function complaintOf({ text: body }: RawAnswer): { messages: string; messageIds: string[] } {
-  const parsed = complaint.safeParse(jsonOrUndefined(body));
+function errorMessagesOf({ text: body }: RawResponse): { messages: string; messageIds: string[] } {
+  const parsed = errorBody.safeParse(jsonOrUndefined(body));
   if (!parsed.success) return { messages: excerpt(body), messageIds: [] };
   const infos = parsed.data.error['@Message.ExtendedInfo'].flatMap((info) => extendedInfo.safeParse(info).data ?? []);
   const messages = infos.flatMap(({ Message }) => Message ?? []);
@@ -114,10 +119,10 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-function badAnswer(asked: Asked, { status }: RawAnswer, why: string, cause?: unknown): RedfishError {
+function badResponse(context: RequestContext, { status }: RawResponse, why: string, cause?: unknown): RedfishError {
   return new RedfishError({
     code: 'BadAnswer',
-    message: `${asked.origin} answered ${asked.method} ${asked.path} with something else than Redfish: ${why}`,
+    message: `${context.origin} answered ${context.method} ${context.path} with something else than Redfish: ${why}`,
     status,
     cause,
   });

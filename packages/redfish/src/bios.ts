@@ -1,7 +1,7 @@
 import type * as z from 'zod';
-import type { Answer, Bmc } from './bmc.ts';
+import type { WriteResponse, Bmc } from './bmc.ts';
 import { pathOf } from './endpoint.ts';
-import { RedfishError, wasRefused } from './errors.ts';
+import { RedfishError, wasNotApplied } from './errors.ts';
 import { bios as biosResource, task as taskResource, taskMessage } from './schemas.ts';
 import { readSystemResource, type SystemCallOptions } from './systems.ts';
 
@@ -28,7 +28,8 @@ export async function resetBios(bmc: Bmc, uri: string, options: SystemCallOption
     return taskOf(await bmc.post(action.target ?? `${path}/Actions/Bios.ResetBios`, {}, call));
   } catch (error) {
     // Some refuse what is under way already.
-    const isUnderWay = error instanceof RedfishError && wasRefused(error) && bios?.ResetBiosToDefaultsPending === true;
+    const isUnderWay =
+      error instanceof RedfishError && wasNotApplied(error) && bios?.ResetBiosToDefaultsPending === true;
     if (!isUnderWay) throw error;
     return undefined;
   }
@@ -45,8 +46,8 @@ export async function readBiosReset(
   const { bios } = await readBios(bmc, uri, call);
   const isPending = bios?.ResetBiosToDefaultsPending;
   if (isPending === true) return { kind: 'Pending' };
-  const told = task === undefined ? undefined : await readTask(bmc, task, call);
-  return told ?? { kind: isPending === undefined ? 'Accepted' : 'Confirmed' };
+  const taskState = task === undefined ? undefined : await readTask(bmc, task, call);
+  return taskState ?? { kind: isPending === undefined ? 'Accepted' : 'Confirmed' };
 }
 
 async function readBios(
@@ -59,7 +60,7 @@ async function readBios(
 }
 
 /** The task itself where the answer holds it; what the header names may be its monitor, which answers like the action. */
-function taskOf({ status, location, body }: Answer): string | undefined {
+function taskOf({ status, location, body }: WriteResponse): string | undefined {
   if (status !== 202) return undefined;
   const isTask = typeof body === 'object' && body !== null && 'TaskState' in body && '@odata.id' in body;
   return isTask && typeof body['@odata.id'] === 'string' ? pathOf(body['@odata.id']) : location;
@@ -74,8 +75,8 @@ async function readTask(bmc: Bmc, path: string, call: SystemCallOptions): Promis
     if (state === undefined) return undefined;
     if (state === 'Completed') return { kind: 'Confirmed' };
     if (!failedStates.includes(state)) return { kind: 'Pending' };
-    const said = Messages.flatMap((message) => taskMessage.safeParse(message).data?.Message ?? []);
-    return { kind: 'Failed', message: [`task ${path} is ${state}`, ...said].join(': ') };
+    const messages = Messages.flatMap((message) => taskMessage.safeParse(message).data?.Message ?? []);
+    return { kind: 'Failed', message: [`task ${path} is ${state}`, ...messages].join(': ') };
   } catch (error) {
     if (error instanceof RedfishError && error.code === 'NotFound') return undefined;
     throw error;

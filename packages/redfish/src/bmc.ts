@@ -1,19 +1,19 @@
 import * as z from 'zod';
 import { unlessAborted } from './aborted.ts';
-import { type Asked, jsonOf, parse, refusalOf } from './answer.ts';
+import { type RequestContext, jsonOf, parse, errorFromResponse } from './answer.ts';
 import type { BreakerLimits, BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf, pathOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
-import { type BmcObserver, Exchanges } from './exchanges.ts';
-import { Lanes, type Priority } from './lanes.ts';
+import { type BmcObserver, HttpRoundTripper } from './exchanges.ts';
+import { PriorityRequestQueue, type Priority } from './lanes.ts';
 import { pauseBeforeRetry } from './retries.ts';
 import { hiddenRoot, type ServiceRoot, serviceRoot, sessionsPath } from './service-root.ts';
 import { Authentication, type Credentials } from './session.ts';
-import { Silences } from './silences.ts';
+import { IdleConnections } from './silences.ts';
 import { TlsContexts } from './tls-contexts.ts';
 import { type Traits, traitsOf } from './traits.ts';
-import type { Method, RawAnswer } from './transport.ts';
+import type { Method, RawResponse } from './transport.ts';
 
 export type { BmcEndpoint } from './endpoint.ts';
 export type { BmcObserver } from './exchanges.ts';
@@ -35,7 +35,7 @@ export interface BmcOptions {
   readonly credentials: Credentials;
   readonly clock: Clock;
   /** Where many BMCs share a limit for connections that wait. */
-  readonly silences?: Silences | undefined;
+  readonly idleConnections?: IdleConnections | undefined;
   /** Where many BMCs are trusted for the same reasons. */
   readonly tlsContexts?: TlsContexts | undefined;
   /** 0 ≤ x < 1, for jitter. */
@@ -43,7 +43,7 @@ export interface BmcOptions {
   readonly limits?: Partial<BmcLimits>;
   readonly observer?: BmcObserver;
   /** Whether anything may be sent right now; asked before each request. What may not be sent fails with HandedOver. */
-  readonly mayTalk?: (() => boolean) | undefined;
+  readonly maySend?: (() => boolean) | undefined;
 }
 
 export interface CallOptions {
@@ -63,7 +63,7 @@ export interface WriteOptions extends CallOptions {
 }
 
 /** What came back for a write. */
-export interface Answer {
+export interface WriteResponse {
   readonly status: number;
   /** Path of what was created or started, without the host name the BMC believes to have. */
   readonly location: string | undefined;
@@ -76,12 +76,12 @@ const defaultLimits: BmcLimits = {
   callDeadlineMs: 20_000,
   gapAfterPowerMs: 0,
   maxBodyBytes: 8 * 1024 * 1024,
-  breaker: { failures: 5, firstPauseMs: 2_000, longestPauseMs: 120_000 },
+  breaker: { failures: 5, firstPauseMs: 2_000, maxPauseMs: 120_000 },
 };
 
-const mostRedirects = 3;
+const maxRedirects = 3;
 /** A session that is not ended in this time expires at the BMC by itself. */
-const longestLogoutMs = 2_000;
+const logoutTimeoutMs = 2_000;
 
 interface Call {
   readonly method: Method;
@@ -102,8 +102,8 @@ export class Bmc implements AsyncDisposable {
   readonly #random: () => number;
   readonly #limits: BmcLimits;
   readonly #origin: string;
-  readonly #exchanges: Exchanges;
-  readonly #lanes: Lanes;
+  readonly #httpRoundTripper: HttpRoundTripper;
+  readonly #requestQueue: PriorityRequestQueue;
   readonly #authentication: Authentication;
   #root: ServiceRoot | undefined;
   #rootRead: Promise<ServiceRoot> | undefined;
@@ -113,35 +113,35 @@ export class Bmc implements AsyncDisposable {
   #closing: Promise<void> | undefined;
 
   constructor(options: BmcOptions) {
-    const { endpoint, credentials, clock, random = Math.random, limits, observer, mayTalk } = options;
+    const { endpoint, credentials, clock, random = Math.random, limits, observer, maySend } = options;
     this.#clock = clock;
     this.#random = random;
     this.#limits = { ...defaultLimits, ...limits };
     this.#origin = originOf(endpoint);
-    this.#lanes = new Lanes(clock, this.#limits.inFlight);
-    this.#exchanges = new Exchanges({
+    this.#requestQueue = new PriorityRequestQueue(clock, this.#limits.inFlight);
+    this.#httpRoundTripper = new HttpRoundTripper({
       endpoint,
       clock,
-      silences: options.silences ?? new Silences({ clock }),
+      idleConnections: options.idleConnections ?? new IdleConnections({ clock }),
       tlsContexts: options.tlsContexts ?? new TlsContexts(),
       random,
       limits: this.#limits,
       observer,
-      mayTalk,
-      onBreaker: (state) => this.#breakerIs(state),
+      maySend,
+      onBreaker: (state) => this.#onBreakerChange(state),
     });
     this.#authentication = new Authentication({
       origin: this.#origin,
       clock,
       credentials,
-      send: (exchange) => this.#exchanges.exchange({ ...exchange, deadlineMs: this.#limits.callDeadlineMs }),
+      send: (request) => this.#httpRoundTripper.roundTrip({ ...request, deadlineMs: this.#limits.callDeadlineMs }),
       sessionsPath: async () => sessionsPath(await this.#sharedRoot()),
       onSessions: (count) => observer?.sessions(count),
     });
   }
 
   get breaker(): BreakerState {
-    return this.#exchanges.breaker;
+    return this.#httpRoundTripper.breaker;
   }
 
   /** Known once a system was read. */
@@ -170,7 +170,7 @@ export class Bmc implements AsyncDisposable {
   }
 
   /** An advertised `$expand` that fails where the plain request succeeds is not tried again. */
-  learnExpandFails(): void {
+  disableExpand(): void {
     this.#expands = false;
   }
 
@@ -181,7 +181,7 @@ export class Bmc implements AsyncDisposable {
 
   /** The anonymous service root, read once per conversation. */
   async root({ priority = 'inventory', signal }: CallOptions = {}): Promise<ServiceRoot> {
-    return this.#root ?? this.#lanes.run(priority, signal, () => unlessAborted(this.#sharedRoot(), signal));
+    return this.#root ?? this.#requestQueue.run(priority, signal, () => unlessAborted(this.#sharedRoot(), signal));
   }
 
   /** Reads a resource and parses it. `etag` is what a guarded write needs; `length` is that of the answer, in characters. */
@@ -190,9 +190,13 @@ export class Bmc implements AsyncDisposable {
     schema: S,
     options: CallOptions = {},
   ): Promise<{ value: z.output<S>; etag: string | undefined; length: number }> {
-    const { answer, asked } = await this.#follow(pathOf(path), options);
-    const json = jsonOf(answer, asked);
-    return { value: parse(schema, json, answer, asked), etag: etagOf(answer, json), length: answer.text.length };
+    const { response, context } = await this.#follow(pathOf(path), options);
+    const json = jsonOf(response, context);
+    return {
+      value: parse(schema, json, response, context),
+      etag: etagOf(response, json),
+      length: response.text.length,
+    };
   }
 
   async get<S extends z.ZodType>(path: string, schema: S, options: CallOptions = {}): Promise<z.output<S>> {
@@ -203,7 +207,7 @@ export class Bmc implements AsyncDisposable {
    * Changes members of a resource. When the ETag does not match, the resource is looked at again: an ETag that moved
    * is taken over, one that did not is evidently not understood by the BMC, and the change is sent without.
    */
-  async patch(path: string, body: object, options: WriteOptions = {}): Promise<Answer> {
+  async patch(path: string, body: object, options: WriteOptions = {}): Promise<WriteResponse> {
     const call = { method: 'PATCH', path: pathOf(path), body } as const;
     const { ifMatch } = options;
     try {
@@ -216,11 +220,11 @@ export class Bmc implements AsyncDisposable {
   }
 
   /** Sent once. After an error without a status nobody knows whether it was carried out: look before repeating. */
-  async post(path: string, body: object, options: WriteOptions = {}): Promise<Answer> {
+  async post(path: string, body: object, options: WriteOptions = {}): Promise<WriteResponse> {
     return this.#write({ method: 'POST', path: pathOf(path), body, options });
   }
 
-  async delete(path: string, options: WriteOptions = {}): Promise<Answer> {
+  async delete(path: string, options: WriteOptions = {}): Promise<WriteResponse> {
     return this.#write({ method: 'DELETE', path: pathOf(path), options });
   }
 
@@ -231,43 +235,49 @@ export class Bmc implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#lanes.close();
-    const { promise: enough, resolve } = Promise.withResolvers<void>();
-    using _timer = this.#clock.setTimeout(longestLogoutMs, resolve);
-    await Promise.race([this.#authentication.logout(), enough]);
-    await this.#exchanges.close();
+    this.#requestQueue.close();
+    const { promise: timedOut, resolve } = Promise.withResolvers<void>();
+    using _timer = this.#clock.setTimeout(logoutTimeoutMs, resolve);
+    await Promise.race([this.#authentication.logout(), timedOut]);
+    await this.#httpRoundTripper.close();
   }
 
-  async #write(call: Call): Promise<Answer> {
-    const answer = await this.#call(call);
-    const asked = { origin: this.#origin, method: call.method, path: call.path };
-    if (answer.status >= 300) throw refusalOf(answer, asked, this.#clock.now());
-    const { location } = answer.headers;
+  async #write(call: Call): Promise<WriteResponse> {
+    const response = await this.#call(call);
+    const context = { origin: this.#origin, method: call.method, path: call.path };
+    if (response.status >= 300) throw errorFromResponse(response, context, this.#clock.now());
+    const { location } = response.headers;
     return {
-      status: answer.status,
+      status: response.status,
       location: location === undefined ? undefined : pathOf(location),
-      body: bodyOf(answer, asked),
+      body: bodyOf(response, context),
     };
   }
 
-  async #follow(path: string, options: CallOptions): Promise<{ answer: RawAnswer; asked: Asked }> {
+  async #follow(path: string, options: CallOptions): Promise<{ response: RawResponse; context: RequestContext }> {
     let at = path;
     for (let redirects = 0; ; redirects += 1) {
-      const asked = { origin: this.#origin, method: 'GET', path: at };
-      const answer = await this.#call({ method: 'GET', path: at, options });
-      if (answer.status < 300) return { answer, asked };
-      const { location } = answer.headers;
-      if (!isRedirect(answer.status) || location === undefined || redirects === mostRedirects)
-        throw refusalOf(answer, asked, this.#clock.now());
+      const context = { origin: this.#origin, method: 'GET', path: at };
+      const response = await this.#call({ method: 'GET', path: at, options });
+      if (response.status < 300) return { response, context };
+      const { location } = response.headers;
+      if (!isRedirect(response.status) || location === undefined || redirects === maxRedirects)
+        throw errorFromResponse(response, context, this.#clock.now());
       at = pathOf(location);
     }
   }
 
   /** Repeats what failed in passing. Between the tries others have their turn. */
-  async #call(call: Call): Promise<RawAnswer> {
-    for (let before = 0; ; before += 1) {
-      const outcome = await this.#inTurn(call).catch(passRedfishError);
-      const attempt = { method: call.method, before, outcome, now: this.#clock.now(), random: this.#random() };
+  async #call(call: Call): Promise<RawResponse> {
+    for (let previousAttempts = 0; ; previousAttempts += 1) {
+      const outcome = await this.#enqueue(call).catch(passRedfishError);
+      const attempt = {
+        method: call.method,
+        previousAttempts,
+        outcome,
+        now: this.#clock.now(),
+        random: this.#random(),
+      };
       const pauseMs = this.#closing === undefined ? pauseBeforeRetry(attempt) : undefined;
       if (pauseMs !== undefined) await this.#clock.sleep(pauseMs, call.options.signal);
       else if (outcome instanceof RedfishError) throw outcome;
@@ -275,35 +285,35 @@ export class Bmc implements AsyncDisposable {
     }
   }
 
-  #inTurn(call: Call): Promise<RawAnswer> {
+  #enqueue(call: Call): Promise<RawResponse> {
     const { priority = 'inventory', signal } = call.options;
     const isPowerAction = call.method === 'POST' && priority === 'power';
-    return this.#lanes.run(priority, signal, async () => {
+    return this.#requestQueue.run(priority, signal, async () => {
       try {
-        return await this.#admitted(call);
+        return await this.#sendAuthenticated(call);
       } finally {
-        if (isPowerAction) this.#lanes.pause(this.#limits.gapAfterPowerMs);
+        if (isPowerAction) this.#requestQueue.pause(this.#limits.gapAfterPowerMs);
       }
     });
   }
 
-  #admitted({ method, path, body, options }: Call): Promise<RawAnswer> {
+  #sendAuthenticated({ method, path, body, options }: Call): Promise<RawResponse> {
     const { signal, deadlineMs = this.#limits.callDeadlineMs, ifMatch, isSideResource } = options;
     const condition = ifMatch === undefined || ifMatch === '*' ? {} : { 'if-match': ifMatch };
     const send = (credentials: Record<string, string>) => {
       const headers = { ...condition, ...credentials };
-      return this.#exchanges.exchange({ method, path, body, deadlineMs, signal, headers }, isSideResource);
+      return this.#httpRoundTripper.roundTrip({ method, path, body, deadlineMs, signal, headers }, isSideResource);
     };
     const isWrite = method !== 'GET';
     return this.#authentication.run(send, {
-      asked: { origin: this.#origin, method, path },
+      context: { origin: this.#origin, method, path },
       signal,
       newCredentials: isWrite ? options.newCredentials : undefined,
     });
   }
 
   /** A BMC that comes back may have new firmware: what was learned of its abilities is learned anew. */
-  #breakerIs(state: BreakerState): void {
+  #onBreakerChange(state: BreakerState): void {
     if (state !== 'half-open') return;
     this.#root = undefined;
     this.#expands = true;
@@ -320,13 +330,13 @@ export class Bmc implements AsyncDisposable {
 
   async #readRoot(): Promise<ServiceRoot> {
     const path = '/redfish/v1/';
-    const asked = { origin: this.#origin, method: 'GET', path };
+    const context = { origin: this.#origin, method: 'GET', path };
     const deadlineMs = this.#limits.callDeadlineMs;
-    const answer = await this.#exchanges.exchange({ method: 'GET', path, headers: {}, deadlineMs });
+    const response = await this.#httpRoundTripper.roundTrip({ method: 'GET', path, headers: {}, deadlineMs });
     // Against the standard, but no reason to give up: the usual places are tried.
-    if (answer.status === 401 || answer.status === 403) return hiddenRoot();
-    if (answer.status >= 300) throw refusalOf(answer, asked, this.#clock.now());
-    this.#root = parse(serviceRoot, jsonOf(answer, asked), answer, asked);
+    if (response.status === 401 || response.status === 403) return hiddenRoot();
+    if (response.status >= 300) throw errorFromResponse(response, context, this.#clock.now());
+    this.#root = parse(serviceRoot, jsonOf(response, context), response, context);
     this.#serviceUuid = this.#root.UUID ?? this.#serviceUuid;
     return this.#root;
   }
@@ -342,7 +352,7 @@ const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includ
 
 const isPreconditionFailed = (error: unknown): boolean => error instanceof RedfishError && error.status === 412;
 
-function etagOf({ headers }: RawAnswer, json: unknown): string | undefined {
+function etagOf({ headers }: RawResponse, json: unknown): string | undefined {
   const inBody = typeof json === 'object' && json !== null && '@odata.etag' in json ? json['@odata.etag'] : undefined;
   const etag = headers.etag ?? inBody;
   // A compressing web server in front of the BMC appends its own mark, which the BMC does not know.
@@ -350,9 +360,9 @@ function etagOf({ headers }: RawAnswer, json: unknown): string | undefined {
 }
 
 /** Answers to writes may hold anything. */
-function bodyOf(answer: RawAnswer, asked: Asked): unknown {
+function bodyOf(response: RawResponse, context: RequestContext): unknown {
   try {
-    return jsonOf(answer, asked);
+    return jsonOf(response, context);
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { StubBmc, json, openStubClient } from '../test/desk-bmc.ts';
 import type { Bmc } from './bmc.ts';
 import { bootFromDiskOnce, clearBootOverride, networkBootOnce, setBootOrder } from './boot-override.ts';
 
@@ -10,15 +10,15 @@ const settings = `${uri}/Settings`;
 /** What is changed on a system, as `PATCH path` and the Boot that was sent. */
 async function changes(
   resource: object,
-  act: (bmc: Bmc, desk: DeskBmc) => Promise<unknown>,
+  act: (bmc: Bmc, stub: StubBmc) => Promise<unknown>,
   more: Record<string, object> = {},
 ) {
-  await using desk = await DeskBmc.start();
-  desk.set(uri, resource);
-  for (const [path, other] of Object.entries(more)) desk.set(path, other);
-  await using bmc = talkTo(desk);
-  await act(bmc, desk);
-  return desk.seen.filter(({ method }) => method === 'PATCH').map(({ path, body }) => [path, body]);
+  await using stub = await StubBmc.start();
+  stub.set(uri, resource);
+  for (const [path, other] of Object.entries(more)) stub.set(path, other);
+  await using bmc = openStubClient(stub);
+  await act(bmc, stub);
+  return stub.received.filter(({ method }) => method === 'PATCH').map(({ path, body }) => [path, body]);
 }
 
 const pxe = { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Pxe' };
@@ -58,15 +58,15 @@ for (const [title, Boot, sent] of [
 }
 
 test('a target that the BMC refuses although it offers it gives way to the next one, which says why', async () => {
-  const sent = await changes({ Boot: offering('UefiHttp', 'Pxe') }, async (bmc, desk) => {
-    desk.intercept = ({ method, body }, response) => {
-      const isRefused = method === 'PATCH' && JSON.stringify(body).includes('UefiHttp');
-      if (isRefused) json(response, 400, { error: { message: 'not licensed' } });
-      return isRefused;
+  const sent = await changes({ Boot: offering('UefiHttp', 'Pxe') }, async (bmc, stub) => {
+    stub.intercept = ({ method, body }, response) => {
+      const isRejected = method === 'PATCH' && JSON.stringify(body).includes('UefiHttp');
+      if (isRejected) json(response, 400, { error: { message: 'not licensed' } });
+      return isRejected;
     };
-    const { target, refusals } = await networkBootOnce(bmc, uri, ['UefiHttp', 'Pxe']);
+    const { target, rejections } = await networkBootOnce(bmc, uri, ['UefiHttp', 'Pxe']);
     assert.equal(target, 'Pxe');
-    assert.match(refusals[0]?.message ?? '', /not licensed/);
+    assert.match(rejections[0]?.message ?? '', /not licensed/);
   });
   assert.deepEqual(
     sent.map(([, body]) => body),
@@ -103,11 +103,11 @@ test('where an earlier override led is forgotten, also when it is over; a BMC th
     assert.deepEqual(await changes({ Boot: { ...before, ...left } }, (bmc) => clearBootOverride(bmc, uri)), [
       [uri, { Boot: { ...none, ...emptied } }],
     ]);
-  const refusing = (bmc: Bmc, desk: DeskBmc) => {
-    desk.intercept = ({ method, body }, response) => {
-      const isRefused = method === 'PATCH' && JSON.stringify(body).includes('null');
-      if (isRefused) json(response, 400, { error: { message: 'no' } });
-      return isRefused;
+  const refusing = (bmc: Bmc, stub: StubBmc) => {
+    stub.intercept = ({ method, body }, response) => {
+      const isRejected = method === 'PATCH' && JSON.stringify(body).includes('null');
+      if (isRejected) json(response, 400, { error: { message: 'no' } });
+      return isRejected;
     };
     return clearBootOverride(bmc, uri);
   };
@@ -143,14 +143,14 @@ test('a BMC that takes boot changes only on the settings object gets them there,
   const more = { [settings]: { '@odata.etag': '"s"' } };
   const sent = await changes(
     resource,
-    async (bmc, desk) => {
-      desk.intercept = ({ method, path }, response) => {
-        const isRefused = method === 'PATCH' && path === uri;
-        if (isRefused) json(response, 405, {});
-        return isRefused;
+    async (bmc, stub) => {
+      stub.intercept = ({ method, path }, response) => {
+        const isRejected = method === 'PATCH' && path === uri;
+        if (isRejected) json(response, 405, {});
+        return isRejected;
       };
       await networkBootOnce(bmc, uri, ['Pxe']);
-      assert.equal(desk.seen.at(-1)?.headers['if-match'], '"s"');
+      assert.equal(stub.received.at(-1)?.headers['if-match'], '"s"');
     },
     more,
   );
@@ -161,8 +161,8 @@ test('a BMC that takes boot changes only on the settings object gets them there,
 });
 
 test('a refusal is an error where there is no settings object', async () => {
-  const act = (bmc: Bmc, desk: DeskBmc) => {
-    desk.intercept = ({ method }, response) => {
+  const act = (bmc: Bmc, stub: StubBmc) => {
+    stub.intercept = ({ method }, response) => {
       if (method === 'PATCH') json(response, 400, { error: { message: 'no' } });
       return method === 'PATCH';
     };
@@ -177,15 +177,15 @@ for (const [title, did, status, outcome] of [
   ['refused is not looked at again', true, 400, 'rejected'],
 ] as const) {
   test(`an override that was ${title}`, async () => {
-    await using desk = await DeskBmc.start();
-    desk.set(uri, { Boot: {} });
-    desk.intercept = ({ method }, response) => {
+    await using stub = await StubBmc.start();
+    stub.set(uri, { Boot: {} });
+    stub.intercept = ({ method }, response) => {
       if (method !== 'PATCH') return false;
-      if (did) desk.set(uri, { Boot: pxe });
+      if (did) stub.set(uri, { Boot: pxe });
       json(response, status, { error: { message: 'something went wrong' } });
       return true;
     };
-    await using bmc = talkTo(desk);
+    await using bmc = openStubClient(stub);
     const [result] = await Promise.allSettled([networkBootOnce(bmc, uri, ['Pxe'])]);
     assert.equal(result.status, outcome);
   });

@@ -1,5 +1,5 @@
 import type { Bmc } from './bmc.ts';
-import { RedfishError, wasRefused } from './errors.ts';
+import { RedfishError, wasNotApplied } from './errors.ts';
 import { pendingSystem, type SystemResource } from './schemas.ts';
 import { readSystemResource, type SystemCallOptions } from './systems.ts';
 
@@ -8,7 +8,7 @@ export type NetworkTarget = 'Pxe' | 'UefiHttp';
 export interface NetworkBoot {
   readonly target: NetworkTarget;
   /** Of targets before it that the BMC offers. */
-  readonly refusals: readonly RedfishError[];
+  readonly rejections: readonly RedfishError[];
 }
 
 /**
@@ -22,44 +22,49 @@ export async function networkBootOnce(
   targets: readonly NetworkTarget[],
   options: SystemCallOptions = {},
 ): Promise<NetworkBoot> {
-  const seen = await look(bmc, uri, options);
-  const offered = targets.filter((target) => isOffered(seen, target));
-  const refusals: RedfishError[] = [];
+  const system = await readSnapshot(bmc, uri, options);
+  const offered = targets.filter((target) => isOffered(system, target));
+  const rejections: RedfishError[] = [];
   for (const target of offered) {
     try {
-      await overrideOnce(bmc, seen, target, options);
-      return { target, refusals };
+      await overrideOnce(bmc, system, target, options);
+      return { target, rejections };
     } catch (error) {
-      if (!(error instanceof RedfishError) || !isRefused(error) || !wasRefused(error)) throw error;
-      refusals.push(error);
+      if (!(error instanceof RedfishError) || !isRejected(error) || !wasNotApplied(error)) throw error;
+      rejections.push(error);
     }
   }
-  throw refusals.at(-1) ?? notOffered(seen, targets);
+  throw rejections.at(-1) ?? notOffered(system, targets);
 }
 
-async function overrideOnce(bmc: Bmc, seen: Seen, target: NetworkTarget, options: SystemCallOptions): Promise<void> {
-  const { Boot } = seen.value;
-  const wish = {
+async function overrideOnce(
+  bmc: Bmc,
+  system: SystemSnapshot,
+  target: NetworkTarget,
+  options: SystemCallOptions,
+): Promise<void> {
+  const { Boot } = system.value;
+  const desired = {
     BootSourceOverrideEnabled: 'Once',
     BootSourceOverrideTarget: target,
     ...bmc.traits.overrideMode(Boot),
     ...(target === 'UefiHttp' && Boot.HttpBootUri !== undefined ? { HttpBootUri: '' } : {}),
   };
   try {
-    await patchBoot(bmc, seen, options, wish);
+    await patchBoot(bmc, system, options, desired);
   } catch (error) {
     // An answer may get lost, or be an error although the BMC did it: what it says afterwards counts.
-    if (!(error instanceof RedfishError) || wasRefused(error)) throw error;
-    const now: Record<string, unknown> = { ...(await look(bmc, seen.uri, options)).value.Boot };
-    if (Object.entries(wish).some(([name, value]) => (now[name] ?? '') !== value)) throw error;
+    if (!(error instanceof RedfishError) || wasNotApplied(error)) throw error;
+    const now: Record<string, unknown> = { ...(await readSnapshot(bmc, system.uri, options)).value.Boot };
+    if (Object.entries(desired).some(([name, value]) => (now[name] ?? '') !== value)) throw error;
   }
 }
 
 /** Boots from the disk once, at the next start, whatever the persistent order says. */
 export async function bootFromDiskOnce(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<void> {
-  const seen = await look(bmc, uri, options);
-  if (!isOffered(seen, 'Hdd')) throw notOffered(seen, ['Hdd']);
-  await patchBoot(bmc, seen, options, { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Hdd' });
+  const system = await readSnapshot(bmc, uri, options);
+  if (!isOffered(system, 'Hdd')) throw notOffered(system, ['Hdd']);
+  await patchBoot(bmc, system, options, { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Hdd' });
 }
 
 /** Some services refuse a change of the override that names no target. */
@@ -72,17 +77,17 @@ const destinations = ['HttpBootUri', 'UefiTargetBootSourceOverride', 'BootNext']
  * destination keeps it: without an override nothing leads there.
  */
 export async function clearBootOverride(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<void> {
-  const seen = await look(bmc, uri, options);
-  const { Boot } = seen.value;
-  const isOver = Boot.BootSourceOverrideEnabled === 'Disabled' || Boot.BootSourceOverrideTarget === 'None';
-  const left = destinations.filter((name) => Boot[name] !== undefined);
-  if (isOver && left.length === 0) return;
-  const emptied = Object.fromEntries(left.map((name) => [name, null]));
+  const system = await readSnapshot(bmc, uri, options);
+  const { Boot } = system.value;
+  const isDisabled = Boot.BootSourceOverrideEnabled === 'Disabled' || Boot.BootSourceOverrideTarget === 'None';
+  const leftover = destinations.filter((name) => Boot[name] !== undefined);
+  if (isDisabled && leftover.length === 0) return;
+  const emptied = Object.fromEntries(leftover.map((name) => [name, null]));
   try {
-    await patchBoot(bmc, seen, options, { ...noOverride, ...emptied });
+    await patchBoot(bmc, system, options, { ...noOverride, ...emptied });
   } catch (error) {
-    if (left.length === 0 || !isRefused(error)) throw error;
-    if (!isOver) await patchBoot(bmc, seen, options, noOverride);
+    if (leftover.length === 0 || !isRejected(error)) throw error;
+    if (!isDisabled) await patchBoot(bmc, system, options, noOverride);
   }
 }
 
@@ -96,52 +101,52 @@ export async function setBootOrder(
   devices: readonly string[],
   options: SystemCallOptions = {},
 ): Promise<'changed' | 'unchanged' | 'pending'> {
-  const seen = await look(bmc, uri, options);
-  const current = seen.value.Boot.BootOrder ?? [];
+  const system = await readSnapshot(bmc, uri, options);
+  const current = system.value.Boot.BootOrder ?? [];
   if (beginsWith(current, devices)) return 'unchanged';
-  const pending = await readPending(bmc, seen, options);
+  const pending = await readPending(bmc, system, options);
   if (beginsWith(pending?.value.Boot.BootOrder ?? [], devices)) return 'pending';
   const BootOrder = [...devices, ...current.filter((device) => !devices.includes(device))];
-  await patchBoot(bmc, seen, options, { BootOrder });
+  await patchBoot(bmc, system, options, { BootOrder });
   return 'changed';
 }
 
-interface Seen {
+interface SystemSnapshot {
   readonly uri: string;
   readonly value: SystemResource;
   readonly etag: string | undefined;
 }
 
-async function look(bmc: Bmc, uri: string, options: SystemCallOptions): Promise<Seen> {
+async function readSnapshot(bmc: Bmc, uri: string, options: SystemCallOptions): Promise<SystemSnapshot> {
   return { uri, ...(await readSystemResource(bmc, uri, { priority: 'boot', ...options })) };
 }
 
-const offeredBy = ({ value }: Seen): readonly string[] =>
+const offeredBy = ({ value }: SystemSnapshot): readonly string[] =>
   value.Boot['BootSourceOverrideTarget@Redfish.AllowableValues'] ?? [];
 
 /** A BMC that does not say what it offers is asked. */
-const isOffered = (seen: Seen, target: string): boolean =>
-  offeredBy(seen).length === 0 || offeredBy(seen).includes(target);
+const isOffered = (system: SystemSnapshot, target: string): boolean =>
+  offeredBy(system).length === 0 || offeredBy(system).includes(target);
 
-const notOffered = (seen: Seen, targets: readonly string[]): RedfishError =>
+const notOffered = (system: SystemSnapshot, targets: readonly string[]): RedfishError =>
   new RedfishError({
     code: 'NotSupported',
-    message: `${seen.uri} cannot boot once from ${targets.join(' or ')}; it offers ${offeredBy(seen).join(', ')}`,
+    message: `${system.uri} cannot boot once from ${targets.join(' or ')}; it offers ${offeredBy(system).join(', ')}`,
   });
 
 /** Newer BMCs (iDRAC 10) take boot changes only on the settings object that the system names. */
-async function patchBoot(bmc: Bmc, seen: Seen, options: SystemCallOptions, Boot: object): Promise<void> {
+async function patchBoot(bmc: Bmc, system: SystemSnapshot, options: SystemCallOptions, Boot: object): Promise<void> {
   const write = { priority: 'boot', ...options } as const;
   try {
-    await bmc.patch(seen.uri, { Boot }, { ...write, ifMatch: seen.etag });
+    await bmc.patch(system.uri, { Boot }, { ...write, ifMatch: system.etag });
   } catch (error) {
-    const pending = isRefused(error) ? await readPending(bmc, seen, options) : undefined;
+    const pending = isRejected(error) ? await readPending(bmc, system, options) : undefined;
     if (pending === undefined) throw error;
     await bmc.patch(pending.uri, { Boot }, { ...write, ifMatch: pending.etag });
   }
 }
 
-async function readPending(bmc: Bmc, { uri, value }: Seen, options: SystemCallOptions) {
+async function readPending(bmc: Bmc, { uri, value }: SystemSnapshot, options: SystemCallOptions) {
   const settings = value['@Redfish.Settings'].SettingsObject;
   if (settings === undefined || settings === uri) return undefined;
   return { uri: settings, ...(await bmc.read(settings, pendingSystem, { priority: 'boot', ...options })) };
@@ -151,6 +156,6 @@ const beginsWith = (order: readonly string[], devices: readonly string[]): boole
   devices.every((device, index) => order[index] === device);
 
 /** The BMC understood the request and does not take it here; rights and overload are another matter. */
-function isRefused(error: unknown): boolean {
+function isRejected(error: unknown): boolean {
   return error instanceof RedfishError && ['HttpError', 'NotSupported', 'NotFound'].includes(error.code);
 }

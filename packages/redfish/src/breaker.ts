@@ -7,7 +7,7 @@ export interface BreakerLimits {
   /** Consecutive failures that open it. */
   readonly failures: number;
   readonly firstPauseMs: number;
-  readonly longestPauseMs: number;
+  readonly maxPauseMs: number;
 }
 
 export interface BreakerOptions {
@@ -47,14 +47,14 @@ export class Breaker {
   /** Lets an exchange pass or throws CircuitOpen, whose cause is the last failure. While half-open exactly one exchange passes. */
   admit(): void {
     if (this.#state === 'closed') return;
-    if (this.#state === 'open' && this.#options.clock.now() >= this.#nextTryAt) return this.#become('half-open');
-    throw this.#refusal();
+    if (this.#state === 'open' && this.#options.clock.now() >= this.#nextTryAt) return this.#setState('half-open');
+    throw this.#openError();
   }
 
   succeeded(): void {
     this.#failuresInARow = 0;
     this.#openings = 0;
-    this.#become('closed');
+    this.#setState('closed');
   }
 
   failed(error: RedfishError): void {
@@ -67,24 +67,24 @@ export class Breaker {
 
   /** The exchange ended without telling anything about the BMC, e.g. because the caller gave up. */
   undecided(): void {
-    if (this.#state === 'half-open') this.#become('open');
+    if (this.#state === 'half-open') this.#setState('open');
   }
 
   #open(): void {
     const { clock, random, limits } = this.#options;
-    const pauseMs = Math.min(limits.firstPauseMs * 2 ** this.#openings, limits.longestPauseMs);
+    const pauseMs = Math.min(limits.firstPauseMs * 2 ** this.#openings, limits.maxPauseMs);
     this.#openings += 1;
     this.#nextTryAt = clock.now() + pauseMs * (1 - random() / 4);
-    this.#become('open');
+    this.#setState('open');
   }
 
-  #become(state: BreakerState): void {
+  #setState(state: BreakerState): void {
     if (state === this.#state) return;
     this.#state = state;
     this.#options.onChange(state);
   }
 
-  #refusal(): RedfishError {
+  #openError(): RedfishError {
     const { clock, origin } = this.#options;
     const cause = this.#lastFailure;
     const waitMs = Math.max(0, this.#nextTryAt - clock.now());
@@ -94,14 +94,14 @@ export class Breaker {
         : `it is left alone for ${(waitMs / 1_000).toFixed(1)} s, until ${rfc3339(this.#nextTryAt)}`;
     return new RedfishError({
       code: 'CircuitOpen',
-      message: `${origin} has failed ${this.#failuresInARow} times in a row since ${rfc3339(this.#since)} (last: ${wordOf(cause)}); ${nextTry}`,
+      message: `${origin} has failed ${this.#failuresInARow} times in a row since ${rfc3339(this.#since)} (last: ${describeError(cause)}); ${nextTry}`,
       retryAfterMs: waitMs,
       cause,
     });
   }
 }
 
-const wordOf = (error: RedfishError | undefined): string =>
+const describeError = (error: RedfishError | undefined): string =>
   error?.status === undefined ? (error?.code ?? '') : `HTTP ${error.status}`;
 
 const rfc3339 = (epochMs: number): string => new Date(epochMs).toISOString();

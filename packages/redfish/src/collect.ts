@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
-export interface Collected {
+export interface BufferedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-export interface CollectOptions {
+export interface ReadResponseOptions {
   readonly signal: AbortSignal;
   readonly maxBodyBytes: number;
   /** What is thrown when the body is larger. */
@@ -18,22 +18,22 @@ export interface CollectOptions {
  * Sends a request and collects its answer. Answers of BMCs are small and wanted whole: going without a stream for each halves
  * what an exchange costs. Rejects with the reason of the signal, with `tooLarge`, or with the error of the connection.
  */
-export function collect(
+export function readResponse(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, maxBodyBytes, tooLarge }: CollectOptions,
-): Promise<Collected> {
-  const { promise, resolve, reject } = Promise.withResolvers<Collected>();
+  { signal, maxBodyBytes, tooLarge }: ReadResponseOptions,
+): Promise<BufferedResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<BufferedResponse>();
   let controller: Dispatcher.DispatchController | undefined;
   const chunks: Buffer[] = [];
   let [status, bytes]: [number, number] = [0, 0];
-  let headers: Collected['headers'] = {};
-  const giveUp = (reason: Error): void => {
+  let headers: BufferedResponse['headers'] = {};
+  const abort = (reason: Error): void => {
     reject(reason);
     controller?.abort(reason);
   };
-  const onAbort = (): void => giveUp(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-  const settle = (end: () => void): void => {
+  const onAbort = (): void => abort(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+  const finish = (end: () => void): void => {
     signal.removeEventListener('abort', onAbort);
     end();
   };
@@ -48,17 +48,17 @@ export function collect(
       signal.throwIfAborted();
       controller = started;
     },
-    onResponseStart(_controller, statusCode, told) {
+    onResponseStart(_controller, statusCode, responseHeaders) {
       status = statusCode;
-      headers = told;
+      headers = responseHeaders;
     },
     onResponseData(_controller, chunk) {
       bytes += chunk.length;
-      if (bytes > maxBodyBytes) giveUp(tooLarge());
+      if (bytes > maxBodyBytes) abort(tooLarge());
       else chunks.push(chunk);
     },
-    onResponseEnd: () => settle(() => resolve({ status, headers, body: Buffer.concat(chunks) })),
-    onResponseError: (_controller, error) => settle(() => reject(error)),
+    onResponseEnd: () => finish(() => resolve({ status, headers, body: Buffer.concat(chunks) })),
+    onResponseError: (_controller, error) => finish(() => reject(error)),
   });
   return promise;
 }

@@ -7,14 +7,14 @@ import { collection } from './schemas.ts';
 import { expandQuery } from './service-root.ts';
 
 /** Far more than any real BMC has: what lists more would only fill our memory. */
-const mostPages = 100;
-const mostCharacters = 16 * 1024 * 1024;
-export const mostMembers = 10_000;
+const maxPages = 100;
+const maxCharacters = 16 * 1024 * 1024;
+export const maxMembers = 10_000;
 
 export interface ListOptions extends MemberOptions {
   /** Levels to expand, where the BMC does that. */
   readonly levels?: number | undefined;
-  readonly mostMembers?: number | undefined;
+  readonly maxMembers?: number | undefined;
 }
 
 /**
@@ -39,16 +39,16 @@ export async function readMembers<S extends z.ZodType>(
  */
 export async function listMembers(bmc: Bmc, path: string, options: ListOptions = {}): Promise<Member[]> {
   const members = new Map<string, Member>();
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   let characters = 0;
-  for (let next: string | undefined = path; next !== undefined && !seen.has(pathOf(next)); ) {
-    seen.add(pathOf(next));
-    demandAtMost(mostPages, 'pages', seen.size, path);
+  for (let next: string | undefined = path; next !== undefined && !visited.has(pathOf(next)); ) {
+    visited.add(pathOf(next));
+    requireAtMost(maxPages, 'pages', visited.size, path);
     const { value, length }: Page =
       next === path ? await readExpanded(bmc, path, collection, options) : await bmc.read(next, collection, options);
     characters += length;
-    demandAtMost(mostCharacters, 'characters', characters, path);
-    demandAtMost(options.mostMembers ?? mostMembers, 'members', members.size + value.Members.length, path);
+    requireAtMost(maxCharacters, 'characters', characters, path);
+    requireAtMost(options.maxMembers ?? maxMembers, 'members', members.size + value.Members.length, path);
     for (const [at, member] of referencesIn(value.Members, `${path}#/Members`, options.onUnreadable))
       members.set(at, member);
     next = value['Members@odata.nextLink'];
@@ -59,11 +59,11 @@ export async function listMembers(bmc: Bmc, path: string, options: ListOptions =
 type Page = { readonly value: z.output<typeof collection>; readonly length: number };
 
 /** @throws RedfishError BadAnswer when the list is longer than any real one. */
-export function demandAtMost(most: number, what: string, found: number, path: string): void {
-  if (found <= most) return;
+export function requireAtMost(limit: number, items: string, found: number, path: string): void {
+  if (found <= limit) return;
   throw new RedfishError({
     code: 'BadAnswer',
-    message: `${path}: expected at most ${most} ${what}, found ${found} or more; it is not read any further. Check that the address is that of a BMC, and update its firmware`,
+    message: `${path}: expected at most ${limit} ${items}, found ${found} or more; it is not read any further. Check that the address is that of a BMC, and update its firmware`,
   });
 }
 
@@ -79,15 +79,15 @@ export async function readExpanded<S extends z.ZodType>(
   try {
     return await bmc.read(`${path}${path.includes('?') ? '&' : '?'}${query}`, schema, options);
   } catch (error) {
-    if (!mayBeTheQuery(error)) throw error;
+    if (!mayBeExpandError(error)) throw error;
     const plain = await bmc.read(path, schema, options);
-    bmc.learnExpandFails();
+    bmc.disableExpand();
     return plain;
   }
 }
 
 /** Firmware advertises what it does not do; the status it then answers with is anybody's guess. */
-function mayBeTheQuery(error: unknown): boolean {
+function mayBeExpandError(error: unknown): boolean {
   if (!(error instanceof RedfishError)) return false;
   return error.code === 'BadAnswer' || ['HttpError', 'NotSupported', 'NotFound'].includes(error.code);
 }

@@ -122,7 +122,7 @@ export class RedfishError extends Error {
 }
 
 /** That a BMC is left alone after failures is no failure of its own: the last of those is. */
-export const whatFailed = (error: RedfishError): RedfishError =>
+export const underlyingError = (error: RedfishError): RedfishError =>
   error.code === 'CircuitOpen' && error.cause instanceof RedfishError ? error.cause : error;
 
 export const closedError = (): RedfishError =>
@@ -148,7 +148,7 @@ const neverSent: ReadonlySet<RedfishErrorCode> = new Set([
  * The BMC certainly did not do it: it says so, or was never asked. BMCs also answer 500 and 502 to what they did, and
  * an answer may get lost: after those one has to look.
  */
-export function wasRefused({ code, status }: RedfishError): boolean {
+export function wasNotApplied({ code, status }: RedfishError): boolean {
   if (neverSent.has(code)) return true;
   return status !== undefined && (status < 500 || status === 501 || status === 503);
 }

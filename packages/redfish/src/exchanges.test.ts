@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { StubBmc, json, openStubClient } from '../test/desk-bmc.ts';
 import type { BmcObserver } from './exchanges.ts';
 import { readSystem } from './systems.ts';
 
 const system = '/redfish/v1/Systems/1';
 
 test('an observer hears each request begin and end, and by which error', async () => {
-  await using desk = await DeskBmc.start();
-  const heard: string[] = [];
+  await using stub = await StubBmc.start();
+  const events: string[] = [];
   let inFlight = 0;
   const observer: BmcObserver = {
     requestStarted: () => (inFlight += 1),
     request: ({ method, path, status, error }) => {
       inFlight -= 1;
-      if (path === system) heard.push(`${method} ${status ?? 'no answer'} ${error ?? 'fine'}`);
+      if (path === system) events.push(`${method} ${status ?? 'no answer'} ${error ?? 'fine'}`);
     },
     sessions: () => undefined,
     breaker: () => undefined,
   };
-  await using bmc = talkTo(desk, { observer });
+  await using bmc = openStubClient(stub, { observer });
   await readSystem(bmc, system);
-  desk.intercept = ({ path }, response) => {
+  stub.intercept = ({ path }, response) => {
     if (path !== system) return false;
     json(response, 403, {});
     return true;
   };
   await assert.rejects(readSystem(bmc, system), { code: 'Forbidden' });
-  desk.intercept = ({ path }, response) => {
+  stub.intercept = ({ path }, response) => {
     if (path !== system) return false;
     response.destroy();
     return true;
   };
   await assert.rejects(readSystem(bmc, system), { code: 'Unreachable' });
-  assert.deepEqual(new Set(heard), new Set(['GET 200 fine', 'GET 403 Forbidden', 'GET no answer Unreachable']));
+  assert.deepEqual(new Set(events), new Set(['GET 200 fine', 'GET 403 Forbidden', 'GET no answer Unreachable']));
   assert.equal(inFlight, 0, 'what began has ended');
 });

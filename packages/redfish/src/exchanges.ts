@@ -1,11 +1,11 @@
-import { answeredWith, codeOfStatus } from './answer.ts';
+import { describeStatus, codeOfStatus } from './answer.ts';
 import { Breaker, type BreakerLimits, type BreakerState } from './breaker.ts';
 import type { Clock } from './clock.ts';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { handedOverError, RedfishError, type RedfishErrorCode } from './errors.ts';
-import type { Silences } from './silences.ts';
+import type { IdleConnections } from './silences.ts';
 import type { TlsContexts } from './tls-contexts.ts';
-import { type Exchange, type RawAnswer, Transport } from './transport.ts';
+import { type HttpRequest, type RawResponse, Transport } from './transport.ts';
 
 /** One exchange that is over. */
 export interface RequestEvent {
@@ -27,10 +27,10 @@ export interface BmcObserver {
   breaker(state: BreakerState): void;
 }
 
-export interface ExchangesOptions {
+export interface HttpRoundTripperOptions {
   readonly endpoint: BmcEndpoint;
   readonly clock: Clock;
-  readonly silences: Silences;
+  readonly idleConnections: IdleConnections;
   readonly tlsContexts: TlsContexts;
   readonly random: () => number;
   readonly limits: {
@@ -41,12 +41,12 @@ export interface ExchangesOptions {
   };
   readonly observer: BmcObserver | undefined;
   /** Asked before each request and for each new connection. */
-  readonly mayTalk: (() => boolean) | undefined;
+  readonly maySend: (() => boolean) | undefined;
   readonly onBreaker: (state: BreakerState) => void;
 }
 
 /** Requests and answers of one BMC, each judged: what fails too often is left alone. */
-export class Exchanges {
+export class HttpRoundTripper {
   readonly #clock: Clock;
   readonly #observer: BmcObserver | undefined;
   readonly #breaker: Breaker;
@@ -54,14 +54,14 @@ export class Exchanges {
   readonly #mayTalk: () => boolean;
   readonly #origin: string;
 
-  constructor(options: ExchangesOptions) {
-    const { endpoint, clock, random, limits, observer, onBreaker, mayTalk = () => true } = options;
+  constructor(options: HttpRoundTripperOptions) {
+    const { endpoint, clock, random, limits, observer, onBreaker, maySend = () => true } = options;
     this.#clock = clock;
     this.#observer = observer;
-    this.#mayTalk = mayTalk;
+    this.#mayTalk = maySend;
     this.#origin = originOf(endpoint);
-    const { silences, tlsContexts } = options;
-    this.#transport = new Transport({ endpoint, clock, silences, tlsContexts, ...limits, mayTalk });
+    const { idleConnections, tlsContexts } = options;
+    this.#transport = new Transport({ endpoint, clock, idleConnections, tlsContexts, ...limits, maySend });
     this.#breaker = new Breaker({
       clock,
       random,
@@ -79,7 +79,7 @@ export class Exchanges {
   }
 
   /** Answers whatever the status. A 5xx of a side resource speaks for that resource alone. */
-  async exchange(exchange: Exchange, isSideResource = false): Promise<RawAnswer> {
+  async roundTrip(request: HttpRequest, isSideResource = false): Promise<RawResponse> {
     if (!this.#mayTalk()) throw handedOverError(this.#origin);
     this.#breaker.admit();
     const startedAt = this.#clock.now();
@@ -87,18 +87,18 @@ export class Exchanges {
     let status: number | undefined;
     let error: RedfishErrorCode | undefined;
     try {
-      const answer = await this.#transport.exchange(exchange);
-      status = answer.status;
+      const response = await this.#transport.roundTrip(request);
+      status = response.status;
       error = status < 400 ? undefined : codeOfStatus(status);
-      this.#judge(answer, exchange, isSideResource);
-      return answer;
+      this.#recordOutcome(response, request, isSideResource);
+      return response;
     } catch (cause) {
       if (cause instanceof RedfishError) error = cause.code;
       if (countsAsFailure(cause)) this.#breaker.failed(cause);
       else this.#breaker.undecided();
       throw cause;
     } finally {
-      const { method, path } = exchange;
+      const { method, path } = request;
       this.#observer?.request({ method, path, status, error, ms: this.#clock.now() - startedAt });
     }
   }
@@ -108,10 +108,10 @@ export class Exchanges {
   }
 
   /** 501 is an honest answer of a healthy BMC, other 5xx are not. */
-  #judge({ status }: RawAnswer, { method, path }: Exchange, isSideResource: boolean): void {
+  #recordOutcome({ status }: RawResponse, { method, path }: HttpRequest, isSideResource: boolean): void {
     if (status < 500 || status === 501 || isSideResource) return this.#breaker.succeeded();
     // Without what the BMC has to say: after a login that may be anything.
-    const message = answeredWith({ origin: this.#origin, method, path }, status);
+    const message = describeStatus({ origin: this.#origin, method, path }, status);
     this.#breaker.failed(new RedfishError({ code: codeOfStatus(status), status, message }));
   }
 }

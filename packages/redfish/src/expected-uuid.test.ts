@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { StubBmc, json, openStubClient } from '../test/desk-bmc.ts';
 import type { Bmc } from './bmc.ts';
 import { bootFromDiskOnce, clearBootOverride, networkBootOnce, setBootOrder } from './boot-override.ts';
 import { readInventory } from './inventory.ts';
 import { setLocatorLed } from './led.ts';
-import { RedfishError, wasRefused } from './errors.ts';
+import { RedfishError, wasNotApplied } from './errors.ts';
 import { resetSystem } from './power.ts';
 import { readSystem, type SystemCallOptions } from './systems.ts';
 
 const uri = '/redfish/v1/Systems/1';
-const own = '4C4C4544-0038-3010-8056-B7C04F4D3132';
-const other = '11111111-2222-4333-8444-555555555555';
+const ownUuid = '4C4C4544-0038-3010-8056-B7C04F4D3132';
+const otherUuid = '11111111-2222-4333-8444-555555555555';
 const serviceUuid = 'aaaabbbb-0000-4000-8000-000000000001';
 
 const changes: Record<string, (bmc: Bmc, options: SystemCallOptions) => Promise<unknown>> = {
@@ -29,44 +29,44 @@ const machine = {
   Boot: { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Pxe', BootOrder: ['Boot0001', 'Boot0002'] },
 };
 
-interface Call {
+interface Fixture {
   readonly bmc: Bmc;
-  readonly desk: DeskBmc;
+  readonly stub: StubBmc;
   /** Requests for the system and what is under it, after the login. */
   readonly requests: () => string[];
 }
 
-async function calling(resource: object, use: (call: Call) => Promise<void>): Promise<void> {
-  await using desk = await DeskBmc.start();
-  desk.set(uri, { ...machine, ...resource });
-  desk.intercept = ({ path }, response) => {
+async function withMachine(resource: object, use: (call: Fixture) => Promise<void>): Promise<void> {
+  await using stub = await StubBmc.start();
+  stub.set(uri, { ...machine, ...resource });
+  stub.intercept = ({ path }, response) => {
     const isRoot = path === '/redfish/v1/';
     const Links = { Sessions: { '@odata.id': '/redfish/v1/SessionService/Sessions' } };
     if (isRoot) json(response, 200, { '@odata.id': path, UUID: serviceUuid, Links });
     return isRoot;
   };
-  await using bmc = talkTo(desk);
-  await use({ bmc, desk, requests: () => desk.log.filter((line) => line.includes(uri)) });
+  await using bmc = openStubClient(stub);
+  await use({ bmc, stub, requests: () => stub.log.filter((line) => line.includes(uri)) });
 }
 
 for (const [name, change] of Object.entries(changes)) {
   test(`${name} sends nothing to another machine than the one that is meant`, () =>
-    calling({ UUID: other }, async ({ bmc, requests }) => {
-      await assert.rejects(change(bmc, { expectedUuid: own }), {
+    withMachine({ UUID: otherUuid }, async ({ bmc, requests }) => {
+      await assert.rejects(change(bmc, { expectedUuid: ownUuid }), {
         code: 'IdentityMismatch',
-        message: `${uri} is expected to be ${own} and reports UUID ${other}; nothing was sent to it`,
+        message: `${uri} is expected to be ${ownUuid} and reports UUID ${otherUuid}; nothing was sent to it`,
       });
       assert.deepEqual(requests(), [`GET ${uri}`]);
     }));
 
   test(`${name} costs the same when it is told the machine, in any spelling`, () =>
-    calling({ UUID: own }, async ({ bmc, desk, requests }) => {
-      await change(bmc, { expectedUuid: own.toLowerCase() });
-      const told = requests();
-      assert.equal(told.length, 2);
-      desk.set(uri, { ...machine, UUID: other });
+    withMachine({ UUID: ownUuid }, async ({ bmc, stub, requests }) => {
+      await change(bmc, { expectedUuid: ownUuid.toLowerCase() });
+      const expectedRequests = requests();
+      assert.equal(expectedRequests.length, 2);
+      stub.set(uri, { ...machine, UUID: otherUuid });
       await change(bmc, {});
-      assert.deepEqual(requests().slice(told.length), told);
+      assert.deepEqual(requests().slice(expectedRequests.length), expectedRequests);
     }));
 }
 
@@ -80,20 +80,20 @@ const derived: [of: string, resource: object, moved: object][] = [
 ];
 for (const [of, resource, moved] of derived) {
   test(`a machine without UUID is told by the one that is derived from ${of}`, () =>
-    calling(resource, async ({ bmc, desk }) => {
+    withMachine(resource, async ({ bmc, stub }) => {
       const expectedUuid = (await readSystem(bmc, uri)).uuid;
       assert.notEqual(expectedUuid, undefined);
       assert.equal(await resetSystem(bmc, uri, 'On', { expectedUuid }), 'On');
-      desk.set(uri, moved);
+      stub.set(uri, moved);
       await assert.rejects(resetSystem(bmc, uri, 'On', { expectedUuid }), { code: 'IdentityMismatch' });
     }));
 }
 
 test('the hardware of another machine is not read as that of this one', () =>
-  calling({ UUID: other }, ({ bmc }) =>
-    assert.rejects(readInventory(bmc, uri, { expectedUuid: own }), { code: 'IdentityMismatch' }),
+  withMachine({ UUID: otherUuid }, ({ bmc }) =>
+    assert.rejects(readInventory(bmc, uri, { expectedUuid: ownUuid }), { code: 'IdentityMismatch' }),
   ));
 
 test('what was not sent because of another machine was certainly not done', () => {
-  assert.ok(wasRefused(new RedfishError({ code: 'IdentityMismatch', message: 'another' })));
+  assert.ok(wasNotApplied(new RedfishError({ code: 'IdentityMismatch', message: 'another' })));
 });

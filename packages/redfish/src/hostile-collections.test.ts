@@ -15,19 +15,19 @@ const mebibytes = 1024 * 1024;
 type Page = (path: string, next: string) => Buffer;
 
 /** A BMC whose collections are endless, and what a reader with a heap of 256 MiB makes of them. */
-async function readFrom(page: Page): Promise<{ told: string[]; rssMiB: number }> {
+async function readFrom(page: Page): Promise<{ summaries: string[]; rssMiB: number }> {
   const pages = new Map<string, Buffer>();
-  const answer = (url: string, response: ServerResponse): void => {
+  const respond = (url: string, response: ServerResponse): void => {
     const [path = '', number = '0'] = url.split('?page=');
     if (path === '/redfish/v1/') return json(response, 200, { '@odata.id': path });
     if (!/(Systems|Managers)$/.test(path)) return json(response, 200, { '@odata.id': path });
     // Made once, but for the number of the next page, which has always as many digits.
-    const made = pages.get(path) ?? page(path, `${path}?page=0000`);
-    pages.set(path, made);
-    made.write(String(Number(number) + 1).padStart(4, '0'), made.lastIndexOf('?page=') + 6);
-    response.end(Buffer.from(made));
+    const rendered = pages.get(path) ?? page(path, `${path}?page=0000`);
+    pages.set(path, rendered);
+    rendered.write(String(Number(number) + 1).padStart(4, '0'), rendered.lastIndexOf('?page=') + 6);
+    response.end(Buffer.from(rendered));
   };
-  const server = createServer(({ url = '' }, response) => answer(url, response)).listen(0, '127.0.0.1');
+  const server = createServer(({ url = '' }, response) => respond(url, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
     // A server that listens on TCP has an address with a port.
@@ -45,7 +45,7 @@ const collection = (members: string, next: string): Buffer =>
 const links = (count: number, path: string, padding = ''): string =>
   Array.from({ length: count }, (_, index) => `{"@odata.id":"${path}/${index}${padding}"}`).join();
 
-const rows: [title: string, page: Page, told: RegExp][] = [
+const rows: [title: string, page: Page, summaries: RegExp][] = [
   [
     'a hundred pages of 8 MiB, with some members each',
     (path, next) => {
@@ -72,8 +72,8 @@ const rows: [title: string, page: Page, told: RegExp][] = [
 ];
 for (const [title, page, expected] of rows) {
   test(`${title} end in an error that names the collection and the limit, not out of memory`, async () => {
-    const { told, rssMiB } = await readFrom(page);
-    for (const each of told) assert.match(each, expected);
+    const { summaries, rssMiB } = await readFrom(page);
+    for (const each of summaries) assert.match(each, expected);
     assert.ok(rssMiB < 400, `${Math.round(rssMiB)} MiB`);
   });
 }

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { StubBmc, json, openStubClient } from '../test/desk-bmc.ts';
 import { type Inventory, readInventory } from './inventory.ts';
 import type { SystemState } from './systems.ts';
 
 const uri = '/redfish/v1/Systems/1';
 const at = (part: string) => ({ '@odata.id': `${uri}/${part}` });
 
-function furnish(desk: DeskBmc): void {
-  desk.set(uri, {
+function populate(stub: StubBmc): void {
+  stub.set(uri, {
     Manufacturer: 'HPE',
     Processors: at('Processors'),
     Memory: at('Memory'),
@@ -18,24 +18,24 @@ function furnish(desk: DeskBmc): void {
     SimpleStorage: at('SimpleStorage'),
     EthernetInterfaces: at('EthernetInterfaces'),
   });
-  desk.collection(`${uri}/Processors`, {
+  stub.collection(`${uri}/Processors`, {
     CPU1: { Model: 'X', TotalCores: 8, MaxSpeedMHz: 2_400.6 },
     CPU2: { Model: 'X' },
   });
-  desk.collection(`${uri}/Memory`, { DIMM1: { CapacityMiB: 32_768 } });
-  desk.collection(`${uri}/EthernetInterfaces`, { NIC1: { MACAddress: '02:00:00:00:00:AA' } });
-  desk.collection(`${uri}/Storage`, {
+  stub.collection(`${uri}/Memory`, { DIMM1: { CapacityMiB: 32_768 } });
+  stub.collection(`${uri}/EthernetInterfaces`, { NIC1: { MACAddress: '02:00:00:00:00:AA' } });
+  stub.collection(`${uri}/Storage`, {
     RAID: { Name: 'RAID', Drives: [at('Drives/0'), at('Drives/1')], Volumes: at('Storage/RAID/Volumes') },
   });
-  desk.set(`${uri}/Drives/0`, { Name: 'Disk 0', CapacityBytes: 1_000, MediaType: 'SSD', Status: { State: 'Enabled' } });
-  desk.set(`${uri}/Drives/1`, { Name: 'Disk 1', CapacityBytes: 2_000 });
-  desk.collection(`${uri}/Storage/RAID/Volumes`, { V1: { Name: 'Volume 1', RAIDType: 'RAID1' } });
+  stub.set(`${uri}/Drives/0`, { Name: 'Disk 0', CapacityBytes: 1_000, MediaType: 'SSD', Status: { State: 'Enabled' } });
+  stub.set(`${uri}/Drives/1`, { Name: 'Disk 1', CapacityBytes: 2_000 });
+  stub.collection(`${uri}/Storage/RAID/Volumes`, { V1: { Name: 'Volume 1', RAIDType: 'RAID1' } });
 }
 
 test('everything the BMC tells is read', async () => {
-  await using desk = await DeskBmc.start();
-  furnish(desk);
-  await using bmc = talkTo(desk);
+  await using stub = await StubBmc.start();
+  populate(stub);
+  await using bmc = openStubClient(stub);
   const inventory = await readInventory(bmc, uri);
   assert.deepEqual(inventory.missing, []);
   assert.partialDeepStrictEqual(inventory, {
@@ -54,22 +54,22 @@ test('everything the BMC tells is read', async () => {
 });
 
 /** Expands as deep as it is asked to, over everything that is no link in `Links`. */
-function expandDeeply(desk: DeskBmc): void {
-  const grow = (value: unknown, levels: number): unknown => {
-    if (Array.isArray(value)) return value.map((entry) => grow(entry, levels));
-    return value instanceof Object ? growObject(value, levels) : value;
+function expandDeeply(stub: StubBmc): void {
+  const expandValue = (value: unknown, levels: number): unknown => {
+    if (Array.isArray(value)) return value.map((entry) => expandValue(entry, levels));
+    return value instanceof Object ? expandObject(value, levels) : value;
   };
-  const growObject = (value: object, levels: number): object => {
+  const expandObject = (value: object, levels: number): object => {
     const path: unknown = Reflect.get(value, '@odata.id');
     const isLink = Object.keys(value).length === 1 && typeof path === 'string';
-    if (isLink) return levels === 0 ? value : growObject(desk.resources.get(path) ?? {}, levels - 1);
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, grow(part, levels)]));
+    if (isLink) return levels === 0 ? value : expandObject(stub.resources.get(path) ?? {}, levels - 1);
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, expandValue(part, levels)]));
   };
-  desk.intercept = ({ path }, response) => {
+  stub.intercept = ({ path }, response) => {
     const [plain = '', query] = path.split('?');
     const levels = Number(/\$levels=(\d)/.exec(query ?? '')?.[1] ?? 1);
     if (query === undefined) return false;
-    json(response, 200, growObject(desk.resources.get(plain) ?? {}, levels));
+    json(response, 200, expandObject(stub.resources.get(plain) ?? {}, levels));
     return true;
   };
 }
@@ -79,24 +79,24 @@ for (const [MaxLevels, requests] of [
   [1, 6],
 ] as const) {
   test(`a BMC that expands ${MaxLevels} levels is asked ${requests} times`, async () => {
-    await using desk = await DeskBmc.start({ expand: { NoLinks: true, Levels: true, MaxLevels } });
-    furnish(desk);
-    await using bmc = talkTo(desk);
+    await using stub = await StubBmc.start({ expand: { NoLinks: true, Levels: true, MaxLevels } });
+    populate(stub);
+    await using bmc = openStubClient(stub);
     await bmc.get(uri, z.unknown());
-    expandDeeply(desk);
-    const before = desk.seen.length;
+    expandDeeply(stub);
+    const before = stub.received.length;
     const inventory = await readInventory(bmc, uri);
     assert.deepEqual(inventory.missing, []);
     assert.equal(inventory.storages[0]?.drives.length, 2);
     assert.equal(inventory.storages[0]?.volumes.length, 1);
     assert.equal(inventory.processors.length, 2);
-    assert.equal(desk.seen.length - before, requests, desk.log.slice(before).join('\n'));
+    assert.equal(stub.received.length - before, requests, stub.log.slice(before).join('\n'));
   });
 }
 
 test('what cannot be read is named, the rest is told', async () => {
-  await using desk = await DeskBmc.start();
-  furnish(desk);
+  await using stub = await StubBmc.start();
+  populate(stub);
   const broken: Record<string, number> = {
     Processors: 501,
     Memory: 404,
@@ -104,22 +104,22 @@ test('what cannot be read is named, the rest is told', async () => {
     Storage: 500,
     EthernetInterfaces: 503,
   };
-  desk.intercept = ({ path }, response) => {
+  stub.intercept = ({ path }, response) => {
     const status = broken[path.slice(uri.length + 1)];
     if (status !== undefined) json(response, status, {});
     return status !== undefined;
   };
-  await using bmc = talkTo(desk);
+  await using bmc = openStubClient(stub);
   const { missing, networkInterfaces, storages, system } = await readInventory(bmc, uri);
   assert.deepEqual(missing.map(({ part }) => part).toSorted(), ['network interfaces', 'processors', 'storage']);
-  assert.equal(desk.count(`GET ${uri}/SimpleStorage`), 0, 'the same disks under other names');
+  assert.equal(stub.count(`GET ${uri}/SimpleStorage`), 0, 'the same disks under other names');
   for (const { reason } of missing) assert.match(reason, /with (501|404|500|503)/);
   assert.deepEqual([networkInterfaces, storages], [[], []]);
   assert.equal(system.manufacturer, 'HPE');
 });
 
 /** One member of each collection that cannot be read, and what is told of the others. */
-const members: [member: string, part: string, left: (inventory: Inventory) => unknown, expected: unknown][] = [
+const members: [member: string, part: string, namesLeft: (inventory: Inventory) => unknown, expected: unknown][] = [
   ['Processors/CPU1', 'processors', ({ processors }) => processors.map(({ id }) => id), ['CPU2']],
   [
     'EthernetInterfaces/NIC1',
@@ -136,7 +136,7 @@ const members: [member: string, part: string, left: (inventory: Inventory) => un
     ['V2'],
   ],
 ];
-const spoilings: Record<string, (response: ServerResponse) => void> = {
+const corruptions: Record<string, (response: ServerResponse) => void> = {
   '404': (response) => json(response, 404, {}),
   '500': (response) => json(response, 500, {}),
   '501': (response) => json(response, 501, {}),
@@ -144,30 +144,30 @@ const spoilings: Record<string, (response: ServerResponse) => void> = {
   'no resource': (response) => json(response, 200, []),
 };
 
-for (const [member, part, left, expected] of members) {
-  for (const [name, spoil] of Object.entries(spoilings)) {
+for (const [member, part, namesLeft, expected] of members) {
+  for (const [name, corrupt] of Object.entries(corruptions)) {
     for (const expand of [undefined, { NoLinks: true, Levels: true, MaxLevels: 3 }]) {
       const title = `${member} that answers ${name} hides none of its siblings${expand ? ', where the BMC expands' : ''}`;
       test(title, async () => {
-        await using desk = await DeskBmc.start(expand === undefined ? {} : { expand });
-        furnish(desk);
-        desk.collection(`${uri}/EthernetInterfaces`, { NIC1: {}, NIC2: {} });
-        desk.collection(`${uri}/Storage`, {
+        await using stub = await StubBmc.start(expand === undefined ? {} : { expand });
+        populate(stub);
+        stub.collection(`${uri}/EthernetInterfaces`, { NIC1: {}, NIC2: {} });
+        stub.collection(`${uri}/Storage`, {
           RAID: { Name: 'RAID', Drives: [at('Drives/0'), at('Drives/1')], Volumes: at('Storage/RAID/Volumes') },
           NVMe: { Name: 'NVMe' },
         });
-        desk.collection(`${uri}/Storage/RAID/Volumes`, { V1: { Name: 'V1' }, V2: { Name: 'V2' } });
+        stub.collection(`${uri}/Storage/RAID/Volumes`, { V1: { Name: 'V1' }, V2: { Name: 'V2' } });
         // What would bring it along fails with it, as on many BMCs.
-        const isSpoiled = (path: string) => path === `${uri}/${member}`;
-        desk.intercept = ({ path }, response) => {
+        const isCorrupt = (path: string) => path === `${uri}/${member}`;
+        stub.intercept = ({ path }, response) => {
           const [plain = '', query] = path.split('?');
           if (query !== undefined) json(response, 500, {});
-          else if (isSpoiled(plain)) spoil(response);
-          return query !== undefined || isSpoiled(plain);
+          else if (isCorrupt(plain)) corrupt(response);
+          return query !== undefined || isCorrupt(plain);
         };
-        await using bmc = talkTo(desk);
+        await using bmc = openStubClient(stub);
         const inventory = await readInventory(bmc, uri);
-        assert.deepEqual(left(inventory), expected);
+        assert.deepEqual(namesLeft(inventory), expected);
         assert.partialDeepStrictEqual(inventory.missing, [{ part, path: `${uri}/${member}`, isMember: true }]);
         assert.equal(inventory.missing.length, 1);
         assert.match(inventory.missing[0]?.reason ?? '', new RegExp(`${uri}/${member}`));
@@ -177,65 +177,65 @@ for (const [member, part, left, expected] of members) {
 }
 
 test('processors of which none can be read are missing as a whole', async () => {
-  await using desk = await DeskBmc.start();
-  furnish(desk);
-  for (const id of ['CPU1', 'CPU2']) desk.resources.delete(`${uri}/Processors/${id}`);
-  await using bmc = talkTo(desk);
+  await using stub = await StubBmc.start();
+  populate(stub);
+  for (const id of ['CPU1', 'CPU2']) stub.resources.delete(`${uri}/Processors/${id}`);
+  await using bmc = openStubClient(stub);
   const { missing } = await readInventory(bmc, uri);
   assert.partialDeepStrictEqual(missing, [{ part: 'processors', path: `${uri}/Processors`, isMember: false }]);
 });
 
 test('a BMC that is busy amid a collection has not told its members', async () => {
-  await using desk = await DeskBmc.start();
-  furnish(desk);
-  desk.intercept = ({ path }, response) => {
+  await using stub = await StubBmc.start();
+  populate(stub);
+  stub.intercept = ({ path }, response) => {
     if (path === `${uri}/Processors/CPU1`) json(response, 503, {});
     return path === `${uri}/Processors/CPU1`;
   };
-  await using bmc = talkTo(desk);
+  await using bmc = openStubClient(stub);
   const { missing, processors } = await readInventory(bmc, uri);
   assert.deepEqual(processors, []);
   assert.partialDeepStrictEqual(missing, [{ part: 'processors', isMember: false }]);
 });
 
 test('controllers that name more drives than any machine has are not asked for them', async () => {
-  await using desk = await DeskBmc.start();
-  furnish(desk);
+  await using stub = await StubBmc.start();
+  populate(stub);
   const Drives = Array.from({ length: 10_001 }, (_, index) => at(`Drives/n${index}`));
-  desk.set(`${uri}/Storage/RAID`, { Name: 'RAID', Drives });
-  await using bmc = talkTo(desk);
+  stub.set(`${uri}/Storage/RAID`, { Name: 'RAID', Drives });
+  await using bmc = openStubClient(stub);
   const { missing } = await readInventory(bmc, uri);
   assert.match(missing[0]?.reason ?? '', /Storage\/RAID: expected at most 10000 drives and volumes .*, found 10001/);
-  assert.ok(!desk.log.some((line) => line.includes('Drives/n')));
+  assert.ok(!stub.log.some((line) => line.includes('Drives/n')));
 });
 
 test('a Storage that is named and not there leaves the disks of the SimpleStorage', async () => {
-  await using desk = await DeskBmc.start();
-  desk.set(uri, { Storage: at('Storage'), SimpleStorage: at('SimpleStorage') });
-  desk.collection(`${uri}/SimpleStorage`, { '1': { Name: 'AHCI', Devices: [null, { Name: 'sda' }] } });
-  await using bmc = talkTo(desk);
+  await using stub = await StubBmc.start();
+  stub.set(uri, { Storage: at('Storage'), SimpleStorage: at('SimpleStorage') });
+  stub.collection(`${uri}/SimpleStorage`, { '1': { Name: 'AHCI', Devices: [null, { Name: 'sda' }] } });
+  await using bmc = openStubClient(stub);
   const { storages, missing } = await readInventory(bmc, uri);
   assert.partialDeepStrictEqual(storages, [{ name: 'AHCI', drives: [{ name: 'sda' }] }]);
   assert.deepEqual(missing, []);
 });
 
 test('older BMCs tell their disks as simple storage', async () => {
-  await using desk = await DeskBmc.start();
-  desk.set(uri, { Storage: at('Storage'), SimpleStorage: at('SimpleStorage') });
-  desk.collection(`${uri}/Storage`, {});
-  desk.collection(`${uri}/SimpleStorage`, { '1': { Name: 'AHCI', Devices: [{ Name: 'sda', CapacityBytes: 5 }] } });
-  await using bmc = talkTo(desk);
+  await using stub = await StubBmc.start();
+  stub.set(uri, { Storage: at('Storage'), SimpleStorage: at('SimpleStorage') });
+  stub.collection(`${uri}/Storage`, {});
+  stub.collection(`${uri}/SimpleStorage`, { '1': { Name: 'AHCI', Devices: [{ Name: 'sda', CapacityBytes: 5 }] } });
+  await using bmc = openStubClient(stub);
   const { storages } = await readInventory(bmc, uri);
   assert.partialDeepStrictEqual(storages, [{ name: 'AHCI', drives: [{ name: 'sda', capacityBytes: 5 }] }]);
 });
 
 test('a BMC that stops answering is not a machine without disks, and what it told of the machine before is told', async () => {
-  await using desk = await DeskBmc.start();
-  furnish(desk);
-  desk.intercept = ({ path }) => path === `${uri}/Storage`;
-  await using bmc = talkTo(desk);
-  const told: (string | undefined)[] = [];
-  const onSystem = ({ manufacturer }: SystemState) => told.push(manufacturer);
+  await using stub = await StubBmc.start();
+  populate(stub);
+  stub.intercept = ({ path }) => path === `${uri}/Storage`;
+  await using bmc = openStubClient(stub);
+  const manufacturers: (string | undefined)[] = [];
+  const onSystem = ({ manufacturer }: SystemState) => manufacturers.push(manufacturer);
   await assert.rejects(readInventory(bmc, uri, { deadlineMs: 50, onSystem }), { code: 'TimedOut' });
-  assert.deepEqual(told, ['HPE']);
+  assert.deepEqual(manufacturers, ['HPE']);
 });

@@ -1,39 +1,39 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
-import { DeskBmc, DeskClock, json, talkTo, wallClock } from '../test/desk-bmc.ts';
-import { Lanes, type Priority } from './lanes.ts';
+import { StubBmc, FakeClock, json, openStubClient, wallClock } from '../test/desk-bmc.ts';
+import { PriorityRequestQueue, type Priority } from './lanes.ts';
 import { readSystem } from './systems.ts';
 
 test('at most four requests are on their way to a BMC at the same time', async () => {
-  await using desk = await DeskBmc.start();
-  await using bmc = talkTo(desk);
+  await using stub = await StubBmc.start();
+  await using bmc = openStubClient(stub);
   await readSystem(bmc, '/redfish/v1/Systems/1');
   const held: ServerResponse[] = [];
   // Answers come in fours: were fewer let through, this would never end.
-  desk.intercept = (_seen, response) => {
+  stub.intercept = (_request, response) => {
     if (held.push(response) === 4) {
       for (const one of held.splice(0)) json(one, 200, { '@odata.id': '/redfish/v1/Systems/1' });
     }
     return true;
   };
   await Promise.all(Array.from({ length: 32 }, () => readSystem(bmc, '/redfish/v1/Systems/1')));
-  desk.intercept = () => false;
-  assert.equal(desk.mostInFlight, 4);
-  assert.ok(desk.connections <= 5, `${desk.connections} connections`);
+  stub.intercept = () => false;
+  assert.equal(stub.peakInFlight, 4);
+  assert.ok(stub.connections <= 5, `${stub.connections} connections`);
 });
 
 test('urgent requests overtake those that wait', async () => {
-  await using desk = await DeskBmc.start();
+  await using stub = await StubBmc.start();
   const { promise: open, resolve } = Promise.withResolvers<void>();
   const order: string[] = [];
-  desk.intercept = ({ path }, response) => {
+  stub.intercept = ({ path }, response) => {
     if (!path.startsWith('/x/')) return false;
     order.push(path.slice(3));
     void open.then(() => json(response, 204));
     return true;
   };
-  await using bmc = talkTo(desk, { limits: { inFlight: 1 } });
+  await using bmc = openStubClient(stub, { limits: { inFlight: 1 } });
   await readSystem(bmc, '/redfish/v1/Systems/1');
   const call = (priority: Priority, name: string = priority) => bmc.patch(`/x/${name}`, {}, { priority });
   const calls = [
@@ -50,29 +50,29 @@ test('urgent requests overtake those that wait', async () => {
 });
 
 test('whoever gives up while waiting leaves the queue', async () => {
-  const lanes = new Lanes(wallClock, 1);
+  const queue = new PriorityRequestQueue(wallClock, 1);
   const { promise: open, resolve } = Promise.withResolvers<void>();
-  const giveUp = new AbortController();
+  const abortController = new AbortController();
   const reason = new Error('changed my mind');
   const ran: string[] = [];
-  const first = lanes.run('power', undefined, () => open);
+  const first = queue.run('power', undefined, () => open);
   const second = assert.rejects(
-    lanes.run('power', giveUp.signal, async () => ran.push('second')),
+    queue.run('power', abortController.signal, async () => ran.push('second')),
     reason,
   );
-  const third = lanes.run('power', undefined, async () => ran.push('third'));
-  giveUp.abort(reason);
+  const third = queue.run('power', undefined, async () => ran.push('third'));
+  abortController.abort(reason);
   resolve();
   await Promise.all([first, second, third]);
   assert.deepEqual(ran, ['third']);
 });
 
 test('after a power action nothing is sent for the configured time', async () => {
-  const clock = new DeskClock();
-  const lanes = new Lanes(clock, 4);
-  lanes.pause(1_000);
+  const clock = new FakeClock();
+  const queue = new PriorityRequestQueue(clock, 4);
+  queue.pause(1_000);
   let ran = false;
-  const work = lanes.run('power', undefined, async () => {
+  const work = queue.run('power', undefined, async () => {
     ran = true;
   });
   clock.advance(999);
@@ -83,10 +83,10 @@ test('after a power action nothing is sent for the configured time', async () =>
 });
 
 test('a failed piece of work makes room for the next', async () => {
-  const lanes = new Lanes(wallClock, 1);
+  const queue = new PriorityRequestQueue(wallClock, 1);
   await assert.rejects(
-    lanes.run('boot', undefined, () => Promise.reject(new Error('no'))),
+    queue.run('boot', undefined, () => Promise.reject(new Error('no'))),
     /no/,
   );
-  assert.equal(await lanes.run('boot', undefined, () => Promise.resolve(7)), 7);
+  assert.equal(await queue.run('boot', undefined, () => Promise.resolve(7)), 7);
 });

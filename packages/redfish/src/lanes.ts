@@ -5,19 +5,19 @@ import { closedError } from './errors.ts';
 export const priorities = ['power', 'boot', 'inventory', 'telemetry'] as const;
 export type Priority = (typeof priorities)[number];
 
-interface Waiting {
+interface QueuedRequest {
   readonly start: () => void;
-  readonly refuse: (error: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** The queue in front of one BMC: a few at a time, the urgent first, then in order of arrival. */
-export class Lanes {
+export class PriorityRequestQueue {
   readonly #clock: Clock;
   readonly #limit: number;
-  readonly #lanes = new Map<Priority, Set<Waiting>>(priorities.map((priority) => [priority, new Set()]));
+  readonly #queues = new Map<Priority, Set<QueuedRequest>>(priorities.map((priority) => [priority, new Set()]));
   #running = 0;
-  #quietUntil = 0;
-  #alarm: Disposable | undefined;
+  #pausedUntil = 0;
+  #timer: Disposable | undefined;
   #closed = false;
 
   constructor(clock: Clock, limit: number) {
@@ -29,7 +29,7 @@ export class Lanes {
   async run<T>(priority: Priority, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     signal?.throwIfAborted();
     if (this.#closed) throw closedError();
-    await this.#turn(priority, signal);
+    await this.#enqueue(priority, signal);
     try {
       return await work();
     } finally {
@@ -40,39 +40,39 @@ export class Lanes {
 
   /** Starts nothing for a while. Some BMCs freeze when they are talked to right after a power action. */
   pause(forMs: number): void {
-    this.#quietUntil = Math.max(this.#quietUntil, this.#clock.now() + forMs);
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + forMs);
   }
 
   /** Refuses everyone who waits and everyone who comes. */
   close(): void {
     this.#closed = true;
-    this.#alarm?.[Symbol.dispose]();
-    for (const lane of this.#lanes.values()) {
-      for (const waiting of lane) waiting.refuse(closedError());
-      lane.clear();
+    this.#timer?.[Symbol.dispose]();
+    for (const queue of this.#queues.values()) {
+      for (const queued of queue) queued.reject(closedError());
+      queue.clear();
     }
   }
 
-  #turn(priority: Priority, signal: AbortSignal | undefined): Promise<void> {
+  #enqueue(priority: Priority, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const lane = this.#lanes.get(priority);
+    const queue = this.#queues.get(priority);
     const onAbort = () => {
-      lane?.delete(waiting);
+      queue?.delete(queued);
       reject(signal?.reason);
     };
-    const settle = (then: () => void) => {
+    const finish = (then: () => void) => {
       signal?.removeEventListener('abort', onAbort);
       then();
     };
-    const waiting: Waiting = { start: () => settle(resolve), refuse: (error) => settle(() => reject(error)) };
+    const queued: QueuedRequest = { start: () => finish(resolve), reject: (error) => finish(() => reject(error)) };
     signal?.addEventListener('abort', onAbort, { once: true });
-    lane?.add(waiting);
+    queue?.add(queued);
     this.#startNext();
     return promise;
   }
 
   #startNext(): void {
-    if (this.#isQuiet()) return;
+    if (this.#isPaused()) return;
     while (this.#running < this.#limit) {
       const next = this.#shift();
       if (next === undefined) return;
@@ -81,22 +81,22 @@ export class Lanes {
     }
   }
 
-  #isQuiet(): boolean {
-    const remainingMs = this.#quietUntil - this.#clock.now();
+  #isPaused(): boolean {
+    const remainingMs = this.#pausedUntil - this.#clock.now();
     if (remainingMs <= 0) return false;
     // Timers may fire a little early, hence another look at the clock when this one does.
-    this.#alarm ??= this.#clock.setTimeout(Math.max(1, remainingMs), () => {
-      this.#alarm = undefined;
+    this.#timer ??= this.#clock.setTimeout(Math.max(1, remainingMs), () => {
+      this.#timer = undefined;
       this.#startNext();
     });
     return true;
   }
 
-  #shift(): Waiting | undefined {
-    for (const lane of this.#lanes.values()) {
-      const [first] = lane;
+  #shift(): QueuedRequest | undefined {
+    for (const queue of this.#queues.values()) {
+      const [first] = queue;
       if (first === undefined) continue;
-      lane.delete(first);
+      queue.delete(first);
       return first;
     }
     return undefined;

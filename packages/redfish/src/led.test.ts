@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { StubBmc, json, openStubClient } from '../test/desk-bmc.ts';
 import { type LocatorLight, setLocatorLed } from './led.ts';
 
 const uri = '/redfish/v1/Systems/1';
 
-async function changes(resource: object, light: LocatorLight, refused?: object): Promise<unknown[]> {
-  await using desk = await DeskBmc.start();
-  desk.set(uri, resource);
-  desk.intercept = ({ method, body }, response) => {
-    const isRefused = method === 'PATCH' && refused !== undefined && JSON.stringify(body) === JSON.stringify(refused);
-    if (isRefused) json(response, 400, {});
-    return isRefused;
+async function changes(resource: object, light: LocatorLight, rejectedBody?: object): Promise<unknown[]> {
+  await using stub = await StubBmc.start();
+  stub.set(uri, resource);
+  stub.intercept = ({ method, body }, response) => {
+    const isRejected =
+      method === 'PATCH' && rejectedBody !== undefined && JSON.stringify(body) === JSON.stringify(rejectedBody);
+    if (isRejected) json(response, 400, {});
+    return isRejected;
   };
-  await using bmc = talkTo(desk);
+  await using bmc = openStubClient(stub);
   await setLocatorLed(bmc, uri, light);
-  return desk.seen.filter(({ method }) => method === 'PATCH').map(({ body }) => body);
+  return stub.received.filter(({ method }) => method === 'PATCH').map(({ body }) => body);
 }
 
 test('the newer property is used where the BMC has it', async () => {

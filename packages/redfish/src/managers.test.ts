@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { StubBmc, json, openStubClient } from '../test/desk-bmc.ts';
 import { findManager, readManagers, resetManager } from './managers.ts';
 import type { Unreadable } from './members.ts';
 
@@ -17,17 +17,17 @@ const reset = (types?: string[]) => ({
 
 async function withManagers<T>(
   members: Record<string, object>,
-  act: (desk: DeskBmc, bmc: ReturnType<typeof talkTo>) => Promise<T>,
+  act: (stub: StubBmc, bmc: ReturnType<typeof openStubClient>) => Promise<T>,
 ) {
-  await using desk = await DeskBmc.start();
-  desk.collection(managers, members);
-  desk.set(`${managers}/1/Actions/Manager.Reset`, {});
-  await using bmc = talkTo(desk);
-  return await act(desk, bmc);
+  await using stub = await StubBmc.start();
+  stub.collection(managers, members);
+  stub.set(`${managers}/1/Actions/Manager.Reset`, {});
+  await using bmc = openStubClient(stub);
+  return await act(stub, bmc);
 }
 
 const idFound = (members: Record<string, object>, uuid?: string) =>
-  withManagers(members, async (_desk, bmc) => (await findManager(bmc, uuid))?.uri.split('/').at(-1));
+  withManagers(members, async (_stub, bmc) => (await findManager(bmc, uuid))?.uri.split('/').at(-1));
 
 test('without a UUID the first manager with a graphical console is meant', async () => {
   assert.equal(await idFound({ '10': console, '9': console, '1': {} }), '9');
@@ -39,29 +39,29 @@ test('without any graphical console the first manager is meant', async () => {
 });
 
 /** What is found when the manager `HGX` answers 500. */
-const foundWithout = (members: Record<string, object>, uuid: string | undefined, isTold: boolean) =>
-  withManagers({ HGX: {}, ...members }, async (desk, bmc) => {
-    desk.intercept = ({ path }, response) => {
+const foundWithout = (members: Record<string, object>, uuid: string | undefined, withCallback: boolean) =>
+  withManagers({ HGX: {}, ...members }, async (stub, bmc) => {
+    stub.intercept = ({ path }, response) => {
       if (path === `${managers}/HGX`) json(response, 500, {});
       return path === `${managers}/HGX`;
     };
-    const told: string[] = [];
-    const onUnreadable = ({ path }: Unreadable) => told.push(path);
-    const found = await findManager(bmc, uuid, isTold ? { onUnreadable } : {});
-    return { id: found?.uri.split('/').at(-1), told };
+    const unreadable: string[] = [];
+    const onUnreadable = ({ path }: Unreadable) => unreadable.push(path);
+    const found = await findManager(bmc, uuid, withCallback ? { onUnreadable } : {});
+    return { id: found?.uri.split('/').at(-1), unreadable };
   });
 
 test('a manager that cannot be read keeps none of the others from being found', async () => {
-  const told = [`${managers}/HGX`];
-  assert.deepEqual(await foundWithout({ BMC: console }, undefined, true), { id: 'BMC', told });
-  assert.deepEqual(await foundWithout({ A: {}, BMC: { UUID: 'u' } }, 'u', true), { id: 'BMC', told });
+  const unreadable = [`${managers}/HGX`];
+  assert.deepEqual(await foundWithout({ BMC: console }, undefined, true), { id: 'BMC', unreadable });
+  assert.deepEqual(await foundWithout({ A: {}, BMC: { UUID: 'u' } }, 'u', true), { id: 'BMC', unreadable });
   assert.equal((await foundWithout({ BMC: { UUID: 'u' } }, 'u', false)).id, 'BMC');
 });
 
 test('another manager does not stand in for one that cannot be read', async () => {
-  const told = [`${managers}/HGX`];
-  assert.deepEqual(await foundWithout({ A: {} }, undefined, true), { id: undefined, told });
-  assert.deepEqual(await foundWithout({ A: console }, 'u', true), { id: undefined, told });
+  const unreadable = [`${managers}/HGX`];
+  assert.deepEqual(await foundWithout({ A: {} }, undefined, true), { id: undefined, unreadable });
+  assert.deepEqual(await foundWithout({ A: console }, 'u', true), { id: undefined, unreadable });
   await assert.rejects(foundWithout({ A: console }, 'u', false), { code: 'HttpError', status: 500 });
 });
 
@@ -82,7 +82,7 @@ test('a manager is read with its versions and times', () =>
         Status: { State: 'Enabled' },
       },
     },
-    async (_desk, bmc) => {
+    async (_stub, bmc) => {
       const [manager] = await readManagers(bmc);
       assert.partialDeepStrictEqual(manager, {
         firmwareVersion: '7.1',
@@ -94,9 +94,9 @@ test('a manager is read with its versions and times', () =>
   ));
 
 test('a manager is reset by the type it offers', () =>
-  withManagers({ '1': reset(['GracefulRestart']) }, async (desk, bmc) => {
+  withManagers({ '1': reset(['GracefulRestart']) }, async (stub, bmc) => {
     await resetManager(bmc, `${managers}/1`, 'GracefulRestart');
-    assert.deepEqual(desk.seen.at(-1)?.body, { ResetType: 'GracefulRestart' });
+    assert.deepEqual(stub.received.at(-1)?.body, { ResetType: 'GracefulRestart' });
     await assert.rejects(resetManager(bmc, `${managers}/1`, 'ForceRestart'), {
       code: 'NotSupported',
       message: /offers GracefulRestart/,
@@ -104,7 +104,7 @@ test('a manager is reset by the type it offers', () =>
   }));
 
 test('a manager that names no types takes an empty body', () =>
-  withManagers({ '1': reset() }, async (desk, bmc) => {
+  withManagers({ '1': reset() }, async (stub, bmc) => {
     await resetManager(bmc, `${managers}/1`, 'GracefulRestart');
-    assert.deepEqual(desk.seen.at(-1)?.body, {});
+    assert.deepEqual(stub.received.at(-1)?.body, {});
   }));

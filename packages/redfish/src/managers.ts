@@ -5,7 +5,7 @@ import { RedfishError } from './errors.ts';
 import type { MemberOptions, Unreadable } from './members.ts';
 import { allowedResetTypes, chooseReset } from './resets.ts';
 import { manager, type ManagerResource } from './schemas.ts';
-import { byUri, mostSystems, type PowerState, powerStateOf } from './systems.ts';
+import { byUri, maxSystems, type PowerState, powerStateOf } from './systems.ts';
 
 export interface ManagerInfo {
   /** `@odata.id`. */
@@ -33,7 +33,7 @@ export async function readManagers(
   { onUnreadable = () => undefined, ...options }: MemberOptions = {},
 ): Promise<ManagerInfo[]> {
   const root = await bmc.root(options);
-  const all = { ...options, mostMembers: mostSystems, onUnreadable };
+  const all = { ...options, maxMembers: maxSystems, onUnreadable };
   const resources = await readMembers(bmc, root.Managers ?? '/redfish/v1/Managers', manager, all);
   return resources.map(infoOf).toSorted((a, b) => byUri(a.uri, b.uri));
 }
@@ -57,10 +57,10 @@ export async function findManager(
   return found;
 }
 
-function chooseManager(managers: readonly ManagerInfo[], uuid: string, areAll: boolean): ManagerInfo | undefined {
+function chooseManager(managers: readonly ManagerInfo[], uuid: string, isComplete: boolean): ManagerInfo | undefined {
   if (uuid !== '') return managers.find((candidate) => candidate.uuid?.toLowerCase() === uuid.toLowerCase());
   const withConsole = managers.find(({ hasGraphicalConsole }) => hasGraphicalConsole);
-  return withConsole ?? (areAll ? managers[0] : undefined);
+  return withConsole ?? (isComplete ? managers[0] : undefined);
 }
 
 /**
@@ -83,11 +83,11 @@ export async function resetManager(
   try {
     await bmc.post(action.target ?? `${uri}/Actions/Manager.Reset`, body, urgent);
   } catch (error) {
-    if (!wentAway(error)) throw error;
+    if (!isConnectionLost(error)) throw error;
   }
 }
 
-const wentAway = (error: unknown): boolean =>
+const isConnectionLost = (error: unknown): boolean =>
   error instanceof RedfishError && (error.code === 'Unreachable' || error.code === 'TimedOut');
 
 function infoOf(resource: ManagerResource): ManagerInfo {

@@ -21,7 +21,7 @@ export interface MemberOptions extends CallOptions {
 }
 
 /** Members that are read at the same time. A BMC is asked for fewer; more would only wait, each with memory of its own. */
-const mostAtOnce = 8;
+const maxConcurrentReads = 8;
 
 /** What is a link only is fetched; what came along is parsed. */
 export function resolveAll<S extends z.ZodType>(
@@ -46,7 +46,7 @@ export async function forEachMember<T>(
   read: (member: Member) => Promise<T>,
 ): Promise<T[]> {
   const unreadable: Unreadable[] = [];
-  const results = await mapFew(members, async (member) => {
+  const results = await mapConcurrently(members, async (member) => {
     try {
       return [await read(member)];
     } catch (error) {
@@ -98,7 +98,7 @@ export function concernsOneResource(error: unknown): error is RedfishError {
 }
 
 /** The results are in the order of the items. After a failure nothing more is begun. */
-export async function mapFew<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+export async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const queue = items.entries();
   let hasFailed = false;
@@ -111,6 +111,6 @@ export async function mapFew<T, R>(items: readonly T[], work: (item: T) => Promi
       });
     }
   };
-  await Promise.all(Array.from({ length: Math.min(mostAtOnce, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(maxConcurrentReads, items.length) }, worker));
   return results;
 }

@@ -33,7 +33,7 @@ export class PartReader {
     try {
       return await read(path, (unreadable) => this.#missing.push(missingMember(part, unreadable)));
     } catch (error) {
-      if (!(error instanceof RedfishError) || !concernsThePartAlone(error)) throw error;
+      if (!(error instanceof RedfishError) || !concernsOnePart(error)) throw error;
       this.#missing.push({ ...missingMember(part, { path, error }), isMember: false });
       return [];
     }
@@ -50,5 +50,5 @@ export const missingMember = (part: string, { path, error }: Parameters<OnUnread
   reason: error.message,
 });
 
-const concernsThePartAlone = ({ code }: RedfishError): boolean =>
+const concernsOnePart = ({ code }: RedfishError): boolean =>
   ['NotFound', 'NotSupported', 'BadAnswer', 'HttpError', 'Forbidden', 'Busy'].includes(code);

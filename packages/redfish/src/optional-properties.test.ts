@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { DeskBmc, talkTo } from '../test/desk-bmc.ts';
+import { StubBmc, openStubClient } from '../test/desk-bmc.ts';
 import { resourceTree, systemPath } from '../test/resource-tree.ts';
 import type { Bmc } from './bmc.ts';
 import { readInventory } from './inventory.ts';
@@ -14,7 +14,7 @@ import { readSystems } from './systems.ts';
 const required = '@odata.id';
 
 /** What a BMC sends instead of a property that it does not have, or has no value for. */
-const spoilings: Record<string, unknown> = {
+const unusableValues: Record<string, unknown> = {
   absent: undefined,
   null: null,
   'an empty text': '',
@@ -86,18 +86,18 @@ for (const [resource, result] of filledBy) {
     ['null', null],
   ] as const) {
     test(`any property of ${at} may be ${name}, and everything else is told as before`, async () => {
-      await using desk = await DeskBmc.start({ expand });
-      for (const [path, each] of Object.entries(resourceTree)) desk.set(path, each);
-      await using bmc = talkTo(desk);
+      await using stub = await StubBmc.start({ expand });
+      for (const [path, each] of Object.entries(resourceTree)) stub.set(path, each);
+      await using bmc = openStubClient(stub);
       const before = await readAll(bmc);
       assert.deepEqual(before['missing'], []);
       for (const path of pathsInto(resourceTree[at])) {
         // What is below a list of references is an entry of its own, see the test of collections.
         if (path.includes(required) || path[0] === 'Drives') continue;
-        desk.set(at, replaced(resourceTree[at], path, value) as object);
+        stub.set(at, replaced(resourceTree[at], path, value) as object);
         const after = await readAll(bmc);
-        const lost = behindLinks[path[0] ?? ''] ?? result;
-        const wrong = differences(before, after).filter((each) => !result.test(each) && !lost.test(each));
+        const behindLink = behindLinks[path[0] ?? ''] ?? result;
+        const wrong = differences(before, after).filter((each) => !result.test(each) && !behindLink.test(each));
         assert.deepEqual(wrong, [], `${path.join('.')} is ${name}`);
       }
     });
@@ -129,7 +129,7 @@ test('no schema of the driver requires more than the address of the resource', a
   assert.ok(objects.length >= 18, 'the schemas are found');
   for (const [name, schema] of objects as [string, z.ZodType][]) {
     const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-    for (const value of Object.values(spoilings)) {
+    for (const value of Object.values(unusableValues)) {
       const nothing = Object.fromEntries(known.filter((each) => each !== required).map((each) => [each, value]));
       const result = schema.safeParse({ [required]: '/redfish/v1/x', ...nothing });
       assert.equal(result.error?.message, undefined, name);
@@ -139,43 +139,43 @@ test('no schema of the driver requires more than the address of the resource', a
 });
 
 test('a resource without its address is refused in one line that names both', async () => {
-  await using desk = await DeskBmc.start();
-  desk.set('/redfish/v1/Systems', { Members: [{ '@odata.id': systemPath }] });
-  desk.resources.set(systemPath, { UUID: 'a' });
-  await using bmc = talkTo(desk);
+  await using stub = await StubBmc.start();
+  stub.set('/redfish/v1/Systems', { Members: [{ '@odata.id': systemPath }] });
+  stub.resources.set(systemPath, { UUID: 'a' });
+  await using bmc = openStubClient(stub);
   const message = /Systems\/1 with something else than Redfish: property @odata\.id: [^\n{]*$/;
   await assert.rejects(readInventory(bmc, systemPath), { name: 'RedfishError', code: 'BadAnswer', message });
   await assert.rejects(readSystems(bmc), { name: 'RedfishError', code: 'BadAnswer', message });
 });
 
-const shapes: [title: string, resource: object, told: object][] = [
+const shapes: [title: string, resource: object, expected: object][] = [
   ['empty texts', { Model: '', SerialNumber: ' ', BiosVersion: '' }, { model: undefined, serialNumber: undefined }],
   ['no memory', { MemorySummary: { TotalSystemMemoryGiB: 0 } }, { memoryGiB: undefined }],
   ['a fraction of memory', { MemorySummary: { TotalSystemMemoryGiB: 31.5 } }, { memoryGiB: 31.5 }],
   ['no Boot and no Actions', { Boot: undefined, Actions: null }, { bootOrder: undefined, resetTypes: undefined }],
   ['a light that is null', { LocationIndicatorActive: null, IndicatorLED: 'Lit' }, { indicatorLED: 'Lit' }],
 ];
-for (const [title, resource, told] of shapes) {
+for (const [title, resource, expected] of shapes) {
   test(`a system with ${title} is read`, async () => {
-    await using desk = await DeskBmc.start();
-    desk.set(systemPath, resource);
-    await using bmc = talkTo(desk);
-    assert.partialDeepStrictEqual((await readInventory(bmc, systemPath)).system, told);
+    await using stub = await StubBmc.start();
+    stub.set(systemPath, resource);
+    await using bmc = openStubClient(stub);
+    assert.partialDeepStrictEqual((await readInventory(bmc, systemPath)).system, expected);
   });
 }
 
 test('names that are null or empty, and numbers that are zero, are as if they were absent', async () => {
-  await using desk = await DeskBmc.start();
-  for (const [path, each] of Object.entries(resourceTree)) desk.set(path, each);
-  desk.set(`${systemPath}/Storage/A`, { ...resourceTree[`${systemPath}/Storage/A`], Name: null, Id: '' });
-  desk.set(`${systemPath}/Storage/A/Drives/0`, { Name: '', Model: null, CapacityBytes: null });
-  desk.set(`${systemPath}/EthernetInterfaces/1`, {
+  await using stub = await StubBmc.start();
+  for (const [path, each] of Object.entries(resourceTree)) stub.set(path, each);
+  stub.set(`${systemPath}/Storage/A`, { ...resourceTree[`${systemPath}/Storage/A`], Name: null, Id: '' });
+  stub.set(`${systemPath}/Storage/A/Drives/0`, { Name: '', Model: null, CapacityBytes: null });
+  stub.set(`${systemPath}/EthernetInterfaces/1`, {
     Name: '',
     PermanentMACAddress: '',
     MACAddress: '02:00:00:00:00:01',
   });
-  desk.set(`${systemPath}/Processors/CPU1`, { Id: 'CPU1', MaxSpeedMHz: 0, TotalCores: 0, TotalThreads: null });
-  await using bmc = talkTo(desk);
+  stub.set(`${systemPath}/Processors/CPU1`, { Id: 'CPU1', MaxSpeedMHz: 0, TotalCores: 0, TotalThreads: null });
+  await using bmc = openStubClient(stub);
   const { storages, networkInterfaces, processors, missing } = await readInventory(bmc, systemPath);
   assert.deepEqual(missing, []);
   assert.partialDeepStrictEqual(storages[0], {

@@ -10,7 +10,7 @@ export interface PasswordBounds {
 /** A whole number, at least 0 and below the limit, each as likely as the others. */
 export type Pick = (below: number) => number;
 
-export interface PasswordWish {
+export interface PasswordOptions {
   readonly bounds: PasswordBounds;
   /** Special characters that the vendor takes; see the traits. */
   readonly specials: string;
@@ -21,11 +21,11 @@ const lower = 'abcdefghijklmnopqrstuvwxyz';
 const upper = lower.toUpperCase();
 const digits = '0123456789';
 
-const usualShortest = 12;
-const usualLongest = 32;
+const defaultMinLength = 12;
+const defaultMaxLength = 32;
 
 /** A password with a letter of each case, a digit and a special character, and everything else by chance. */
-export function generatePassword({ bounds, specials, pick = randomInt }: PasswordWish): Password {
+export function generatePassword({ bounds, specials, pick = randomInt }: PasswordOptions): Password {
   const classes = [lower, upper, digits, specials];
   const all = classes.join('');
   const length = passwordLength(bounds);
@@ -38,9 +38,9 @@ export function generatePassword({ bounds, specials, pick = randomInt }: Passwor
  * says. Only bounds that leave nothing in between win over these.
  */
 export function passwordLength({ minLength = 0, maxLength = 0 }: PasswordBounds): number {
-  const longest = maxLength > 0 ? maxLength : usualLongest;
-  const shortest = Math.min(Math.max(minLength, usualShortest), longest);
-  return Math.max(Math.min(longest, usualLongest), shortest);
+  const upperBound = maxLength > 0 ? maxLength : defaultMaxLength;
+  const lowerBound = Math.min(Math.max(minLength, defaultMinLength), upperBound);
+  return Math.max(Math.min(upperBound, defaultMaxLength), lowerBound);
 }
 
 const one = (set: string, pick: Pick): string => set.charAt(pick(set.length));

@@ -52,10 +52,10 @@ export async function resetSystem(
 }
 
 /** A BMC that tells no power state is believed whatever it is asked. */
-function requirePower(uri: string, seen: string | undefined, expected: string | undefined): void {
-  if (expected === undefined || seen === undefined || seen === expected) return;
+function requirePower(uri: string, actual: string | undefined, expected: string | undefined): void {
+  if (expected === undefined || actual === undefined || actual === expected) return;
   throw new RedfishError({
     code: 'PowerMismatch',
-    message: `${uri} was to be changed from power ${expected} and reports ${seen}; nothing was sent to it`,
+    message: `${uri} was to be changed from power ${expected} and reports ${actual}; nothing was sent to it`,
   });
 }

@@ -1,18 +1,18 @@
 import * as z from 'zod';
 import { unlessAborted } from './aborted.ts';
-import { answeredWith, type Asked, jsonOf, refusalOf } from './answer.ts';
+import { describeStatus, type RequestContext, jsonOf, errorFromResponse } from './answer.ts';
 import type { Clock } from './clock.ts';
 import { pathOf } from './endpoint.ts';
 import { closedError, RedfishError } from './errors.ts';
 import type { Password } from './password.ts';
-import type { Exchange, RawAnswer } from './transport.ts';
+import type { HttpRequest, RawResponse } from './transport.ts';
 
 export interface Credentials {
   readonly username: string;
   readonly password: Password;
 }
 
-type Send = (exchange: Pick<Exchange, 'method' | 'path' | 'headers' | 'body'>) => Promise<RawAnswer>;
+type Send = (request: Pick<HttpRequest, 'method' | 'path' | 'headers' | 'body'>) => Promise<RawResponse>;
 
 export interface AuthenticationOptions {
   readonly origin: string;
@@ -25,25 +25,25 @@ export interface AuthenticationOptions {
   readonly onSessions: (count: number) => void;
 }
 
-type Pass =
+type AuthState =
   | { readonly kind: 'session'; readonly token: string; readonly path: string | undefined }
   /** With Basic the first request is the login. */
   | { readonly kind: 'basic'; readonly until: number };
 
 /** A request may be sent with this pass; disposed of when it is known what came of that. */
-interface Admission extends Disposable {
-  readonly pass: Pass;
+interface Permit extends Disposable {
+  readonly auth: AuthState;
 }
 
-interface Run {
-  readonly asked: Asked;
+interface RunOptions {
+  readonly context: RequestContext;
   readonly signal?: AbortSignal | undefined;
   /** What an account has when the request succeeds. */
   readonly newCredentials?: Credentials | undefined;
 }
 
 /** A BMC whose sessions are used up is asked again when they have expired there. */
-const sessionsRefusedForMs = 30 * 60_000;
+const sessionsRetryMs = 30 * 60_000;
 
 /**
  * Who we are at one BMC.
@@ -55,15 +55,15 @@ const sessionsRefusedForMs = 30 * 60_000;
 export class Authentication {
   readonly #options: AuthenticationOptions;
   #credentials: Credentials;
-  #pass: Pass | undefined;
-  #login: Promise<Pass> | undefined;
+  #auth: AuthState | undefined;
+  #login: Promise<AuthState> | undefined;
   /** A request with a Basic pass that is not proven: what it brings decides whether another may be sent. */
-  #trial: Promise<void> | undefined;
+  #verification: Promise<void> | undefined;
   /** With which the BMC has answered a request with Basic. New ones, and a new password of our own, are others. */
-  #proven: Credentials | undefined;
+  #verifiedCredentials: Credentials | undefined;
   #rejection: RedfishError | undefined;
   /** While our own password is being changed nobody knows which one the BMC takes: what has to log in waits. */
-  #change: Promise<void> | undefined;
+  #passwordChange: Promise<void> | undefined;
   #closed = false;
 
   constructor(options: AuthenticationOptions) {
@@ -72,159 +72,163 @@ export class Authentication {
   }
 
   /** Sends an authenticated request; logs in before when needed, and once more when the session has expired. */
-  async run(request: (headers: Record<string, string>) => Promise<RawAnswer>, { asked, signal, newCredentials }: Run) {
-    using admission = await this.#admitted(signal);
-    const { pass } = admission;
+  async run(
+    request: (headers: Record<string, string>) => Promise<RawResponse>,
+    { context, signal, newCredentials }: RunOptions,
+  ) {
+    using permit = await this.#acquirePermit(signal);
+    const { auth } = permit;
     const credentials = this.#credentials;
-    const headers = this.#headersOf(pass);
+    const headers = this.#headersOf(auth);
     const isOwn = newCredentials?.username === credentials.username;
-    const answer = await (isOwn ? this.#changing(newCredentials, () => request(headers)) : request(headers));
-    if (answer.status !== 401) return this.#prove(pass, credentials, answer);
-    await this.#settled(signal);
-    if (pass.kind === 'basic' && credentials === this.#credentials)
-      throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
-    admission[Symbol.dispose]();
-    return this.#again(request, pass, asked, signal);
+    const response = await (isOwn ? this.#changePassword(newCredentials, () => request(headers)) : request(headers));
+    if (response.status !== 401) return this.#markVerified(auth, credentials, response);
+    await this.#awaitPasswordChange(signal);
+    if (auth.kind === 'basic' && credentials === this.#credentials)
+      throw this.#reject(errorFromResponse(response, context, this.#options.clock.now()));
+    permit[Symbol.dispose]();
+    return this.#retryWithNewLogin(request, auth, context, signal);
   }
 
   /** Until a Basic pass is proven one request goes at a time: a wrong password is sent once, however many ask. */
-  async #admitted(signal: AbortSignal | undefined): Promise<Admission> {
+  async #acquirePermit(signal: AbortSignal | undefined): Promise<Permit> {
     for (;;) {
-      await this.#settled(signal);
-      const pass = await this.#current(signal);
-      if (pass.kind === 'session' || this.#proven === this.#credentials)
-        return { pass, [Symbol.dispose]: () => undefined };
-      if (this.#trial === undefined) return { pass, [Symbol.dispose]: this.#beginTrial() };
-      await unlessAborted(this.#trial, signal);
+      await this.#awaitPasswordChange(signal);
+      const auth = await this.#ensureLoggedIn(signal);
+      if (auth.kind === 'session' || this.#verifiedCredentials === this.#credentials)
+        return { auth, [Symbol.dispose]: () => undefined };
+      if (this.#verification === undefined) return { auth, [Symbol.dispose]: this.#beginVerification() };
+      await unlessAborted(this.#verification, signal);
     }
   }
 
-  #beginTrial(): () => void {
+  #beginVerification(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#trial = promise;
+    this.#verification = promise;
     return () => {
-      if (this.#trial === promise) this.#trial = undefined;
+      if (this.#verification === promise) this.#verification = undefined;
       resolve();
     };
   }
 
-  async #changing(credentials: Credentials, request: () => Promise<RawAnswer>): Promise<RawAnswer> {
+  async #changePassword(credentials: Credentials, request: () => Promise<RawResponse>): Promise<RawResponse> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#change = promise;
+    this.#passwordChange = promise;
     try {
       await this.#login?.catch(() => undefined);
-      const answer = await request();
-      if (answer.status < 300) this.#credentials = credentials;
-      return answer;
+      const response = await request();
+      if (response.status < 300) this.#credentials = credentials;
+      return response;
     } finally {
-      this.#change = undefined;
+      this.#passwordChange = undefined;
       resolve();
     }
   }
 
-  async #settled(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#change !== undefined) await (signal === undefined ? this.#change : unlessAborted(this.#change, signal));
+  async #awaitPasswordChange(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#passwordChange !== undefined)
+      await (signal === undefined ? this.#passwordChange : unlessAborted(this.#passwordChange, signal));
   }
 
   /** Other credentials end the state `rejected`; the session of the former ones is ended. */
   async replace(credentials: Credentials): Promise<void> {
     await this.#login?.catch(() => undefined);
-    const pass = this.#pass;
-    this.#forget(pass);
+    const auth = this.#auth;
+    this.#clear(auth);
     this.#rejection = undefined;
     this.#credentials = credentials;
-    if (pass?.kind === 'session') await this.#end(pass, pass.token);
+    if (auth?.kind === 'session') await this.#endSession(auth, auth.token);
   }
 
   /** Ends the session at the BMC, best effort, and refuses further use. */
   async logout(): Promise<void> {
     this.#closed = true;
     await this.#login?.catch(() => undefined);
-    const pass = this.#pass;
-    this.#forget(pass);
-    if (pass?.kind === 'session') await this.#end(pass, pass.token);
+    const auth = this.#auth;
+    this.#clear(auth);
+    if (auth?.kind === 'session') await this.#endSession(auth, auth.token);
   }
 
-  async #again(
-    request: (headers: Record<string, string>) => Promise<RawAnswer>,
-    expired: Pass,
-    asked: Asked,
+  async #retryWithNewLogin(
+    request: (headers: Record<string, string>) => Promise<RawResponse>,
+    expired: AuthState,
+    context: RequestContext,
     signal: AbortSignal | undefined,
-  ): Promise<RawAnswer> {
-    this.#forget(expired);
-    using admission = await this.#admitted(signal);
-    const { pass } = admission;
+  ): Promise<RawResponse> {
+    this.#clear(expired);
+    using permit = await this.#acquirePermit(signal);
+    const { auth } = permit;
     const credentials = this.#credentials;
-    const answer = await request(this.#headersOf(pass));
-    if (answer.status !== 401) return this.#prove(pass, credentials, answer);
-    if (pass.kind === 'basic') throw this.#reject(refusalOf(answer, asked, this.#options.clock.now()));
+    const response = await request(this.#headersOf(auth));
+    if (response.status !== 401) return this.#markVerified(auth, credentials, response);
+    if (auth.kind === 'basic') throw this.#reject(errorFromResponse(response, context, this.#options.clock.now()));
     // The login works, so the credentials are right and the first session is perhaps still open.
-    if (expired.kind === 'session') await this.#end(expired, pass.token);
+    if (expired.kind === 'session') await this.#endSession(expired, auth.token);
     throw new RedfishError({
       code: 'Forbidden',
-      message: `${answeredWith(asked, 401)} in a fresh session of user "${this.#credentials.username}"; give the account more rights`,
+      message: `${describeStatus(context, 401)} in a fresh session of user "${this.#credentials.username}"; give the account more rights`,
       status: 401,
     });
   }
 
   /** Concurrent calls share one login; giving up on a call does not end the login of the others. */
-  async #current(signal: AbortSignal | undefined): Promise<Pass> {
+  async #ensureLoggedIn(signal: AbortSignal | undefined): Promise<AuthState> {
     if (this.#rejection !== undefined) throw this.#rejection;
     if (this.#closed) throw closedError();
-    const pass = this.#pass;
-    if (pass !== undefined && (pass.kind === 'session' || this.#options.clock.now() < pass.until)) return pass;
+    const auth = this.#auth;
+    if (auth !== undefined && (auth.kind === 'session' || this.#options.clock.now() < auth.until)) return auth;
     this.#login ??= this.#logIn().finally(() => {
       this.#login = undefined;
     });
     return signal === undefined ? this.#login : unlessAborted(this.#login, signal);
   }
 
-  async #logIn(): Promise<Pass> {
+  async #logIn(): Promise<AuthState> {
     const path = await this.#options.sessionsPath();
-    const pass = path === undefined ? this.#basic(Number.POSITIVE_INFINITY) : await this.#createSession(path);
-    this.#pass = pass;
-    this.#options.onSessions(pass.kind === 'session' ? 1 : 0);
-    return pass;
+    const auth = path === undefined ? this.#basic(Number.POSITIVE_INFINITY) : await this.#createSession(path);
+    this.#auth = auth;
+    this.#options.onSessions(auth.kind === 'session' ? 1 : 0);
+    return auth;
   }
 
-  async #createSession(path: string): Promise<Pass> {
+  async #createSession(path: string): Promise<AuthState> {
     const { origin, clock, send } = this.#options;
     const { username, password } = this.#credentials;
     const body = { UserName: username, Password: password.reveal() };
-    const answer = await send({ method: 'POST', path, headers: {}, body });
-    const asked = { origin, method: 'POST', path };
-    const token = answer.headers['x-auth-token'];
-    if (answer.status < 300 && typeof token === 'string') {
-      return { kind: 'session', token, path: sessionPathOf(answer, asked) };
+    const response = await send({ method: 'POST', path, headers: {}, body });
+    const context = { origin, method: 'POST', path };
+    const token = response.headers['x-auth-token'];
+    if (response.status < 300 && typeof token === 'string') {
+      return { kind: 'session', token, path: sessionPathOf(response, context) };
     }
-    const refusal = refusalOf(answer, asked, clock.now());
-    if (refusesCredentials(refusal)) throw this.#reject(refusal);
-    const forGood = [404, 405, 501].includes(answer.status);
-    return this.#basic(forGood ? Number.POSITIVE_INFINITY : clock.now() + sessionsRefusedForMs);
+    const error = errorFromResponse(response, context, clock.now());
+    if (isCredentialsError(error)) throw this.#reject(error);
+    const isPermanent = [404, 405, 501].includes(response.status);
+    return this.#basic(isPermanent ? Number.POSITIVE_INFINITY : clock.now() + sessionsRetryMs);
   }
 
-  #basic(until: number): Pass {
+  #basic(until: number): AuthState {
     return { kind: 'basic', until };
   }
 
-  #headersOf(pass: Pass): Record<string, string> {
-    if (pass.kind === 'session') return { 'x-auth-token': pass.token };
+  #headersOf(auth: AuthState): Record<string, string> {
+    if (auth.kind === 'session') return { 'x-auth-token': auth.token };
     const { username, password } = this.#credentials;
     const pair = Buffer.from(`${username}:${password.reveal()}`, 'utf8').toString('base64');
     return { authorization: `Basic ${pair}` };
   }
 
   /** What is refused or fails may have been answered before anybody looked at the password. */
-  #prove(pass: Pass, credentials: Credentials, answer: RawAnswer): RawAnswer {
-    if (pass.kind === 'basic' && answer.status < 300) this.#proven = credentials;
-    return answer;
+  #markVerified(auth: AuthState, credentials: Credentials, response: RawResponse): RawResponse {
+    if (auth.kind === 'basic' && response.status < 300) this.#verifiedCredentials = credentials;
+    return response;
   }
 
   /** Remembers that the credentials are wrong: each further try would bring the account closer to its lock. */
   #reject({ status, messageIds }: RedfishError): RedfishError {
-    this.#proven = undefined;
+    this.#verifiedCredentials = undefined;
     const { origin } = this.#options;
-    this.#pass = undefined;
+    this.#auth = undefined;
     const remedy = status === 403 ? ', or give the user the right to log in' : '';
     this.#rejection = new RedfishError({
       code: 'AuthenticationFailed',
@@ -235,14 +239,14 @@ export class Authentication {
     return this.#rejection;
   }
 
-  #forget(pass: Pass | undefined): void {
-    if (pass === undefined || this.#pass !== pass) return;
-    this.#pass = undefined;
+  #clear(auth: AuthState | undefined): void {
+    if (auth === undefined || this.#auth !== auth) return;
+    this.#auth = undefined;
     this.#options.onSessions(0);
   }
 
   /** A session that cannot be ended expires at the BMC by itself. */
-  async #end({ path }: Pass & { kind: 'session' }, token: string): Promise<void> {
+  async #endSession({ path }: AuthState & { kind: 'session' }, token: string): Promise<void> {
     if (path === undefined) return;
     await this.#options.send({ method: 'DELETE', path, headers: { 'x-auth-token': token } }).catch(() => undefined);
   }
@@ -250,11 +254,11 @@ export class Authentication {
 
 const created = z.object({ '@odata.id': z.string() });
 
-function sessionPathOf(answer: RawAnswer, asked: Asked): string | undefined {
-  const { location } = answer.headers;
+function sessionPathOf(response: RawResponse, context: RequestContext): string | undefined {
+  const { location } = response.headers;
   if (location !== undefined) return pathOf(location);
   try {
-    const body = created.safeParse(jsonOf(answer, asked));
+    const body = created.safeParse(jsonOf(response, context));
     return body.success ? pathOf(body.data['@odata.id']) : undefined;
   } catch {
     // The session works without its address; it just cannot be ended early.
@@ -263,7 +267,7 @@ function sessionPathOf(answer: RawAnswer, asked: Asked): string | undefined {
 }
 
 /** iLO answers 400 to a wrong password and says so only in the message identifier. */
-function refusesCredentials({ status, messageIds }: RedfishError): boolean {
+function isCredentialsError({ status, messageIds }: RedfishError): boolean {
   return (
     status === 401 ||
     status === 403 ||

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskClock, wallClock } from '../test/desk-bmc.ts';
-import { DeskShell, type DeskShellOptions } from '../test/desk-shell.ts';
+import { FakeClock, wallClock } from '../test/desk-bmc.ts';
+import { StubShell, type StubShellOptions } from '../test/desk-shell.ts';
 import type { Clock } from './clock.ts';
 import { Password } from './password.ts';
 import { resetOverSsh } from './ssh-reset.ts';
 
-interface Wish {
+interface ShellAccess {
   readonly manufacturer?: string;
   readonly password?: string;
   readonly pinned?: string;
   readonly clock?: Clock;
 }
 
-async function reset(shell: DeskShell, wish: Wish = {}) {
-  return resetOverSsh(wish.manufacturer ?? 'Dell Inc.', {
+async function reset(shell: StubShell, access: ShellAccess = {}) {
+  return resetOverSsh(access.manufacturer ?? 'Dell Inc.', {
     host: '127.0.0.1',
     port: shell.port,
     username: 'admin',
-    password: new Password(wish.password ?? 'secret'),
-    hostKeyFingerprint: wish.pinned,
+    password: new Password(access.password ?? 'secret'),
+    hostKeyFingerprint: access.pinned,
     deadlineMs: 20_000,
-    clock: wish.clock ?? wallClock,
+    clock: access.clock ?? wallClock,
   });
 }
 
@@ -31,7 +31,7 @@ for (const [manufacturer, command] of [
   ['Lenovo', 'resetsp'],
 ] as const) {
   test(`a BMC of ${manufacturer} is restarted by ${command}`, async () => {
-    await using shell = await DeskShell.start();
+    await using shell = await StubShell.start();
     const outcome = await reset(shell, { manufacturer });
     assert.deepEqual(shell.commands, [command]);
     assert.equal(outcome.hostKeyFingerprint, shell.fingerprint);
@@ -39,19 +39,19 @@ for (const [manufacturer, command] of [
 }
 
 test('another manufacturer is named, and nothing is sent', async () => {
-  await using shell = await DeskShell.start();
+  await using shell = await StubShell.start();
   await assert.rejects(reset(shell, { manufacturer: 'Contoso' }), { message: /manufacturer "Contoso"/ });
   assert.deepEqual(shell.logins, []);
 });
 
 test('a pinned host key is accepted, with and without the name of its hash', async () => {
-  await using shell = await DeskShell.start();
+  await using shell = await StubShell.start();
   await reset(shell, { pinned: shell.fingerprint });
   await reset(shell, { pinned: shell.fingerprint.replace('SHA256:', '') });
 });
 
 test('another host key than the pinned one is refused before the password is sent', async () => {
-  await using shell = await DeskShell.start();
+  await using shell = await StubShell.start();
   await assert.rejects(reset(shell, { pinned: 'SHA256:AAAA' }), {
     code: 'SshHostKeyMismatch',
     message: new RegExp(`shows host key ${shell.fingerprint.replaceAll(/[+/]/g, '\\$&')}`),
@@ -59,7 +59,7 @@ test('another host key than the pinned one is refused before the password is sen
   assert.deepEqual(shell.logins, []);
 });
 
-const outcomes: [title: string, options: DeskShellOptions, wish: Wish, message: RegExp | undefined][] = [
+const outcomes: [title: string, options: StubShellOptions, access: ShellAccess, message: RegExp | undefined][] = [
   ['a wrong password is tried once', {}, { password: 'no' }, /rejected user name or password/],
   ['a shell that asks for the password interactively gets it', { method: 'keyboard-interactive' }, {}, undefined],
   [
@@ -70,7 +70,7 @@ const outcomes: [title: string, options: DeskShellOptions, wish: Wish, message: 
   ],
   [
     'a shell that goes away while the command runs has restarted',
-    { run: (_channel, hangUp) => hangUp() },
+    { run: (_channel, disconnect) => disconnect() },
     {},
     undefined,
   ],
@@ -88,25 +88,25 @@ const outcomes: [title: string, options: DeskShellOptions, wish: Wish, message: 
   ],
 ];
 
-for (const [title, options, wish, message] of outcomes) {
+for (const [title, options, access, message] of outcomes) {
   test(title, async () => {
-    await using shell = await DeskShell.start(options);
-    if (message === undefined) await reset(shell, wish);
-    else await assert.rejects(reset(shell, wish), { message });
+    await using shell = await StubShell.start(options);
+    if (message === undefined) await reset(shell, access);
+    else await assert.rejects(reset(shell, access), { message });
     assert.equal(shell.logins.length, 1);
   });
 }
 
 test('a command that never ends is given up', async () => {
-  const clock = new DeskClock();
-  await using shell = await DeskShell.start({ run: () => clock.advance(20_000) });
+  const clock = new FakeClock();
+  await using shell = await StubShell.start({ run: () => clock.advance(20_000) });
   await assert.rejects(reset(shell, { clock }), { message: /did not finish within 20 s/ });
   assert.equal(shell.commands.length, 1);
   assert.equal(shell.logins.length, 1);
 });
 
 test('an error says where nothing listens, and never the password', async () => {
-  const shell = await DeskShell.start();
+  const shell = await StubShell.start();
   const { port } = shell;
   await shell[Symbol.asyncDispose]();
   await assert.rejects(

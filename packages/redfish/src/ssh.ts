@@ -39,47 +39,50 @@ export interface SshOutcome {
  * Runs one command over SSH, with one login. A shell that goes away while the command runs has carried it out: that is
  * how a restart looks from outside. Rejects with SshError, or with the reason of the signal.
  */
-export async function runOverSsh(wish: SshCommand): Promise<SshOutcome> {
+export async function runOverSsh(options: SshCommand): Promise<SshOutcome> {
   // Few sites need it, and it takes 7 MiB of memory.
   const { default: ssh } = await import('ssh2');
-  const conversation = new Conversation(wish, new ssh.Client());
-  const late = new SshError('SshFailed', `${conversation.where} did not finish within ${wish.deadlineMs / 1_000} s`);
-  using _timer = wish.clock.setTimeout(wish.deadlineMs, () => conversation.fail(late));
-  const onAbort = () => conversation.fail(wish.signal?.reason);
-  wish.signal?.addEventListener('abort', onAbort, { once: true });
+  const connection = new SshConnection(options, new ssh.Client());
+  const timeoutError = new SshError(
+    'SshFailed',
+    `${connection.where} did not finish within ${options.deadlineMs / 1_000} s`,
+  );
+  using _timer = options.clock.setTimeout(options.deadlineMs, () => connection.fail(timeoutError));
+  const onAbort = () => connection.fail(options.signal?.reason);
+  options.signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    wish.signal?.throwIfAborted();
-    return await conversation.run();
+    options.signal?.throwIfAborted();
+    return await connection.run();
   } finally {
-    wish.signal?.removeEventListener('abort', onAbort);
-    conversation.close();
+    options.signal?.removeEventListener('abort', onAbort);
+    connection.close();
   }
 }
 
 /** One connection, from the handshake to the end of the command. */
-class Conversation {
+class SshConnection {
   readonly where: string;
-  readonly #wish: SshCommand;
+  readonly #options: SshCommand;
   readonly #client: Client;
   readonly #end = Promise.withResolvers<SshOutcome>();
-  #shown = '';
-  #distrust: SshError | undefined;
+  #shownFingerprint = '';
+  #hostKeyError: SshError | undefined;
   #isRunning = false;
   /** A shell that goes away without one has restarted. */
   #exitCode = 0;
-  #complaint = '';
+  #output = '';
 
-  constructor(wish: SshCommand, client: Client) {
-    this.#wish = wish;
+  constructor(options: SshCommand, client: Client) {
+    this.#options = options;
     this.#client = client;
-    this.where = `${wish.host} port ${wish.port}`;
+    this.where = `${options.host} port ${options.port}`;
   }
 
   run(): Promise<SshOutcome> {
     this.#client
       .on('ready', () => this.#execute())
-      .on('error', (error) => this.#broken(error))
-      .on('close', () => this.#broken(new Error('the connection was closed')));
+      .on('error', (error) => this.#onError(error))
+      .on('close', () => this.#onError(new Error('the connection was closed')));
     this.#client.connect(this.#configuration());
     return this.#end.promise;
   }
@@ -95,27 +98,27 @@ class Conversation {
   }
 
   #configuration(): ConnectConfig {
-    const { host, port, username } = this.#wish;
+    const { host, port, username } = this.#options;
     return {
       host,
       port,
       username,
       // The deadline is ours, on the given clock.
       readyTimeout: 0,
-      hostVerifier: (key: Buffer) => this.#accepts(key),
+      hostVerifier: (key: Buffer) => this.#verifyHostKey(key),
       authHandler: this.#methods(),
       // Firmware of 2015 and before has no better key exchange.
       algorithms: { kex: { append: ['diffie-hellman-group14-sha1'], prepend: [], remove: [] } },
     };
   }
 
-  #accepts(key: Buffer): boolean {
-    this.#shown = fingerprintOf(key);
-    const { hostKeyFingerprint: expected } = this.#wish;
-    if (expected === undefined || bare(expected) === bare(this.#shown)) return true;
-    this.#distrust = new SshError(
+  #verifyHostKey(key: Buffer): boolean {
+    this.#shownFingerprint = fingerprintOf(key);
+    const { hostKeyFingerprint: expected } = this.#options;
+    if (expected === undefined || bare(expected) === bare(this.#shownFingerprint)) return true;
+    this.#hostKeyError = new SshError(
       'SshHostKeyMismatch',
-      `${this.where} shows host key ${this.#shown}, and ${expected} is expected; nothing was sent to it. Compare the key with the BMC, and put the right one into spec.ssh.hostKeyFingerprint`,
+      `${this.where} shows host key ${this.#shownFingerprint}, and ${expected} is expected; nothing was sent to it. Compare the key with the BMC, and put the right one into spec.ssh.hostKeyFingerprint`,
     );
     return false;
   }
@@ -132,7 +135,7 @@ class Conversation {
   }
 
   #authentication(method: 'none' | 'password' | 'keyboard-interactive'): AnyAuthMethod {
-    const { username, password } = this.#wish;
+    const { username, password } = this.#options;
     if (method === 'password') return { type: 'password', username, password: password.reveal() };
     if (method === 'none') return { type: 'none', username };
     const prompt = (
@@ -140,25 +143,25 @@ class Conversation {
       _instructions: string,
       _language: string,
       prompts: unknown[],
-      finish: (answers: string[]) => void,
+      finish: (responses: string[]) => void,
     ) => finish(prompts.map(() => password.reveal()));
     return { type: 'keyboard-interactive', username, prompt };
   }
 
   #execute(): void {
-    this.#client.exec(this.#wish.command, (error, channel) => {
-      if (error !== undefined) return this.#broken(error);
+    this.#client.exec(this.#options.command, (error, channel) => {
+      if (error !== undefined) return this.#onError(error);
       this.#isRunning = true;
       this.#listen(channel);
     });
   }
 
   #listen(channel: ClientChannel): void {
-    const note = (text: Buffer) => {
-      this.#complaint = `${this.#complaint}${text.toString('utf8')}`.slice(-300);
+    const appendOutput = (text: Buffer) => {
+      this.#output = `${this.#output}${text.toString('utf8')}`.slice(-300);
     };
-    channel.on('data', note);
-    channel.stderr.on('data', note);
+    channel.on('data', appendOutput);
+    channel.stderr.on('data', appendOutput);
     channel.on('exit', (code: number | null) => {
       this.#exitCode = code ?? 0;
     });
@@ -166,15 +169,15 @@ class Conversation {
   }
 
   #finish(): void {
-    if (this.#exitCode === 0) return this.#end.resolve({ hostKeyFingerprint: this.#shown });
-    const said = this.#complaint.trim();
-    const end = `${this.where} ended "${this.#wish.command}" with exit code ${this.#exitCode}`;
-    this.fail(new SshError('SshFailed', said === '' ? end : `${end}: ${said}`));
+    if (this.#exitCode === 0) return this.#end.resolve({ hostKeyFingerprint: this.#shownFingerprint });
+    const output = this.#output.trim();
+    const end = `${this.where} ended "${this.#options.command}" with exit code ${this.#exitCode}`;
+    this.fail(new SshError('SshFailed', output === '' ? end : `${end}: ${output}`));
   }
 
-  #broken(error: Error): void {
+  #onError(error: Error): void {
     if (this.#isRunning) return this.#finish();
-    this.fail(this.#distrust ?? new SshError('SshFailed', `${this.where}: ${explain(error)}`, error));
+    this.fail(this.#hostKeyError ?? new SshError('SshFailed', `${this.where}: ${explain(error)}`, error));
   }
 }
 

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { parseResource } from './answer.ts';
 import type { Bmc, CallOptions } from './bmc.ts';
-import { demandAtMost, listMembers, mostMembers, readExpanded, readMembers } from './collections.ts';
+import { requireAtMost, listMembers, maxMembers, readExpanded, readMembers } from './collections.ts';
 import { pathOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
 import { forEachMember, isLinkOnly, type Member, type MemberOptions, referencesIn, resolveAll } from './members.ts';
@@ -85,9 +85,9 @@ async function listControllers(
 /** Reads controllers with what hangs on them, all together no more than any machine has. */
 function unitReader(bmc: Bmc, parts: PartReader, options: CallOptions): (member: Member) => Promise<StorageUnit> {
   let count = 0;
-  const admit = <T>(entries: readonly T[], of: string): readonly T[] => {
+  const countMembers = <T>(entries: readonly T[], of: string): readonly T[] => {
     count += entries.length;
-    demandAtMost(mostMembers, 'drives and volumes of all controllers', count, of);
+    requireAtMost(maxMembers, 'drives and volumes of all controllers', count, of);
     return entries;
   };
   return async (member) => {
@@ -96,11 +96,11 @@ function unitReader(bmc: Bmc, parts: PartReader, options: CallOptions): (member:
     const name = controller.Name ?? controller.Id;
     const [drives, volumes] = await Promise.all([
       parts.read(`drives of ${name ?? path}`, path, async (_path, onUnreadable) => {
-        const links = referencesIn(admit(controller.Drives, path), `${path}#/Drives`, onUnreadable);
+        const links = referencesIn(countMembers(controller.Drives, path), `${path}#/Drives`, onUnreadable);
         return resolveAll(bmc, [...links.values()], drive, { ...options, onUnreadable });
       }),
       parts.read(`volumes of ${name ?? path}`, path, async (_path, onUnreadable) => {
-        const members = admit(await listVolumes(bmc, controller.Volumes, { ...options, onUnreadable }), path);
+        const members = countMembers(await listVolumes(bmc, controller.Volumes, { ...options, onUnreadable }), path);
         return resolveAll(bmc, members, volume, { ...options, onUnreadable });
       }),
     ]);
@@ -111,9 +111,9 @@ function unitReader(bmc: Bmc, parts: PartReader, options: CallOptions): (member:
 /** A controller that came without its drives is asked for with them; that is one request instead of one per drive. */
 async function controllerOf(bmc: Bmc, member: Member, options: CallOptions): Promise<StorageResource> {
   const path = pathOf(member['@odata.id']);
-  const came = isLinkOnly(member) ? undefined : parseResource(storage, member, path);
-  const linked = came?.Drives.filter((entry) => entry instanceof Object && isLinkOnly(entry)).length ?? 2;
-  if (came !== undefined && linked < 2) return came;
+  const embedded = isLinkOnly(member) ? undefined : parseResource(storage, member, path);
+  const linkCount = embedded?.Drives.filter((entry) => entry instanceof Object && isLinkOnly(entry)).length ?? 2;
+  if (embedded !== undefined && linkCount < 2) return embedded;
   return (await readExpanded(bmc, path, storage, { ...options, levels: oneController })).value;
 }
 
@@ -122,12 +122,12 @@ async function listVolumes(bmc: Bmc, volumes: unknown, options: MemberOptions): 
   const { data } = reference.safeParse(volumes);
   if (data === undefined) return [];
   const path = pathOf(data['@odata.id']);
-  const came = isLinkOnly(data) ? undefined : parseResource(collection, data, path);
+  const embedded = isLinkOnly(data) ? undefined : parseResource(collection, data, path);
   const isWhole =
-    came?.['Members@odata.nextLink'] === undefined &&
-    came?.Members.every((entry) => entry instanceof Object && !isLinkOnly(entry)) === true;
+    embedded?.['Members@odata.nextLink'] === undefined &&
+    embedded?.Members.every((entry) => entry instanceof Object && !isLinkOnly(entry)) === true;
   if (!isWhole) return listMembers(bmc, path, options);
-  return [...referencesIn(came?.Members ?? [], `${path}#/Members`, options.onUnreadable).values()];
+  return [...referencesIn(embedded?.Members ?? [], `${path}#/Members`, options.onUnreadable).values()];
 }
 
 const driveOf = (item: z.output<typeof drive>): Drive => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, json, talkTo } from '../test/desk-bmc.ts';
+import { StubBmc, json, openStubClient } from '../test/desk-bmc.ts';
 import type { Bmc } from './bmc.ts';
 import { readEventService, readSubscriptions, subscribe, unsubscribe } from './subscriptions.ts';
 import { readSystems } from './systems.ts';
@@ -8,32 +8,37 @@ import { readSystems } from './systems.ts';
 const path = '/redfish/v1/EventService';
 const subscriptions = `${path}/Subscriptions`;
 const service = { isEnabled: true, subscriptions };
-const wish = { destination: 'http://192.0.2.1/alerts/x', context: 'metal-operator', format: 'Event' } as const;
-const ours = { Destination: wish.destination, Context: wish.context };
+const desired = { destination: 'http://192.0.2.1/alerts/x', context: 'metal-operator', format: 'Event' } as const;
+const ownSubscription = { Destination: desired.destination, Context: desired.context };
 
-async function onDesk<T>(
+async function withStub<T>(
   members: Record<string, object>,
-  act: (bmc: Bmc, desk: DeskBmc) => Promise<T>,
-  answer?: { status: number; body?: object; location?: string },
+  act: (bmc: Bmc, stub: StubBmc) => Promise<T>,
+  postResponse?: { status: number; body?: object; location?: string },
 ): Promise<T> {
-  await using desk = await DeskBmc.start();
-  desk.collection(subscriptions, members);
-  desk.intercept = ({ method, path: asked }, response) => {
-    if (answer === undefined || method !== 'POST' || asked !== subscriptions) return false;
-    json(response, answer.status, answer.body, answer.location === undefined ? {} : { location: answer.location });
+  await using stub = await StubBmc.start();
+  stub.collection(subscriptions, members);
+  stub.intercept = ({ method, path: requestedPath }, response) => {
+    if (postResponse === undefined || method !== 'POST' || requestedPath !== subscriptions) return false;
+    json(
+      response,
+      postResponse.status,
+      postResponse.body,
+      postResponse.location === undefined ? {} : { location: postResponse.location },
+    );
     return true;
   };
-  await using bmc = talkTo(desk);
-  return await act(bmc, desk);
+  await using bmc = openStubClient(stub);
+  return await act(bmc, stub);
 }
 
-const refusal = (id: string, message: string) => ({
+const rejection = (id: string, message: string) => ({
   status: 400,
   body: { error: { message: 'no', '@Message.ExtendedInfo': [{ MessageId: `Base.1.8.${id}`, Message: message }] } },
 });
 const locations: [
   title: string,
-  answer: { status: number; body?: object; location?: string },
+  postResponse: { status: number; body?: object; location?: string },
   found: string | RegExp,
 ][] = [
   [
@@ -42,33 +47,33 @@ const locations: [
     `${subscriptions}/7`,
   ],
   ['without a Location the subscription is searched for', { status: 201 }, `${subscriptions}/2`],
-  ['a duplicate is taken for ours', refusal('ResourceAlreadyExists', 'exists'), `${subscriptions}/2`],
+  ['a duplicate is taken for ours', rejection('ResourceAlreadyExists', 'exists'), `${subscriptions}/2`],
   [
     'a duplicate told by its destination, too',
-    refusal('PropertyValueModified', `${wish.destination} was modified`),
+    rejection('PropertyValueModified', `${desired.destination} was modified`),
     `${subscriptions}/2`,
   ],
-  ['another refusal is an error', refusal('PropertyUnknown', 'Protocol is unknown'), /Protocol is unknown/],
+  ['another refusal is an error', rejection('PropertyUnknown', 'Protocol is unknown'), /Protocol is unknown/],
 ];
 
-for (const [title, answer, found] of locations) {
+for (const [title, postResponse, found] of locations) {
   test(title, () =>
-    onDesk(
-      { '1': { Destination: wish.destination, Context: 'somebody else' }, '2': ours },
+    withStub(
+      { '1': { Destination: desired.destination, Context: 'somebody else' }, '2': ownSubscription },
       async (bmc) => {
-        if (typeof found === 'string') assert.equal(await subscribe(bmc, service, wish), found);
-        else await assert.rejects(subscribe(bmc, service, wish), { message: found });
+        if (typeof found === 'string') assert.equal(await subscribe(bmc, service, desired), found);
+        else await assert.rejects(subscribe(bmc, service, desired), { message: found });
       },
-      answer,
+      postResponse,
     ),
   );
 }
 
 test('a duplicate that cannot be found is told as it was refused', () =>
-  onDesk(
+  withStub(
     {},
-    async (bmc) => assert.rejects(subscribe(bmc, service, wish), { message: /exists elsewhere/ }),
-    refusal('ResourceAlreadyExists', 'exists elsewhere'),
+    async (bmc) => assert.rejects(subscribe(bmc, service, desired), { message: /exists elsewhere/ }),
+    rejection('ResourceAlreadyExists', 'exists elsewhere'),
   ));
 
 for (const [manufacturer, hasPolicy] of [
@@ -76,15 +81,15 @@ for (const [manufacturer, hasPolicy] of [
   ['HPE', false],
 ] as const) {
   test(`a subscription at ${manufacturer} ${hasPolicy ? 'has' : 'lacks'} a retry policy`, () =>
-    onDesk(
+    withStub(
       {},
-      async (bmc, desk) => {
-        desk.collection('/redfish/v1/Systems', { '1': { Manufacturer: manufacturer } });
+      async (bmc, stub) => {
+        stub.collection('/redfish/v1/Systems', { '1': { Manufacturer: manufacturer } });
         await readSystems(bmc);
-        await subscribe(bmc, service, { ...wish, format: 'MetricReport' });
-        const body = desk.seen.at(-1)?.body;
+        await subscribe(bmc, service, { ...desired, format: 'MetricReport' });
+        const body = stub.received.at(-1)?.body;
         assert.deepEqual(body, {
-          Destination: wish.destination,
+          Destination: desired.destination,
           EventFormatType: 'MetricReport',
           Protocol: 'Redfish',
           Context: 'metal-operator',
@@ -96,8 +101,8 @@ for (const [manufacturer, hasPolicy] of [
 }
 
 test('subscriptions that cannot be read are left out', () =>
-  onDesk({ '1': ours }, async (bmc, desk) => {
-    desk.set(subscriptions, {
+  withStub({ '1': ownSubscription }, async (bmc, stub) => {
+    stub.set(subscriptions, {
       Members: [{ '@odata.id': `${subscriptions}/1` }, { '@odata.id': `${subscriptions}/gone` }],
     });
     assert.deepEqual(
@@ -107,25 +112,25 @@ test('subscriptions that cannot be read are left out', () =>
   }));
 
 test('an event service is enabled unless it says otherwise, and may be missing', () =>
-  onDesk({}, async (bmc, desk) => {
+  withStub({}, async (bmc, stub) => {
     assert.equal(await readEventService(bmc), undefined);
-    desk.set(path, {});
+    stub.set(path, {});
     assert.deepEqual(await readEventService(bmc), service);
-    desk.set(path, { ServiceEnabled: false });
+    stub.set(path, { ServiceEnabled: false });
     assert.equal((await readEventService(bmc))?.isEnabled, false);
   }));
 
 test('a subscription that is gone already needs no ending', () =>
-  onDesk({ '1': ours }, async (bmc, desk) => {
+  withStub({ '1': ownSubscription }, async (bmc, stub) => {
     await unsubscribe(bmc, `${subscriptions}/1`);
     await unsubscribe(bmc, `${subscriptions}/9`);
-    assert.equal(desk.count(`DELETE ${subscriptions}/1`), 1);
+    assert.equal(stub.count(`DELETE ${subscriptions}/1`), 1);
   }));
 
 test('a failing event service does not make the BMC a failing one', () =>
-  onDesk({}, async (bmc, desk) => {
-    desk.intercept = ({ path: asked }, response) => {
-      if (!asked.startsWith(path)) return false;
+  withStub({}, async (bmc, stub) => {
+    stub.intercept = ({ path: requestedPath }, response) => {
+      if (!requestedPath.startsWith(path)) return false;
       json(response, 500, {});
       return true;
     };

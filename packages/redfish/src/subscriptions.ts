@@ -4,7 +4,7 @@ import { listMembers } from './collections.ts';
 import { pathOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
 import { flag, link, text, uri } from './fields.ts';
-import { mapFew } from './members.ts';
+import { mapConcurrently } from './members.ts';
 
 /** `Event`: alerts as they happen. `MetricReport`: readings now and then. */
 export type EventFormat = 'Event' | 'MetricReport';
@@ -22,7 +22,7 @@ export interface EventService {
   readonly subscriptions: string;
 }
 
-export interface SubscriptionWish {
+export interface DesiredSubscription {
   readonly destination: string;
   readonly context: string;
   readonly format: EventFormat;
@@ -32,14 +32,14 @@ const eventService = z.object({ ServiceEnabled: flag, Subscriptions: link });
 const subscription = z.object({ '@odata.id': uri, Destination: text, Context: text });
 
 /** Nothing here speaks for the health of the BMC: without events everything else still works. */
-const aside = { isSideResource: true, priority: 'telemetry' } as const satisfies CallOptions;
+const sideResourceOptions = { isSideResource: true, priority: 'telemetry' } as const satisfies CallOptions;
 
 /** The event service, or undefined where there is none. A service that does not say whether it is enabled is. */
 export async function readEventService(bmc: Bmc, options: CallOptions = {}): Promise<EventService | undefined> {
   const root = await bmc.root(options);
   try {
     const found = await bmc.get(root.EventService ?? '/redfish/v1/EventService', eventService, {
-      ...aside,
+      ...sideResourceOptions,
       ...options,
     });
     return {
@@ -58,9 +58,9 @@ export async function readSubscriptions(
   service: EventService,
   options: CallOptions = {},
 ): Promise<Subscription[]> {
-  const all = { ...aside, ...options };
+  const all = { ...sideResourceOptions, ...options };
   const members = await listMembers(bmc, service.subscriptions, all);
-  const read = await mapFew(members, async (member) => {
+  const read = await mapConcurrently(members, async (member) => {
     const known = subscription.safeParse(member);
     if (known.success && known.data.Destination !== undefined) return subscriptionOf(known.data);
     try {
@@ -80,32 +80,32 @@ export async function readSubscriptions(
 export async function subscribe(
   bmc: Bmc,
   service: EventService,
-  wish: SubscriptionWish,
+  desired: DesiredSubscription,
   options: CallOptions = {},
 ): Promise<string> {
-  const all = { ...aside, ...options };
-  const body = bodyFor(wish, bmc.traits.rejectedInSubscription);
-  const outcome = await bmc.post(service.subscriptions, body, all).catch(passDuplicate(wish.destination));
+  const all = { ...sideResourceOptions, ...options };
+  const body = bodyFor(desired, bmc.traits.rejectedInSubscription);
+  const outcome = await bmc.post(service.subscriptions, body, all).catch(passDuplicate(desired.destination));
   if (!(outcome instanceof RedfishError) && outcome.location !== undefined) return outcome.location;
   // No Location, or a duplicate: it is there, only its address is not known.
-  const found = (await readSubscriptions(bmc, service, options)).find((one) => isFor(one, wish));
+  const found = (await readSubscriptions(bmc, service, options)).find((one) => isFor(one, desired));
   if (found !== undefined) return found.uri;
-  throw outcome instanceof RedfishError ? outcome : unplaced(service);
+  throw outcome instanceof RedfishError ? outcome : missingLocationError(service);
 }
 
 /** Ends a subscription. One that is gone already is success. */
 export async function unsubscribe(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<void> {
   try {
-    await bmc.delete(uri, { ...aside, ...options });
+    await bmc.delete(uri, { ...sideResourceOptions, ...options });
   } catch (error) {
     if (!(error instanceof RedfishError) || error.code !== 'NotFound') throw error;
   }
 }
 
-export const isFor = ({ destination, context }: Subscription, wish: Omit<SubscriptionWish, 'format'>): boolean =>
-  destination === wish.destination && context === wish.context;
+export const isFor = ({ destination, context }: Subscription, desired: Omit<DesiredSubscription, 'format'>): boolean =>
+  destination === desired.destination && context === desired.context;
 
-function bodyFor({ destination, context, format }: SubscriptionWish, rejected: readonly string[]): object {
+function bodyFor({ destination, context, format }: DesiredSubscription, rejected: readonly string[]): object {
   const body = {
     Destination: destination,
     EventFormatType: format,
@@ -116,7 +116,7 @@ function bodyFor({ destination, context, format }: SubscriptionWish, rejected: r
   return Object.fromEntries(Object.entries(body).filter(([name]) => !rejected.includes(name)));
 }
 
-const unplaced = ({ subscriptions }: EventService): RedfishError =>
+const missingLocationError = ({ subscriptions }: EventService): RedfishError =>
   new RedfishError({
     code: 'BadAnswer',
     message: `${subscriptions}: the subscription was accepted, but the answer does not say where it is, and none has its destination`,
@@ -126,14 +126,16 @@ const unplaced = ({ subscriptions }: EventService): RedfishError =>
 const passDuplicate =
   (destination: string) =>
   (error: unknown): RedfishError => {
-    if (error instanceof RedfishError && saysDuplicate(error, destination)) return error;
+    if (error instanceof RedfishError && isDuplicateError(error, destination)) return error;
     throw error;
   };
 
 /** iDRAC says ResourceAlreadyExists; others complain about the destination by name. */
-function saysDuplicate(error: RedfishError, destination: string): boolean {
-  const says = (word: string) => error.message.includes(word) || error.messageIds.some((id) => id.includes(word));
-  return says('ResourceAlreadyExists') || (says('PropertyValueModified') && error.message.includes(destination));
+function isDuplicateError(error: RedfishError, destination: string): boolean {
+  const mentions = (term: string) => error.message.includes(term) || error.messageIds.some((id) => id.includes(term));
+  return (
+    mentions('ResourceAlreadyExists') || (mentions('PropertyValueModified') && error.message.includes(destination))
+  );
 }
 
 const subscriptionOf = (found: z.output<typeof subscription>): Subscription => ({

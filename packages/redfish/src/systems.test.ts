@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeskBmc, talkTo } from '../test/desk-bmc.ts';
+import { StubBmc, openStubClient } from '../test/desk-bmc.ts';
 import { powerStateOf, readSystem, readSystems, type SystemState } from './systems.ts';
 
 const uri = '/redfish/v1/Systems/1';
 
-async function seen(resource: object): Promise<SystemState> {
-  await using desk = await DeskBmc.start();
-  desk.set(uri, resource);
-  await using bmc = talkTo(desk);
+async function readState(resource: object): Promise<SystemState> {
+  await using stub = await StubBmc.start();
+  stub.set(uri, resource);
+  await using bmc = openStubClient(stub);
   return await readSystem(bmc, uri);
 }
 
 test('a system is read with what a server needs', async () => {
-  const state = await seen({
+  const state = await readState({
     '@odata.etag': 'W/"7"',
     UUID: '4C4C4544-0038-3010-8056-B7C04F4D3132',
     Manufacturer: ' Dell Inc. ',
@@ -69,7 +69,7 @@ test('nulls, empty texts and wrong types are things the BMC does not know', asyn
     'Storage',
   ];
   for (const value of [null, '', 17, [], {}, [null], 'x'.repeat(3)]) {
-    const state = await seen(Object.fromEntries(fields.map((field) => [field, value])));
+    const state = await readState(Object.fromEntries(fields.map((field) => [field, value])));
     assert.equal(state.powerState, 'Unknown');
     assert.equal(state.bootOrder, undefined);
     assert.equal(state.memoryGiB, undefined);
@@ -83,7 +83,7 @@ for (const uuid of [
   ' ',
 ]) {
   test(`"${uuid}" is no UUID: many machines report it`, async () => {
-    assert.equal((await seen({ UUID: uuid })).uuid, undefined);
+    assert.equal((await readState({ UUID: uuid })).uuid, undefined);
   });
 }
 
@@ -101,21 +101,21 @@ for (const [text, state] of Object.entries(powerTexts)) {
 }
 
 test('an unknown power state shows the words of the BMC', async () => {
-  const state = await seen({ PowerState: 'Standby' });
+  const state = await readState({ PowerState: 'Standby' });
   assert.deepEqual([state.powerState, state.powerStateText], ['Unknown', 'Standby']);
 });
 
 test('the manufacturer is learned from the systems, and a failing read is an error, not a default', async () => {
-  await using desk = await DeskBmc.start();
-  desk.set(uri, { Manufacturer: 'HPE' });
-  await using bmc = talkTo(desk);
-  desk.intercept = ({ path }, response) => {
+  await using stub = await StubBmc.start();
+  stub.set(uri, { Manufacturer: 'HPE' });
+  await using bmc = openStubClient(stub);
+  stub.intercept = ({ path }, response) => {
     if (path === uri) response.writeHead(500).end();
     return path === uri;
   };
   await assert.rejects(readSystems(bmc), { code: 'HttpError' });
   assert.equal(bmc.manufacturer, undefined);
-  desk.intercept = () => false;
+  stub.intercept = () => false;
   await readSystems(bmc);
   assert.equal(bmc.manufacturer, 'HPE');
   assert.deepEqual(bmc.traits.rejectedInSubscription, ['DeliveryRetryPolicy']);

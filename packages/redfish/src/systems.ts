@@ -55,7 +55,7 @@ export interface SystemCallOptions extends CallOptions {
 }
 
 /** More than any chassis holds. */
-export const mostSystems = 1_000;
+export const maxSystems = 1_000;
 
 /**
  * The systems behind the BMC, in the order of their URIs: the order of the collection means nothing. One that cannot be read is
@@ -66,7 +66,7 @@ export async function readSystems(
   { onUnreadable = () => undefined, ...options }: MemberOptions = {},
 ): Promise<SystemSummary[]> {
   const root = await bmc.root(options);
-  const all = { ...options, mostMembers: mostSystems, onUnreadable };
+  const all = { ...options, maxMembers: maxSystems, onUnreadable };
   const resources = await readMembers(bmc, root.Systems ?? '/redfish/v1/Systems', system, all);
   const systems = resources
     .map((resource) => summaryOf(resource, bmc.serviceUuid))
@@ -94,11 +94,11 @@ export async function readSystemResource(
 }
 
 /** A URI names a place, not a machine: a blade may be moved, an address may go to another BMC. */
-function requireIdentity(uri: string, seenUuid: string | undefined, expectedUuid: string | undefined): void {
-  if (expectedUuid === undefined || seenUuid === expectedUuid.toLowerCase()) return;
+function requireIdentity(uri: string, actualUuid: string | undefined, expectedUuid: string | undefined): void {
+  if (expectedUuid === undefined || actualUuid === expectedUuid.toLowerCase()) return;
   throw new RedfishError({
     code: 'IdentityMismatch',
-    message: `${uri} is expected to be ${expectedUuid} and reports UUID ${seenUuid ?? 'none'}; nothing was sent to it`,
+    message: `${uri} is expected to be ${expectedUuid} and reports UUID ${actualUuid ?? 'none'}; nothing was sent to it`,
   });
 }
 

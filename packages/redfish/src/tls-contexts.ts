@@ -1,12 +1,12 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 
-interface Kept {
+interface SharedContext {
   readonly context: SecureContext;
   users: number;
 }
 
 /** A context that somebody uses until it is disposed. */
-export interface TakenContext extends Disposable {
+export interface AcquiredContext extends Disposable {
   readonly context: SecureContext;
 }
 
@@ -16,26 +16,26 @@ export interface TakenContext extends Disposable {
  * anything is verified belong to the connections, none of which resumes the session of another.
  */
 export class TlsContexts {
-  readonly #kept = new Map<string, Kept>();
+  readonly #contexts = new Map<string, SharedContext>();
 
   /** How many are in use. */
   get size(): number {
-    return this.#kept.size;
+    return this.#contexts.size;
   }
 
   /** That of a bundle in PEM, or of Node's authorities for an empty one. @throws what Node says about a bundle it cannot read */
-  take(caPem: string): TakenContext {
-    const kept = this.#kept.get(caPem) ?? {
+  acquire(caPem: string): AcquiredContext {
+    const shared = this.#contexts.get(caPem) ?? {
       context: createSecureContext(caPem === '' ? {} : { ca: caPem }),
       users: 0,
     };
-    this.#kept.set(caPem, kept);
-    kept.users += 1;
+    this.#contexts.set(caPem, shared);
+    shared.users += 1;
     const stack = new DisposableStack();
     stack.defer(() => {
-      kept.users -= 1;
-      if (kept.users === 0) this.#kept.delete(caPem);
+      shared.users -= 1;
+      if (shared.users === 0) this.#contexts.delete(caPem);
     });
-    return { context: kept.context, [Symbol.dispose]: () => stack.dispose() };
+    return { context: shared.context, [Symbol.dispose]: () => stack.dispose() };
   }
 }

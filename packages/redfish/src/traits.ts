@@ -21,7 +21,7 @@ const standard: Traits = {
   passwordSpecials: '!@#$%&*()_-+=[]{}/?~|',
 };
 
-const departures: Readonly<Record<string, Partial<Traits>>> = {
+const vendorTraits: Readonly<Record<string, Partial<Traits>>> = {
   'Dell Inc.': { passwordSpecials: '!#$%&*()-.?@[]^_`{}|~+=' },
   HPE: { rejectedInSubscription: ['DeliveryRetryPolicy'], passwordSpecials: '~`!@#$%^&*()_-+={[}]|.?/' },
   Lenovo: { passwordSpecials: ';@!$%-+=[]{}|/?~_' },
@@ -34,5 +34,5 @@ const departures: Readonly<Record<string, Partial<Traits>>> = {
 /** Traits by the exact Manufacturer text of Redfish; an unknown one is taken for standard. */
 export const traitsOf = (manufacturer: string | undefined): Traits => ({
   ...standard,
-  ...departures[manufacturer ?? ''],
+  ...vendorTraits[manufacturer ?? ''],
 });

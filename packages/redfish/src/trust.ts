@@ -2,10 +2,10 @@ import { type PeerCertificate, TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
 import { type BmcEndpoint, originOf } from './endpoint.ts';
 import { RedfishError } from './errors.ts';
-import type { TakenContext, TlsContexts } from './tls-contexts.ts';
+import type { AcquiredContext, TlsContexts } from './tls-contexts.ts';
 
 /** Opens connections until it is disposed. */
-export interface TrustingConnector extends Disposable {
+export interface VerifyingConnector extends Disposable {
   readonly connect: buildConnector.connector;
 }
 
@@ -13,38 +13,42 @@ export interface TrustingConnector extends Disposable {
  * Opens connections to one BMC and hands them out only when its certificate is trusted: nothing, and least of all a
  * password, is written before. Sessions are not resumed, because a resumed one does not show the certificate again.
  */
-export function trustingConnector(endpoint: BmcEndpoint, timeoutMs: number, contexts: TlsContexts): TrustingConnector {
-  const taken = contextOf(endpoint, contexts);
+export function verifyingConnector(
+  endpoint: BmcEndpoint,
+  timeoutMs: number,
+  contexts: TlsContexts,
+): VerifyingConnector {
+  const acquired = contextOf(endpoint, contexts);
   // Said at the first call, where somebody waits for the answer.
-  if (taken instanceof RedfishError)
-    return { connect: (_options, callback) => callback(taken, null), [Symbol.dispose]: () => undefined };
+  if (acquired instanceof RedfishError)
+    return { connect: (_options, callback) => callback(acquired, null), [Symbol.dispose]: () => undefined };
   const connect = buildConnector({
     timeout: timeoutMs,
     allowH2: false,
     maxCachedSessions: 0,
     rejectUnauthorized: false,
-    ...(taken === undefined ? {} : { secureContext: taken.context }),
+    ...(acquired === undefined ? {} : { secureContext: acquired.context }),
   });
-  return { connect: onlyTrusted(connect, endpoint), [Symbol.dispose]: () => taken?.[Symbol.dispose]() };
+  return { connect: verifyingConnect(connect, endpoint), [Symbol.dispose]: () => acquired?.[Symbol.dispose]() };
 }
 
-function onlyTrusted(connect: buildConnector.connector, endpoint: BmcEndpoint): buildConnector.connector {
+function verifyingConnect(connect: buildConnector.connector, endpoint: BmcEndpoint): buildConnector.connector {
   if (endpoint.scheme === 'http' || endpoint.tls?.insecureSkipVerify === true) return connect;
   return (options, callback) => {
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null);
-      const distrust = socket instanceof TLSSocket ? distrustOf(socket, endpoint) : undefined;
-      if (distrust === undefined) return callback(null, socket);
+      const verificationError = socket instanceof TLSSocket ? verifyCertificate(socket, endpoint) : undefined;
+      if (verificationError === undefined) return callback(null, socket);
       socket.destroy();
-      callback(distrust, null);
+      callback(verificationError, null);
     });
   };
 }
 
-function contextOf(endpoint: BmcEndpoint, contexts: TlsContexts): TakenContext | RedfishError | undefined {
+function contextOf(endpoint: BmcEndpoint, contexts: TlsContexts): AcquiredContext | RedfishError | undefined {
   if (endpoint.scheme === 'http') return undefined;
   try {
-    return contexts.take(endpoint.tls?.caPem ?? '');
+    return contexts.acquire(endpoint.tls?.caPem ?? '');
   } catch (cause) {
     return new RedfishError({
       code: 'TlsUntrusted',
@@ -54,7 +58,7 @@ function contextOf(endpoint: BmcEndpoint, contexts: TlsContexts): TakenContext |
   }
 }
 
-function distrustOf(socket: TLSSocket, endpoint: BmcEndpoint): RedfishError | undefined {
+function verifyCertificate(socket: TLSSocket, endpoint: BmcEndpoint): RedfishError | undefined {
   const certificate = socket.getPeerCertificate();
   const { fingerprint = '' } = endpoint.tls ?? {};
   if (fingerprint !== '') {
@@ -65,12 +69,12 @@ function distrustOf(socket: TLSSocket, endpoint: BmcEndpoint): RedfishError | un
   return socket.authorized ? undefined : untrusted(endpoint, certificate, reasonOf(socket, endpoint));
 }
 
-function untrusted(endpoint: BmcEndpoint, certificate: PeerCertificate, why: string): RedfishError {
+function untrusted(endpoint: BmcEndpoint, certificate: PeerCertificate, reason: string): RedfishError {
   const subject = Object.entries(certificate.subject ?? {}).map(([key, value]) => `${key}=${String(value)}`);
   return new RedfishError({
     code: 'TlsUntrusted',
     message:
-      `the certificate of ${originOf(endpoint)} is not trusted: ${why}. It has subject "${subject.join(', ')}", is valid until ` +
+      `the certificate of ${originOf(endpoint)} is not trusted: ${reason}. It has subject "${subject.join(', ')}", is valid until ` +
       `${certificate.valid_to} and has SHA-256 fingerprint ${certificate.fingerprint256}. Compare that with the BMC, then ` +
       'give the CA that issued it (--bmc-ca-file, or protocol.tls.caBundle) or pin it (protocol.tls.fingerprint). To ' +
       'switch verification off (protocol.tls.insecureSkipVerify) is the last resort: it gives the password to whoever answers',

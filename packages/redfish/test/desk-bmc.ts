@@ -12,10 +12,10 @@ import { Bmc, type BmcLimits, type BmcObserver } from '../src/bmc.ts';
 import type { Clock } from '../src/clock.ts';
 import { type BmcEndpoint } from '../src/endpoint.ts';
 import { Password } from '../src/password.ts';
-import type { Silences } from '../src/silences.ts';
+import type { IdleConnections } from '../src/silences.ts';
 import type { TlsContexts } from '../src/tls-contexts.ts';
 
-export interface Seen {
+export interface ReceivedRequest {
   readonly method: string;
   /** With the query. */
   readonly path: string;
@@ -24,9 +24,9 @@ export interface Seen {
 }
 
 /** Answers a request and says so, or leaves it to the BMC. */
-export type Intercept = (seen: Seen, response: ServerResponse) => boolean;
+export type Intercept = (request: ReceivedRequest, response: ServerResponse) => boolean;
 
-export interface DeskBmcOptions {
+export interface StubBmcOptions {
   readonly username?: string;
   readonly password?: string;
   /** false: no SessionService at all, Basic only. */
@@ -37,8 +37,8 @@ export interface DeskBmcOptions {
 }
 
 /** A real HTTP server that behaves like a small BMC, with everything it is asked written down. */
-export class DeskBmc implements AsyncDisposable {
-  readonly seen: Seen[] = [];
+export class StubBmc implements AsyncDisposable {
+  readonly received: ReceivedRequest[] = [];
   readonly tokens = new Set<string>();
   readonly resources = new Map<string, object>();
   intercept: Intercept = () => false;
@@ -47,25 +47,25 @@ export class DeskBmc implements AsyncDisposable {
   /** Of these, how many resumed a TLS session of an earlier one. */
   resumed = 0;
   inFlight = 0;
-  mostInFlight = 0;
-  readonly #options: DeskBmcOptions;
+  peakInFlight = 0;
+  readonly #options: StubBmcOptions;
   readonly #server: Server;
   #logins = 0;
 
-  private constructor(options: DeskBmcOptions) {
+  private constructor(options: StubBmcOptions) {
     this.#options = options;
     this.password = options.password ?? 'calvin';
-    const listener = (request: IncomingMessage, response: ServerResponse) => void this.#hear(request, response);
+    const listener = (request: IncomingMessage, response: ServerResponse) => void this.#receive(request, response);
     this.#server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
     this.#server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       this.connections += 1;
       if (socket instanceof TLSSocket && socket.isSessionReused()) this.resumed += 1;
     });
-    this.#furnish();
+    this.#populate();
   }
 
-  static async start(options: DeskBmcOptions = {}): Promise<DeskBmc> {
-    const bmc = new DeskBmc(options);
+  static async start(options: StubBmcOptions = {}): Promise<StubBmc> {
+    const bmc = new StubBmc(options);
     await new Promise<void>((resolve) => {
       bmc.#server.listen(0, '127.0.0.1', resolve);
     });
@@ -80,7 +80,7 @@ export class DeskBmc implements AsyncDisposable {
 
   /** `GET /redfish/v1/` and so on, in order. */
   get log(): string[] {
-    return this.seen.map(({ method, path }) => `${method} ${path}`);
+    return this.received.map(({ method, path }) => `${method} ${path}`);
   }
 
   count(entry: string): number {
@@ -103,9 +103,9 @@ export class DeskBmc implements AsyncDisposable {
     });
   }
 
-  async #hear(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.inFlight += 1;
-    this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
+    this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
     response.once('close', () => {
       this.inFlight -= 1;
     });
@@ -113,22 +113,22 @@ export class DeskBmc implements AsyncDisposable {
     // Chunks of a request are buffers unless an encoding was set.
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
-    const seen: Seen = {
+    const received: ReceivedRequest = {
       method: request.method ?? '',
       path: request.url ?? '',
       headers: request.headers,
       body: text === '' ? undefined : JSON.parse(text),
     };
-    this.seen.push(seen);
-    if (!this.intercept(seen, response)) this.#answer(seen, response);
+    this.received.push(received);
+    if (!this.intercept(received, response)) this.#respond(received, response);
   }
 
-  #answer({ method, path, headers, body }: Seen, response: ServerResponse): void {
+  #respond({ method, path, headers, body }: ReceivedRequest, response: ServerResponse): void {
     const sessions = '/redfish/v1/SessionService/Sessions';
     const [plain = '', query = ''] = path.split('?');
     if (method === 'GET' && plain === '/redfish/v1/') return json(response, 200, this.#root());
     if (method === 'POST' && plain === sessions && this.#options.sessions !== false) return this.#logIn(body, response);
-    if (!this.#isKnown(headers)) return json(response, 401, { error: { message: 'Who are you?' } });
+    if (!this.#isAuthenticated(headers)) return json(response, 401, { error: { message: 'Who are you?' } });
     if (method === 'DELETE' && plain.startsWith(sessions)) {
       this.tokens.delete(plain.slice(sessions.length + 1));
       return json(response, 204);
@@ -146,8 +146,9 @@ export class DeskBmc implements AsyncDisposable {
   #logIn(body: unknown, response: ServerResponse): void {
     const { password } = this;
     const { username = 'root' } = this.#options;
-    const { UserName, Password: given } = { UserName: '', Password: '', ...partOf(body) };
-    if (UserName !== username || given !== password) return json(response, 401, { error: { message: 'Wrong.' } });
+    const { UserName, Password: givenPassword } = { UserName: '', Password: '', ...partOf(body) };
+    if (UserName !== username || givenPassword !== password)
+      return json(response, 401, { error: { message: 'Wrong.' } });
     this.#logins += 1;
     const token = `token-${this.#logins}`;
     this.tokens.add(token);
@@ -157,7 +158,7 @@ export class DeskBmc implements AsyncDisposable {
     json(response, 201, { Id: token });
   }
 
-  #isKnown({ authorization, 'x-auth-token': token }: IncomingHttpHeaders): boolean {
+  #isAuthenticated({ authorization, 'x-auth-token': token }: IncomingHttpHeaders): boolean {
     const { username = 'root' } = this.#options;
     if (typeof token === 'string') return this.tokens.has(token);
     return authorization === `Basic ${Buffer.from(`${username}:${this.password}`).toString('base64')}`;
@@ -180,7 +181,7 @@ export class DeskBmc implements AsyncDisposable {
     return { ...resource, Members: links.map((link) => this.resources.get(link['@odata.id']) ?? link) };
   }
 
-  #furnish(): void {
+  #populate(): void {
     this.collection('/redfish/v1/Systems', { '1': system });
     this.collection('/redfish/v1/Managers', { BMC: { UUID: 'AAAA', GraphicalConsole: { MaxConcurrentSessions: 2 } } });
     this.set('/redfish/v1/Systems/1/Actions/ComputerSystem.Reset', {});
@@ -232,25 +233,25 @@ function merged(resource: object, change: unknown): object {
 const partOf = (value: unknown): Record<string, unknown> =>
   value instanceof Object ? Object.fromEntries(Object.entries(value)) : {};
 
-export interface CallOut {
+export interface StubClientOptions {
   readonly endpoint?: BmcEndpoint;
   readonly username?: string;
   readonly password?: string;
   readonly clock?: Clock;
   readonly limits?: Partial<BmcLimits>;
   readonly observer?: BmcObserver;
-  readonly mayTalk?: () => boolean;
-  readonly silences?: Silences;
+  readonly maySend?: () => boolean;
+  readonly idleConnections?: IdleConnections;
   readonly tlsContexts?: TlsContexts;
 }
 
 /** A conversation with the BMC on the desk. */
-export function talkTo(
-  desk: DeskBmc,
-  { endpoint, username = 'root', password = 'calvin', ...options }: CallOut = {},
+export function openStubClient(
+  stub: StubBmc,
+  { endpoint, username = 'root', password = 'calvin', ...options }: StubClientOptions = {},
 ): Bmc {
   return new Bmc({
-    endpoint: endpoint ?? desk.endpoint,
+    endpoint: endpoint ?? stub.endpoint,
     credentials: { username, password: new Password(password) },
     clock: wallClock,
     random: () => 0.5,
@@ -276,7 +277,7 @@ export const wallClock: Clock = {
 };
 
 /** Time that moves only when it is told to; whoever sleeps moves it on. */
-export class DeskClock implements Clock {
+export class FakeClock implements Clock {
   #now = Date.UTC(2026, 0, 1);
   readonly #timers = new Set<{ at: number; callback: () => void }>();
   readonly slept: number[] = [];

@@ -3,53 +3,55 @@ import type { AddressInfo } from 'node:net';
 import ssh, { type ServerChannel } from 'ssh2';
 import { fingerprintOf } from '../src/ssh.ts';
 
-export interface DeskShellOptions {
+export interface StubShellOptions {
   readonly password?: string;
   readonly method?: 'password' | 'keyboard-interactive';
   /** What a command does. */
-  readonly run?: (channel: ServerChannel, hangUp: () => void) => void;
+  readonly run?: (channel: ServerChannel, disconnect: () => void) => void;
 }
 
 /** A real SSH server that behaves like the shell of a BMC, with everything it is asked written down. */
-export class DeskShell implements AsyncDisposable {
+export class StubShell implements AsyncDisposable {
   readonly commands: string[] = [];
   readonly logins: string[] = [];
   readonly fingerprint: string;
   readonly #server: ssh.Server;
 
-  private constructor({ password = 'secret', method = 'password', run = leave }: DeskShellOptions) {
+  private constructor({ password = 'secret', method = 'password', run = exitSuccessfully }: StubShellOptions) {
     const hostKey = makeHostKey();
     const key = ssh.utils.parseKey(hostKey);
     if (key instanceof Error) throw key;
     this.fingerprint = fingerprintOf(key.getPublicSSH());
     this.#server = new ssh.Server({ hostKeys: [hostKey] }, (connection) => {
-      const judge = (
-        given: string | undefined,
+      const authenticate = (
+        givenPassword: string | undefined,
         attempt: { accept(): void; reject(methods: [typeof method]): void },
       ) => {
         this.logins.push(method);
-        if (given === password) attempt.accept();
+        if (givenPassword === password) attempt.accept();
         else attempt.reject([method]);
       };
       connection
         .on('error', () => undefined)
         .on('authentication', (attempt) => {
-          if (attempt.method === 'password' && method === 'password') judge(attempt.password, attempt);
+          if (attempt.method === 'password' && method === 'password') authenticate(attempt.password, attempt);
           else if (attempt.method === 'keyboard-interactive' && method === 'keyboard-interactive')
-            attempt.prompt([{ prompt: 'Password: ', echo: false }], ([given]) => judge(given, attempt));
+            attempt.prompt([{ prompt: 'Password: ', echo: false }], ([givenPassword]) =>
+              authenticate(givenPassword, attempt),
+            );
           else attempt.reject([method]);
         })
         .on('session', (accept) => {
-          accept().on('exec', (begin, _reject, { command }) => {
+          accept().on('exec', (acceptExec, _reject, { command }) => {
             this.commands.push(command);
-            run(begin(), () => connection.end());
+            run(acceptExec(), () => connection.end());
           });
         });
     });
   }
 
-  static async start(options: DeskShellOptions = {}): Promise<DeskShell> {
-    const shell = new DeskShell(options);
+  static async start(options: StubShellOptions = {}): Promise<StubShell> {
+    const shell = new StubShell(options);
     await new Promise<void>((resolve) => shell.#server.listen(0, '127.0.0.1', resolve));
     return shell;
   }
@@ -64,7 +66,7 @@ export class DeskShell implements AsyncDisposable {
   }
 }
 
-function leave(channel: ServerChannel): void {
+function exitSuccessfully(channel: ServerChannel): void {
   channel.exit(0);
   channel.end();
 }

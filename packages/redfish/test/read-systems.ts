@@ -11,8 +11,10 @@ import { wallClock } from './desk-bmc.ts';
 const credentials = { username: 'root', password: new Password('calvin') };
 const endpoint = { scheme: 'http', host: '127.0.0.1', port: Number(process.argv[2]) } as const;
 await using bmc = new Bmc({ endpoint, credentials, clock: wallClock });
-const wordsOf = (error: unknown): string =>
+const messageOf = (error: unknown): string =>
   error instanceof RedfishError ? `${error.code} ${error.message}` : `defect: ${String(error)}`;
 const outcomes = await Promise.allSettled([readSystems(bmc), readManagers(bmc)]);
-const told = outcomes.map((each) => (each.status === 'fulfilled' ? `${each.value.length} read` : wordsOf(each.reason)));
-process.stdout.write(`${JSON.stringify({ told, rssMiB: process.resourceUsage().maxRSS / 1_024 })}\n`);
+const summaries = outcomes.map((each) =>
+  each.status === 'fulfilled' ? `${each.value.length} read` : messageOf(each.reason),
+);
+process.stdout.write(`${JSON.stringify({ summaries, rssMiB: process.resourceUsage().maxRSS / 1_024 })}\n`);

@@ -25,11 +25,11 @@ export function listenAddressOf(text: string): { host: string | undefined; port:
 export type MetricsGuard = (token: string) => Promise<boolean>;
 
 /** Why the process cannot do its work now, in words; undefined when it can. */
-export type Obstacle = () => Promise<string | undefined>;
+export type ReadinessCheck = () => Promise<string | undefined>;
 
 export interface EndpointOptions {
   readonly guard: MetricsGuard;
-  readonly obstacle: Obstacle;
+  readonly readinessCheck: ReadinessCheck;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -42,7 +42,7 @@ export interface Endpoints extends AsyncDisposable {
 
 /** Requests have no body. */
 const limits = { bodyLimit: 1, requestTimeout: 10_000 };
-const farewellMs = 1_000;
+const shutdownGraceMs = 1_000;
 
 /**
  * Opens /healthz and /readyz, and /metrics, each where the configuration wants it. The process is healthy while it
@@ -64,14 +64,14 @@ export async function startEndpoints(
   return { healthUrl: health?.url, metricsUrl, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function openHealth(address: string, { obstacle, clock }: EndpointOptions): Promise<Listening> {
+function openHealth(address: string, { readinessCheck, clock }: EndpointOptions): Promise<Listening> {
   const http = application(limits);
   http.get('/healthz', async () => 'ok');
   http.get('/readyz', async (_request, reply) => {
-    const why = await obstacle();
-    return why === undefined ? 'ok' : reply.code(503).send(why);
+    const notReadyReason = await readinessCheck();
+    return notReadyReason === undefined ? 'ok' : reply.code(503).send(notReadyReason);
   });
-  return listenOn(http, { listen: listenAddressOf(address), clock, farewellMs });
+  return listenOn(http, { listen: listenAddressOf(address), clock, shutdownGraceMs });
 }
 
 interface MetricsOptions extends EndpointOptions {
@@ -87,7 +87,7 @@ async function openMetrics(address: string, options: MetricsOptions, stack: Asyn
     : undefined;
   const http = application(limits, tls);
   serveMetrics(http, options);
-  const listening = stack.use(await listenOn(http, { listen: listenAddressOf(address), tls, clock, farewellMs }));
+  const listening = stack.use(await listenOn(http, { listen: listenAddressOf(address), tls, clock, shutdownGraceMs }));
   if (tls !== undefined && files !== undefined)
     stack.use(
       new CertificateRenewal({ files, shown: tls, show: listening.show, clock, log: log.child({ part: 'metrics' }) }),

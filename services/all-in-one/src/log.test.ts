@@ -8,7 +8,7 @@ import { test } from 'node:test';
 const [lines, lineBytes] = [20_000, 1_000];
 
 /** A process that logs 20 MB, then tells its metrics, and goes on when its stdin ends. */
-const talkative = (format: string): string => `
+const floodScript = (format: string): string => `
 import { createLog, exportLostLines } from '${import.meta.resolve('./log.ts')}';
 import { Registry } from '${import.meta.resolve('prom-client')}';
 const processLog = createLog({ format: '${format}', level: 'info' });
@@ -24,7 +24,7 @@ console.log('silent');`;
 
 for (const format of ['json', 'text']) {
   test(`a log in ${format} that nobody reads keeps its first lines, and says how many were lost when it is read again`, async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', talkative(format)]);
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', floodScript(format)]);
     const ended = once(child, 'exit');
     let lost = 0;
     for await (const line of createInterface({ input: child.stdout })) {
@@ -33,22 +33,22 @@ for (const format of ['json', 'text']) {
     }
     assert.ok(lost > 1_000 && lost < 5_000, `16 of 20 MB are kept; ${lost} lines were lost`);
 
-    const said = { before: 0, after: 0, lost: [] as string[] };
+    const logged = { before: 0, after: 0, lost: [] as string[] };
     for await (const line of createInterface({ input: child.stderr })) {
-      if (line.includes('said later')) said.after += 1;
-      else if (line.includes('said')) said.before += 1;
-      else if (said.lost.push(line) === 1) child.stdin.end();
+      if (line.includes('said later')) logged.after += 1;
+      else if (line.includes('said')) logged.before += 1;
+      else if (logged.lost.push(line) === 1) child.stdin.end();
     }
-    assert.equal(said.before + lost, lines);
-    assert.equal(said.lost.length, 1, said.lost.join('\n'));
-    assert.match(said.lost[0] ?? '', new RegExp(`warn.*\\blines"?[:=]${lost}\\b`));
-    assert.equal(said.after, 1, 'it goes on');
+    assert.equal(logged.before + lost, lines);
+    assert.equal(logged.lost.length, 1, logged.lost.join('\n'));
+    assert.match(logged.lost[0] ?? '', new RegExp(`warn.*\\blines"?[:=]${lost}\\b`));
+    assert.equal(logged.after, 1, 'it goes on');
     assert.deepEqual(await ended, [0, null]);
   });
 }
 
 /** Logs 200 kB, more than a pipe holds; says what became of them, and ends at once, whoever reads. */
-const brief = (withinMs: number): string => `
+const flushScript = (withinMs: number): string => `
 import { createLog } from '${import.meta.resolve('./log.ts')}';
 const { log, isWritten } = createLog({ format: 'json', level: 'info' });
 const said = [await isWritten(60_000)];
@@ -68,28 +68,28 @@ const readers = [
 
 for (const { reads, is, withinMs, act } of readers)
   test(`whether a log is written is known where ${reads}`, async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', brief(withinMs)]);
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', flushScript(withinMs)]);
     const ended = once(child, 'exit');
-    const told: unknown[] = [];
+    const outputs: unknown[] = [];
     for await (const line of createInterface({ input: child.stdout })) {
-      if (line !== 'logged') told.push(JSON.parse(line));
+      if (line !== 'logged') outputs.push(JSON.parse(line));
       act(child.stderr);
       child.stdin.end();
     }
-    assert.deepEqual(told, [[true, is]]);
+    assert.deepEqual(outputs, [[true, is]]);
     await ended;
   });
 
 /** Logs 200 kB, and ends. */
-const ending = `
-import { createLog, untilWritten } from '${import.meta.resolve('./log.ts')}';
+const exitScript = `
+import { createLog, flushOrKill } from '${import.meta.resolve('./log.ts')}';
 const processLog = createLog({ format: 'json', level: 'info' });
 processLog.log.info({ text: 'x'.repeat(200_000) }, 'said');
-await untilWritten(processLog)[Symbol.asyncDispose]();
+await flushOrKill(processLog)[Symbol.asyncDispose]();
 process.exit(0);`;
 
 test('a process whose log nobody reads ends, the first one of a container as well, which cannot kill itself', async () => {
-  const node = [process.execPath, '--input-type=module', '--eval', ending];
+  const node = [process.execPath, '--input-type=module', '--eval', exitScript];
   const asFirst = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
   const [command = '', ...args] = (await mayBeFirst(asFirst)) ? [...asFirst, ...node] : node;
   const child = spawn(command, args);

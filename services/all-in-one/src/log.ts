@@ -12,9 +12,9 @@ export interface ProcessLog {
   readonly isWritten: (withinMs: number) => Promise<boolean>;
 }
 
-const mostPatientMs = 2_000;
+const flushTimeoutMs = 2_000;
 /** Tens of thousands of lines. */
-const mostWaitingBytes = 16 * 1_048_576;
+const maxBufferedBytes = 16 * 1_048_576;
 
 /**
  * Logs to stderr, as JSON or as one readable line each. Nobody waits for a line to be written: those that come meanwhile go
@@ -29,14 +29,14 @@ export function createLog({ format, level }: OperatorConfig['log']): ProcessLog 
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const out = destination({ fd: 2, sync: false, maxLength: mostWaitingBytes });
+  const out = destination({ fd: 2, sync: false, maxLength: maxBufferedBytes });
   const log =
     format === 'json' ? pino(options, out) : pino(options, { write: (line: string) => void out.write(readable(line)) });
-  let [lost, told] = [0, 0];
+  let [lost, reportedLost] = [0, 0];
   out.on('drop', () => (lost += 1));
   out.on('drain', () => {
-    const lines = lost - told;
-    told = lost;
+    const lines = lost - reportedLost;
+    reportedLost = lost;
     if (lines > 0) log.warn({ lines }, 'lines of this log were lost here: nobody had read it for too long');
   });
   let isReaderGone = false;
@@ -57,10 +57,10 @@ export function createLog({ format, level }: OperatorConfig['log']): ProcessLog 
  * Ends the process where nobody reads the log for two seconds. An exit waits for writes that are under way: on a pipe that is
  * full, for ever.
  */
-export function untilWritten({ isWritten }: ProcessLog): AsyncDisposable {
+export function flushOrKill({ isWritten }: ProcessLog): AsyncDisposable {
   return {
     [Symbol.asyncDispose]: async () => {
-      if (await isWritten(mostPatientMs)) return;
+      if (await isWritten(flushTimeoutMs)) return;
       process.kill(process.pid, 'SIGKILL');
       // The first process of a container is spared by signals of its own, but not by an abort.
       process.abort();

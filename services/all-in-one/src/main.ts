@@ -3,11 +3,11 @@ import { flushCompileCache } from 'node:module';
 import { hostname } from 'node:os';
 import { readConfig } from '@metal/operator/config.ts';
 import { collectDefaultMetrics } from 'prom-client';
-import { createLog, exportLostLines, untilWritten } from './log.ts';
-import { apiServerObstacle } from './api-server-obstacle.ts';
+import { createLog, exportLostLines, flushOrKill } from './log.ts';
+import { apiServerCheck } from './api-server-obstacle.ts';
 import { startEndpoints } from './endpoints.ts';
 import { metricsGuardOf } from './metrics/guard.ts';
-import { prepareSystem } from './system.ts';
+import { prepareMetalOperator } from './system.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { OperatorError } from '@metal/kube/errors.ts';
 
@@ -21,16 +21,16 @@ async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2), process.env);
   const processLog = createLog(config.log);
   const { log } = processLog;
-  await using _lastLines = untilWritten(processLog);
+  await using _lastLines = flushOrKill(processLog);
   for (const name of config.withoutEffect)
     log.warn({ option: `--${name}` }, 'accepted, but without effect in this version');
-  const stopAsked = new Promise<string>((resolve) => {
+  const stopRequested = new Promise<string>((resolve) => {
     process.once('SIGINT', resolve);
     process.once('SIGTERM', resolve);
   });
-  using _alive = untilTheEnd();
+  using _keepAlive = keepProcessAlive();
   const identity = `${hostname()}_${randomUUID()}`;
-  const prepared = prepareSystem({ config, clock: systemClock, random: Math.random, log, identity });
+  const prepared = prepareMetalOperator({ config, clock: systemClock, random: Math.random, log, identity });
   const { metrics, client } = prepared;
   collectDefaultMetrics({ register: metrics });
   exportLostLines(metrics, processLog);
@@ -38,32 +38,32 @@ async function main(): Promise<void> {
   // A fleet of thousands takes seconds to be known: who waits for it, or watches over it, need not wait with it.
   await using _endpoints = await startEndpoints(config, metrics, {
     guard: metricsGuardOf(client),
-    obstacle: async () => (isStopping ? 'it is stopping' : (prepared.obstacle ?? apiServerObstacle(client)())),
+    readinessCheck: async () => (isStopping ? 'it is stopping' : (prepared.notReadyReason ?? apiServerCheck(client)())),
     clock: systemClock,
     log,
   });
   log.info({ health: config.healthAddress, metrics: config.metrics.address }, 'starting');
-  await using system = await Promise.race([prepared.start(), stopAsked.then(() => undefined)]);
-  if (system === undefined) return log.info('stopping before everything was there');
-  const { registryUrl, bootUrl, metadataUrl, eventUrl } = system;
+  await using operator = await Promise.race([prepared.start(), stopRequested.then(() => undefined)]);
+  if (operator === undefined) return log.info('stopping before everything was there');
+  const { registryUrl, bootUrl, metadataUrl, eventUrl } = operator;
   log.info({ components: [...config.components], registryUrl, bootUrl, metadataUrl, eventUrl, identity }, 'running');
-  const reason = await Promise.race([stopAsked, system.stopped.then(() => 'stopped')]);
+  const reason = await Promise.race([stopRequested, operator.stopped.then(() => 'stopped')]);
   isStopping = true;
-  log.info({ reason }, 'stopping: running turns finish first');
+  log.info({ reason }, 'stopping: running reconciles finish first');
 }
 
 /**
  * Clocks and idle connections keep no process alive. While it waits for an API server that is away, and is told to listen
  * nowhere, there would be nothing left to wait for, and it would end without a word.
  */
-function untilTheEnd(): Disposable {
-  const timer = setInterval(() => undefined, longestIntervalMs);
+function keepProcessAlive(): Disposable {
+  const timer = setInterval(() => undefined, maxIntervalMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-const longestIntervalMs = 2 ** 31 - 1;
+const maxIntervalMs = 2 ** 31 - 1;
 
-function explain(error: unknown): string {
+function formatError(error: unknown): string {
   if (error instanceof OperatorError) return `metal-operator: ${error.message}`;
   return `metal-operator: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }
@@ -71,7 +71,7 @@ function explain(error: unknown): string {
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    process.stderr.write(`${explain(error)}\n`);
+    process.stderr.write(`${formatError(error)}\n`);
     process.exit(1);
   },
 );

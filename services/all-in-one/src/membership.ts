@@ -1,5 +1,5 @@
 import { leaseNameOf, memberLeases } from '@metal/kube/shards/member-leases.ts';
-import { type MemberLeases, Membership } from '@metal/kube/shards/membership.ts';
+import { type MemberLeases, ShardMembership } from '@metal/kube/shards/membership.ts';
 import type { Shared } from './service-parts.ts';
 
 /** Leases of replicas are called `metal-operator-<identity>`. */
@@ -17,9 +17,9 @@ export const leasesOfReplicas = ({ client, clock, config, identity }: Shared): M
   });
 
 /** This process among them. */
-export function membershipOf(shared: Shared): Membership {
+export function membershipOf(shared: Shared): ShardMembership {
   const { clock, log, config, identity } = shared;
-  return new Membership({
+  return new ShardMembership({
     self: leaseNameOf(replicaGroup, identity),
     leases: leasesOfReplicas(shared),
     times: config.lease,

@@ -1,7 +1,7 @@
 import type { OperatorConfig } from '@metal/operator/config.ts';
 import type { OperatorCaches } from '@metal/operator/context.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
-import type { Signal } from '@metal/operator/signal.ts';
+import type { KeyNotifier } from '@metal/operator/signal.ts';
 import { startBoot, watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
 import type { MachineCaches } from '@metal/dhcp/machines.ts';
@@ -16,7 +16,7 @@ import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { configuredCertificate } from './configured-certificate.ts';
 
-export interface SystemOptions {
+export interface MetalOperatorOptions {
   readonly config: OperatorConfig;
   readonly clock: Clock;
   readonly random: () => number;
@@ -28,7 +28,7 @@ export interface SystemOptions {
 }
 
 /** What every part of the process is given. */
-export interface Shared extends SystemOptions {
+export interface Shared extends MetalOperatorOptions {
   readonly client: KubeClient;
   readonly metrics: MetricsRegistry;
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ export interface SharedWithCaches extends Shared {
   readonly caches: OperatorCaches;
 }
 
-export async function startRegistryPart(shared: SharedWithCaches, stack: AsyncDisposableStack): Promise<string> {
+export async function startRegistryService(shared: SharedWithCaches, stack: AsyncDisposableStack): Promise<string> {
   const { config, caches, client, clock, metrics, bootTokenKey } = shared;
   const log = shared.log.child({ part: 'registry' });
   const files = config.registryCertificate;
@@ -65,24 +65,24 @@ export async function startRegistryPart(shared: SharedWithCaches, stack: AsyncDi
 }
 
 /** What others need of the boot service. */
-export interface BootPart {
+export interface BootService {
   readonly url: string;
   /** The machine of this server asked for an address. */
-  readonly sawDhcp: (serverName: string) => void;
+  readonly recordDhcp: (serverName: string) => void;
 }
 
-export async function startBootPart(
+export async function startBootService(
   shared: SharedWithCaches,
   { registryUrl, cacheSet }: { registryUrl: string; cacheSet: CacheSet },
   stack: AsyncDisposableStack,
-): Promise<BootPart> {
+): Promise<BootService> {
   const { config, caches, client, clock, log, metrics, bootTokenKey, signal } = shared;
   const service = await startBoot({
     listen: { port: config.bootPort },
     auth: config.registryAuth,
     client,
-    clientForMachines: client.inLane('machine'),
-    clientForReports: client.inLane('report'),
+    clientForMachines: client.withPool('boot'),
+    clientForReports: client.withPool('report'),
     servers: caches.servers,
     bootConfigurations: caches.bootConfigurations,
     bootTokenKey,
@@ -110,11 +110,11 @@ export async function startBootPart(
   stack.use(service);
   return {
     url: withActualPort(config.bootUrl, config.bootPort, service.port),
-    sawDhcp: (serverName) => service.sawDhcp(serverName),
+    recordDhcp: (serverName) => service.recordDhcp(serverName),
   };
 }
 
-export async function startMetadataPart(
+export async function startMetadataService(
   { config, client, clock, log, metrics, bootTokenKey }: Shared,
   caches: MetadataCaches,
   stack: AsyncDisposableStack,
@@ -135,10 +135,10 @@ export async function startMetadataPart(
 }
 
 /** Belongs to the controllers: it tells them when to look. */
-export async function startEventsPart(
+export async function startEventsService(
   { config, caches, clock, log, metrics, bootTokenKey }: SharedWithCaches,
   publicUrl: string,
-  bmcSpoke: Signal,
+  bmcEvents: KeyNotifier,
   stack: AsyncDisposableStack,
 ): Promise<string> {
   const service = await startEventReceiver({
@@ -146,7 +146,7 @@ export async function startEventsPart(
     auth: config.eventAuth,
     bmcs: caches.bmcs,
     eventTokenKey: bootTokenKey,
-    onEvent: (bmcName) => bmcSpoke.emit(bmcName),
+    onEvent: (bmcName) => bmcEvents.emit(bmcName),
     clock,
     log: log.child({ part: 'events' }),
     metrics,
@@ -156,23 +156,23 @@ export async function startEventsPart(
 }
 
 /** One replica answers: DHCP has a lease of its own, so that it need not run where the controllers do. */
-export async function startDhcpPart(
+export async function startDhcpService(
   { config, caches, client, clock, log, metrics, bootTokenKey, identity }: Shared & { readonly caches: MachineCaches },
-  { url: bootUrl, sawDhcp }: { url: string; sawDhcp?: BootPart['sawDhcp'] },
+  { url: bootUrl, recordDhcp }: { url: string; recordDhcp?: BootService['recordDhcp'] },
   stack: AsyncDisposableStack,
 ): Promise<void> {
-  const { how, ...wishes } = config.dhcp;
-  if (how === 'none') return;
+  const { how: mode, ...flags } = config.dhcp;
+  if (mode === 'none') return;
   const macPrefixes = readMacPrefixes(config.macPrefixesFile);
   const { managerNamespace: namespace, lease } = config;
   stack.use(
     await startDhcp({
-      how,
-      wishes: { ...wishes, bootUrl },
+      mode,
+      flags: { ...flags, bootUrl },
       client,
       caches,
       bootTokenKey,
-      onSeen: ({ serverName }) => serverName !== undefined && sawDhcp?.(serverName),
+      onSeen: ({ serverName }) => serverName !== undefined && recordDhcp?.(serverName),
       isManagementDevice: (mac) => macPrefixes.find(mac) !== undefined,
       leaderElection: config.leaderElect ? { namespace, leaseName: dhcpLeaseName, identity, ...lease } : undefined,
       clock,
@@ -185,9 +185,9 @@ export async function startDhcpPart(
 const dhcpLeaseName = 'metal-operator-dhcp';
 
 /** A port of 0 lets the system choose; the URL that is handed out then names the chosen one. */
-function withActualPort(url: string, asked: number, actual: number): string {
-  if (asked !== 0) return url;
+function withActualPort(url: string, configuredPort: number, actualPort: number): string {
+  if (configuredPort !== 0) return url;
   const adjusted = new URL(url);
-  adjusted.port = String(actual);
+  adjusted.port = String(actualPort);
   return adjusted.toString().replace(/\/$/, '');
 }

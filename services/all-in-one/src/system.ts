@@ -1,25 +1,25 @@
-import { AccountMemories } from '@metal/operator/account-memories.ts';
-import { BmcAccess } from '@metal/operator/bmc-access.ts';
+import { ObservedAccounts } from '@metal/operator/account-memories.ts';
+import { BmcConnectionPool } from '@metal/operator/bmc-access.ts';
 import { isOwnedIn } from '@metal/operator/bmc-key.ts';
 import { bootTokenKeyFrom } from '@metal/operator/boot-token-key.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
-import { CleanupLedger } from '@metal/operator/cleanup-ledger.ts';
+import { CleanupQueue } from '@metal/operator/cleanup-ledger.ts';
 import type { Component, OperatorConfig } from '@metal/operator/config.ts';
 import type { OperatorContext } from '@metal/operator/context.ts';
 import { controllersFor } from '@metal/operator/controllers.ts';
 import { discoveryIgnitionOf } from '@metal/operator/discovery-ignition.ts';
 import { dnsRecordsOf } from '@metal/operator/dns-records.ts';
-import { MacAddressIndexKeeper } from '@metal/operator/mac-address-index.ts';
+import { MacAddressIndexController } from '@metal/operator/mac-address-index.ts';
 import { readMacPrefixes } from '@metal/operator/mac-prefixes.ts';
-import { forgetTheDeleted } from '@metal/operator/forget-the-deleted.ts';
-import { forgetTheMoved, letGo } from '@metal/operator/hand-over.ts';
-import { Notices } from '@metal/operator/notices.ts';
-import { DiscoveryPace } from '@metal/operator/discovery-pace.ts';
-import { PromptLooks } from '@metal/operator/prompt-looks.ts';
-import { ReadinessStandings } from '@metal/operator/readiness-standings.ts';
+import { evictDeletedState } from '@metal/operator/forget-the-deleted.ts';
+import { evictMovedState, releaseShard } from '@metal/operator/hand-over.ts';
+import { ReportedWarnings } from '@metal/operator/notices.ts';
+import { DiscoveryLimiter } from '@metal/operator/discovery-pace.ts';
+import { BmcEventRefresher } from '@metal/operator/prompt-looks.ts';
+import { ReadinessSummary } from '@metal/operator/readiness-standings.ts';
 import { ClaimScheduler } from '@metal/operator/scheduler.ts';
 import { SecretsInUse } from '@metal/operator/secrets-in-use.ts';
-import { Signal } from '@metal/operator/signal.ts';
+import { KeyNotifier } from '@metal/operator/signal.ts';
 import { watchIpxeBootConfigs } from '@metal/boot/boot.ts';
 import { CacheSet } from '@metal/kube/cache.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
@@ -31,19 +31,19 @@ import { Registry as MetricsRegistry } from 'prom-client';
 import {
   type Shared,
   type SharedWithCaches,
-  startBootPart,
-  startDhcpPart,
-  startEventsPart,
-  startMetadataPart,
-  startRegistryPart,
-  type SystemOptions,
+  startBootService,
+  startDhcpService,
+  startEventsService,
+  startMetadataService,
+  startRegistryService,
+  type MetalOperatorOptions,
 } from './service-parts.ts';
 import { exportFleet } from './metrics/metrics.ts';
-import { exportShare } from './metrics/share.ts';
+import { exportShardMetrics } from './metrics/share.ts';
 import { leasesOfReplicas, membershipOf } from './membership.ts';
 
 /** One process of the product, with the parts that its configuration names. */
-export interface RunningSystem extends AsyncDisposable {
+export interface RunningMetalOperator extends AsyncDisposable {
   /** Where probes report to; undefined without the registry. */
   readonly registryUrl: string | undefined;
   /** Where machines boot from; undefined without the boot service. */
@@ -62,16 +62,16 @@ export interface RunningSystem extends AsyncDisposable {
 const gracePeriodMs = 8_000;
 
 /** What there is of a system before it has started, for those who ask how far it is. */
-export interface PreparedSystem {
+export interface PreparedMetalOperator {
   readonly metrics: MetricsRegistry;
   readonly client: KubeClient;
   /** Why it cannot do its work yet, in words; undefined when it has started. */
-  readonly obstacle: string | undefined;
-  start(): Promise<RunningSystem>;
+  readonly notReadyReason: string | undefined;
+  start(): Promise<RunningMetalOperator>;
 }
 
 /** Asks nobody anything yet. @throws KubeError when no cluster is configured */
-export function prepareSystem(options: SystemOptions): PreparedSystem {
+export function prepareMetalOperator(options: MetalOperatorOptions): PreparedMetalOperator {
   const metrics = new MetricsRegistry();
   const client = createKubeClient({
     kubeconfigPath: options.config.kubeconfigPath,
@@ -84,29 +84,29 @@ export function prepareSystem(options: SystemOptions): PreparedSystem {
   return {
     metrics,
     client,
-    get obstacle() {
-      return hasStarted ? undefined : `it is starting: ${whatIsMissing(cacheSet)}`;
+    get notReadyReason() {
+      return hasStarted ? undefined : `it is starting: ${describeUnsynced(cacheSet)}`;
     },
     start: async () => {
-      const system = await start({ ...options, metrics, client, cacheSet });
+      const operator = await start({ ...options, metrics, client, cacheSet });
       hasStarted = true;
-      return system;
+      return operator;
     },
   };
 }
 
-function whatIsMissing({ missing }: CacheSet): string {
-  if (missing.length === 0) return 'it knows the fleet, and its services do not listen yet';
-  const why = missing.find(({ problem }) => problem !== undefined)?.problem;
-  const names = missing.map(({ resource }) => resource).join(', ');
-  return `it does not know all ${names} yet${why === undefined ? '' : `: ${why}`}`;
+function describeUnsynced({ unsynced }: CacheSet): string {
+  if (unsynced.length === 0) return 'it knows the fleet, and its services do not listen yet';
+  const reason = unsynced.find(({ lastError }) => lastError !== undefined)?.lastError;
+  const names = unsynced.map(({ resource }) => resource).join(', ');
+  return `it does not know all ${names} yet${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-export async function startSystem(options: SystemOptions): Promise<RunningSystem> {
-  return prepareSystem(options).start();
+export async function startMetalOperator(options: MetalOperatorOptions): Promise<RunningMetalOperator> {
+  return prepareMetalOperator(options).start();
 }
 
-interface Prepared extends SystemOptions {
+interface Prepared extends MetalOperatorOptions {
   readonly metrics: MetricsRegistry;
   readonly client: KubeClient;
   readonly cacheSet: CacheSet;
@@ -116,7 +116,7 @@ interface Prepared extends SystemOptions {
  * Starts the parts in the order in which they need each other: caches, the services that machines talk to, then the
  * controllers that send machines there. Disposing stops them the other way round.
  */
-async function start({ metrics, client, cacheSet, ...options }: Prepared): Promise<RunningSystem> {
+async function start({ metrics, client, cacheSet, ...options }: Prepared): Promise<RunningMetalOperator> {
   const { config } = options;
   const stack = new AsyncDisposableStack();
   try {
@@ -136,9 +136,11 @@ async function start({ metrics, client, cacheSet, ...options }: Prepared): Promi
       signal: stop.signal,
       bootTokenKey: bootTokenKeyFrom(client, config.managerNamespace),
     };
-    const metadataUrl = metadataCaches && (await startMetadataPart(inLane('machine', shared), metadataCaches, stack));
+    const metadataUrl = metadataCaches && (await startMetadataService(withPool('boot', shared), metadataCaches, stack));
     const { registryUrl, bootUrl, eventUrl, running } =
-      caches === undefined ? nothingElse : await startOthers({ ...shared, caches }, { cacheSet, machineCaches }, stack);
+      caches === undefined
+        ? noOtherServices
+        : await startOtherServices({ ...shared, caches }, { cacheSet, machineCaches }, stack);
     const stopped =
       running ?? new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
     // A failure is reported through `stopped`; disposing must not throw it a second time.
@@ -159,7 +161,7 @@ const servesMetadataOnly = ({ components }: OperatorConfig): boolean =>
   components.size === 1 && components.has('metadata');
 
 /** What runs beside the metadata service. */
-interface OtherParts {
+interface OtherServices {
   readonly registryUrl: string | undefined;
   readonly bootUrl: string | undefined;
   readonly eventUrl: string | undefined;
@@ -167,7 +169,7 @@ interface OtherParts {
   readonly running: Promise<void> | undefined;
 }
 
-const nothingElse: OtherParts = {
+const noOtherServices: OtherServices = {
   registryUrl: undefined,
   bootUrl: undefined,
   eventUrl: undefined,
@@ -175,90 +177,102 @@ const nothingElse: OtherParts = {
 };
 
 /** For services that do nothing else: what machines wait for does not stand behind the work on a fleet, as they give up. */
-const inLane = <S extends Shared>(lane: 'machine' | 'report', shared: S): S => ({
+const withPool = <S extends Shared>(pool: 'boot' | 'report', shared: S): S => ({
   ...shared,
-  client: shared.client.inLane(lane),
+  client: shared.client.withPool(pool),
 });
 
-async function startOthers(
+async function startOtherServices(
   shared: SharedWithCaches,
   { cacheSet, machineCaches }: { cacheSet: CacheSet; machineCaches: MachineCaches | undefined },
   stack: AsyncDisposableStack,
-): Promise<OtherParts> {
+): Promise<OtherServices> {
   const { config } = shared;
-  const registryUrl = await has(config, 'registry', () => startRegistryPart(inLane('report', shared), stack));
-  const boot = await has(config, 'boot', () =>
-    startBootPart(shared, { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
+  const registryUrl = await startIfEnabled(config, 'registry', () =>
+    startRegistryService(withPool('report', shared), stack),
+  );
+  const boot = await startIfEnabled(config, 'boot', () =>
+    startBootService(shared, { registryUrl: registryUrl ?? config.registryUrl, cacheSet }, stack),
   );
   const bootUrl = boot?.url;
   if (machineCaches !== undefined)
-    await startDhcpPart({ ...shared, caches: machineCaches }, boot ?? { url: config.bootUrl }, stack);
+    await startDhcpService({ ...shared, caches: machineCaches }, boot ?? { url: config.bootUrl }, stack);
   if (!config.components.has('controllers')) return { registryUrl, bootUrl, eventUrl: undefined, running: undefined };
-  const bmcSpoke = new Signal();
+  const bmcEvents = new KeyNotifier();
   const eventUrl =
-    config.eventUrl === undefined ? undefined : await startEventsPart(shared, config.eventUrl, bmcSpoke, stack);
+    config.eventUrl === undefined ? undefined : await startEventsService(shared, config.eventUrl, bmcEvents, stack);
   const urls = { registryUrl: registryUrl ?? config.registryUrl, eventUrl };
-  return { registryUrl, bootUrl, eventUrl, running: runControllers({ ...shared, bmcSpoke, ...urls }, cacheSet, stack) };
+  return {
+    registryUrl,
+    bootUrl,
+    eventUrl,
+    running: runControllers({ ...shared, bmcEvents, ...urls }, cacheSet, stack),
+  };
 }
 
-async function has<T>(
+async function startIfEnabled<T>(
   { components }: OperatorConfig,
-  part: Component,
+  component: Component,
   start: () => Promise<T>,
 ): Promise<T | undefined> {
-  return components.has(part) ? start() : undefined;
+  return components.has(component) ? start() : undefined;
 }
 
 interface ControllersOptions extends SharedWithCaches {
   readonly registryUrl: string;
   readonly eventUrl: string | undefined;
   /** The named BMC pushed something worth a look. */
-  readonly bmcSpoke: Signal;
+  readonly bmcEvents: KeyNotifier;
 }
 
 function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: AsyncDisposableStack): Promise<void> {
   const { caches, client, clock, log, metrics, signal, registryUrl, eventUrl } = shared;
   // BMCs are told the port that became of 0.
   const config = { ...shared.config, eventUrl };
-  const scheduler = new ClaimScheduler(caches, clock, { most: shared.maxInFlight });
-  const readiness = new ReadinessStandings(caches);
+  const scheduler = new ClaimScheduler(caches, clock, { maxInFlight: shared.maxInFlight });
+  const readiness = new ReadinessSummary(caches);
   const { traffic } = stack.use(exportFleet(metrics, { caches, scheduler, clock }));
   const membership = config.shards === 'auto' ? membershipOf(shared) : undefined;
   const leadership = config.leaderElect ? leadershipOf(shared) : undefined;
-  exportShare(metrics, { membership, caches });
-  const access = new BmcAccess({
+  exportShardMetrics(metrics, { membership, caches });
+  const bmcConnections = new BmcConnectionPool({
     clock,
     random: shared.random,
     callDeadlineMs: config.bmcCallTimeoutMs,
     traffic,
     isOwned: isOwnedIn(caches),
-    mayTalk: (key) => (membership ?? leadership)?.mayAct(key) ?? true,
+    maySend: (key) => (membership ?? leadership)?.isOwner(key) ?? true,
   });
-  stack.use(access);
-  if (membership !== undefined) stack.use(forgetTheMoved({ access, caches }, (key) => membership.mayAct(key)));
+  stack.use(bmcConnections);
+  if (membership !== undefined)
+    stack.use(evictMovedState({ bmcConnections, caches }, (key) => membership.isOwner(key)));
   const dnsRecords = dnsRecordsOf(config.dnsRecordTemplatePath, { namespace: config.managerNamespace, client });
   stack.use(
     caches.bmcs.onChange(({ before, after }) => after === undefined && dnsRecords?.forget(before?.metadata.uid ?? '')),
   );
-  const accounts = new AccountMemories();
-  const notices = new Notices();
-  const discoveries = stack.use(new DiscoveryPace({ clock, servers: caches.servers, most: shared.maxInFlight }));
-  stack.use(forgetTheDeleted(caches, { access, accounts, notices, discoveries }));
-  const looks = stack.use(new PromptLooks({ access, caches, clock, mayLookAt: (name) => access.mayTalk(name) }));
-  stack.use(shared.bmcSpoke.on((name) => looks.heardFrom(name)));
+  const observedAccounts = new ObservedAccounts();
+  const reportedWarnings = new ReportedWarnings();
+  const discoveryLimiter = stack.use(
+    new DiscoveryLimiter({ clock, servers: caches.servers, maxInFlight: shared.maxInFlight }),
+  );
+  stack.use(evictDeletedState(caches, { bmcConnections, observedAccounts, reportedWarnings, discoveryLimiter }));
+  const eventRefresher = stack.use(
+    new BmcEventRefresher({ bmcConnections, caches, clock, mayRefresh: (name) => bmcConnections.maySend(name) }),
+  );
+  stack.use(shared.bmcEvents.on((name) => eventRefresher.onEvent(name)));
   const context: OperatorContext = {
     client,
     caches,
     clock,
     config,
-    access,
-    accounts,
+    bmcConnections,
+    observedAccounts,
     secretsInUse: new SecretsInUse({ client, clock }),
-    notices,
+    reportedWarnings,
     scheduler,
     readiness,
-    cleanups: stack.use(new CleanupLedger(caches.servers, clock, { most: shared.maxInFlight })),
-    discoveries,
+    cleanupQueue: stack.use(new CleanupQueue(caches.servers, clock, { maxInFlight: shared.maxInFlight })),
+    discoveryLimiter,
     macPrefixes: readMacPrefixes(config.macPrefixesFile),
     discoveryIgnition: discoveryIgnitionOf({
       templatePath: config.ignitionTemplatePath,
@@ -283,15 +297,16 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     gracePeriodMs,
     leadership,
     membership,
-    letGo: (isConcerned) => letGo(context, isConcerned),
-    sharers: leasesOfReplicas(shared),
-    whileLeading: () => leadersWork(scheduler, readiness, new MacAddressIndexKeeper({ client, caches, clock, log })),
+    releaseShard: (isConcerned) => releaseShard(context, isConcerned),
+    memberLeases: leasesOfReplicas(shared),
+    leaderRunnables: () =>
+      startRunnables(scheduler, readiness, new MacAddressIndexController({ client, caches, clock, log })),
   });
 }
 
-function leadersWork(...parts: readonly { start(): Disposable }[]): Disposable {
+function startRunnables(...runnables: readonly { start(): Disposable }[]): Disposable {
   const stack = new DisposableStack();
-  for (const part of parts) stack.use(part.start());
+  for (const runnable of runnables) stack.use(runnable.start());
   return stack;
 }
 

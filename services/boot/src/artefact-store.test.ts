@@ -54,18 +54,18 @@ test('a file is pulled once for many who want it at the same time, and once in a
   assert.equal(pulls.count, 1);
 });
 
-const promised = randomBytes(100);
+const expectedBytes = randomBytes(100);
 const bad: [string, () => Readable, string, RegExp][] = [
   ['other bytes', () => Readable.from([randomBytes(100)]), 'DigestMismatch', /its digest is sha256:/],
-  ['too few', () => Readable.from([promised.subarray(1)]), 'DigestMismatch', /it has 99 bytes, expected 100/],
-  ['too many', () => Readable.from([promised, Buffer.from('x')]), 'DigestMismatch', /longer than 100 bytes/],
+  ['too few', () => Readable.from([expectedBytes.subarray(1)]), 'DigestMismatch', /it has 99 bytes, expected 100/],
+  ['too many', () => Readable.from([expectedBytes, Buffer.from('x')]), 'DigestMismatch', /longer than 100 bytes/],
   ['nothing', () => Readable.from([]), 'DigestMismatch', /it has 0 bytes/],
   [
     'half, and then breaks off',
     () =>
       Readable.from(
         (function* () {
-          yield promised.subarray(50);
+          yield expectedBytes.subarray(50);
           throw new Error('connection reset');
         })(),
       ),
@@ -77,9 +77,9 @@ for (const [title, comes, code, message] of bad) {
   test(`of a source that sends ${title}, nothing is served and nothing is left`, async () => {
     await using directory = await temporary();
     await using store = storeIn(directory.path);
-    await assert.rejects(store.open(wantedOf(promised, comes).wanted), { code, message });
+    await assert.rejects(store.open(wantedOf(expectedBytes, comes).wanted), { code, message });
     assert.deepEqual(await directory.names(), []);
-    assert.deepEqual(await bytesOf(store, wantedOf(promised).wanted), promised, 'a later pull may succeed');
+    assert.deepEqual(await bytesOf(store, wantedOf(expectedBytes).wanted), expectedBytes, 'a later pull may succeed');
   });
 }
 
@@ -94,15 +94,15 @@ test('a source that never ends is cut off at the promised length', async () => {
         this.push(Buffer.alloc(65_536));
       },
     });
-  await assert.rejects(store.hold(wantedOf(promised, endless).wanted), { code: 'DigestMismatch' });
+  await assert.rejects(store.hold(wantedOf(expectedBytes, endless).wanted), { code: 'DigestMismatch' });
   assert.ok(sentBytes < 1_048_576, `${sentBytes} bytes were taken`);
 });
 
 test('a source that falls silent is given up', async () => {
   await using directory = await temporary();
   await using store = storeIn(directory.path, { clock: createClock(1_000) });
-  const silent = () => new Readable({ read: () => undefined });
-  await assert.rejects(store.hold(wantedOf(promised, silent).wanted), {
+  const stalled = () => new Readable({ read: () => undefined });
+  await assert.rejects(store.hold(wantedOf(expectedBytes, stalled).wanted), {
     code: 'RegistryUnreachable',
     message: /nothing came for 60 s/,
   });
@@ -201,8 +201,8 @@ test('pulls from one source wait for one another, and not for those from another
 test('a stop ends pulls and leaves nothing half done', async () => {
   await using directory = await temporary();
   const store = storeIn(directory.path);
-  const silent = wantedOf(promised, () => new Readable({ read: () => undefined }));
-  const held = store.hold(silent.wanted);
+  const stalled = wantedOf(expectedBytes, () => new Readable({ read: () => undefined }));
+  const held = store.hold(stalled.wanted);
   held.catch(() => undefined);
   await store[Symbol.asyncDispose]();
   await assert.rejects(held, /stops/);
@@ -213,6 +213,9 @@ test('a directory that cannot be written is named as the cause', async () => {
   await using directory = await temporary();
   await writeFile(join(directory.path, 'file'), '');
   await using store = storeIn(join(directory.path, 'file', 'below'));
-  await assert.rejects(store.hold(wantedOf(promised).wanted), { code: 'CacheUnusable', message: /--boot-cache-dir/ });
+  await assert.rejects(store.hold(wantedOf(expectedBytes).wanted), {
+    code: 'CacheUnusable',
+    message: /--boot-cache-dir/,
+  });
   assert.equal(await readFile(join(directory.path, 'file'), 'utf8'), '');
 });

@@ -37,9 +37,9 @@ interface Kept {
 }
 
 /** A source that sends nothing for this long is gone; a slow one may take hours. */
-const silenceMs = 60_000;
+const idleTimeoutMs = 60_000;
 const pullsAtOncePerSource = 4;
-const largestDocumentBytes = 4 * 1_048_576;
+const maxDocumentBytes = 4 * 1_048_576;
 
 /**
  * Keeps what was pulled from registries on disk, by digest.
@@ -58,7 +58,7 @@ export class ArtefactStore implements AsyncDisposable {
   readonly #kept = new Map<string, Kept>();
   readonly #pulling = new Map<string, { promise: Promise<void>; size: number }>();
   /** Per source: pulls under way, and who waits for one of them to end. */
-  readonly #lanes = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+  readonly #pools = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
   readonly #stop = new AbortController();
   #pulls = 0;
   #opened: Promise<string> | undefined;
@@ -102,7 +102,7 @@ export class ArtefactStore implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the boot service stops'));
-    for (const { waiting } of this.#lanes.values()) for (const start of waiting.splice(0)) start();
+    for (const { waiting } of this.#pools.values()) for (const start of waiting.splice(0)) start();
     await Promise.allSettled([...this.#pulling.values()].map(({ promise }) => promise));
     const directory = await this.#opened?.catch(() => undefined);
     if (this.#options.directory === undefined && directory !== undefined) await rm(directory, { recursive: true });
@@ -114,24 +114,24 @@ export class ArtefactStore implements AsyncDisposable {
       found.verified = true;
       return this.#touch(wanted.digest);
     }
-    using _turn = await this.#turn(wanted.source);
+    using _slot = await this.#acquireSlot(wanted.source);
     this.#stop.signal.throwIfAborted();
-    await this.#makeRoomFor(wanted);
+    await this.#evictFor(wanted);
     await this.#pull(wanted);
   }
 
-  async #turn(source: string): Promise<Disposable> {
-    const lane = this.#lanes.get(source) ?? { running: 0, waiting: [] };
-    this.#lanes.set(source, lane);
-    if (lane.running < pullsAtOncePerSource) lane.running += 1;
-    else await new Promise<void>((resolve) => lane.waiting.push(resolve));
-    const pass = (): void => {
-      const next = lane.waiting.shift();
+  async #acquireSlot(source: string): Promise<Disposable> {
+    const pool = this.#pools.get(source) ?? { running: 0, waiting: [] };
+    this.#pools.set(source, pool);
+    if (pool.running < pullsAtOncePerSource) pool.running += 1;
+    else await new Promise<void>((resolve) => pool.waiting.push(resolve));
+    const release = (): void => {
+      const next = pool.waiting.shift();
       if (next !== undefined) return next();
-      lane.running -= 1;
-      if (lane.running === 0) this.#lanes.delete(source);
+      pool.running -= 1;
+      if (pool.running === 0) this.#pools.delete(source);
     };
-    return { [Symbol.dispose]: pass };
+    return { [Symbol.dispose]: release };
   }
 
   async #pull(wanted: Wanted): Promise<void> {
@@ -139,9 +139,9 @@ export class ArtefactStore implements AsyncDisposable {
     const path = await this.#pathOf(wanted.digest);
     const partial = path.replace(/sha256-([0-9a-f]+)$/, `.partial-$1-${(this.#pulls += 1)}`);
     const startedAt = clock.now();
-    using silence = new Silence(clock, wanted.name);
-    const signal = AbortSignal.any([this.#stop.signal, silence.signal]);
-    const counted = countAndHash(wanted, () => silence.heard());
+    using idleTimeout = new IdleTimeout(clock, wanted.name);
+    const signal = AbortSignal.any([this.#stop.signal, idleTimeout.signal]);
+    const counted = countAndHash(wanted, () => idleTimeout.onData());
     try {
       const source = await wanted.pull(signal);
       await pipeline(source, counted.stream, createWriteStream(partial, { flags: 'wx', mode: 0o600 }), { signal });
@@ -150,7 +150,7 @@ export class ArtefactStore implements AsyncDisposable {
     } catch (error) {
       await rm(partial, { force: true });
       this.#stop.signal.throwIfAborted();
-      silence.signal.throwIfAborted();
+      idleTimeout.signal.throwIfAborted();
       throw asBootError(error, wanted);
     }
     this.#kept.set(wanted.digest, { size: counted.bytes(), verified: true });
@@ -179,7 +179,7 @@ export class ArtefactStore implements AsyncDisposable {
   }
 
   /** Counts what is being pulled as if it were there. */
-  async #makeRoomFor({ digest, size: neededBytes = 0 }: Wanted): Promise<void> {
+  async #evictFor({ digest, size: neededBytes = 0 }: Wanted): Promise<void> {
     const others = [...this.#kept, ...this.#pulling].filter(([other]) => other !== digest);
     let usedBytes = others.reduce((sum, [, { size }]) => sum + size, neededBytes);
     for (const [candidate, { size }] of this.#kept) {
@@ -240,26 +240,26 @@ export class ArtefactStore implements AsyncDisposable {
 const pick = ({ size, mtimeMs }: { size: number; mtimeMs: number }) => ({ size, mtimeMs });
 
 /** Aborts when nothing was heard for a while. */
-class Silence implements Disposable {
+class IdleTimeout implements Disposable {
   readonly #clock: Clock;
   readonly #name: string;
   readonly #abort = new AbortController();
-  #heardAt: number;
+  #lastDataAt: number;
   #timer: Disposable;
 
   constructor(clock: Clock, name: string) {
     this.#clock = clock;
     this.#name = name;
-    this.#heardAt = clock.now();
-    this.#timer = this.#wait(silenceMs);
+    this.#lastDataAt = clock.now();
+    this.#timer = this.#wait(idleTimeoutMs);
   }
 
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  heard(): void {
-    this.#heardAt = this.#clock.now();
+  onData(): void {
+    this.#lastDataAt = this.#clock.now();
   }
 
   [Symbol.dispose](): void {
@@ -269,32 +269,32 @@ class Silence implements Disposable {
   /** One timer for many chunks: it looks when it is due whether something came in between. */
   #wait(ms: number): Disposable {
     return this.#clock.setTimeout(ms, () => {
-      const leftMs = this.#heardAt + silenceMs - this.#clock.now();
+      const leftMs = this.#lastDataAt + idleTimeoutMs - this.#clock.now();
       if (leftMs > 0) this.#timer = this.#wait(leftMs);
       else
         this.#abort.abort(
           new BootError(
             'RegistryUnreachable',
-            `${this.#name}: nothing came for ${silenceMs / 1_000} s; the pull is given up`,
+            `${this.#name}: nothing came for ${idleTimeoutMs / 1_000} s; the pull is given up`,
           ),
         );
     });
   }
 }
 
-function countAndHash({ digest, size, name }: Omit<Wanted, 'pull' | 'source'>, heard: () => void) {
+function countAndHash({ digest, size, name }: Omit<Wanted, 'pull' | 'source'>, onData: () => void) {
   const hash = createHash('sha256');
-  const mostBytes = size ?? largestDocumentBytes;
+  const maxBytes = size ?? maxDocumentBytes;
   let count = 0;
   const differs = (what: string) =>
     new BootError('DigestMismatch', `${name} is not what its image says: ${what}; nothing of it is served`);
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      heard();
+      onData();
       count += chunk.length;
       hash.update(chunk);
       // Whoever sends more than was promised does not get to fill the disk.
-      if (count > mostBytes) done(differs(`it is longer than ${mostBytes} bytes`));
+      if (count > maxBytes) done(differs(`it is longer than ${maxBytes} bytes`));
       else done(null, chunk);
     },
   });

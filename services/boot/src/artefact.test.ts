@@ -5,11 +5,16 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { type Demand, fileArtefact, planOf, urlArtefact } from './artefact.ts';
+import { type ArtefactRequest, fileArtefact, planOf, urlArtefact } from './artefact.ts';
 
-const all: Omit<Demand, 'signal'> = { method: 'GET', range: undefined, ifRange: undefined, ifNoneMatch: undefined };
+const all: Omit<ArtefactRequest, 'signal'> = {
+  method: 'GET',
+  range: undefined,
+  ifRange: undefined,
+  ifNoneMatch: undefined,
+};
 
-type Row = [string, Partial<Demand>, { status: number; span: [number, number] | undefined; range?: string }];
+type Row = [string, Partial<ArtefactRequest>, { status: number; span: [number, number] | undefined; range?: string }];
 const rows: Row[] = [
   ['everything', {}, { status: 200, span: [0, 99] }],
   ['only the head', { method: 'HEAD' }, { status: 200, span: undefined }],
@@ -42,9 +47,9 @@ const rows: Row[] = [
   ['a part of another version', { range: 'bytes=0-1', ifRange: '"v0"' }, { status: 200, span: [0, 99] }],
   ['what it has already', { ifNoneMatch: '"v0", "v1"' }, { status: 304, span: undefined }],
 ];
-for (const [title, demand, expected] of rows) {
+for (const [title, request, expected] of rows) {
   test(`a client that asks for ${title} gets ${expected.status}`, () => {
-    const plan = planOf({ ...all, ...demand }, 100, '"v1"');
+    const plan = planOf({ ...all, ...request }, 100, '"v1"');
     assert.equal(plan.status, expected.status);
     assert.deepEqual(plan.span && [plan.span.first, plan.span.last], expected.span);
     assert.equal(plan.headers['content-range'], expected.range);
@@ -53,20 +58,20 @@ for (const [title, demand, expected] of rows) {
 
 const signal = new AbortController().signal;
 
-const relayed: [string, Partial<Demand>, string | null][] = [
+const relayed: [string, Partial<ArtefactRequest>, string | null][] = [
   ['one part is asked for as it is', { range: 'bytes=1-2' }, 'bytes=1-2'],
   ['several parts are asked for as a whole', { range: 'bytes=0-,0-,0-' }, null],
   ['the head is asked for as a whole', { method: 'HEAD', range: 'bytes=1-2' }, null],
 ];
-for (const [title, demand, expected] of relayed) {
+for (const [title, request, expected] of relayed) {
   test(`of a file on another web server, ${title}`, async () => {
-    const asked: (string | null)[] = [];
+    const requested: (string | null)[] = [];
     const artefact = urlArtefact(new URL('http://images.test/kernel'), async (_url, init) => {
-      asked.push(new Headers(init?.headers).get('range'));
+      requested.push(new Headers(init?.headers).get('range'));
       return new Response('kernel');
     });
-    await artefact.deliver({ ...all, ...demand, signal });
-    assert.deepEqual(asked, [expected]);
+    await artefact.deliver({ ...all, ...request, signal });
+    assert.deepEqual(requested, [expected]);
   });
 }
 

@@ -5,7 +5,7 @@ import { BootError } from './errors.ts';
 import { printableUrl } from './image-url.ts';
 
 /** What a client may ask of an artefact besides all of it. */
-export interface Demand {
+export interface ArtefactRequest {
   method: 'GET' | 'HEAD';
   range: string | undefined;
   ifRange: string | undefined;
@@ -13,7 +13,7 @@ export interface Demand {
   signal: AbortSignal;
 }
 
-export interface Delivery {
+export interface ArtefactResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Flows only as fast as its reader; to be destroyed by whoever does not read it to the end. */
@@ -28,7 +28,7 @@ export interface Artefact {
   /** @throws BootError when it is not there or cannot be asked for. */
   check(signal: AbortSignal): Promise<void>;
   /** @throws BootError as `check`. */
-  deliver(demand: Demand): Promise<Delivery>;
+  deliver(request: ArtefactRequest): Promise<ArtefactResponse>;
 }
 
 export function fileArtefact(path: string, contentType = 'application/octet-stream'): Artefact {
@@ -45,10 +45,10 @@ export function fileArtefact(path: string, contentType = 'application/octet-stre
   return {
     name: path,
     check: async () => (await openFile()).handle.close(),
-    deliver: async (demand) => {
+    deliver: async (request) => {
       const { handle, size, etag } = await openFile();
-      const plan = planOf(demand, size, etag);
-      return deliveryOf(handle, { ...plan, headers: { ...plan.headers, 'content-type': contentType } });
+      const plan = planOf(request, size, etag);
+      return artefactResponseOf(handle, { ...plan, headers: { ...plan.headers, 'content-type': contentType } });
     },
   };
 }
@@ -63,15 +63,15 @@ export function storedArtefact(
     name: wanted.name,
     digest: wanted.digest,
     check: (signal) => store.hold(wanted, signal),
-    deliver: async (demand) => {
-      const handle = await store.open(wanted, demand.signal);
-      const plan = planOf(demand, (await handle.stat()).size, `"${wanted.digest}"`);
-      return deliveryOf(handle, { ...plan, headers: { ...plan.headers, 'content-type': contentType } });
+    deliver: async (request) => {
+      const handle = await store.open(wanted, request.signal);
+      const plan = planOf(request, (await handle.stat()).size, `"${wanted.digest}"`);
+      return artefactResponseOf(handle, { ...plan, headers: { ...plan.headers, 'content-type': contentType } });
     },
   };
 }
 
-async function deliveryOf(handle: FileHandle, plan: Plan): Promise<Delivery> {
+async function artefactResponseOf(handle: FileHandle, plan: Plan): Promise<ArtefactResponse> {
   if (plan.span !== undefined)
     return { ...plan, body: handle.createReadStream({ start: plan.span.first, end: plan.span.last }) };
   await handle.close();
@@ -87,7 +87,7 @@ interface Plan {
 
 /** Turns conditions and ranges (RFC 9110) into a status, headers and the bytes to send. */
 export function planOf(
-  { method, range, ifRange, ifNoneMatch }: Omit<Demand, 'signal'>,
+  { method, range, ifRange, ifNoneMatch }: Omit<ArtefactRequest, 'signal'>,
   size: number,
   etag: string,
 ): Plan {
@@ -132,21 +132,21 @@ const relayedHeaders = ['content-length', 'content-range', 'etag', 'last-modifie
 
 export function urlArtefact(url: URL, fetch: (url: URL, init: RequestInit) => Promise<Response>): Artefact {
   const name = printableUrl(url);
-  const ask = async (init: RequestInit): Promise<Response> => {
+  const fetchArtefact = async (init: RequestInit): Promise<Response> => {
     try {
       return await fetch(url, { ...init, redirect: 'follow' });
     } catch (cause) {
-      throw new BootError('ArtefactUnreachable', `${name} cannot be fetched: ${wordsOf(cause)}`, cause);
+      throw new BootError('ArtefactUnreachable', `${name} cannot be fetched: ${messageOf(cause)}`, cause);
     }
   };
   return {
     name,
     check: async (signal) => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(10_000)]);
-      const head = await ask({ method: 'HEAD', signal: limit });
-      const refusesHead = head.status === 405 || head.status === 501;
-      const response = refusesHead
-        ? await ask({ method: 'GET', headers: { range: 'bytes=0-0' }, signal: limit })
+      const head = await fetchArtefact({ method: 'HEAD', signal: limit });
+      const lacksHead = head.status === 405 || head.status === 501;
+      const response = lacksHead
+        ? await fetchArtefact({ method: 'GET', headers: { range: 'bytes=0-0' }, signal: limit })
         : head;
       await response.body?.cancel();
       requireFound(response, name);
@@ -157,7 +157,7 @@ export function urlArtefact(url: URL, fetch: (url: URL, init: RequestInit) => Pr
       // Kernels and initrds are compressed already; a length that counts other bytes than it sends would break the boot.
       const headers = new Headers({ 'accept-encoding': 'identity' });
       for (const [name, value] of Object.entries(wanted)) if (value !== undefined) headers.set(name, value);
-      const response = await ask({ method, headers, signal });
+      const response = await fetchArtefact({ method, headers, signal });
       if (response.status !== 304 && response.status !== 416) requireFound(response, name);
       return {
         status: response.status,
@@ -169,7 +169,7 @@ export function urlArtefact(url: URL, fetch: (url: URL, init: RequestInit) => Pr
 }
 
 /** Fetch itself says only that it failed; several addresses that failed say nothing but a code. */
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(inner instanceof Error)) return String(inner);
   return inner.message || ('code' in inner ? String(inner.code) : inner.name);

@@ -28,15 +28,15 @@ export interface BootConfigsOptions {
 }
 
 /** What was said about a boot configuration. */
-export interface Said {
+export interface ReportedStatus {
   readonly state: 'Ready' | 'Pending' | 'Error';
   readonly conditions: readonly Condition[];
   readonly plan?: BootPlan | undefined;
 }
 
-interface News {
+interface Publication {
   readonly boot: ServerBootConfiguration;
-  readonly said: Said;
+  readonly reported: ReportedStatus;
   readonly published: PublishedBootConfig | undefined;
 }
 
@@ -54,39 +54,43 @@ const fieldManager = 'metal-operator/boot';
 export class BootConfigs {
   readonly #options: BootConfigsOptions;
   /** UIDs of the objects of others that were told of. */
-  readonly #toldOf = new Set<string>();
+  readonly #reportedConflicts = new Set<string>();
 
   constructor(options: BootConfigsOptions) {
     this.#options = options;
   }
 
-  async repeat(boot: ServerBootConfiguration, server: Server | undefined, said: Said): Promise<void> {
+  async publishStatus(
+    boot: ServerBootConfiguration,
+    server: Server | undefined,
+    reported: ReportedStatus,
+  ): Promise<void> {
     const { ipxeBootConfigs, publishes, publicUrl } = this.#options;
     if (publishes) {
-      const published = said.plan && server && publishedOf(boot, server, said.plan, publicUrl());
-      for (const kind of kinds) await this.#publish(kind, { boot, said, published });
+      const published = reported.plan && server && publishedOf(boot, server, reported.plan, publicUrl());
+      for (const kind of kinds) await this.#publish(kind, { boot, reported, published });
       return;
     }
     const config = ipxeBootConfigs.get(boot.metadata);
-    if (givesScript(config, boot)) await this.#mirror(IPXEBootConfig, config, said);
+    if (givesScript(config, boot)) await this.#mirror(IPXEBootConfig, config, reported);
   }
 
-  async #publish(kind: Kind<BootConfig>, news: News): Promise<void> {
+  async #publish(kind: Kind<BootConfig>, publication: Publication): Promise<void> {
     const { client } = this.#options;
-    const { boot, said, published } = news;
+    const { boot, reported, published } = publication;
     const { name, namespace } = boot.metadata;
     const found = await client.find(kind, { name, namespace });
     if (found !== undefined && controllerOf(found)?.uid !== boot.metadata.uid)
-      return this.#leaveAlone(kind, found, news);
+      return this.#reportConflict(kind, found, publication);
     if (published?.kind === kind.kind) {
       const config = await this.#put(kind, found, { boot, spec: published.spec });
-      return config && this.#mirror(kind, config, said);
+      return config && this.#mirror(kind, config, reported);
     }
     if (found === undefined) return;
     // It boots another way by now.
-    if (said.plan !== undefined && !givesScript(scriptable(found), boot))
+    if (reported.plan !== undefined && !givesScript(scriptable(found), boot))
       return client.delete(kind, found.metadata, { uid: found.metadata.uid });
-    await this.#mirror(kind, found, said);
+    await this.#mirror(kind, found, reported);
   }
 
   async #put(
@@ -108,26 +112,33 @@ export class BootConfigs {
     }
   }
 
-  async #leaveAlone(kind: Kind<BootConfig>, found: BootConfig, { boot, said, published }: News): Promise<void> {
-    if (givesScript(scriptable(found), boot)) return this.#mirror(kind, found, said);
+  async #reportConflict(
+    kind: Kind<BootConfig>,
+    found: BootConfig,
+    { boot, reported, published }: Publication,
+  ): Promise<void> {
+    if (givesScript(scriptable(found), boot)) return this.#mirror(kind, found, reported);
     const { uid = '' } = found.metadata;
-    if (published?.kind !== kind.kind || this.#toldOf.has(uid)) return;
-    this.#toldOf.add(uid);
+    if (published?.kind !== kind.kind || this.#reportedConflicts.has(uid)) return;
+    this.#reportedConflicts.add(uid);
     const { events, log } = this.#options;
     const note = `${kind.kind} "${found.metadata.name}" belongs to somebody else and is left alone; delete it, or other programs read of this boot what it says`;
     log.warn({ boot: keyOf(boot) }, note);
     events.record(boot, { type: 'Warning', reason: bootConfigTaken, action: 'Publish', note });
   }
 
-  async #mirror(kind: Kind<BootConfig>, config: BootConfig, { state, conditions }: Said): Promise<void> {
+  async #mirror(kind: Kind<BootConfig>, config: BootConfig, { state, conditions }: ReportedStatus): Promise<void> {
     const { name, namespace, resourceVersion } = config.metadata;
     const { status } = config;
-    if (status?.state === state && isDeepStrictEqual((status.conditions ?? []).map(wordsOf), conditions.map(wordsOf)))
+    if (
+      status?.state === state &&
+      isDeepStrictEqual((status.conditions ?? []).map(comparableFields), conditions.map(comparableFields))
+    )
       return;
-    const about = conditions.map((condition) => ({ ...condition, observedGeneration: config.metadata.generation }));
+    const mirrored = conditions.map((condition) => ({ ...condition, observedGeneration: config.metadata.generation }));
     await this.#options.client.apply(
       kind,
-      { metadata: { name, namespace, resourceVersion }, status: { state, conditions: about } },
+      { metadata: { name, namespace, resourceVersion }, status: { state, conditions: mirrored } },
       { fieldManager, subresource: 'status', force: true },
     );
   }
@@ -138,7 +149,7 @@ const bootConfigTaken = 'BootConfigTaken' satisfies BootServiceReason;
 const publishedIn = ({ spec }: BootConfig) =>
   Object.fromEntries(Object.entries(spec ?? {}).filter(([name]) => publishedFields.includes(name)));
 
-const wordsOf = ({ type, status, reason, message }: Condition) => [type, status, reason, message];
+const comparableFields = ({ type, status, reason, message }: Condition) => [type, status, reason, message];
 
 /** Only IPXEBootConfigs have scripts. */
 const scriptable = (config: BootConfig): IPXEBootConfig | undefined =>

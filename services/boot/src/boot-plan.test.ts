@@ -30,7 +30,7 @@ for (const [layers, capable, method, loaded] of possible) {
       plan.artefacts.map(({ name }) => name),
       loaded,
     );
-    assert.equal(plan.methods.length + plan.refusals.length, bootMethods.length);
+    assert.equal(plan.methods.length + plan.rejectedMethods.length, bootMethods.length);
   });
 }
 
@@ -48,15 +48,15 @@ for (const [layers, capable, code, message] of impossible) {
 }
 
 const all: LayerName[] = ['kernel', 'initrd', 'uki'];
-const turns: [LayerName[], number, BootMethod[]][] = [
+const attemptRows: [LayerName[], number, BootMethod[]][] = [
   [all, 0, ['iPXE', 'UefiHttp']],
   [all, 1, ['UefiHttp', 'iPXE']],
   [all, 2, ['iPXE', 'UefiHttp']],
   [['uki'], 1, ['UefiHttp']],
 ];
-for (const [layers, turn, methods] of turns) {
-  test(`after ${turn} ways in vain an image with ${layers.join(', ')} has its turns by ${methods.join(', ')}`, () => {
-    const plan = planOf(imageWith(layers), { turn });
+for (const [layers, failedAttempts, methods] of attemptRows) {
+  test(`after ${failedAttempts} ways in vain an image with ${layers.join(', ')} has its turns by ${methods.join(', ')}`, () => {
+    const plan = planOf(imageWith(layers), { failedAttempts });
     assert.deepEqual([plan.method, plan.methods], [methods[0], methods]);
   });
 }
@@ -78,15 +78,15 @@ for (const [bootTargets, capable] of offers) {
   });
 }
 
-for (const [annotations, turn] of [
+for (const [annotations, failedAttempts] of [
   [{}, 0],
   [{ [discoveryAttemptAnnotation]: '1' }, 0],
   [{ [discoveryAttemptAnnotation]: '2' }, 1],
   [{ [cleanupAttemptAnnotation]: '3' }, 2],
   [{ [discoveryAttemptAnnotation]: 'many' }, 0],
 ] as const) {
-  test(`the turn of ${JSON.stringify(annotations)} is ${turn}`, () => {
+  test(`the turn of ${JSON.stringify(annotations)} is ${failedAttempts}`, () => {
     const boot = { metadata: { annotations } } as unknown as ServerBootConfiguration;
-    assert.equal(wayOf(boot, undefined).turn, turn);
+    assert.equal(wayOf(boot, undefined).failedAttempts, failedAttempts);
   });
 }

@@ -15,7 +15,7 @@ export interface BootPlan {
   readonly method: BootMethod;
   /** All that are possible, the chosen one first. */
   readonly methods: readonly BootMethod[];
-  readonly refusals: readonly { readonly method: BootMethod; readonly reason: string }[];
+  readonly rejectedMethods: readonly { readonly method: BootMethod; readonly reason: string }[];
   readonly image: BootImage;
   /** What the chosen way loads. */
   readonly artefacts: readonly Artefact[];
@@ -27,7 +27,7 @@ export interface BootPlan {
 export interface Way {
   readonly capable?: readonly BootMethod[];
   /** How many ways were tried before, in vain: each has its turn. */
-  readonly turn?: number;
+  readonly failedAttempts?: number;
 }
 
 const needs: Readonly<Record<BootMethod, readonly LayerName[]>> = { iPXE: ['kernel', 'initrd'], UefiHttp: ['uki'] };
@@ -47,7 +47,7 @@ export function wayOf({ metadata }: ServerBootConfiguration, server: Server | un
   const attempt = Number(annotations?.[discoveryAttemptAnnotation] ?? annotations?.[cleanupAttemptAnnotation] ?? 1);
   return {
     capable: offered.length === 0 ? bootMethods : bootMethods.filter(isOffered),
-    turn: Number.isSafeInteger(attempt) && attempt > 0 ? attempt - 1 : 0,
+    failedAttempts: Number.isSafeInteger(attempt) && attempt > 0 ? attempt - 1 : 0,
   };
 }
 
@@ -56,26 +56,26 @@ export function wayOf({ metadata }: ServerBootConfiguration, server: Server | un
  * @throws BootError LayerMissing when the image lacks a layer for every way that the server can take, NoBootMethod when
  * the server cannot take the ways that the image has layers for.
  */
-export function planOf(image: BootImage, { capable = bootMethods, turn = 0 }: Way = {}): BootPlan {
-  const verdicts = bootMethods.map((method) => ({ method, reason: obstacleTo(method, image, capable) }));
-  const possible = verdicts.flatMap(({ method, reason }) => (reason === undefined ? [method] : []));
-  const first = possible.length === 0 ? 0 : turn % possible.length;
+export function planOf(image: BootImage, { capable = bootMethods, failedAttempts = 0 }: Way = {}): BootPlan {
+  const evaluated = bootMethods.map((method) => ({ method, reason: blockerOf(method, image, capable) }));
+  const possible = evaluated.flatMap(({ method, reason }) => (reason === undefined ? [method] : []));
+  const first = possible.length === 0 ? 0 : failedAttempts % possible.length;
   const methods = [...possible.slice(first), ...possible.slice(0, first)];
-  const refusals = verdicts.flatMap(({ method, reason }) => (reason === undefined ? [] : [{ method, reason }]));
+  const rejectedMethods = evaluated.flatMap(({ method, reason }) => (reason === undefined ? [] : [{ method, reason }]));
   const [method] = methods;
   if (method === undefined) {
     const hasLayersOfOne = bootMethods.some((candidate) => missingOf(candidate, image).length === 0);
-    const reasons = refusals.map((refusal) => `${refusal.method}: ${refusal.reason}`).join('; ');
+    const reasons = rejectedMethods.map((rejected) => `${rejected.method}: ${rejected.reason}`).join('; ');
     throw new BootError(
       hasLayersOfOne ? 'NoBootMethod' : 'LayerMissing',
       `image "${image.name}" cannot be booted: ${reasons}`,
     );
   }
   const artefacts = [...needs[method], ...takesIfThere[method]].flatMap((layer) => image[layer] ?? []);
-  return { method, methods, refusals, image, artefacts };
+  return { method, methods, rejectedMethods, image, artefacts };
 }
 
-function obstacleTo(method: BootMethod, image: BootImage, capable: readonly BootMethod[]): string | undefined {
+function blockerOf(method: BootMethod, image: BootImage, capable: readonly BootMethod[]): string | undefined {
   // A UKI that has no other way is started by iPXE.
   const isOffered = capable.includes(method) || (capable.includes('iPXE') && missingOf('iPXE', image).length > 0);
   if (!isOffered) return 'the server does not offer it';

@@ -8,15 +8,15 @@ import type { EventRecorder } from '@metal/kube/events.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
 import { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
-import { BootWatch } from './boot-watch.ts';
-import { EvidenceLog } from './evidence-log.ts';
-import { usualDeadlines } from './progress.ts';
-import { Strangers } from './strangers.ts';
+import { BootDeadlineMonitor } from './boot-watch.ts';
+import { BootProgressRecorder } from './evidence-log.ts';
+import { defaultDeadlines } from './progress.ts';
+import { UnknownMachines } from './strangers.ts';
 
 const minutes = (count: number): number => count * 60_000;
 
 /** Time that passes when it is told to. */
-function clockByHand() {
+function startFakeClock() {
   let now = Date.parse('2026-01-01T00:00:00Z');
   let timers: { at: number; callback: () => void }[] = [];
   const clock: Clock = {
@@ -37,17 +37,17 @@ function clockByHand() {
   return { clock, pass };
 }
 
-async function openWatch() {
-  const { clock, pass } = clockByHand();
+async function startMonitor() {
+  const { clock, pass } = startFakeClock();
   const log = pino({ level: 'silent' });
   const [servers, bootConfigurations] = [new Store<Server>(), new Store<ServerBootConfiguration>()];
   const stack = new AsyncDisposableStack();
   const client = stack.use(createKubeClient({ kubeconfigPath: undefined }));
-  const evidence = stack.use(new EvidenceLog({ client, bootConfigurations, clock, log }));
-  const told: string[] = [];
-  const events: EventRecorder = { record: (_about, { reason }) => void told.push(reason) };
-  const watched = { servers, bootConfigurations, evidence, strangers: new Strangers() };
-  stack.use(new BootWatch({ ...watched, deadlines: usualDeadlines, events, clock, log }));
+  const progress = stack.use(new BootProgressRecorder({ client, bootConfigurations, clock, log }));
+  const reasons: string[] = [];
+  const events: EventRecorder = { record: (_about, { reason }) => void reasons.push(reason) };
+  const watched = { servers, bootConfigurations, progress, unknownMachines: new UnknownMachines() };
+  stack.use(new BootDeadlineMonitor({ ...watched, deadlines: defaultDeadlines, events, clock, log }));
   let version = 0;
   const put = <T extends KubeObject>(
     store: Store<T>,
@@ -57,11 +57,11 @@ async function openWatch() {
     version += 1;
     const metadata = { name: 'one', ...identity, resourceVersion: String(version) };
     // Only the fields that are looked at.
-    store.absorb({ metadata, ...fields } as unknown as T);
+    store.upsertIfNewer({ metadata, ...fields } as unknown as T);
   };
   return {
     pass,
-    told,
+    reasons,
     power: (powerState: string) =>
       put(
         servers,
@@ -85,26 +85,26 @@ async function openWatch() {
 }
 
 test('a machine that is switched on for a boot and stays silent is told of', async () => {
-  await using watch = await openWatch();
-  watch.power('Off');
-  watch.prepare('first');
-  watch.power('On');
-  watch.pass(minutes(14));
-  assert.deepEqual(watch.told, []);
-  watch.pass(minutes(2));
-  assert.deepEqual(watch.told, ['ScriptOverdue', 'ScriptOverdue'], 'on the boot configuration and on the server');
+  await using monitor = await startMonitor();
+  monitor.power('Off');
+  monitor.prepare('first');
+  monitor.power('On');
+  monitor.pass(minutes(14));
+  assert.deepEqual(monitor.reasons, []);
+  monitor.pass(minutes(2));
+  assert.deepEqual(monitor.reasons, ['ScriptOverdue', 'ScriptOverdue'], 'on the boot configuration and on the server');
 });
 
 test('a boot that was made after the power-on is not late by that', async () => {
-  await using watch = await openWatch();
-  watch.power('Off');
-  watch.power('On');
-  watch.pass(minutes(60));
-  watch.prepare('first');
-  watch.pass(minutes(16));
-  assert.deepEqual(watch.told, []);
-  watch.power('Off');
-  watch.power('On');
-  watch.pass(minutes(16));
-  assert.deepEqual(watch.told, ['ScriptOverdue', 'ScriptOverdue'], 'the next power-on is for it');
+  await using monitor = await startMonitor();
+  monitor.power('Off');
+  monitor.power('On');
+  monitor.pass(minutes(60));
+  monitor.prepare('first');
+  monitor.pass(minutes(16));
+  assert.deepEqual(monitor.reasons, []);
+  monitor.power('Off');
+  monitor.power('On');
+  monitor.pass(minutes(16));
+  assert.deepEqual(monitor.reasons, ['ScriptOverdue', 'ScriptOverdue'], 'the next power-on is for it');
 });

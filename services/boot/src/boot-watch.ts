@@ -8,18 +8,18 @@ import type { Clock } from '@metal/kube/clock.ts';
 import type { EventRecorder } from '@metal/kube/events.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import type { Logger } from 'pino';
-import type { EvidenceLog } from './evidence-log.ts';
-import { expectationOf } from './expectation.ts';
+import type { BootProgressRecorder } from './evidence-log.ts';
+import { decideBoot } from './expectation.ts';
 import { type Awaited, awaitedOf, type Deadlines, overdueCondition, overdueType } from './progress.ts';
-import type { Strangers } from './strangers.ts';
+import type { UnknownMachines } from './strangers.ts';
 
-export interface BootWatchOptions {
+export interface BootDeadlineMonitorOptions {
   readonly servers: Cache<Server>;
   readonly bootConfigurations: Cache<ServerBootConfiguration>;
   /** Reports of probes are read here: they go to another service. */
   readonly inventories?: Cache<ServerInventory> | undefined;
-  readonly evidence: EvidenceLog;
-  readonly strangers: Strangers;
+  readonly progress: BootProgressRecorder;
+  readonly unknownMachines: UnknownMachines;
   readonly deadlines: Deadlines;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -33,8 +33,8 @@ export interface BootWatchOptions {
  *
  *   powered on ─► script ─► kernel ─► initrd ─► ignition ─► probe      each within its deadline of the one before
  */
-export class BootWatch implements Disposable {
-  readonly #options: BootWatchOptions;
+export class BootDeadlineMonitor implements Disposable {
+  readonly #options: BootDeadlineMonitorOptions;
   readonly #stack = new DisposableStack();
   /** By server: when we saw it being powered on. */
   readonly #poweredOnAt = new Map<string, number>();
@@ -42,18 +42,18 @@ export class BootWatch implements Disposable {
   readonly #madeAt = new Map<string, number>();
   readonly #timers = new Map<string, Disposable>();
 
-  constructor(options: BootWatchOptions) {
+  constructor(options: BootDeadlineMonitorOptions) {
     const { servers, bootConfigurations, inventories } = options;
     this.#options = options;
     this.#stack.use(
       bootConfigurations.onChange(({ before, after }) => {
-        if (before?.metadata.uid !== after?.metadata.uid) this.#isAnother(before, after);
+        if (before?.metadata.uid !== after?.metadata.uid) this.#onReplaced(before, after);
         if (after !== undefined) this.#expect(after);
       }),
     );
-    this.#stack.use(servers.onChange(({ before, after }) => this.#powerChanged(before, after)));
+    this.#stack.use(servers.onChange(({ before, after }) => this.#onPowerChange(before, after)));
     if (inventories !== undefined)
-      this.#stack.use(inventories.onChange(({ before, after }) => this.#reported(before, after)));
+      this.#stack.use(inventories.onChange(({ before, after }) => this.#onReport(before, after)));
     for (const boot of bootConfigurations.all()) this.#expect(boot);
   }
 
@@ -63,13 +63,13 @@ export class BootWatch implements Disposable {
     this.#timers.clear();
   }
 
-  #isAnother(before: ServerBootConfiguration | undefined, after: ServerBootConfiguration | undefined): void {
+  #onReplaced(before: ServerBootConfiguration | undefined, after: ServerBootConfiguration | undefined): void {
     if (before !== undefined) this.#forget(before);
     this.#madeAt.delete(before?.metadata.uid ?? '');
     if (after !== undefined) this.#madeAt.set(after.metadata.uid ?? '', this.#options.clock.now());
   }
 
-  #powerChanged(before: Server | undefined, after: Server | undefined): void {
+  #onPowerChange(before: Server | undefined, after: Server | undefined): void {
     const name = after?.metadata.name ?? before?.metadata.name ?? '';
     const isOn = after?.status?.powerState === 'On';
     const wasOn = before === undefined || before.status?.powerState === 'On';
@@ -79,12 +79,14 @@ export class BootWatch implements Disposable {
     if (boot !== undefined && isOn !== wasOn) this.#expect(boot);
   }
 
-  #reported(before: ServerInventory | undefined, after: ServerInventory | undefined): void {
+  #onReport(before: ServerInventory | undefined, after: ServerInventory | undefined): void {
     const uid = after?.spec.bootConfigurationUID;
     const server = after && this.#options.servers.get(after.spec.serverRef.name);
     const boot = server && this.#bootOf(server);
-    const isNews = before?.spec.reportDigest !== after?.spec.reportDigest || before?.spec.bootConfigurationUID !== uid;
-    if (boot !== undefined && boot.metadata.uid === uid && isNews) void this.#options.evidence.record(boot, 'probe');
+    const isNewReport =
+      before?.spec.reportDigest !== after?.spec.reportDigest || before?.spec.bootConfigurationUID !== uid;
+    if (boot !== undefined && boot.metadata.uid === uid && isNewReport)
+      void this.#options.progress.record(boot, 'probe');
   }
 
   #bootOf(server: Server): ServerBootConfiguration | undefined {
@@ -108,35 +110,34 @@ export class BootWatch implements Disposable {
   }
 
   #due({ metadata }: ServerBootConfiguration): void {
-    const { bootConfigurations, servers, clock, evidence, strangers, events, log, onOverdue } = this.#options;
+    const { bootConfigurations, servers, clock, progress, unknownMachines, events, log, onOverdue } = this.#options;
     this.#timers.delete(metadata.uid ?? '');
     const boot = bootConfigurations.get(metadata);
     if (boot === undefined || boot.metadata.uid !== metadata.uid) return;
     const awaited = this.#awaitedOf(boot);
     if (awaited === undefined) return;
     if (dueAt(awaited) > clock.now()) return this.#expect(boot);
-    const hint = awaited.step === 'script' ? strangers.hint(awaited.since) : '';
-    const complaint = overdueCondition(awaited, { hint, now: clock.now() });
-    if (boot.status?.conditions?.some(({ type, reason }) => type === overdueType && reason === complaint.reason))
-      return;
-    log.warn({ boot: keyOf(boot), server: boot.spec.serverRef.name, step: awaited.step }, complaint.message);
+    const hint = awaited.step === 'script' ? unknownMachines.hint(awaited.since) : '';
+    const overdue = overdueCondition(awaited, { hint, now: clock.now() });
+    if (boot.status?.conditions?.some(({ type, reason }) => type === overdueType && reason === overdue.reason)) return;
+    log.warn({ boot: keyOf(boot), server: boot.spec.serverRef.name, step: awaited.step }, overdue.message);
     onOverdue?.(awaited.step);
-    evidence.complain(boot, complaint);
-    const { reason, message: note } = complaint;
-    const about = servers.get(boot.spec.serverRef.name);
-    for (const object of [boot, ...(about === undefined ? [] : [about])])
+    progress.reportOverdue(boot, overdue);
+    const { reason, message: note } = overdue;
+    const server = servers.get(boot.spec.serverRef.name);
+    for (const object of [boot, ...(server === undefined ? [] : [server])])
       events.record(object, { type: 'Warning', reason, action: 'Boot', note });
   }
 
   /** Nothing is awaited of a machine that is off or installed, or whose server boots something else by now. */
   #awaitedOf(boot: ServerBootConfiguration): Awaited | undefined {
-    const { servers, clock, evidence, deadlines } = this.#options;
+    const { servers, clock, progress, deadlines } = this.#options;
     const server = servers.get(boot.spec.serverRef.name);
-    if (server?.status?.powerState !== 'On' || expectationOf(server, boot, clock.now()).boot === undefined)
+    if (server?.status?.powerState !== 'On' || decideBoot(server, boot, clock.now()).boot === undefined)
       return undefined;
     const poweredOnAt = this.#poweredOnAt.get(server.metadata.name);
     const isStartedForIt = (poweredOnAt ?? 0) >= (this.#madeAt.get(boot.metadata.uid ?? '') ?? 0);
-    return awaitedOf(boot, evidence.stepsOf(boot), {
+    return awaitedOf(boot, progress.stepsOf(boot), {
       poweredOnAt: isStartedForIt ? poweredOnAt : undefined,
       deadlines,
     });

@@ -5,7 +5,7 @@ import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import { addressMatcher } from '@metal/api/common/address-list.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
-import { limitAnswers } from '@metal/http/connection-limit.ts';
+import { limitResponses } from '@metal/http/connection-limit.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
 import type { Cache, CacheSet } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
@@ -17,23 +17,23 @@ import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ArtefactStore } from './artefact-store.ts';
 import { BootClients } from './boot-clients.ts';
 import { BootConfigs } from './boot-configs.ts';
-import { BootWatch } from './boot-watch.ts';
+import { BootDeadlineMonitor } from './boot-watch.ts';
 import { Butane } from './butane.ts';
-import { EvidenceLog } from './evidence-log.ts';
-import { expectationOf } from './expectation.ts';
+import { BootProgressRecorder } from './evidence-log.ts';
+import { decideBoot } from './expectation.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { BootImages } from './images.ts';
 import { KnownMachines } from './known-machines.ts';
-import { Machines } from './machines.ts';
+import { BootAuthorizer } from './machines.ts';
 import { OciImages } from './oci/oci-images.ts';
 import { RegistryClient } from './oci/registry-client.ts';
 import { RegistryCredentials } from './oci/registry-credentials.ts';
-import { Preparation } from './preparation.ts';
-import { type Deadlines, usualDeadlines } from './progress.ts';
-import { RefusedVisits } from './refused-visits.ts';
+import { BootConfigurationController } from './preparation.ts';
+import { type Deadlines, defaultDeadlines } from './progress.ts';
+import { DeniedRequests } from './refused-visits.ts';
 import { serveBoots } from './routes.ts';
 import { countSteps } from './step-metrics.ts';
-import { Strangers } from './strangers.ts';
+import { UnknownMachines } from './strangers.ts';
 import { TokenClients } from './token-clients.ts';
 
 export interface BootOptions {
@@ -83,7 +83,7 @@ export interface BootOptions {
   /** Whether a boot is given to the client that loads it first, and to no other; the usual. */
   bindsTokens?: boolean | undefined;
   /** Files being sent at once. */
-  mostDownloads?: number | undefined;
+  maxDownloads?: number | undefined;
   /** Requests of one client address that cost more than a file; the default lets a thousand machines behind one boot. */
   rateLimit?: { burst: number; perSecond: number } | undefined;
   clock: Clock;
@@ -119,7 +119,7 @@ export interface RunningBoot extends AsyncDisposable {
   /** URL that machines are given. */
   readonly url: string;
   /** To be told by whoever answers DHCP: the machine of this server asked for an address. Known boots only; cheap. */
-  sawDhcp(serverName: string, detail?: string): void;
+  recordDhcp(serverName: string, detail?: string): void;
 }
 
 /** What a boot service watches besides what others share with it. Clusters may do without the kind. */
@@ -127,11 +127,11 @@ export const watchIpxeBootConfigs = (caches: CacheSet): Cache<IPXEBootConfig> =>
   caches.watch(IPXEBootConfig, { isOptional: true });
 
 /** A connection that is being sent a file costs more than others, and what the kernel has for it besides, as long as its client takes. */
-const mostDownloads = 1_000;
+const maxDownloads = 1_000;
 
 /** A client that takes nothing for this long is gone; a slow one that takes something is not. */
 const idleTimeoutMs = 120_000;
-const farewellMs = 5_000;
+const shutdownGraceMs = 5_000;
 
 /**
  * Prepares boot configurations and serves what machines boot from: scripts, kernels, initrds, ignition. Keeps no state
@@ -153,19 +153,28 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
   const { imagesFile: mapFile, fileRoots, fetch, imageSources = noSources } = options;
   const { allowedOrigins, isRefusedAddress, ownImage } = imageSources;
   const guarded = fetch ?? stack.use(guardedFetch(isRefusedAddress)).fetch;
-  const oci = options.registries && stack.use(new HeldOciImages(options, options.registries, guarded)).images;
+  const oci = options.registries && stack.use(new StoredOciImages(options, options.registries, guarded)).images;
   const byUrl = { allowedOrigins, fetch: guarded };
   const images = new BootImages({ mapFile, fileRoots, oci, byUrl, ownImage, clock, fetch });
   const butane = stack.use(new Butane({ program: options.butane ?? 'butane' }));
-  const strangers = new Strangers();
-  const machines = new Machines({ client: clientForMachines, servers, bootConfigurations, tokens, strangers, clock });
-  const { onStep, onOverdue, onRefused } = countSteps(options.metrics);
+  const unknownMachines = new UnknownMachines();
+  const machines = new BootAuthorizer({
+    client: clientForMachines,
+    servers,
+    bootConfigurations,
+    tokens,
+    unknownMachines,
+    clock,
+  });
+  const { onStep, onOverdue, onDenied } = countSteps(options.metrics);
   const events = createEventRecorder({ client, clock, log, controller: 'boot-service' });
-  const refused = new RefusedVisits({ events, clock, log, onRefused });
+  const deniedRequests = new DeniedRequests({ events, clock, log, onDenied });
   const known = stack.use(new KnownMachines(servers));
   const clients = options.bindsTokens === false ? undefined : new TokenClients(clock);
   const { trustedProxies = [] } = options;
-  const evidence = stack.use(new EvidenceLog({ client: clientForReports, bootConfigurations, clock, log, onStep }));
+  const progress = stack.use(
+    new BootProgressRecorder({ client: clientForReports, bootConfigurations, clock, log, onStep }),
+  );
   let url = options.publicUrl ?? '';
 
   const http = application({
@@ -184,27 +193,27 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     client: clientForMachines,
     butane,
     known,
-    clients: new BootClients({ known, clients, refused }),
+    clients: new BootClients({ known, clients, deniedRequests }),
     isTrustedProxy: addressMatcher(trustedProxies),
     oci,
     defaultUkiImage: options.defaultUkiImage,
     ipxeDirectory: options.ipxeDirectory,
     machines,
     images,
-    evidence,
+    progress,
     clock,
     log,
     bootTokenKey: options.bootTokenKey,
     publicUrl: () => url,
     rateLimit: options.rateLimit,
-    mayDownload: limitAnswers({ most: options.mostDownloads ?? mostDownloads, clock }),
+    mayDownload: limitResponses({ most: options.maxDownloads ?? maxDownloads, clock }),
   });
-  const port = await startListening(stack, () => listenOn(http, { listen: options.listen, clock, farewellMs }));
+  const port = await startListening(stack, () => listenOn(http, { listen: options.listen, clock, shutdownGraceMs }));
   url = (options.publicUrl ?? `http://${options.publicHost ?? '127.0.0.1'}:${port}`).replace(/\/+$/, '');
   const { ipxeBootConfigs, publishesBootConfigs: publishes = false } = options;
   const bootConfigs = new BootConfigs({ client, ipxeBootConfigs, publishes, publicUrl: () => url, events, log });
   stack.use(
-    new Preparation({
+    new BootConfigurationController({
       client,
       servers,
       bootConfigurations,
@@ -218,9 +227,9 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     }),
   );
   const { inventories } = options;
-  const deadlines = { ...usualDeadlines, ...options.deadlines };
-  const watched = { servers, bootConfigurations, inventories, evidence, strangers };
-  stack.use(new BootWatch({ ...watched, deadlines, events, clock, log, onOverdue }));
+  const deadlines = { ...defaultDeadlines, ...options.deadlines };
+  const watched = { servers, bootConfigurations, inventories, progress, unknownMachines };
+  stack.use(new BootDeadlineMonitor({ ...watched, deadlines, events, clock, log, onOverdue }));
   const running = stack.move();
   let stopping: Promise<void> | undefined;
   const stop = () => {
@@ -232,17 +241,17 @@ export async function startBoot(options: BootOptions): Promise<RunningBoot> {
     void stop().catch((error: unknown) => log.error({ err: error }, 'the boot service did not stop cleanly'));
   options.signal?.addEventListener('abort', onAbort, { once: true });
   log.info({ port, url, auth }, 'boot service listens');
-  const sawDhcp = (serverName: string, detail?: string): void => {
+  const recordDhcp = (serverName: string, detail?: string): void => {
     const server = servers.get(serverName);
     const ref = server && currentBootRef(server);
-    const { boot } = server ? expectationOf(server, ref && bootConfigurations.get(ref), clock.now()) : {};
-    if (boot !== undefined) void evidence.record(boot, 'dhcp', detail);
+    const { boot } = server ? decideBoot(server, ref && bootConfigurations.get(ref), clock.now()) : {};
+    if (boot !== undefined) void progress.record(boot, 'dhcp', detail);
   };
-  return { port, url, sawDhcp, [Symbol.asyncDispose]: stop };
+  return { port, url, recordDhcp, [Symbol.asyncDispose]: stop };
 }
 
 /** Images of registries, with the store that they are kept in. */
-class HeldOciImages implements AsyncDisposable {
+class StoredOciImages implements AsyncDisposable {
   readonly images: OciImages;
   readonly #store: ArtefactStore;
 

@@ -16,8 +16,8 @@ interface ParsedLine {
 }
 
 /** A longer line is not parsed, nor a longer document as a whole, so that none costs more than some milliseconds. */
-const mostLineLength = 1_000;
-const mostDocumentLength = 4_096;
+const maxLineLength = 1_000;
+const maxDocumentLength = 4_096;
 
 /** A line by itself: a collection that goes on below it is cut off there, and still found. */
 export function parseLine(text: string): ParsedLine {
@@ -65,12 +65,12 @@ export class Places {
     return match === null ? { line: 1, column: 1 } : this.ofValue(this.#lineOf(match.index), 'str');
   }
 
-  ofSyntaxError(line: number, says: string): Place {
-    const [, anchor] = /^unknown anchor '([\w-]+)' referenced$/.exec(says) ?? [];
+  ofSyntaxError(line: number, message: string): Place {
+    const [, anchor] = /^unknown anchor '([\w-]+)' referenced$/.exec(message) ?? [];
     const alias = anchor === undefined ? undefined : this.#aliasOf(anchor);
     if (alias !== undefined) return alias;
     // Butane often names the line of the collection that the mistake is in.
-    const offset = this.#text.length > mostDocumentLength ? undefined : this.#parse(this.#text).errorAt;
+    const offset = this.#text.length > maxDocumentLength ? undefined : this.#parse(this.#text).errorAt;
     if (offset !== undefined) return this.#placeAt(offset);
     const at = this.#parsed(line)?.errorAt;
     return at === undefined ? { line, isNear: true } : { line, column: at + 1 };
@@ -88,7 +88,7 @@ export class Places {
 
   #parsed(line: number): ParsedLine | undefined {
     const text = this.#lineAt(line);
-    return text === undefined || text.length > mostLineLength ? undefined : this.#parse(text);
+    return text === undefined || text.length > maxLineLength ? undefined : this.#parse(text);
   }
 
   #lineAt(line: number): string | undefined {

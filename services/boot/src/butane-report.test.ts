@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseLine } from './butane-places.ts';
-import { refusalIn } from './butane-report.ts';
+import { describeFindings } from './butane-report.ts';
 
 const yaml = (...lines: string[]): string => ['variant: fcos', 'version: 1.3.0', ...lines].join('\n');
 
 /** Reports of butane 0.26.0 as it wrote them. */
-const rows: readonly [title: string, report: string, document: string, told: string][] = [
+const rows: readonly [title: string, report: string, document: string, expected: string][] = [
   [
     'an unknown key',
     'warning at $.passwd.users.0.passwort_hash, line 6 col 7: unused key passwort_hash\nConfig produced warnings and --strict was specified\n',
@@ -95,8 +95,8 @@ const rows: readonly [title: string, report: string, document: string, told: str
   ],
 ];
 
-for (const [title, report, document, told] of rows)
-  test(title, () => assert.equal(refusalIn(Buffer.from(report), Buffer.from(document)), told));
+for (const [title, report, document, expected] of rows)
+  test(title, () => assert.equal(describeFindings(Buffer.from(report), Buffer.from(document)), expected));
 
 const tooMany = Array.from({ length: 31_000 }, (_, index) => index * 2 + 6);
 const bad = yaml('storage:', '  files:', ...tooMany.map(() => '    - path: /a\n      mode: x'));
@@ -106,7 +106,7 @@ const unmarshalErrors = (lines: readonly number[]): string =>
 const oneLine = `{"variant": "fcos", "storage": {"files": [${'{"mode": "x"}, '.repeat(60_000)}]}}`;
 
 /** Documents of 900 kB and what butane says of them. */
-const worst: readonly [title: string, report: string, document: string, told: RegExp][] = [
+const worst: readonly [title: string, report: string, document: string, expected: RegExp][] = [
   [
     '31,000 mistakes',
     unmarshalErrors(tooMany),
@@ -138,14 +138,14 @@ const worst: readonly [title: string, report: string, document: string, told: Re
     /^butane refuses it for a reason that may quote it/,
   ],
 ];
-for (const [title, report, document, told] of worst) {
+for (const [title, report, document, expected] of worst) {
   test(`of a document with ${title} no more than four lines are parsed, and only short ones`, () => {
     const parsed: number[] = [];
     const count: typeof parseLine = (text) => {
       parsed.push(text.length);
       return parseLine(text);
     };
-    assert.match(refusalIn(Buffer.from(report), Buffer.from(document), count), told);
+    assert.match(describeFindings(Buffer.from(report), Buffer.from(document), count), expected);
     assert.ok(parsed.length <= 4, `${parsed.length} lines were parsed`);
     assert.ok(
       parsed.every((length) => length <= 1_000),

@@ -1,14 +1,14 @@
 import { type Place, Places, parseLine } from './butane-places.ts';
 
 interface Finding extends Place {
-  readonly says: string;
+  readonly message: string;
 }
 
-const mostFindings = 3;
+const maxFindings = 3;
 /** The first findings stand at the beginning of the report, and a line of it that says something is short. */
-const mostReportBytes = 65_536;
-const mostReportLines = 64;
-const mostLineLength = 400;
+const maxReportBytes = 65_536;
+const maxReportLines = 64;
+const maxLineLength = 400;
 
 /**
  * What butane says of a document that it refuses, in words that quote nothing of it: a document holds credentials, and
@@ -17,27 +17,27 @@ const mostLineLength = 400;
  * The work does not grow with the number of mistakes: the report is cut before it is read, reading stops at the fourth
  * finding, and only the lines of the document that findings name are parsed.
  */
-export function refusalIn(report: Buffer, document: Buffer, parse = parseLine): string {
+export function describeFindings(report: Buffer, document: Buffer, parse = parseLine): string {
   const places = new Places(document.toString(), parse);
   const findings = firstFindings(report, places);
   if (findings.length === 0) return 'butane refuses it for a reason that may quote it; see butane --strict --raw';
-  const told = findings.slice(0, mostFindings).map((finding) => `${wordsOf(finding)}: ${finding.says}`);
-  return `${told.join('; ')}${findings.length > mostFindings ? '; and more' : ''}`;
+  const messages = findings.slice(0, maxFindings).map((finding) => `${formatPlace(finding)}: ${finding.message}`);
+  return `${messages.join('; ')}${findings.length > maxFindings ? '; and more' : ''}`;
 }
 
 /** One more than is told. */
 function firstFindings(report: Buffer, places: Places): Finding[] {
-  const lines = report.subarray(0, mostReportBytes).toString().split('\n', mostReportLines);
+  const lines = report.subarray(0, maxReportBytes).toString().split('\n', maxReportLines);
   const findings: Finding[] = [];
   for (const line of lines) {
-    const finding = findingIn(line.slice(0, mostLineLength), places);
+    const finding = findingIn(line.slice(0, maxLineLength), places);
     if (finding !== undefined) findings.push(finding);
-    if (findings.length > mostFindings) break;
+    if (findings.length > maxFindings) break;
   }
   return findings;
 }
 
-function wordsOf({ line, column, isNear }: Place): string {
+function formatPlace({ line, column, isNear }: Place): string {
   if (column !== undefined) return `line ${line} column ${column}`;
   return isNear ? `near line ${line}` : `line ${line} (the column could not be determined)`;
 }
@@ -48,37 +48,40 @@ type Reader = (parts: readonly string[], places: Places) => Finding;
 const shapes: readonly [RegExp, Reader][] = [
   [
     /^(?:error|warning) at \$([\w.-]*)\.[^,]*, line (\d+) col (\d+): unused key /i,
-    ([path = '', line, column]) => ({ ...at(line, column), says: `unknown key${within(path)}` }),
+    ([path = '', line, column]) => ({ ...at(line, column), message: `unknown key${within(path)}` }),
   ],
   [
     /^(?:error|warning) at \$([\w.-]*), line (\d+) col (\d+): (.*)$/,
-    ([path = '', line, column, says = '']) => ({ ...at(line, column), says: `${unquoted(says)}${within(path)}` }),
+    ([path = '', line, column, message = '']) => ({
+      ...at(line, column),
+      message: `${unquoted(message)}${within(path)}`,
+    }),
   ],
   [
     /^\s*line (\d+): cannot unmarshal !!(\w+).* into (\S+)$/,
     ([line, tag = '', type = ''], places) => ({
       ...places.ofValue(Number(line), tag),
-      says: `expected ${wordOfType(type)}, found ${wordOfTag(tag)}`,
+      message: `expected ${nameOfType(type)}, found ${nameOfTag(tag)}`,
     }),
   ],
   [
     /^\s*line (\d+): mapping key .* already defined at line (\d+)$/,
-    ([line, before], places) => ({ ...places.ofLine(Number(line)), says: `a key that line ${before} has already` }),
+    ([line, before], places) => ({ ...places.ofLine(Number(line)), message: `a key that line ${before} has already` }),
   ],
   [
     /^Error .* yaml: (?:line (\d+): )?([\w ,-]+(?: '.*)?)$/,
-    ([line, says = ''], places) => ({
-      ...places.ofSyntaxError(Number(line ?? 1), says),
-      says: `no YAML: ${unquoted(says)}`,
+    ([line, message = ''], places) => ({
+      ...places.ofSyntaxError(Number(line ?? 1), message),
+      message: `no YAML: ${unquoted(message)}`,
     }),
   ],
   [
     /^Error .*error parsing (variant|version);/,
-    ([key = ''], places) => ({ ...places.ofKey(key), says: `expected ${key}: ${examples[key] ?? ''}` }),
+    ([key = ''], places) => ({ ...places.ofKey(key), message: `expected ${key}: ${examples[key] ?? ''}` }),
   ],
   [
     /^Error .*No translator exists for variant /,
-    (_, places) => ({ ...places.ofKey('version'), says: 'butane does not know this variant in this version' }),
+    (_, places) => ({ ...places.ofKey('version'), message: 'butane does not know this variant in this version' }),
   ],
 ];
 
@@ -95,19 +98,19 @@ function findingIn(line: string, places: Places): Finding | undefined {
 const at = (line = '1', column = '1') => ({ line: Number(line), column: Number(column) });
 const within = (path: string): string => (path === '' ? '' : ` (${path.replace(/^\./, '')})`);
 /** From the first quotation mark to the last: what stands between may have some of its own. */
-const unquoted = (words: string): string => words.replace(/["'`].*["'`]|["'`].*$/, '…').trim();
+const unquoted = (text: string): string => text.replace(/["'`].*["'`]|["'`].*$/, '…').trim();
 
-const words: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   str: 'text',
   seq: 'a list',
   map: 'a map',
   int: 'a number',
   bool: 'true or false',
 };
-const wordOfTag = (tag: string): string => words[tag] ?? tag;
+const nameOfTag = (tag: string): string => typeNames[tag] ?? tag;
 
 /** Go's name of a type: `[]v0_3.File`, `int`, `string`, or a structure. */
-function wordOfType(type: string): string {
+function nameOfType(type: string): string {
   if (type.startsWith('[]')) return 'a list';
   return { int: 'a number', string: 'text', bool: 'true or false' }[type] ?? 'a map';
 }

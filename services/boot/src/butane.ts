@@ -1,23 +1,23 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { Slots } from '@metal/kube/slots.ts';
-import { refusalIn } from './butane-report.ts';
+import { Semaphore } from '@metal/kube/slots.ts';
+import { describeFindings } from './butane-report.ts';
 import { BootError } from './errors.ts';
 
 export interface ButaneOptions {
   /** A path, or a name that is found in PATH. */
   readonly program: string;
   /** Of the wall, as the program knows no other. */
-  readonly patienceMs?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A translation takes 20 ms; one that takes this long will not end. */
-const usualPatienceMs = 10_000;
-const atOnce = 2;
+const defaultTimeoutMs = 10_000;
+const maxConcurrent = 2;
 /** A Secret holds 1 MiB at most; what becomes of it is longer where bytes have to be escaped. */
-const mostOutputBytes = 8 * 2 ** 20;
+const maxOutputBytes = 8 * 2 ** 20;
 /** What is remembered, so that machines that boot at once cost no process each. */
-const mostKeptBytes = 32 * 2 ** 20;
+const maxKeptBytes = 32 * 2 ** 20;
 
 /**
  * Translates Butane to Ignition by the program of that name. The document goes to it by a pipe, and so it comes back: none
@@ -26,7 +26,7 @@ const mostKeptBytes = 32 * 2 ** 20;
  */
 export class Butane implements Disposable {
   readonly #options: ButaneOptions;
-  readonly #slots = new Slots(atOnce);
+  readonly #semaphore = new Semaphore(maxConcurrent);
   readonly #stop = new AbortController();
   /** Least recently used first. */
   readonly #known = new Map<string, { readonly ignition: Promise<Buffer>; bytes: number }>();
@@ -41,7 +41,7 @@ export class Butane implements Disposable {
     const hash = createHash('sha256').update(document).digest('hex');
     const known = this.#known.get(hash);
     this.#known.delete(hash);
-    const entry = known ?? { ignition: this.#inTurn(document), bytes: 0 };
+    const entry = known ?? { ignition: this.#runLimited(document), bytes: 0 };
     this.#known.set(hash, entry);
     if (known === undefined)
       entry.ignition.then(
@@ -62,33 +62,33 @@ export class Butane implements Disposable {
     entry.bytes = bytes;
     this.#keptBytes += bytes;
     for (const [hash, { bytes: freed }] of this.#known) {
-      if (this.#keptBytes <= mostKeptBytes) return;
+      if (this.#keptBytes <= maxKeptBytes) return;
       if (freed === 0) continue;
       this.#known.delete(hash);
       this.#keptBytes -= freed;
     }
   }
 
-  async #inTurn(document: Buffer): Promise<Buffer> {
-    await this.#slots.acquire();
+  async #runLimited(document: Buffer): Promise<Buffer> {
+    await this.#semaphore.acquire();
     try {
       return await this.#run(document);
     } finally {
-      this.#slots.release();
+      this.#semaphore.release();
     }
   }
 
   #run(document: Buffer): Promise<Buffer> {
-    const { program, patienceMs = usualPatienceMs } = this.#options;
+    const { program, timeoutMs = defaultTimeoutMs } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const child = execFile(
       program,
       ['--strict', '--raw'],
       {
         encoding: 'buffer',
-        timeout: patienceMs,
+        timeout: timeoutMs,
         killSignal: 'SIGKILL',
-        maxBuffer: mostOutputBytes,
+        maxBuffer: maxOutputBytes,
         signal: this.#stop.signal,
       },
       (error, stdout, stderr) => {
@@ -105,14 +105,17 @@ export class Butane implements Disposable {
   #errorOf({ code, killed, signal }: ChildError, report: Buffer, document: Buffer): BootError {
     const { program } = this.#options;
     if (code === 1)
-      return new BootError('IgnitionInvalid', `the Butane document is not understood: ${refusalIn(report, document)}`);
+      return new BootError(
+        'IgnitionInvalid',
+        `the Butane document is not understood: ${describeFindings(report, document)}`,
+      );
     if (code === 'ENOENT' || code === 'EACCES')
       return new BootError(
         'IgnitionTranslatorMissing',
         `"${program}" cannot be run (${code}), and the ignition is Butane; install butane (0.20 or newer, github.com/coreos/butane) beside the boot service or name its path with --butane, or give Ignition JSON without the key format`,
       );
-    const how = killed === true || signal ? 'was ended, as it took too long' : `ended with ${code ?? 'nothing'}`;
-    return new BootError('IgnitionTranslatorFailed', `"${program}" ${how}; the document may be too large`);
+    const outcome = killed === true || signal ? 'was ended, as it took too long' : `ended with ${code ?? 'nothing'}`;
+    return new BootError('IgnitionTranslatorFailed', `"${program}" ${outcome}; the document may be too large`);
   }
 }
 

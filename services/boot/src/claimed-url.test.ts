@@ -10,15 +10,15 @@ const signal = new AbortController().signal;
 const url = new URL('https://images.test/os/vmlinuz');
 
 /** A server that answers as the function says. */
-function artefactOf(answer: (url: string) => Response | Promise<Response>) {
-  const asked: string[] = [];
+function artefactOf(respond: (url: string) => Response | Promise<Response>) {
+  const requested: string[] = [];
   const artefact = claimedArtefact(url, async (input, init) => {
     assert.equal(init?.redirect, 'manual', 'nothing is followed unseen');
     const text = input instanceof URL ? input.href : '';
-    asked.push(text);
-    return answer(text);
+    requested.push(text);
+    return respond(text);
   });
-  return { asked, artefact };
+  return { requested, artefact };
 }
 
 const leadingTo = (location: string): Response => new Response(null, { status: 302, headers: { location } });
@@ -26,7 +26,7 @@ const failing = (cause: string): never => {
   throw new TypeError('fetch failed', { cause: new Error(cause) });
 };
 
-const failures: readonly [title: string, answer: (url: string) => Response, cause: RegExp][] = [
+const failures: readonly [title: string, respond: (url: string) => Response, cause: RegExp][] = [
   ['403', () => new Response(null, { status: 403 }), /^https:\/\/images\.test\/os\/vmlinuz answers 403/],
   ['404', () => new Response(null, { status: 404 }), /answers 404/],
   ['500', () => new Response(null, { status: 500 }), /answers 500/],
@@ -42,11 +42,11 @@ const failures: readonly [title: string, answer: (url: string) => Response, caus
   ['a redirect to nowhere', () => leadingTo('http://[/'), /redirects to nowhere/],
   ['redirects without end', () => leadingTo('/again'), /redirects more than 5 times/],
 ];
-for (const [title, answer, cause] of failures) {
+for (const [title, respond, cause] of failures) {
   test(`${title} is told in the same words as every other failure, and the log has the cause`, async () => {
-    const { asked, artefact } = artefactOf(answer);
-    const demand = { method: 'GET', range: undefined, ifRange: undefined, ifNoneMatch: undefined, signal } as const;
-    for (const attempt of [() => artefact.check(signal), () => artefact.deliver(demand)])
+    const { requested, artefact } = artefactOf(respond);
+    const request = { method: 'GET', range: undefined, ifRange: undefined, ifNoneMatch: undefined, signal } as const;
+    for (const attempt of [() => artefact.check(signal), () => artefact.deliver(request)])
       await assert.rejects(attempt, (error) => {
         assert.ok(error instanceof BootError && error.cause instanceof BootError);
         assert.equal(error.code, 'ImageUnavailable');
@@ -58,7 +58,7 @@ for (const [title, answer, cause] of failures) {
         return true;
       });
     assert.deepEqual(
-      asked.filter((each) => !each.startsWith('https://images.test/')),
+      requested.filter((each) => !each.startsWith('https://images.test/')),
       [],
       'nobody else was asked',
     );
@@ -67,8 +67,8 @@ for (const [title, answer, cause] of failures) {
 
 test('over HTTP, a redirect to another server is not followed', async () => {
   let internal = 0;
-  const listening = async (answer: RequestListener) => {
-    const server = createServer(answer).listen(0, '127.0.0.1');
+  const listening = async (respond: RequestListener) => {
+    const server = createServer(respond).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
     const close = () => {
@@ -91,7 +91,9 @@ test('over HTTP, a redirect to another server is not followed', async () => {
 });
 
 test('a redirect within the origin is followed', async () => {
-  const { asked, artefact } = artefactOf((each) => (each === url.href ? leadingTo('/v2/vmlinuz') : new Response('k')));
+  const { requested, artefact } = artefactOf((each) =>
+    each === url.href ? leadingTo('/v2/vmlinuz') : new Response('k'),
+  );
   await artefact.check(signal);
-  assert.deepEqual(asked, [url.href, 'https://images.test/v2/vmlinuz']);
+  assert.deepEqual(requested, [url.href, 'https://images.test/v2/vmlinuz']);
 });

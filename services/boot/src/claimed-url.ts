@@ -1,7 +1,7 @@
 import { type Artefact, urlArtefact } from './artefact.ts';
 import { BootError } from './errors.ts';
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
@@ -12,12 +12,12 @@ export function claimedArtefact(url: URL, fetch: typeof globalThis.fetch): Artef
   const artefact = urlArtefact(url, withinOrigin(fetch));
   return {
     name: artefact.name,
-    check: (signal) => inOneWord(artefact.check(signal)),
-    deliver: (demand) => inOneWord(artefact.deliver(demand)),
+    check: (signal) => withUniformError(artefact.check(signal)),
+    deliver: (request) => withUniformError(artefact.deliver(request)),
   };
 }
 
-async function inOneWord<T>(result: Promise<T>): Promise<T> {
+async function withUniformError<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (cause) {
@@ -33,7 +33,7 @@ async function inOneWord<T>(result: Promise<T>): Promise<T> {
 function withinOrigin(fetch: typeof globalThis.fetch): (url: URL, init: RequestInit) => Promise<Response> {
   return async (start, init) => {
     let url = start;
-    for (let hops = 0; hops <= mostRedirects; hops += 1) {
+    for (let hops = 0; hops <= maxRedirects; hops += 1) {
       const response = await fetch(url, { ...init, redirect: 'manual' });
       const location = response.headers.get('location');
       if (!redirects.includes(response.status) || location === null) return response;
@@ -43,6 +43,6 @@ function withinOrigin(fetch: typeof globalThis.fetch): (url: URL, init: RequestI
         throw new Error(`it redirects to ${next?.origin ?? 'nowhere'}; expected ${start.origin}`);
       url = next;
     }
-    throw new Error(`it redirects more than ${mostRedirects} times`);
+    throw new Error(`it redirects more than ${maxRedirects} times`);
   };
 }

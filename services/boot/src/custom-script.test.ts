@@ -36,7 +36,7 @@ for (const [title, object, gives] of rows)
 for (const text of ['#!ipxe\nshell\n', '#!ipxe \r\nshell', '#!ipxe'])
   test(`${JSON.stringify(text)} is a script`, () => assert.equal(scriptIn(Buffer.from(text), 's'), text));
 
-for (const [title, text, told] of [
+for (const [title, text, message] of [
   ['nothing', '', /expected #!ipxe as its first line/],
   ['a shell script', '#!/bin/sh\necho hunter2', /key "ipxe-script" of Secret "s" is no iPXE script/],
   ['an empty line first', '\n#!ipxe\n', /expected #!ipxe/],
@@ -47,5 +47,5 @@ for (const [title, text, told] of [
     assert.throws(
       () => scriptIn(Buffer.from(text), 's'),
       (error: Error & { code?: string }) =>
-        error.code === 'ScriptInvalid' && told.test(error.message) && !error.message.includes('hunter2'),
+        error.code === 'ScriptInvalid' && message.test(error.message) && !error.message.includes('hunter2'),
     ));

@@ -6,7 +6,7 @@ import { BootError } from './errors.ts';
 import { readSecret } from './secret-text.ts';
 
 /** iPXE keeps a script in memory that firmware leaves it. */
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 const key = 'ipxe-script';
 
 /** Whether the object of the boot's name gives that boot a script of its own; one that an earlier boot owns does not. */
@@ -45,8 +45,8 @@ export async function readCustomScript(
 /** @throws BootError ScriptInvalid */
 export function scriptIn(bytes: Buffer, secret: string): string {
   const place = `key "${key}" of Secret "${secret}"`;
-  if (bytes.length > mostBytes)
-    throw new BootError('ScriptInvalid', `${place} has ${bytes.length} bytes; expected ${mostBytes} at most`);
+  if (bytes.length > maxBytes)
+    throw new BootError('ScriptInvalid', `${place} has ${bytes.length} bytes; expected ${maxBytes} at most`);
   const text = bytes.toString();
   if (!/^#!ipxe\s*$/m.test(text.split('\n', 1)[0] ?? ''))
     throw new BootError('ScriptInvalid', `${place} is no iPXE script; expected #!ipxe as its first line`);

@@ -4,10 +4,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import { systemClock } from '@metal/kube/clock.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
-import { EvidenceLog } from './evidence-log.ts';
+import { BootProgressRecorder } from './evidence-log.ts';
 
 const bootOf = (index: number): ServerBootConfiguration => ({
   apiVersion: 'metal.ironcore.dev/v1alpha1',
@@ -19,27 +19,27 @@ const bootOf = (index: number): ServerBootConfiguration => ({
 test('a hall that has booted is written about twelve machines at a time, and what a machine says meanwhile with it', async () => {
   const bootConfigurations = new Store<ServerBootConfiguration>();
   const boots = Array.from({ length: 30 }, (_, index) => bootOf(index));
-  for (const boot of boots) bootConfigurations.absorb(boot);
-  const written: { name: string; steps: string[]; answer: () => void }[] = [];
+  for (const boot of boots) bootConfigurations.upsertIfNewer(boot);
+  const written: { name: string; steps: string[]; acknowledge: () => void }[] = [];
   type Written = { metadata: { name: string }; status: { boot: { steps: { name: string }[] } } };
   const apply = (_kind: unknown, { metadata, status }: Written) =>
     new Promise<void>((resolve) => {
       const steps = status.boot.steps.map(({ name }) => name);
-      written.push({ name: metadata.name, steps, answer: resolve });
+      written.push({ name: metadata.name, steps, acknowledge: resolve });
     });
-  await using evidence = new EvidenceLog({
+  await using recorder = new BootProgressRecorder({
     client: { apply: apply as unknown as KubeClient['apply'], find: () => Promise.resolve(undefined) },
     bootConfigurations,
     clock: systemClock,
     log: pino({ level: 'silent' }),
   });
-  const recorded = boots.map((boot) => evidence.record(boot, 'ignition'));
+  const recorded = boots.map((boot) => recorder.record(boot, 'ignition'));
   await setImmediate();
   assert.equal(written.length, 12);
   const last = boots.at(-1) ?? bootOf(0);
-  recorded.push(evidence.record(last, 'booted'));
+  recorded.push(recorder.record(last, 'booted'));
   for (let index = 0; index < boots.length; index += 1) {
-    written[index]?.answer();
+    written[index]?.acknowledge();
     await setImmediate();
     assert.ok(written.length - index - 1 <= 12);
   }
@@ -51,17 +51,17 @@ test('a hall that has booted is written about twelve machines at a time, and wha
 test('a process that ends does not wait for ever for what cannot be written', async () => {
   const bootConfigurations = new Store<ServerBootConfiguration>();
   const boots = Array.from({ length: 30 }, (_, index) => bootOf(index));
-  for (const boot of boots) bootConfigurations.absorb(boot);
-  const clock = handClock();
-  const evidence = new EvidenceLog({
+  for (const boot of boots) bootConfigurations.upsertIfNewer(boot);
+  const clock = fakeClock();
+  const recorder = new BootProgressRecorder({
     client: { apply: () => new Promise(() => undefined), find: () => Promise.resolve(undefined) },
     bootConfigurations,
     clock,
     log: pino({ level: 'silent' }),
   });
-  for (const boot of boots) void evidence.record(boot, 'ignition');
+  for (const boot of boots) void recorder.record(boot, 'ignition');
   await setImmediate();
-  const ended = evidence[Symbol.asyncDispose]();
+  const ended = recorder[Symbol.asyncDispose]();
   clock.advance(5_000);
   await ended;
 });

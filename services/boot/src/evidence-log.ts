@@ -5,12 +5,12 @@ import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { isConflict } from '@metal/kube/errors.ts';
 import { type Condition, keyOf } from '@metal/kube/kind.ts';
-import { Slots } from '@metal/kube/slots.ts';
+import { Semaphore } from '@metal/kube/slots.ts';
 import type { Logger } from 'pino';
-import { evidence, type Step } from './evidence.ts';
-import { type BootStep, isSettled, mergeSteps, overdueType, stepsOf } from './progress.ts';
+import { stepConditions, type Step } from './evidence.ts';
+import { type BootStep, isResolved, mergeSteps, overdueType, stepsOf } from './progress.ts';
 
-export interface EvidenceLogOptions {
+export interface BootProgressRecorderOptions {
   client: Pick<KubeClient, 'find' | 'apply'>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   clock: Clock;
@@ -32,17 +32,17 @@ interface Pending {
 }
 
 /** Most steps are old news as soon as the next one comes; they are only worth a write of their own if that does not happen. */
-const patienceMs = 30_000;
+const debounceMs = 30_000;
 /** A machine that loads the same thing for ever, every few seconds, is not written about each time. */
-const repeatPatienceMs = 10 * 60_000;
+const repeatDebounceMs = 10 * 60_000;
 const firstRetryMs = 200;
-const longestRetryMs = 30_000;
+const maxRetryMs = 30_000;
 /** Of all boots: what machines ask goes over the same connections. */
-const mostWritesAtOnce = 12;
+const maxConcurrentWrites = 12;
 /** An API server that hangs must not keep the place of others; what was not answered is tried again. */
 const deadlineMs = 10_000;
 /** What is not written by then is lost with the process: a machine that was not thanked tells again. */
-const farewellMs = 5_000;
+const shutdownGraceMs = 5_000;
 
 /**
  * Records how far a boot came: steps in `status.boot.steps`, and what other programs know as conditions.
@@ -57,14 +57,14 @@ const farewellMs = 5_000;
  * Conditions that stand are not changed. Writes that fail are tried again until they succeed, from then on with what the
  * API server has: our watch may lag behind.
  */
-export class EvidenceLog implements AsyncDisposable {
-  readonly #options: EvidenceLogOptions;
+export class BootProgressRecorder implements AsyncDisposable {
+  readonly #options: BootProgressRecorderOptions;
   readonly #pending = new Map<string, Pending>();
   readonly #writing = new Map<string, Promise<void>>();
-  readonly #places = new Slots(mostWritesAtOnce);
+  readonly #semaphore = new Semaphore(maxConcurrentWrites);
   #closed = false;
 
-  constructor(options: EvidenceLogOptions) {
+  constructor(options: BootProgressRecorderOptions) {
     this.#options = options;
   }
 
@@ -79,7 +79,12 @@ export class EvidenceLog implements AsyncDisposable {
     const seen = { name: step, time: new Date(clock.now()).toISOString(), ...(detail === undefined ? {} : { detail }) };
     pending.steps = mergeSteps(pending.steps, [seen]);
     if (isNew) log.info({ boot: keyOf(boot), server: boot.spec.serverRef.name, step }, 'boot progressed');
-    this.#writeIn(boot.metadata.uid ?? '', pending, isNew ? patienceFor(step, boot) : repeatPatienceMs, firstRetryMs);
+    this.#scheduleWrite(
+      boot.metadata.uid ?? '',
+      pending,
+      isNew ? debounceFor(step, boot) : repeatDebounceMs,
+      firstRetryMs,
+    );
     return isRecorded ? Promise.resolve() : pending.recorded.promise;
   }
 
@@ -92,10 +97,10 @@ export class EvidenceLog implements AsyncDisposable {
   }
 
   /** Says on the boot configuration that a step did not come. What came in the meantime settles it. */
-  complain(boot: ServerBootConfiguration, overdue: Condition): void {
+  reportOverdue(boot: ServerBootConfiguration, overdue: Condition): void {
     const pending = this.#pendingOf(boot);
     pending.overdue = overdue;
-    this.#writeIn(boot.metadata.uid ?? '', pending, 0, firstRetryMs);
+    this.#scheduleWrite(boot.metadata.uid ?? '', pending, 0, firstRetryMs);
   }
 
   /** What was seen of a boot, written or not. */
@@ -106,11 +111,11 @@ export class EvidenceLog implements AsyncDisposable {
 
   /** Writes what is still pending. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const [key, pending] of this.#pending) this.#writeIn(key, pending, 0, firstRetryMs);
+    for (const [key, pending] of this.#pending) this.#scheduleWrite(key, pending, 0, firstRetryMs);
     this.#closed = true;
-    const { promise: enough, resolve } = Promise.withResolvers<void>();
-    using _timer = this.#options.clock.setTimeout(farewellMs, resolve);
-    await Promise.race([Promise.all(this.#writing.values()), enough]);
+    const { promise: timeout, resolve } = Promise.withResolvers<void>();
+    using _timer = this.#options.clock.setTimeout(shutdownGraceMs, resolve);
+    await Promise.race([Promise.all(this.#writing.values()), timeout]);
   }
 
   #pendingOf(boot: ServerBootConfiguration): Pending {
@@ -125,13 +130,13 @@ export class EvidenceLog implements AsyncDisposable {
   }
 
   /** What is due earlier stays so. */
-  #writeIn(key: string, pending: Pending, delayMs: number, retryMs: number): void {
+  #scheduleWrite(key: string, pending: Pending, delayMs: number, retryMs: number): void {
     const dueAt = this.#options.clock.now() + delayMs;
     if (this.#closed || (delayMs > 0 && pending.dueAt <= dueAt)) return;
     pending.timer[Symbol.dispose]();
     pending.dueAt = dueAt;
     if (delayMs > 0) {
-      pending.timer = this.#options.clock.setTimeout(delayMs, () => this.#writeIn(key, pending, 0, retryMs));
+      pending.timer = this.#options.clock.setTimeout(delayMs, () => this.#scheduleWrite(key, pending, 0, retryMs));
       return;
     }
     // One write at a time per boot: each repeats what was recorded before it.
@@ -143,12 +148,12 @@ export class EvidenceLog implements AsyncDisposable {
 
   async #write(key: string, pending: Pending, retryMs: number): Promise<void> {
     if (this.#pending.get(key) !== pending) return;
-    await this.#places.acquire();
+    await this.#semaphore.acquire();
     try {
       // What was seen while it waited is written with it.
       await this.#writeNow(key, pending, retryMs);
     } finally {
-      this.#places.release();
+      this.#semaphore.release();
     }
   }
 
@@ -175,7 +180,7 @@ export class EvidenceLog implements AsyncDisposable {
       if (newer !== undefined) void merged.recorded.promise.then(newer.recorded.resolve);
       newer?.timer[Symbol.dispose]();
       this.#pending.set(key, merged);
-      this.#writeIn(key, merged, retryMs, Math.min(retryMs * 2, longestRetryMs));
+      this.#scheduleWrite(key, merged, retryMs, Math.min(retryMs * 2, maxRetryMs));
     }
   }
 
@@ -191,7 +196,7 @@ export class EvidenceLog implements AsyncDisposable {
       ...(overdue === undefined ? [] : [{ ...overdue, observedGeneration: current.metadata.generation }]),
       ...earlierConditions(current),
       ...seen.flatMap(({ name: step, firstTime, time }) => conditionOf(step, firstTime ?? time, current)),
-    ].filter(({ type, reason }) => type !== overdueType || !isSettled(reason, steps));
+    ].filter(({ type, reason }) => type !== overdueType || !isResolved(reason, steps));
     await this.#options.client.apply(
       ServerBootConfiguration,
       {
@@ -213,25 +218,25 @@ export class EvidenceLog implements AsyncDisposable {
 const isIn = (steps: readonly BootStep[], name: Step): boolean => steps.some((step) => step.name === name);
 
 /** What others act upon is written at once. */
-function patienceFor(step: Step, boot: ServerBootConfiguration): number {
+function debounceFor(step: Step, boot: ServerBootConfiguration): number {
   // The report of a probe says all of it, and follows within seconds.
-  if (isDiscoveryBoot(boot)) return patienceMs;
+  if (isDiscoveryBoot(boot)) return debounceMs;
   const { spec } = boot;
   const hasIgnition = (spec.ignitionSecretRef?.name ?? '') !== '';
   const isAwaited = step === 'booted' || step === 'ignition' || (step === 'script' && !hasIgnition);
-  return isAwaited ? 0 : patienceMs;
+  return isAwaited ? 0 : debounceMs;
 }
 
 function conditionOf(step: Step, at: string, { metadata }: ServerBootConfiguration): Condition[] {
-  const words = step in evidence ? evidence[step as keyof typeof evidence] : undefined; // it was looked up before
-  return words === undefined
+  const template = step in stepConditions ? stepConditions[step as keyof typeof stepConditions] : undefined; // it was looked up before
+  return template === undefined
     ? []
-    : [{ ...words, status: 'True', lastTransitionTime: at, observedGeneration: metadata.generation }];
+    : [{ ...template, status: 'True', lastTransitionTime: at, observedGeneration: metadata.generation }];
 }
 
 /** An apply that leaves out what it set before would remove it. */
 function earlierConditions({ status }: ServerBootConfiguration): Condition[] {
-  const types: readonly string[] = [...Object.values(evidence).map(({ type }) => type), overdueType];
+  const types: readonly string[] = [...Object.values(stepConditions).map(({ type }) => type), overdueType];
   return (status?.conditions ?? []).filter(({ type }) => types.includes(type));
 }
 

@@ -1,7 +1,7 @@
 import type { BootServiceReason } from './reasons.ts';
 
 /** What a boot leaves behind as conditions of its ServerBootConfiguration. Other programs know these words. */
-export const evidence = {
+export const stepConditions = {
   script: { type: 'IPXEScriptFetched', reason: 'IPXEScriptDelivered', message: 'The firmware fetched its boot script' },
   ignition: {
     type: 'IgnitionDataFetched',

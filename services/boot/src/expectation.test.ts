@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { expectationOf, ignitionIsSpent, machineIsOff, obstacleTo } from './expectation.ts';
+import { decideBoot, ignitionIsSpent, machineIsOff, denyReason } from './expectation.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
@@ -118,11 +118,11 @@ const boots: [string, Situation][] = [
 ];
 for (const [title, situation] of boots) {
   test(`a server ${title} boots from the network`, () => {
-    assert.equal(expectationOf(serverIn(situation), bootIn(situation), now).boot?.metadata.uid, 'b-uid');
+    assert.equal(decideBoot(serverIn(situation), bootIn(situation), now).boot?.metadata.uid, 'b-uid');
   });
 }
 
-const stays: [string, Situation, RegExp][] = [
+const localBoots: [string, Situation, RegExp][] = [
   ['that is installed', { claimUid: 'c1', provisionedClaimUID: 'c1' }, /installed already/],
   [
     'in maintenance without a configuration for it, whose claim is installed',
@@ -179,9 +179,9 @@ const stays: [string, Situation, RegExp][] = [
     /expired/,
   ],
 ];
-for (const [title, situation, reason] of stays) {
+for (const [title, situation, reason] of localBoots) {
   test(`a server ${title} goes to its next boot device`, () => {
-    const { boot, reason: why } = expectationOf(serverIn(situation), bootIn(situation), now);
+    const { boot, reason: why } = decideBoot(serverIn(situation), bootIn(situation), now);
     assert.equal(boot, undefined);
     assert.match(why ?? '', reason);
   });
@@ -194,21 +194,21 @@ const started: [string, Situation][] = [
 ];
 for (const [title, situation] of started)
   test(`a server ${title} boots from the network`, () => {
-    assert.equal(expectationOf(serverIn(situation), bootIn(situation), now).boot?.metadata.uid, 'b-uid');
+    assert.equal(decideBoot(serverIn(situation), bootIn(situation), now).boot?.metadata.uid, 'b-uid');
   });
 
 for (const powerState of ['Off', 'PoweringOff', 'Unknown', undefined]) {
   test(`boot data are held back from a server that is to be off and is ${powerState}`, () => {
     const situation: Situation = { power: 'Off', ...(powerState === undefined ? {} : { powerState }) };
-    const { boot, isHeld } = expectationOf(serverIn(situation), bootIn(situation), now);
+    const { boot, isHeld } = decideBoot(serverIn(situation), bootIn(situation), now);
     assert.deepEqual([boot, isHeld], [undefined, true]);
-    assert.equal(obstacleTo(bootIn(situation), serverIn(situation), now), machineIsOff, 'nor is its token good');
+    assert.equal(denyReason(bootIn(situation), serverIn(situation), now), machineIsOff, 'nor is its token good');
   });
 }
 
 test('an installed server that is off goes to its next boot device', () => {
   const installed = { claimUid: 'c1', provisionedClaimUID: 'c1', power: 'Off' } as const;
-  assert.match(expectationOf(serverIn(installed), bootIn(installed), now).reason ?? '', /installed already/);
+  assert.match(decideBoot(serverIn(installed), bootIn(installed), now).reason ?? '', /installed already/);
 });
 
 test('ignition is given out again only for a while, except to discovery', () => {

@@ -5,20 +5,24 @@ import { currentBootRef } from '@metal/api/wire/current-boot.ts';
 import { isCleanupBoot, isInternalBoot } from '@metal/api/wire/internal-boot.ts';
 import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
 import type { ObjectRef } from '@metal/kube/kind.ts';
-import { evidence } from './evidence.ts';
+import { stepConditions } from './evidence.ts';
 
 /** Either the boot that a machine is to do from the network now, or why it is to do none. */
-export type Expectation =
+export type BootDecision =
   | { readonly boot: ServerBootConfiguration; readonly reason?: never; readonly isHeld?: never }
   /** isHeld: there is one, and the machine is to be off. One that was started by hand asks again until that is known. */
   | { readonly boot?: never; readonly reason: string; readonly isHeld?: boolean };
 
 /** A machine may load its ignition again for this long, in case it was reset on the way. */
 const repeatableForMs = 10 * 60_000;
-const statesThatStayLocal: readonly (string | undefined)[] = ['Available', 'Released', 'Parked', 'Error'];
+const localBootStates: readonly (string | undefined)[] = ['Available', 'Released', 'Parked', 'Error'];
 
 /** Why the boot configuration is not the one that its server refers to now, or is not prepared. */
-function bootObstacle(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {
+function configurationDenyReason(
+  boot: ServerBootConfiguration,
+  server: Server | undefined,
+  now: number,
+): string | undefined {
   const { metadata, spec, status } = boot;
   const ref = server === undefined ? undefined : currentBootRef(server);
   if (server === undefined || spec.serverRef.name !== server.metadata.name)
@@ -33,8 +37,10 @@ function bootObstacle(boot: ServerBootConfiguration, server: Server | undefined,
 }
 
 /** Why nothing of the boot is given out now. */
-export function obstacleTo(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {
-  return bootObstacle(boot, server, now) ?? (server === undefined || mayRun(server) ? undefined : machineIsOff);
+export function denyReason(boot: ServerBootConfiguration, server: Server | undefined, now: number): string | undefined {
+  return (
+    configurationDenyReason(boot, server, now) ?? (server === undefined || mayRun(server) ? undefined : machineIsOff)
+  );
 }
 
 export const machineIsOff = 'the machine is off, and nobody asked the operator to start it';
@@ -44,20 +50,20 @@ const mayRun = ({ spec, status }: Server): boolean =>
   spec.power === 'On' || status?.powerState === 'On' || status?.powerState === 'PoweringOn';
 
 /** What a machine that asks for a script is to do. An installed server is not installed again because it lost power. */
-export function expectationOf(server: Server, boot: ServerBootConfiguration | undefined, now: number): Expectation {
+export function decideBoot(server: Server, boot: ServerBootConfiguration | undefined, now: number): BootDecision {
   if (boot === undefined) return { reason: 'it has no boot configuration' };
-  const obstacle = bootObstacle(boot, server, now);
-  if (obstacle !== undefined) return { reason: obstacle };
-  if (statesThatStayLocal.includes(server.status?.state))
+  const denied = configurationDenyReason(boot, server, now);
+  if (denied !== undefined) return { reason: denied };
+  if (localBootStates.includes(server.status?.state))
     return { reason: `a server in state ${server.status?.state} boots nothing from the network` };
-  const unordered = isCleanupBoot(boot) ? obstacleToErasure(server) : undefined;
-  if (unordered !== undefined) return { reason: unordered };
+  const erasureDenied = isCleanupBoot(boot) ? erasureDenyReason(server) : undefined;
+  if (erasureDenied !== undefined) return { reason: erasureDenied };
   if (isInstalled(server, boot, now)) return { reason: 'it has been installed already' };
   return mayRun(server) ? { boot } : { reason: machineIsOff, isHeld: true };
 }
 
 /** Whoever stops a cleanup, by a maintenance or a claim reference for example, may leave the boot that it began with. */
-function obstacleToErasure(server: Server): string | undefined {
+function erasureDenyReason(server: Server): string | undefined {
   const state = stateOf(server);
   if (state !== 'Cleanup') return `a server in state ${state} is not cleaned up`;
   const withdrawal = withdrawalOf(server);
@@ -68,8 +74,8 @@ const stateOf = ({ metadata, status }: Server): string =>
   metadata.deletionTimestamp === undefined ? (status?.state ?? 'Initial') : 'Deleting';
 
 /** Why its machine is not to boot this now; that it is prepared is not enough. */
-export const reasonAgainst: typeof obstacleTo = (boot, server, now) =>
-  server === undefined ? obstacleTo(boot, server, now) : expectationOf(server, boot, now).reason;
+export const networkBootDenyReason: typeof denyReason = (boot, server, now) =>
+  server === undefined ? denyReason(boot, server, now) : decideBoot(server, boot, now).reason;
 
 export const refersTo = (ref: Partial<ObjectRef> | undefined, { metadata }: ServerBootConfiguration): boolean =>
   ref?.name === metadata.name && ref.namespace === metadata.namespace;
@@ -89,8 +95,8 @@ const isRepeated = (boot: ServerBootConfiguration): boolean =>
 /** Ignition may hold credentials: it is not handed out once the system is up, or long after it was delivered. */
 export function ignitionIsSpent(boot: ServerBootConfiguration, now: number): boolean {
   if (isRepeated(boot)) return false;
-  if (timeOf(boot, evidence.booted.type) !== undefined) return true;
-  const deliveredAt = timeOf(boot, evidence.ignition.type);
+  if (timeOf(boot, stepConditions.booted.type) !== undefined) return true;
+  const deliveredAt = timeOf(boot, stepConditions.ignition.type);
   return deliveredAt !== undefined && now - deliveredAt > repeatableForMs;
 }
 

@@ -9,9 +9,9 @@ const loopback = addressMatcher(['127.0.0.0/8']);
 const internal = addressMatcher(['10.0.0.0/8']);
 
 async function openServer() {
-  let asked = 0;
+  let requestCount = 0;
   const server = createServer((_request, response) => {
-    asked += 1;
+    requestCount += 1;
     response.end('internal');
   });
   server.listen(0, '127.0.0.1');
@@ -19,7 +19,7 @@ async function openServer() {
   const address = server.address();
   return {
     port: typeof address === 'object' ? address?.port : 0,
-    asked: () => asked,
+    requestCount: () => requestCount,
     [Symbol.dispose]: () => {
       server.closeAllConnections();
       server.close();
@@ -28,7 +28,7 @@ async function openServer() {
 }
 
 /** A name server that says these addresses, one answer after the other. */
-const saying = (...answers: string[][]): NonNullable<Parameters<typeof guardedFetch>[1]> => {
+const resolverOf = (...answers: string[][]): NonNullable<Parameters<typeof guardedFetch>[1]> => {
   let at = 0;
   return (_hostname, _options, callback) => {
     const addresses = answers[Math.min(at, answers.length - 1)] ?? [];
@@ -50,31 +50,31 @@ const causeOf = async (response: Promise<Response>): Promise<string> => {
 
 test('a name that leads to a refused address is not connected to', async () => {
   using server = await openServer();
-  await using guarded = guardedFetch(loopback, saying(['127.0.0.1']));
+  await using guarded = guardedFetch(loopback, resolverOf(['127.0.0.1']));
   assert.match(
     await causeOf(guarded.fetch(`http://images.test:${server.port}/`)),
     /^images\.test has address 127\.0\.0\.1, which --refused-image-networks refuses$/,
   );
-  assert.equal(server.asked(), 0);
+  assert.equal(server.requestCount(), 0);
 });
 
 test('one refused address among others is enough', async () => {
   using server = await openServer();
-  await using guarded = guardedFetch(internal, saying(['127.0.0.1', '10.0.0.1']));
+  await using guarded = guardedFetch(internal, resolverOf(['127.0.0.1', '10.0.0.1']));
   assert.match(await causeOf(guarded.fetch(`http://images.test:${server.port}/`)), /has address 10\.0\.0\.1/);
-  assert.equal(server.asked(), 0);
+  assert.equal(server.requestCount(), 0);
 });
 
 test('a name is looked up once: the address that was checked is the one that is connected to', async () => {
   using server = await openServer();
   let lookups = 0;
-  const said = saying(['127.0.0.1'], ['10.0.0.1']);
+  const resolver = resolverOf(['127.0.0.1'], ['10.0.0.1']);
   await using guarded = guardedFetch(internal, (...call) => {
     lookups += 1;
-    said(...call);
+    resolver(...call);
   });
   const response = await guarded.fetch(`http://images.test:${server.port}/`);
-  assert.deepEqual([await response.text(), server.asked(), lookups], ['internal', 1, 1]);
+  assert.deepEqual([await response.text(), server.requestCount(), lookups], ['internal', 1, 1]);
 });
 
 for (const host of ['127.0.0.1', '127.1', '0x7f000001', '[::ffff:127.0.0.1]']) {
@@ -82,6 +82,6 @@ for (const host of ['127.0.0.1', '127.1', '0x7f000001', '[::ffff:127.0.0.1]']) {
     using server = await openServer();
     await using guarded = guardedFetch(loopback, () => assert.fail('it was looked up'));
     assert.match(await causeOf(guarded.fetch(`http://${host}:${server.port}/`)), /refuses$/);
-    assert.equal(server.asked(), 0);
+    assert.equal(server.requestCount(), 0);
   });
 }

@@ -26,7 +26,7 @@ export function guardedFetch(isRefused: IsRefused, resolve: Resolve = lookup): G
     const { hostname } = new URL(input instanceof Request ? input.url : input);
     const literal = hostname.replace(/^\[|\]$/g, '');
     // What is an address already is never looked up.
-    if (isRefused(literal)) throw new TypeError('fetch failed', { cause: refusal(hostname, literal) });
+    if (isRefused(literal)) throw new TypeError('fetch failed', { cause: refusedAddressError(hostname, literal) });
     return through(input, { ...init, dispatcher });
   };
   return { fetch: guarded, [Symbol.asyncDispose]: () => dispatcher.destroy() };
@@ -37,12 +37,12 @@ function checkedLookup(isRefused: IsRefused, resolve: Resolve): LookupFunction {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, '');
       const bad = addresses.find(({ address }) => isRefused(address));
-      if (bad !== undefined) return callback(refusal(hostname, bad.address), '');
+      if (bad !== undefined) return callback(refusedAddressError(hostname, bad.address), '');
       const [first] = addresses;
       if (options.all === true || first === undefined) return callback(null, addresses);
       callback(null, first.address, first.family);
     });
 }
 
-const refusal = (hostname: string, address: string): Error =>
+const refusedAddressError = (hostname: string, address: string): Error =>
   new Error(`${hostname} has address ${address}, which --refused-image-networks refuses`);

@@ -141,16 +141,16 @@ test('of a URL in the map, origin and path are told, and not what its query open
   await using directory = await directoryWith({
     map: 'os: {kernel: "http://images.test/k?X-Amz-Signature=secret", initrd: i}',
   });
-  const asked: string[] = [];
+  const requested: string[] = [];
   const fetch: typeof globalThis.fetch = async (url) => {
-    asked.push(url instanceof URL ? url.href : '');
+    requested.push(url instanceof URL ? url.href : '');
     return new Response(null, { status: 403 });
   };
   const images = new BootImages({ mapFile: join(directory.path, 'map'), clock: createClock(), fetch });
   await assert.rejects(images.check('os', signal), {
     message: 'http://images.test/k?… answers 403; expected a kernel or initrd there',
   });
-  assert.deepEqual(asked, ['http://images.test/k?X-Amz-Signature=secret']);
+  assert.deepEqual(requested, ['http://images.test/k?X-Amz-Signature=secret']);
 });
 
 const badMaps: [string, RegExp][] = [
@@ -178,9 +178,9 @@ test('a map that changes is read again', async () => {
 });
 
 test('files behind a URL are asked for once for many machines, also on servers without HEAD', async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    requested.push(`${request.method} ${request.url}`);
     response.writeHead(request.method === 'HEAD' ? 405 : request.url === '/os/vmlinuz' ? 200 : 404).end('x');
   });
   server.listen(0, '127.0.0.1');
@@ -198,7 +198,7 @@ test('files behind a URL are asked for once for many machines, also on servers w
         'ImageUnavailable',
       );
     }
-    assert.deepEqual(asked, ['HEAD /os/vmlinuz', 'GET /os/vmlinuz', 'HEAD /os/initrd', 'GET /os/initrd']);
+    assert.deepEqual(requested, ['HEAD /os/vmlinuz', 'GET /os/vmlinuz', 'HEAD /os/initrd', 'GET /os/initrd']);
   } finally {
     server.closeAllConnections();
     server.close();

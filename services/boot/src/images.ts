@@ -139,10 +139,10 @@ export class BootImages {
     way: Way = {},
   ): Promise<BootPlan> {
     const { clock } = this.#options;
-    const key = JSON.stringify([reference ?? '', choice.architecture, choice.digest, way.capable, way.turn]);
+    const key = JSON.stringify([reference ?? '', choice.architecture, choice.digest, way.capable, way.failedAttempts]);
     const known = this.#checks.get(key);
     if (known !== undefined && clock.now() < known.until) return known.check;
-    const check = this.#look(reference, signal, choice, way);
+    const check = this.#checkNow(reference, signal, choice, way);
     // A look that takes long is still the same look.
     const entry = { until: Number.POSITIVE_INFINITY, check };
     this.#checks.set(key, entry);
@@ -152,7 +152,7 @@ export class BootImages {
     return check;
   }
 
-  async #look(reference: string | undefined, signal: AbortSignal, choice: Choice, way: Way): Promise<BootPlan> {
+  async #checkNow(reference: string | undefined, signal: AbortSignal, choice: Choice, way: Way): Promise<BootPlan> {
     const image = await this.resolve(reference, choice, signal);
     const plan = planOf(image, way);
     for (const artefact of plan.artefacts) await artefact.check(signal);

@@ -29,11 +29,11 @@ const serverWith = (name: string, macAddress: string, ips: string[]): Server => 
 
 test('a machine is found as its server is now, and not where two have the same address', () => {
   const servers = new Store<Server>();
-  servers.absorb(serverWith('a', 'aa:bb:cc:00:00:01', ['192.0.2.1', '192.0.2.9']));
+  servers.upsertIfNewer(serverWith('a', 'aa:bb:cc:00:00:01', ['192.0.2.1', '192.0.2.9']));
   using machines = new KnownMachines(servers);
   const found = (identifier: string) => machines.find(identifier)?.metadata.name;
-  servers.absorb(serverWith('b', 'aa:bb:cc:00:00:02', ['192.0.2.2', '192.0.2.9']));
+  servers.upsertIfNewer(serverWith('b', 'aa:bb:cc:00:00:02', ['192.0.2.2', '192.0.2.9']));
   assert.deepEqual([found('AA-BB-CC-00-00-01'), found('192.0.2.2'), found('192.0.2.9')], ['a', 'b', undefined]);
-  servers.absorb(serverWith('b', 'aa:bb:cc:00:00:02', ['192.0.2.3']));
+  servers.upsertIfNewer(serverWith('b', 'aa:bb:cc:00:00:02', ['192.0.2.3']));
   assert.deepEqual([found('192.0.2.2'), found('192.0.2.3'), found('192.0.2.9')], [undefined, 'b', 'a']);
 });

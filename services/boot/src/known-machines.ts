@@ -9,11 +9,11 @@ import type { Cache } from '@metal/kube/cache.ts';
 export class KnownMachines implements Disposable {
   readonly #servers: Cache<Server>;
   readonly #names = new Map<string, Set<string>>();
-  readonly #listening: Disposable;
+  readonly #subscription: Disposable;
 
   constructor(servers: Cache<Server>) {
     this.#servers = servers;
-    this.#listening = servers.onChange(({ before, after }) => {
+    this.#subscription = servers.onChange(({ before, after }) => {
       if (before?.status?.networkInterfaces === after?.status?.networkInterfaces && after !== undefined) return;
       if (before !== undefined) this.#remove(before);
       if (after !== undefined) this.#add(after);
@@ -29,7 +29,7 @@ export class KnownMachines implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#listening[Symbol.dispose]();
+    this.#subscription[Symbol.dispose]();
   }
 
   #add(server: Server): void {

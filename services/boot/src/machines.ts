@@ -7,19 +7,19 @@ import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { keyOf, type ObjectRef } from '@metal/kube/kind.ts';
-import { SharedQuestions } from '@metal/kube/shared-questions.ts';
-import { Slots } from '@metal/kube/slots.ts';
+import { SingleFlight } from '@metal/kube/shared-questions.ts';
+import { Semaphore } from '@metal/kube/slots.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
-import { type Expectation, expectationOf, obstacleTo, reasonAgainst } from './expectation.ts';
-import { Flood, Refusal } from './refusal.ts';
-import type { Strangers } from './strangers.ts';
+import { type BootDecision, decideBoot, denyReason, networkBootDenyReason } from './expectation.ts';
+import { OverloadedError, HttpError } from './refusal.ts';
+import type { UnknownMachines } from './strangers.ts';
 
-export interface MachinesOptions {
+export interface BootAuthorizerOptions {
   client: Pick<KubeClient, 'find'>;
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
   tokens: BootTokens;
-  strangers: Strangers;
+  unknownMachines: UnknownMachines;
   clock: Clock;
 }
 
@@ -35,11 +35,11 @@ const perMachine = { everyMs: 1_000, burst: 5 };
  * and each of them later. The others of a hall that is powered on together wait in line; who would wait for longer than
  * firmware likes comes again.
  */
-const mostAtOnce = 12;
-const longestInLineMs = 5_000;
+const maxConcurrent = 12;
+const queueTimeoutMs = 5_000;
 
 /** What the API server itself says of a server and of the boot configuration that counts for it. */
-interface Truth {
+interface LiveObjects {
   readonly server: Server | undefined;
   readonly boot: ServerBootConfiguration | undefined;
 }
@@ -52,44 +52,44 @@ interface Truth {
  * disk. So our caches only tell whom to ask for; what is answered is what the API server says after they came. However
  * often a machine comes, it is asked about once at a time, and once a second in the long run.
  */
-export class Machines {
-  readonly #options: MachinesOptions;
+export class BootAuthorizer {
+  readonly #options: BootAuthorizerOptions;
   /** When the API server last said that a server is to boot nothing. */
   readonly #confirmedAt = new Map<string, number>();
-  readonly #questions: SharedQuestions<Truth>;
-  readonly #places = new Slots(mostAtOnce);
+  readonly #singleFlight: SingleFlight<LiveObjects>;
+  readonly #semaphore = new Semaphore(maxConcurrent);
 
-  constructor(options: MachinesOptions) {
+  constructor(options: BootAuthorizerOptions) {
     this.#options = options;
-    this.#questions = new SharedQuestions({ clock: options.clock, ...perMachine });
+    this.#singleFlight = new SingleFlight({ clock: options.clock, ...perMachine });
   }
 
   /** Of several Servers with the UUID the one that the operator acts on. @throws Refusal 404 when there is none. */
   byUuid(uuid: string): Server {
     // It comes back in the answer, for people who read the console.
-    if (!/^[\w-]{0,64}$/.test(uuid)) throw new Refusal(404, 'expected the system UUID of a machine; this is none');
-    const { servers, strangers, clock } = this.#options;
+    if (!/^[\w-]{0,64}$/.test(uuid)) throw new HttpError(404, 'expected the system UUID of a machine; this is none');
+    const { servers, unknownMachines, clock } = this.#options;
     const server = managedServer(servers.by('uuid', uuid.toLowerCase()));
     if (server !== undefined) return server;
-    strangers.saw(uuid.toLowerCase(), clock.now());
-    throw new Refusal(404, `no Server has the system UUID ${uuid.toLowerCase()}; expected one`);
+    unknownMachines.record(uuid.toLowerCase(), clock.now());
+    throw new HttpError(404, `no Server has the system UUID ${uuid.toLowerCase()}; expected one`);
   }
 
   /**
    * What the machine of a server in our cache is to do. @throws Refusal 503 when the API server cannot be asked: firmware
    * that seems to have a boot to do waits for it, any other goes to its next boot device after some tries.
    */
-  async expectationOf(known: Server): Promise<Expectation> {
+  async decide(known: Server): Promise<BootDecision> {
     const { bootConfigurations, clock } = this.#options;
     const { name } = known.metadata;
     const ref = currentBootRef(known);
-    const cached = expectationOf(known, ref && bootConfigurations.get(ref), clock.now());
+    const cached = decideBoot(known, ref && bootConfigurations.get(ref), clock.now());
     const isFresh = clock.now() - (this.#confirmedAt.get(name) ?? Number.NEGATIVE_INFINITY) < confirmedForMs;
     if (cached.boot === undefined && isFresh) return cached;
-    const expectation = await this.#confirmed(known, { patiently: cached.boot !== undefined });
-    if (expectation.boot === undefined) this.#confirmedAt.set(name, clock.now());
+    const decision = await this.#confirmed(known, { isRetryable: cached.boot !== undefined });
+    if (decision.boot === undefined) this.#confirmedAt.set(name, clock.now());
     else this.#confirmedAt.delete(name);
-    return expectation;
+    return decision;
   }
 
   /**
@@ -106,7 +106,7 @@ export class Machines {
    * nothing, goes to its next boot device instead. @throws Refusal as `byToken`
    */
   async firstByToken(token: string): Promise<ServerBootConfiguration> {
-    return this.#asKnown(await this.#knownBy(token), reasonAgainst);
+    return this.#asKnown(await this.#knownBy(token), networkBootDenyReason);
   }
 
   /**
@@ -117,37 +117,37 @@ export class Machines {
   async confirmedByToken(token: string): Promise<ServerBootConfiguration> {
     const known = await this.#knownBy(token);
     if (isDiscoveryBoot(known)) return this.#asKnown(known);
-    return this.#admitted(known, isCleanupBoot(known) ? reasonAgainst : obstacleTo);
+    return this.#admit(known, isCleanupBoot(known) ? networkBootDenyReason : denyReason);
   }
 
   #asKnown(
     known: ServerBootConfiguration,
-    against = obstacleTo,
+    denyReasonOf = denyReason,
   ): Promise<ServerBootConfiguration> | ServerBootConfiguration {
     const server = this.#options.servers.get(known.spec.serverRef.name);
-    return this.#obstacleTo(known, server, against) === undefined ? known : this.#admitted(known, against);
+    return this.#denyReason(known, server, denyReasonOf) === undefined ? known : this.#admit(known, denyReasonOf);
   }
 
-  async #confirmed(known: Server, patience: { patiently: boolean }): Promise<Expectation> {
+  async #confirmed(known: Server, retryOptions: { isRetryable: boolean }): Promise<BootDecision> {
     const { name } = known.metadata;
-    const guess = currentBootRef(known);
-    let { server, boot } = await this.#read(name, guess, patience);
+    const cachedRef = currentBootRef(known);
+    let { server, boot } = await this.#read(name, cachedRef, retryOptions);
     const ref = server && currentBootRef(server);
     // Our cache lags behind: another boot counts than the one that was asked for.
-    if (ref !== undefined && (guess === undefined || keyOf(ref) !== keyOf(guess)))
-      ({ server, boot } = await this.#read(name, ref, patience));
+    if (ref !== undefined && (cachedRef === undefined || keyOf(ref) !== keyOf(cachedRef)))
+      ({ server, boot } = await this.#read(name, ref, retryOptions));
     if (!isSameMachine(server, known)) return { reason: 'its Server is gone' };
     const duplicate = this.#duplicateReason(server);
     if (duplicate !== undefined) return { reason: duplicate };
-    return expectationOf(server, ref && boot, this.#options.clock.now());
+    return decideBoot(server, ref && boot, this.#options.clock.now());
   }
 
-  #obstacleTo(
+  #denyReason(
     boot: ServerBootConfiguration,
     server: Server | undefined,
-    against: typeof obstacleTo,
+    denyReasonOf: typeof denyReason,
   ): string | undefined {
-    return against(boot, server, this.#options.clock.now()) ?? (server && this.#duplicateReason(server));
+    return denyReasonOf(boot, server, this.#options.clock.now()) ?? (server && this.#duplicateReason(server));
   }
 
   /** Why the machine boots nothing for this Server: it is that of another one. */
@@ -158,42 +158,51 @@ export class Machines {
 
   async #knownBy(token: string): Promise<ServerBootConfiguration> {
     const known = await this.#options.tokens.find(token).catch((cause: unknown) => {
-      throw new Refusal(503, 'the API server cannot be asked about this token now; try again', {
+      throw new HttpError(503, 'the API server cannot be asked about this token now; try again', {
         retryAfterSeconds,
         cause,
       });
     });
     if (known === undefined)
-      throw new Refusal(403, 'the token belongs to no boot configuration, or to one that is gone');
+      throw new HttpError(403, 'the token belongs to no boot configuration, or to one that is gone');
     return known;
   }
 
-  async #admitted({ metadata, spec }: ServerBootConfiguration, against = obstacleTo): Promise<ServerBootConfiguration> {
+  async #admit(
+    { metadata, spec }: ServerBootConfiguration,
+    denyReasonOf = denyReason,
+  ): Promise<ServerBootConfiguration> {
     const ref = { name: metadata.name, namespace: metadata.namespace };
-    const { server, boot } = await this.#read(spec.serverRef.name, ref, { patiently: true });
-    const obstacle =
+    const { server, boot } = await this.#read(spec.serverRef.name, ref, { isRetryable: true });
+    const denied =
       boot === undefined || boot.metadata.uid !== metadata.uid
         ? 'its boot configuration is gone'
-        : this.#obstacleTo(boot, server, against);
-    if (boot === undefined || obstacle !== undefined) throw new Refusal(403, `the token is not valid now: ${obstacle}`);
+        : this.#denyReason(boot, server, denyReasonOf);
+    if (boot === undefined || denied !== undefined) throw new HttpError(403, `the token is not valid now: ${denied}`);
     return boot;
   }
 
-  async #read(name: string, ref: ObjectRef | undefined, { patiently }: { patiently: boolean }): Promise<Truth> {
+  async #read(
+    name: string,
+    ref: ObjectRef | undefined,
+    { isRetryable }: { isRetryable: boolean },
+  ): Promise<LiveObjects> {
     try {
-      return await this.#questions.ask(`${name} ${ref === undefined ? '' : keyOf(ref)}`, () => this.#ask(name, ref));
+      return await this.#singleFlight.run(`${name} ${ref === undefined ? '' : keyOf(ref)}`, () =>
+        this.#readLive(name, ref),
+      );
     } catch (cause) {
       // iPXE asks again by itself as long as it is told when to; without that, a try of the entry script is used up.
-      const retry = patiently ? { retryAfterSeconds } : {};
-      if (cause instanceof Flood) throw new Flood(cause.message, retry.retryAfterSeconds);
-      throw new Refusal(503, 'the API server cannot be asked now; try again', { ...retry, cause });
+      const retry = isRetryable ? { retryAfterSeconds } : {};
+      if (cause instanceof OverloadedError) throw new OverloadedError(cause.message, retry.retryAfterSeconds);
+      throw new HttpError(503, 'the API server cannot be asked now; try again', { ...retry, cause });
     }
   }
 
-  async #ask(name: string, ref: ObjectRef | undefined): Promise<Truth> {
+  async #readLive(name: string, ref: ObjectRef | undefined): Promise<LiveObjects> {
     const { client, clock } = this.#options;
-    if (!(await this.#places.acquireWithin(longestInLineMs, clock)))
-      throw new Flood('too many machines come at once; try again');
+    if (!(await this.#semaphore.tryAcquireFor(queueTimeoutMs, clock)))
+      throw new OverloadedError('too many machines come at once; try again');
     try {
       const signal = AbortSignal.timeout(deadlineMs);
       const [server, boot] = await Promise.all([
@@ -202,7 +211,7 @@ export class Machines {
       ]);
       return { server, boot };
     } finally {
-      this.#places.release();
+      this.#semaphore.release();
     }
   }
 }

@@ -6,14 +6,14 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
-import { silentEvents } from '@metal/kube/events.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { discardEvents } from '@metal/kube/events.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
 import { BootConfigs } from './boot-configs.ts';
 import { Butane } from './butane.ts';
 import { BootImages } from './images.ts';
-import { Preparation } from './preparation.ts';
+import { BootConfigurationController } from './preparation.ts';
 
 const stepMs = 100;
 /** As long as a file is waited for: see artefact.ts. */
@@ -30,14 +30,14 @@ const wanted: ServerBootConfiguration = {
 };
 
 /** One boot configuration at an API server, and a host of images whose packets are lost. */
-function openRoom() {
-  const clock = handClock();
+function startFixture() {
+  const clock = fakeClock();
   const bootConfigurations = new Store<ServerBootConfiguration>();
   const servers = new Store<Server>();
   const ipxeBootConfigs = new Store<IPXEBootConfig>();
   let stored = wanted;
   let isWatched = true;
-  bootConfigurations.absorb(stored);
+  bootConfigurations.upsertIfNewer(stored);
   /** By anybody. Told as a watch tells it, unless that is late. */
   const write = (change: Pick<Partial<ServerBootConfiguration>, 'spec' | 'status'>): void => {
     const { generation = 1, resourceVersion } = stored.metadata;
@@ -46,19 +46,19 @@ function openRoom() {
       resourceVersion: String(Number(resourceVersion) + 1),
     };
     stored = { ...stored, ...change, metadata: { ...stored.metadata, ...versions } };
-    if (isWatched) bootConfigurations.absorb(stored);
+    if (isWatched) bootConfigurations.upsertIfNewer(stored);
   };
-  const said: { at: number; state: string | undefined; message: string | undefined }[] = [];
+  const writes: { at: number; state: string | undefined; message: string | undefined }[] = [];
   const apply = async (_kind: unknown, { metadata, status }: ServerBootConfiguration): Promise<void> => {
     if (metadata.resourceVersion !== stored.metadata.resourceVersion)
       throw new KubeError({ code: 'Conflict', message: 'somebody else was faster' });
-    said.push({ at: seconds(clock.now()), state: status?.state, message: status?.conditions?.[0]?.message });
+    writes.push({ at: seconds(clock.now()), state: status?.state, message: status?.conditions?.[0]?.message });
     write({ status });
   };
   const client = { apply, find: async () => stored } as unknown as KubeClient; // nothing else is asked of it here
-  const looks: { at: number; url: string }[] = [];
+  const fetches: { at: number; url: string }[] = [];
   const fetch: typeof globalThis.fetch = (url, init) => {
-    looks.push({ at: clock.now(), url: url instanceof URL ? url.href : '' });
+    fetches.push({ at: clock.now(), url: url instanceof URL ? url.href : '' });
     return new Promise((_resolve, reject) => {
       const fail = (): void => reject(new Error('no answer'));
       clock.setTimeout(lostAfterMs, fail);
@@ -69,9 +69,9 @@ function openRoom() {
   const images = new BootImages({ mapFile: undefined, byUrl: { allowedOrigins, fetch }, clock });
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
-  const events = silentEvents;
+  const events = discardEvents;
   const publicUrl = () => 'http://boot.test';
-  const preparation = new Preparation({
+  const controller = new BootConfigurationController({
     client,
     servers,
     bootConfigurations,
@@ -90,29 +90,29 @@ function openRoom() {
   };
   return {
     clock,
-    looks,
+    fetches,
     lines,
-    said,
+    writes,
     pass,
     write,
     status: (): Status => stored.status,
     /** From now on the watch is late. */
-    deafen: () => (isWatched = false),
-    states: () => said.map(({ at, state }) => [at, state]),
-    [Symbol.asyncDispose]: () => preparation[Symbol.asyncDispose](),
+    stopWatch: () => (isWatched = false),
+    states: () => writes.map(({ at, state }) => [at, state]),
+    [Symbol.asyncDispose]: () => controller[Symbol.asyncDispose](),
   };
 }
 
 test('an image that takes long to fail is looked at with growing pauses, and the reason stands meanwhile', async () => {
-  await using room = openRoom();
-  await room.pass(1_200_000);
-  assert.deepEqual(room.states(), [
+  await using fixture = startFixture();
+  await fixture.pass(1_200_000);
+  assert.deepEqual(fixture.states(), [
     [3, 'Pending'],
     [10, 'Error'],
   ]);
-  assert.match(room.said[1]?.message ?? '', /^ImageUnavailable: a file of the image cannot be fetched/);
-  assert.match(room.lines[0] ?? '', /"detail":"http:\/\/lost\.test\/os\/vmlinuz cannot be fetched: no answer"/);
-  const gaps = room.looks.slice(1).map(({ at }, index) => at - (room.looks[index]?.at ?? 0));
+  assert.match(fixture.writes[1]?.message ?? '', /^ImageUnavailable: a file of the image cannot be fetched/);
+  assert.match(fixture.lines[0] ?? '', /"detail":"http:\/\/lost\.test\/os\/vmlinuz cannot be fetched: no answer"/);
+  const gaps = fixture.fetches.slice(1).map(({ at }, index) => at - (fixture.fetches[index]?.at ?? 0));
   assert.ok(gaps.length > 5, 'it is looked at again');
   for (const [index, gap] of gaps.slice(1).entries())
     assert.ok(gap >= (gaps[index] ?? 0), `pauses grow: ${gaps.join(', ')}`);
@@ -120,25 +120,25 @@ test('an image that takes long to fail is looked at with growing pauses, and the
 });
 
 test('another image is looked at anew at once, and so is one that somebody else calls Pending', async () => {
-  await using room = openRoom();
-  await room.pass(900_000);
-  const before = room.looks.length;
-  room.write({ spec: { ...wanted.spec, image: 'http://elsewhere.test/os/' } });
-  await room.pass(15_000);
-  const [first, second] = room.looks.slice(before);
+  await using fixture = startFixture();
+  await fixture.pass(900_000);
+  const before = fixture.fetches.length;
+  fixture.write({ spec: { ...wanted.spec, image: 'http://elsewhere.test/os/' } });
+  await fixture.pass(15_000);
+  const [first, second] = fixture.fetches.slice(before);
   assert.deepEqual(first, { at: 900_000, url: 'http://elsewhere.test/os/vmlinuz' });
   assert.ok((second?.at ?? Number.POSITIVE_INFINITY) < 912_000, 'its failures count anew');
-  assert.deepEqual(room.states().slice(2), [
+  assert.deepEqual(fixture.states().slice(2), [
     [903, 'Pending'],
     [910, 'Error'],
   ]);
 
-  await room.pass(885_000);
-  const looks = room.looks.length;
-  room.write({ status: { ...room.status(), state: 'Pending' } });
-  await room.pass(1_000);
+  await fixture.pass(885_000);
+  const fetches = fixture.fetches.length;
+  fixture.write({ status: { ...fixture.status(), state: 'Pending' } });
+  await fixture.pass(1_000);
   assert.deepEqual(
-    room.looks.slice(looks).map(({ at }) => at),
+    fixture.fetches.slice(fetches).map(({ at }) => at),
     [1_800_000],
   );
 });
@@ -153,22 +153,22 @@ const conditionOf = (status: 'False' | 'Unknown', reason: string) => ({
 });
 
 test('what another replica has found out meanwhile is not taken back', async () => {
-  await using room = openRoom();
-  await room.pass(1_000);
-  room.deafen();
-  room.write({ status: { state: 'Error', conditions: [conditionOf('False', 'ValidationFailed')] } });
-  await room.pass(6_000);
-  assert.deepEqual(room.states(), []);
-  assert.equal(room.status()?.state, 'Error');
+  await using fixture = startFixture();
+  await fixture.pass(1_000);
+  fixture.stopWatch();
+  fixture.write({ status: { state: 'Error', conditions: [conditionOf('False', 'ValidationFailed')] } });
+  await fixture.pass(6_000);
+  assert.deepEqual(fixture.states(), []);
+  assert.equal(fixture.status()?.state, 'Error');
 });
 
 test('another replica that is still pulling makes nobody look anew, and the reason is told again in its time', async () => {
-  await using room = openRoom();
-  await room.pass(900_000);
-  const looks = room.looks.length;
-  room.write({ status: { state: 'Pending', conditions: [conditionOf('Unknown', 'ImagePulling')] } });
-  await room.pass(1_000);
-  assert.equal(room.looks.length, looks);
-  await room.pass(320_000);
-  assert.equal(room.status()?.state, 'Error');
+  await using fixture = startFixture();
+  await fixture.pass(900_000);
+  const fetches = fixture.fetches.length;
+  fixture.write({ status: { state: 'Pending', conditions: [conditionOf('Unknown', 'ImagePulling')] } });
+  await fixture.pass(1_000);
+  assert.equal(fixture.fetches.length, fetches);
+  await fixture.pass(320_000);
+  assert.equal(fixture.status()?.state, 'Error');
 });

@@ -24,14 +24,14 @@ import { type BootImages, preparedDigestOf } from './images.ts';
 import {
   conditionsOf,
   isBeingPulled,
-  isJudged,
-  isSaid,
+  isValidated,
+  isReported,
   preparedBy,
   validationFailed,
-  type Verdict,
+  type ValidationResult,
 } from './verdict.ts';
 
-export interface PreparationOptions {
+export interface BootConfigurationControllerOptions {
   client: KubeClient;
   servers: Cache<Server>;
   bootConfigurations: Cache<ServerBootConfiguration>;
@@ -45,98 +45,98 @@ export interface PreparationOptions {
   random?: (() => number) | undefined;
 }
 
-const atOnce = 32;
+const maxConcurrent = 32;
 /** Secrets are often created right after the object that refers to them; saying Error in between would be noise. */
-const courtesyMs = 5_000;
-const secretPauseMs = 50;
+const gracePeriodMs = 5_000;
+const secretRetryMs = 50;
 /** A pull may take minutes: it does not hold up the boots whose images are there. */
-const pullPatienceMs = 3_000;
+const pullTimeoutMs = 3_000;
 /** Others write the status of a new boot configuration at the same moment. */
-const mostConflicts = 5;
+const maxConflicts = 5;
 
 /**
  * Watches boot configurations and says of each whether machines can boot it: `status.state` Ready or Error, with a
  * condition that explains. Written once per change of mind; errors are looked at again with growing pauses.
  */
-export class Preparation implements AsyncDisposable {
-  readonly #options: PreparationOptions;
+export class BootConfigurationController implements AsyncDisposable {
+  readonly #options: BootConfigurationControllerOptions;
   readonly #queue: WorkQueue;
-  readonly #listening = new DisposableStack();
+  readonly #subscriptions = new DisposableStack();
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
   /** When the ignition of a boot configuration was first found missing, by UID. */
   readonly #missedSince = new Map<string, number>();
 
-  constructor(options: PreparationOptions) {
+  constructor(options: BootConfigurationControllerOptions) {
     const { clock, random, servers, bootConfigurations, ipxeBootConfigs } = options;
     this.#options = options;
     this.#queue = new WorkQueue({ clock, ...(random && { random }) });
     this.#queue.onReady = () => this.#work();
-    this.#listening.use(servers.onChange(({ before, after }) => this.#mayBootOtherwise(before, after)));
-    this.#listening.use(
+    this.#subscriptions.use(servers.onChange(({ before, after }) => this.#onServerChange(before, after)));
+    this.#subscriptions.use(
       ipxeBootConfigs.onChange(({ key, before, after }) => {
         const isOther = before?.metadata.generation !== after?.metadata.generation;
-        if (isOther && bootConfigurations.get(key) !== undefined) this.#lookAgain(key);
+        if (isOther && bootConfigurations.get(key) !== undefined) this.#enqueue(key);
       }),
     );
-    this.#listening.use(
+    this.#subscriptions.use(
       bootConfigurations.onChange(({ key, before, after }) => {
         if (after === undefined) {
-          this.#queue.forget(key);
+          this.#queue.remove(key);
           this.#missedSince.delete(before?.metadata.uid ?? '');
         }
-        if (after !== undefined && (before === undefined || isNews(before, after))) this.#lookAgain(key);
+        if (after !== undefined && (before === undefined || needsReconcile(before, after))) this.#enqueue(key);
       }),
     );
-    this.#queue.addBacklog([...bootConfigurations.all()].map(keyOf));
+    this.#queue.enqueueInitialList([...bootConfigurations.all()].map(keyOf));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#listening[Symbol.dispose]();
+    this.#subscriptions[Symbol.dispose]();
     this.#queue.close();
     this.#stop.abort(new Error('the boot service stops'));
     await Promise.allSettled(this.#running);
   }
 
-  #mayBootOtherwise(before: Server | undefined, after: Server | undefined): void {
+  #onServerChange(before: Server | undefined, after: Server | undefined): void {
     if (after === undefined) return;
     const offersOthers = before === undefined || !isSameJson(before.status?.bootTargets, after.status?.bootTargets);
     for (const boot of this.#options.bootConfigurations.by('server', after.metadata.name)) {
-      const isMade = isInTheMaking(boot, before) && !isInTheMaking(boot, after);
-      if (offersOthers || isMade) this.#lookAgain(keyOf(boot));
+      const isCreated = isBeingCreated(boot, before) && !isBeingCreated(boot, after);
+      if (offersOthers || isCreated) this.#enqueue(keyOf(boot));
     }
   }
 
-  #lookAgain(key: string): void {
-    this.#queue.forgive(key);
+  #enqueue(key: string): void {
+    this.#queue.resetBackoff(key);
     this.#queue.add(key);
   }
 
   #work(): void {
-    while (this.#running.size < atOnce) {
+    while (this.#running.size < maxConcurrent) {
       const key = this.#queue.take();
       if (key === undefined) return;
-      const turn = this.#turn(key).finally(() => {
-        this.#running.delete(turn);
+      const reconcile = this.#reconcile(key).finally(() => {
+        this.#running.delete(reconcile);
         this.#queue.done(key);
         this.#work();
       });
-      this.#running.add(turn);
+      this.#running.add(reconcile);
     }
   }
 
-  async #turn(key: string): Promise<void> {
+  async #reconcile(key: string): Promise<void> {
     const boot = this.#options.bootConfigurations.get(key);
     if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return;
-    if (isInTheMaking(boot, this.#options.servers.get(boot.spec.serverRef.name))) return;
+    if (isBeingCreated(boot, this.#options.servers.get(boot.spec.serverRef.name))) return;
     try {
-      const verdict = await this.#judge(boot);
-      const isMissing = verdict.error?.code === 'IgnitionMissing' || verdict.error?.code === 'ScriptMissing';
-      const isEarly = isMissing && this.#missedForMs(boot) < courtesyMs;
-      if (!isEarly) await this.#say(boot, verdict);
+      const result = await this.#validate(boot);
+      const isMissing = result.error?.code === 'IgnitionMissing' || result.error?.code === 'ScriptMissing';
+      const isEarly = isMissing && this.#missedForMs(boot) < gracePeriodMs;
+      if (!isEarly) await this.#report(boot, result);
       if (!isMissing) this.#missedSince.delete(boot.metadata.uid ?? '');
-      if (verdict.state === 'Ready') this.#queue.forgive(key);
-      if (verdict.state === 'Error') this.#queue.addAfterFailure(key, isEarly ? secretPauseMs : 0);
+      if (result.state === 'Ready') this.#queue.resetBackoff(key);
+      if (result.state === 'Error') this.#queue.addAfterFailure(key, isEarly ? secretRetryMs : 0);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const overtaken = error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound');
@@ -146,7 +146,7 @@ export class Preparation implements AsyncDisposable {
     }
   }
 
-  async #judge(boot: ServerBootConfiguration): Promise<Verdict> {
+  async #validate(boot: ServerBootConfiguration): Promise<ValidationResult> {
     try {
       const plan = await this.#planInTime(boot);
       if (plan === undefined) return { state: 'Pending' };
@@ -171,13 +171,13 @@ export class Preparation implements AsyncDisposable {
   /** Undefined when it takes long; it goes on, and is looked at again when it is done: no news, so failures still count. */
   async #planInTime(boot: ServerBootConfiguration): Promise<BootPlan | undefined> {
     const plan = this.#plan(boot);
-    const { promise: enough, resolve } = Promise.withResolvers<undefined>();
-    using _timer = this.#options.clock.setTimeout(pullPatienceMs, () => {
+    const { promise: timeout, resolve } = Promise.withResolvers<undefined>();
+    using _timer = this.#options.clock.setTimeout(pullTimeoutMs, () => {
       resolve(undefined);
-      const again = () => !this.#stop.signal.aborted && this.#queue.add(keyOf(boot));
-      plan.then(again, again);
+      const enqueueAgain = () => !this.#stop.signal.aborted && this.#queue.add(keyOf(boot));
+      plan.then(enqueueAgain, enqueueAgain);
     });
-    return await Promise.race([plan, enough]);
+    return await Promise.race([plan, timeout]);
   }
 
   /** What was prepared once is kept: a tag that moves does not change what a machine boots. */
@@ -196,32 +196,32 @@ export class Preparation implements AsyncDisposable {
     }
   }
 
-  async #say(boot: ServerBootConfiguration, verdict: Verdict): Promise<void> {
+  async #report(boot: ServerBootConfiguration, result: ValidationResult): Promise<void> {
     // A file that takes long to fail, time after time, would take back the reason time after time.
-    if (verdict.state === 'Pending' && isJudged(boot)) return;
+    if (result.state === 'Pending' && isValidated(boot)) return;
     const { clock, servers, bootConfigs } = this.#options;
-    const conditions = conditionsOf(boot, verdict, clock.now());
-    await this.#sayOnBoot(boot, verdict, conditions);
-    await bootConfigs.repeat(boot, servers.get(boot.spec.serverRef.name), { ...verdict, conditions });
+    const conditions = conditionsOf(boot, result, clock.now());
+    await this.#writeResult(boot, result, conditions);
+    await bootConfigs.publishStatus(boot, servers.get(boot.spec.serverRef.name), { ...result, conditions });
   }
 
-  async #sayOnBoot(boot: ServerBootConfiguration, verdict: Verdict, conditions: Condition[]): Promise<void> {
+  async #writeResult(boot: ServerBootConfiguration, result: ValidationResult, conditions: Condition[]): Promise<void> {
     const { log, events } = this.#options;
-    const status = { state: verdict.state, conditions, ...(verdict.plan && { boot: preparedBy(verdict.plan) }) };
-    if (isSaid(boot, status)) return;
+    const status = { state: result.state, conditions, ...(result.plan && { boot: preparedBy(result.plan) }) };
+    if (isReported(boot, status)) return;
     await this.#write(boot, status);
     const fields = {
       boot: keyOf(boot),
       server: boot.spec.serverRef.name,
       image: printableImage(boot.spec.image ?? ''),
-      state: verdict.state,
+      state: result.state,
     };
-    if (verdict.error === undefined) {
-      const choice = { ...status.boot, refusals: verdict.plan?.refusals };
-      log.info({ ...fields, ...choice }, verdict.plan ? 'boot configuration is ready' : 'pulling an image');
+    if (result.error === undefined) {
+      const choice = { ...status.boot, rejectedMethods: result.plan?.rejectedMethods };
+      log.info({ ...fields, ...choice }, result.plan ? 'boot configuration is ready' : 'pulling an image');
       return;
     }
-    const { code, message, cause } = verdict.error;
+    const { code, message, cause } = result.error;
     // What the condition does not tell those who claim.
     const detail = cause instanceof BootError ? { detail: cause.message } : {};
     log.warn({ ...fields, code, reason: message, ...detail }, 'boot configuration cannot be booted');
@@ -232,10 +232,10 @@ export class Preparation implements AsyncDisposable {
    * Said of the object that was judged and of no other: one that was made anew under the name has the same name and
    * perhaps another image. The API server compares no UIDs in a write of status, so the version is the guard.
    */
-  async #write(judged: ServerBootConfiguration, status: ServerBootConfiguration['status']): Promise<void> {
+  async #write(validated: ServerBootConfiguration, status: ServerBootConfiguration['status']): Promise<void> {
     const { client } = this.#options;
-    const { name, namespace } = judged.metadata;
-    for (let { resourceVersion } = judged.metadata, conflicts = 0; ; conflicts += 1) {
+    const { name, namespace } = validated.metadata;
+    for (let { resourceVersion } = validated.metadata, conflicts = 0; ; conflicts += 1) {
       try {
         await client.apply(
           ServerBootConfiguration,
@@ -246,10 +246,10 @@ export class Preparation implements AsyncDisposable {
         return;
       } catch (error) {
         const isConflict = error instanceof KubeError && error.code === 'Conflict';
-        if (!isConflict || conflicts === mostConflicts) throw error;
-        const now = await client.find(ServerBootConfiguration, judged.metadata);
-        if (now === undefined || !isSameWish(now, judged)) throw error;
-        if (status?.state === 'Pending' && isJudged(now)) return;
+        if (!isConflict || conflicts === maxConflicts) throw error;
+        const now = await client.find(ServerBootConfiguration, validated.metadata);
+        if (now === undefined || !isSameGeneration(now, validated)) throw error;
+        if (status?.state === 'Pending' && isValidated(now)) return;
         ({ resourceVersion } = now.metadata);
       }
     }
@@ -268,19 +268,19 @@ export class Preparation implements AsyncDisposable {
  * What the operator boots itself is complete, with its ignition, when the server refers to it; and what the BMC of a new
  * server can be told is written with the state that follows Initial, in which nothing boots.
  */
-function isInTheMaking(boot: ServerBootConfiguration, server: Server | undefined): boolean {
+function isBeingCreated(boot: ServerBootConfiguration, server: Server | undefined): boolean {
   if (server === undefined || !isInternalBoot(boot)) return false;
   return !refersTo(server.spec.bootConfigurationRef, boot) || (server.status?.state ?? 'Initial') === 'Initial';
 }
 
-const isSameWish = (
+const isSameGeneration = (
   { metadata: one }: ServerBootConfiguration,
   { metadata: other }: ServerBootConfiguration,
 ): boolean => one.uid === other.uid && one.generation === other.generation;
 
 /** Writes of status by boot services are no reason to look again; somebody else's state is. */
-function isNews(before: ServerBootConfiguration, after: ServerBootConfiguration): boolean {
-  if (!isSameWish(before, after)) return true;
+function needsReconcile(before: ServerBootConfiguration, after: ServerBootConfiguration): boolean {
+  if (!isSameGeneration(before, after)) return true;
   const isOurs = after.status?.state === 'Ready' || after.status?.state === 'Error' || isBeingPulled(after);
   return before.status?.state !== after.status?.state && !isOurs;
 }

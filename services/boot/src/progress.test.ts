@@ -4,16 +4,16 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import {
   awaitedOf,
   type BootStep,
-  isSettled,
+  isResolved,
   mergeSteps,
   overdueCondition,
   stepsOf,
-  usualDeadlines,
+  defaultDeadlines,
 } from './progress.ts';
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
 const poweredOnAt = Date.parse(at(0));
-const usual = { poweredOnAt, deadlines: usualDeadlines };
+const defaults = { poweredOnAt, deadlines: defaultDeadlines };
 
 function bootOf(
   method: string,
@@ -69,14 +69,14 @@ const rows: [string, ServerBootConfiguration, [BootStep['name'], number][], stri
 for (const [title, boot, seen, expected] of rows) {
   test(`of ${title}, ${expected ?? 'nothing more'} is awaited`, () => {
     const steps = seen.map(([name, minute]) => ({ name, time: at(minute) }));
-    const awaited = awaitedOf(boot, steps, usual);
+    const awaited = awaitedOf(boot, steps, defaults);
     const dueInMs = awaited && awaited.since + awaited.withinMs - poweredOnAt;
     assert.equal(awaited && `${awaited.step} by minute ${(dueInMs ?? 0) / 60_000}`, expected);
   });
 }
 
 test('nothing is awaited of a machine that nobody saw being powered on', () => {
-  assert.equal(awaitedOf(discovery, [], { ...usual, poweredOnAt: undefined }), undefined);
+  assert.equal(awaitedOf(discovery, [], { ...defaults, poweredOnAt: undefined }), undefined);
 });
 
 test('steps that come again are counted, with the first and the last time', () => {
@@ -104,11 +104,11 @@ test('the conditions of an earlier version are steps as well', () => {
 });
 
 test('a complaint names what did not come, and what came last; it is settled by that step or a later one', () => {
-  const awaited = awaitedOf(discovery, [{ name: 'script', time: at(3) }], usual);
+  const awaited = awaitedOf(discovery, [{ name: 'script', time: at(3) }], defaults);
   assert.ok(awaited);
   const { reason, message } = overdueCondition(awaited, { now: poweredOnAt });
   assert.equal(reason, 'KernelOverdue');
   assert.match(message, /^kernel did not come within 5 min; it fetched its boot script at 2026-01-01T00:03:00.000Z/);
-  assert.equal(isSettled(reason, [{ name: 'script', time: at(9) }]), false);
-  assert.equal(isSettled(reason, [{ name: 'ignition', time: at(9) }]), true);
+  assert.equal(isResolved(reason, [{ name: 'script', time: at(9) }]), false);
+  assert.equal(isResolved(reason, [{ name: 'ignition', time: at(9) }]), true);
 });

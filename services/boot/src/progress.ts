@@ -2,8 +2,8 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { type AwaitedBootStep, awaitedBootSteps } from '@metal/api/wire/boot-steps.ts';
 import { bootOverdue } from '@metal/api/wire/contract.ts';
 import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
-import { inWords, minutes } from '@metal/kube/decide.ts';
-import { evidence, isStep, type Step, stepRanks } from './evidence.ts';
+import { formatDuration, minutes } from '@metal/kube/decide.ts';
+import { stepConditions, isStep, type Step, stepRanks } from './evidence.ts';
 import type { BootServiceReason } from './reasons.ts';
 
 type Recorded = NonNullable<NonNullable<NonNullable<ServerBootConfiguration['status']>['boot']>['steps']>[number];
@@ -22,7 +22,7 @@ export interface Awaited {
  * How long each step may take, from the one before it. Firmware of large servers tests memory for ten minutes; what is
  * fetched may be half a gigabyte over a slow line.
  */
-export const usualDeadlines: Deadlines = {
+export const defaultDeadlines: Deadlines = {
   script: minutes(15),
   kernel: minutes(5),
   initrd: minutes(10),
@@ -49,7 +49,7 @@ export function stepsOf({ status }: ServerBootConfiguration): BootStep[] {
   const recorded = (status?.boot?.steps ?? []).flatMap(({ name, ...step }) =>
     isStep(name) ? [{ name, ...step }] : [],
   );
-  const conditions = Object.entries(evidence).flatMap(([name, { type }]): BootStep[] => {
+  const conditions = Object.entries(stepConditions).flatMap(([name, { type }]): BootStep[] => {
     const condition = status?.conditions?.find((each) => each.type === type && each.status === 'True');
     const isKnown = recorded.some((step) => step.name === name);
     return condition === undefined || isKnown || !isStep(name) ? [] : [{ name, time: condition.lastTransitionTime }];
@@ -85,17 +85,17 @@ export function awaitedOf(
   const last = steps.toSorted((one, other) => stepRanks[one.name] - stepRanks[other.name]).at(-1);
   const since = last === undefined ? poweredOnAt : Date.parse(last.time);
   const reached = last === undefined ? -1 : stepRanks[last.name];
-  const step = courseOf(boot).find((candidate) => stepRanks[candidate] > reached);
+  const step = expectedSteps(boot).find((candidate) => stepRanks[candidate] > reached);
   if (step === undefined || since === undefined) return undefined;
   return { step, after: last?.name ?? 'power-on', since, withinMs: deadlines[step] };
 }
 
 /** The steps that a boot of this kind takes, in order. */
-function courseOf(boot: ServerBootConfiguration): AwaitedBootStep[] {
+function expectedSteps(boot: ServerBootConfiguration): AwaitedBootStep[] {
   const { spec, status } = boot;
   // Nobody knows what the script of a person loads, and from where.
   const isOurScript = status?.boot?.method === 'iPXE' && status.boot.script === undefined;
-  const takes: Readonly<Record<AwaitedBootStep, boolean>> = {
+  const includes: Readonly<Record<AwaitedBootStep, boolean>> = {
     script: status?.boot?.method === 'iPXE',
     kernel: isOurScript,
     initrd: isOurScript,
@@ -104,10 +104,10 @@ function courseOf(boot: ServerBootConfiguration): AwaitedBootStep[] {
     // A cleanup reports what it erased, elsewhere, and may take a day.
     probe: isDiscoveryBoot(boot),
   };
-  return awaitedBootSteps.filter((step) => takes[step]);
+  return awaitedBootSteps.filter((step) => includes[step]);
 }
 
-const words: Readonly<Record<Step | 'power-on', string>> = {
+const stepMessages: Readonly<Record<Step | 'power-on', string>> = {
   'power-on': 'the server was powered on',
   dhcp: 'it was seen at DHCP',
   script: 'it fetched its boot script',
@@ -127,12 +127,12 @@ export const overdueCondition = (
   type: overdueType,
   status: 'True' as const,
   reason: reasons[step],
-  message: `${step} did not come within ${inWords(withinMs)}; ${words[after]} at ${new Date(since).toISOString()}, nothing since${hint}`,
+  message: `${step} did not come within ${formatDuration(withinMs)}; ${stepMessages[after]} at ${new Date(since).toISOString()}, nothing since${hint}`,
   lastTransitionTime: new Date(now).toISOString(),
 });
 
 /** Did what was complained about, or anything after it, come in the meantime? */
-export function isSettled(reason: string | undefined, steps: readonly BootStep[]): boolean {
+export function isResolved(reason: string | undefined, steps: readonly BootStep[]): boolean {
   const step = awaitedBootSteps.find((candidate) => reasons[candidate] === reason);
   return step === undefined || steps.some(({ name }) => stepRanks[name] >= stepRanks[step]);
 }

@@ -5,32 +5,32 @@ import type { KubeObject } from '@metal/kube/kind.ts';
 import type { Logger } from 'pino';
 import type { BootServiceReason } from './reasons.ts';
 
-export interface RefusedVisitsOptions {
+export interface DeniedRequestsOptions {
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly onRefused?: ((reason: BootServiceReason) => void) | undefined;
+  readonly onDenied?: ((reason: BootServiceReason) => void) | undefined;
 }
 
 /** Each event is a write, and whoever asks decides how often there is a reason: one a minute about an object. */
 const perObject = { burst: 1, perSecond: 1 / 60 };
 
 /** Tells of requests for boot data that were refused because of who asked, or when: each is counted, some are events. */
-export class RefusedVisits {
-  readonly #options: RefusedVisitsOptions;
+export class DeniedRequests {
+  readonly #options: DeniedRequestsOptions;
   readonly #limit: RateLimit;
 
-  constructor(options: RefusedVisitsOptions) {
+  constructor(options: DeniedRequestsOptions) {
     this.#options = options;
     this.#limit = new RateLimit({ clock: options.clock, ...perObject });
   }
 
   /** @param about The Server, or the boot configuration whose token was shown. */
-  tell(about: KubeObject, reason: BootServiceReason, note: string): void {
-    const { events, log, onRefused } = this.#options;
-    onRefused?.(reason);
-    if (this.#limit.take(`${about.metadata.uid ?? about.metadata.name}/${reason}`) > 0) return;
-    log.warn({ [about.kind]: about.metadata.name, reason }, note);
-    events.record(about, { type: 'Warning', reason, action: 'Boot', note });
+  record(object: KubeObject, reason: BootServiceReason, note: string): void {
+    const { events, log, onDenied } = this.#options;
+    onDenied?.(reason);
+    if (this.#limit.take(`${object.metadata.uid ?? object.metadata.name}/${reason}`) > 0) return;
+    log.warn({ [object.kind]: object.metadata.name, reason }, note);
+    events.record(object, { type: 'Warning', reason, action: 'Boot', note });
   }
 }

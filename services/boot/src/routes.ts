@@ -4,7 +4,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import { SharedQuestions } from '@metal/kube/shared-questions.ts';
+import { SingleFlight } from '@metal/kube/shared-questions.ts';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -15,16 +15,16 @@ import type { Butane } from './butane.ts';
 import { givesScript, readCustomScript } from './custom-script.ts';
 import { BootError } from './errors.ts';
 import type { Step } from './evidence.ts';
-import type { EvidenceLog } from './evidence-log.ts';
+import type { BootProgressRecorder } from './evidence-log.ts';
 import { ignitionIsSpent } from './expectation.ts';
 import { readIgnition } from './ignition.ts';
 import { type BootImage, type BootImages, preparedDigestOf } from './images.ts';
 import type { KnownMachines } from './known-machines.ts';
-import type { Machines } from './machines.ts';
+import type { BootAuthorizer } from './machines.ts';
 import type { LayerName } from './oci/layers.ts';
 import type { OciImages } from './oci/oci-images.ts';
-import { answerRefusals, turnFloodsAway } from './answers.ts';
-import { Flood, Refusal } from './refusal.ts';
+import { handleErrors, limitRequests } from './answers.ts';
+import { OverloadedError, HttpError } from './refusal.ts';
 import { customScript, entryScript, heldScript, localBootScript, machineScript } from './scripts.ts';
 import { serveTokenless } from './tokenless-routes.ts';
 
@@ -39,15 +39,15 @@ export interface RoutesOptions {
   oci: OciImages | undefined;
   defaultUkiImage: string | undefined;
   ipxeDirectory: string | undefined;
-  machines: Machines;
+  machines: BootAuthorizer;
   images: BootImages;
-  evidence: EvidenceLog;
+  progress: BootProgressRecorder;
   clock: Clock;
   log: Logger;
   bootTokenKey: () => Promise<Uint8Array>;
   publicUrl: () => string;
   /** Whether one more file may be sent. */
-  mayDownload: (socket: Socket, answer: ServerResponse) => boolean;
+  mayDownload: (socket: Socket, response: ServerResponse) => boolean;
   /** Per client address; files are not counted. */
   rateLimit?: { burst: number; perSecond: number } | undefined;
 }
@@ -65,12 +65,12 @@ const fileRoute = (file: string): string => `/boot/:token/${file}`;
 type ByUuid = { Params: { uuid: string } };
 type ByToken = { Params: { token: string } };
 /** Machines have less patience than the API server may need. */
-const acknowledgedWithinMs = 10_000;
-const recordAgainSeconds = 5;
+const acknowledgeTimeoutMs = 10_000;
+const recordRetrySeconds = 5;
 const apiDeadlineMs = 10_000;
 const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
 /** iPXE waits that long and asks again by itself. */
-const downloadAgainSeconds = 5;
+const downloadRetrySeconds = 5;
 /** Reading it costs a request and perhaps a translation. */
 const perIgnition = { everyMs: 1_000, burst: 5 };
 /** What costs nobody else anything: it may be asked for in as many parts as a firmware likes. */
@@ -85,16 +85,16 @@ const freeRoutes = new Set(['/ipxe', '/ipxe/', '/httpboot/*', '/image', ...Objec
  *   POST /boot/<token>/booted            ───► noted                                     BootStateReceived
  */
 export function serveBoots(http: FastifyInstance, options: RoutesOptions): void {
-  const { machines, images, evidence, clients, clock, log } = options;
+  const { machines, images, progress, clients, clock, log } = options;
   const send: typeof sendArtefact = (request, reply, artefact) => {
     if (!options.mayDownload(request.raw.socket, reply.raw))
-      throw new Flood('too many files are being sent; try again', downloadAgainSeconds);
+      throw new OverloadedError('too many files are being sent; try again', downloadRetrySeconds);
     return sendArtefact(request, reply, artefact);
   };
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  answerRefusals(http, { clock, log });
-  turnFloodsAway(http, { clock, rateLimit: options.rateLimit, freeRoutes });
+  handleErrors(http, { clock, log });
+  limitRequests(http, { clock, rateLimit: options.rateLimit, freeRoutes });
 
   for (const url of ['/ipxe', '/ipxe/']) {
     http.route({
@@ -109,9 +109,9 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
     url: '/ipxe/:uuid',
     handler: async (request, reply) => {
       const server = machines.byUuid(request.params.uuid);
-      const { boot, reason, isHeld = false } = await machines.expectationOf(server);
+      const { boot, reason, isHeld = false } = await machines.decide(server);
       if (boot === undefined && isHeld) {
-        clients.cameWhileOff(server, request.ip);
+        clients.recordRequestWhileOff(server, request.ip);
         return sendScript(reply, heldScript(server.metadata.name, reason, options.publicUrl()));
       }
       if (boot === undefined) {
@@ -123,7 +123,7 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
           reply,
           heldScript(server.metadata.name, 'another client loads its boot', options.publicUrl()),
         );
-      onceDelivered(request, reply, () => void evidence.record(boot, 'script', `by ${request.ip}`));
+      onceDelivered(request, reply, () => void progress.record(boot, 'script', `by ${request.ip}`));
       return sendScript(reply, (await customScriptFor(boot, server, options)) ?? (await scriptFor(boot, options)));
     },
   });
@@ -136,23 +136,23 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
         const { token } = request.params;
         const boot = await (file === 'uki.efi' ? machines.firstByToken(token) : machines.byToken(token));
         const artefact = (await imageOf(boot, images))[layer];
-        if (artefact === undefined) throw new Refusal(404, `the image of this boot has no ${layer}`);
+        if (artefact === undefined) throw new HttpError(404, `the image of this boot has no ${layer}`);
         clients.admit(boot, layer === 'squashfs' ? 'system' : 'firmware', request.ip);
-        onceDelivered(request, reply, () => void evidence.record(boot, layer, `by ${request.ip}`));
+        onceDelivered(request, reply, () => void progress.record(boot, layer, `by ${request.ip}`));
         return send(request, reply, artefact);
       },
     });
   }
   serveTokenless(http, { ...options, send });
 
-  const ignitions = new SharedQuestions<Awaited<ReturnType<typeof readIgnition>>>({ clock, ...perIgnition });
+  const ignitions = new SingleFlight<Awaited<ReturnType<typeof readIgnition>>>({ clock, ...perIgnition });
   const sendIgnition = async (request: FastifyRequest, reply: FastifyReply, boot: ServerBootConfiguration) => {
     if (ignitionIsSpent(boot, clock.now()))
-      throw new Refusal(403, 'the ignition of this boot was delivered before; it is not given out again');
+      throw new HttpError(403, 'the ignition of this boot was delivered before; it is not given out again');
     clients.admit(boot, 'system', request.ip);
-    const ignition = await ignitions.ask(boot.metadata.uid ?? '', () => readIgnition(boot, options));
-    if (ignition === undefined) throw new Refusal(404, 'this boot has no ignition');
-    onceDelivered(request, reply, () => void evidence.record(boot, 'ignition', `by ${request.ip}`));
+    const ignition = await ignitions.run(boot.metadata.uid ?? '', () => readIgnition(boot, options));
+    if (ignition === undefined) throw new HttpError(404, 'this boot has no ignition');
+    onceDelivered(request, reply, () => void progress.record(boot, 'ignition', `by ${request.ip}`));
     return reply.header('cache-control', 'no-store').type(ignition.contentType).send(ignition.reveal());
   };
 
@@ -168,27 +168,27 @@ export function serveBoots(http: FastifyInstance, options: RoutesOptions): void 
     url: '/ignition/:uuid',
     handler: async (request, reply) => {
       if (options.auth !== 'none')
-        throw new Refusal(403, 'ignition is given out by token only; use the address on the kernel command line');
-      const { boot, reason } = await machines.expectationOf(machines.byUuid(request.params.uuid));
-      if (boot === undefined) throw new Refusal(404, reason);
+        throw new HttpError(403, 'ignition is given out by token only; use the address on the kernel command line');
+      const { boot, reason } = await machines.decide(machines.byUuid(request.params.uuid));
+      if (boot === undefined) throw new HttpError(404, reason);
       return sendIgnition(request, reply, boot);
     },
   });
 
   http.post<ByToken>('/boot/:token/booted', async (request, reply) => {
     const boot = await machines.byToken(request.params.token);
-    if (!saysNotBooted(request.body)) await recordedInTime(evidence.record(boot, 'booted'), clock);
+    if (!reportsNotBooted(request.body)) await untilRecorded(progress.record(boot, 'booted'), clock);
     return reply.code(200).send();
   });
 }
 
 /** A system says once that it is up: it is thanked when that is written down, so that no crash of ours can lose it. */
-async function recordedInTime(recorded: Promise<void>, clock: Clock): Promise<void> {
-  const { promise: enough, reject } = Promise.withResolvers<never>();
-  using _timer = clock.setTimeout(acknowledgedWithinMs, () =>
-    reject(new Flood('this could not be recorded yet; try again', recordAgainSeconds)),
+async function untilRecorded(recorded: Promise<void>, clock: Clock): Promise<void> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  using _timer = clock.setTimeout(acknowledgeTimeoutMs, () =>
+    reject(new OverloadedError('this could not be recorded yet; try again', recordRetrySeconds)),
   );
-  await Promise.race([recorded, enough]);
+  await Promise.race([recorded, timeout]);
 }
 
 /** What was prepared, whatever the tag of the image points at by now. */
@@ -212,7 +212,7 @@ async function customScriptFor(
     return customScript({ server: metadata.name, bootUrl: await bootUrlOf(boot, options), text });
   } catch (cause) {
     if (cause instanceof BootError) throw cause;
-    throw new Refusal(503, 'the API server cannot be asked now; try again', { retryAfterSeconds: 5, cause });
+    throw new HttpError(503, 'the API server cannot be asked now; try again', { retryAfterSeconds: 5, cause });
   }
 }
 
@@ -238,14 +238,14 @@ async function sendArtefact(request: FastifyRequest, reply: FastifyReply, artefa
   const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = request.headers;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   // Node joins what may not be repeated; if-range is a single string then.
-  const delivery = await artefact.deliver({
+  const response = await artefact.deliver({
     method,
     range,
     ifRange: Array.isArray(ifRange) ? ifRange[0] : ifRange,
     ifNoneMatch,
     signal: gone.signal,
   });
-  return reply.code(delivery.status).headers(delivery.headers).send(delivery.body);
+  return reply.code(response.status).headers(response.headers).send(response.body);
 }
 
 /** A script holds a token: no proxy may keep it. */
@@ -263,7 +263,7 @@ function onceDelivered({ method }: FastifyRequest, { raw }: FastifyReply, callba
 }
 
 /** `{"booted": false}` is a system that says it failed; anything else, also nothing, is one that is up. */
-function saysNotBooted(body: unknown): boolean {
+function reportsNotBooted(body: unknown): boolean {
   try {
     const parsed: unknown = JSON.parse(typeof body === 'string' ? body : '');
     return typeof parsed === 'object' && parsed !== null && 'booted' in parsed && parsed.booted === false;

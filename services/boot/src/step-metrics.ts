@@ -18,15 +18,15 @@ export function countSteps(metrics: Registry | undefined) {
     labelNames: ['step'],
     registers,
   });
-  const refused = new Counter({
+  const denied = new Counter({
     name: 'metal_boot_refused_total',
     help: 'Requests for boot data that were refused because the machine is off, or because another client has them',
     labelNames: ['reason'],
     registers,
   });
-  const onRefused = (reason: string) => refused.inc({ reason });
+  const onDenied = (reason: string) => denied.inc({ reason });
   return {
-    onRefused,
+    onDenied,
     onStep: (step: Step) => seen.inc({ step }),
     onOverdue: (step: AwaitedBootStep) => overdue.inc({ step }),
   };

@@ -1,16 +1,16 @@
 const uuidPattern = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-const mostRemembered = 16;
+const maxRemembered = 16;
 
 /** Machines that asked for a script by a system UUID that no Server has: the newest of them, of this replica. */
-export class Strangers {
+export class UnknownMachines {
   readonly #lastSeen = new Map<string, number>();
 
-  saw(uuid: string, at: number): void {
+  record(uuid: string, at: number): void {
     if (!uuidPattern.test(uuid)) return;
     this.#lastSeen.delete(uuid);
     this.#lastSeen.set(uuid, at);
     const [oldest = ''] = this.#lastSeen.keys();
-    if (this.#lastSeen.size > mostRemembered) this.#lastSeen.delete(oldest);
+    if (this.#lastSeen.size > maxRemembered) this.#lastSeen.delete(oldest);
   }
 
   /** For who waits for a script in vain; empty when nobody came since. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import { type Stage, TokenClients } from './token-clients.ts';
 
 const [machine, second, outsider] = ['192.0.2.1', '192.0.2.2', '192.0.2.66'];
@@ -15,7 +15,7 @@ function bootWith(clients: TokenClients, bootUid = 'boot') {
 }
 
 test('the first client that loads a boot has it, and another one is refused, also the script', () => {
-  const boot = bootWith(new TokenClients(handClock()));
+  const boot = bootWith(new TokenClients(fakeClock()));
   assert.equal(boot.script(outsider), undefined, 'a script alone makes nobody the client');
   assert.equal(boot.loads('firmware', second), undefined);
   assert.equal(boot.loads('firmware', second), undefined, 'kernel, then initrd');
@@ -23,14 +23,14 @@ test('the first client that loads a boot has it, and another one is refused, als
 });
 
 test('the system may come from another address than the firmware, and only one does', () => {
-  const boot = bootWith(new TokenClients(handClock()));
+  const boot = bootWith(new TokenClients(fakeClock()));
   boot.loads('firmware', machine);
   assert.equal(boot.loads('system', second), undefined);
   assert.equal(boot.loads('system', outsider), second);
 });
 
 test('firmware that begins anew brings another system, perhaps with another lease', () => {
-  const boot = bootWith(new TokenClients(handClock()));
+  const boot = bootWith(new TokenClients(fakeClock()));
   for (const system of [second, outsider]) {
     assert.equal(boot.loads('firmware', machine), undefined);
     assert.equal(boot.loads('system', system), undefined);
@@ -38,14 +38,14 @@ test('firmware that begins anew brings another system, perhaps with another leas
 });
 
 test('an address that the server is known by takes the boot from one that it is not known by', () => {
-  const boot = bootWith(new TokenClients(handClock()));
+  const boot = bootWith(new TokenClients(fakeClock()));
   assert.equal(boot.loads('firmware', outsider), undefined);
   assert.equal(boot.loads('firmware', machine), undefined);
   assert.equal(boot.loads('firmware', outsider), machine);
 });
 
 test('a client that has been silent for ten minutes makes room, and each boot has its own', () => {
-  const clock = handClock();
+  const clock = fakeClock();
   const clients = new TokenClients(clock);
   const boot = bootWith(clients);
   boot.loads('firmware', second);

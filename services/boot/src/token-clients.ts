@@ -10,7 +10,7 @@ interface Client {
   readonly at: number;
 }
 
-export interface Visit {
+export interface ClientRequest {
   readonly bootUid: string;
   readonly stage: Stage;
   readonly address: string;
@@ -21,7 +21,7 @@ export interface Visit {
 /** A machine that is reset on the way may come back with another lease; by then it has been silent for some minutes. */
 const heldForMs = 10 * 60_000;
 /** Boots whose clients are remembered; those that were silent for longest are forgotten first. */
-const mostBoots = 10_000;
+const maxBoots = 10_000;
 
 /**
  * Which client loads a boot. The first that asks for a file with a token is the one, until it has been silent for ten minutes:
@@ -40,20 +40,20 @@ export class TokenClients {
   }
 
   /** The other address that has this stage of the boot; undefined when the client may have it, and then has it. */
-  admit(visit: Visit): string | undefined {
-    const other = this.holderBefore(visit);
+  admit(request: ClientRequest): string | undefined {
+    const other = this.holderBefore(request);
     if (other !== undefined) return other;
-    const { bootUid, stage, address, isKnown } = visit;
+    const { bootUid, stage, address, isKnown } = request;
     if (stage === 'firmware') this.#clients.delete(keyOf(bootUid, 'system'));
     this.#clients.delete(keyOf(bootUid, stage));
     this.#clients.set(keyOf(bootUid, stage), { address, isKnown, at: this.#clock.now() });
     const [oldest = ''] = this.#clients.keys();
-    if (this.#clients.size > mostBoots) this.#clients.delete(oldest);
+    if (this.#clients.size > maxBoots) this.#clients.delete(oldest);
     return undefined;
   }
 
   /** The same, for what makes nobody the client. */
-  holderBefore({ bootUid, stage, address, isKnown }: Visit): string | undefined {
+  holderBefore({ bootUid, stage, address, isKnown }: ClientRequest): string | undefined {
     const holder = this.#clients.get(keyOf(bootUid, stage));
     if (holder === undefined || this.#clock.now() - holder.at > heldForMs) return undefined;
     return holder.address === address || (isKnown && !holder.isKnown) ? undefined : holder.address;

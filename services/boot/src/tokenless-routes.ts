@@ -5,14 +5,14 @@ import { type Artefact, fileArtefact } from './artefact.ts';
 import { BootError } from './errors.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
 import { type KnownMachines, normalised } from './known-machines.ts';
-import type { Machines } from './machines.ts';
+import type { BootAuthorizer } from './machines.ts';
 import { isDigest, nameOf, parseImageReference } from './oci/reference.ts';
 import type { OciImages } from './oci/oci-images.ts';
 import { ukiUrl } from './published-boot-config.ts';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './refusal.ts';
 
 export interface TokenlessOptions {
-  readonly machines: Machines;
+  readonly machines: BootAuthorizer;
   readonly known: KnownMachines;
   readonly images: BootImages;
   readonly oci: OciImages | undefined;
@@ -28,7 +28,7 @@ const getOrHead: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
 /** Programs of iPXE for firmware that boots over HTTP and has no orders; nothing else of their directory is served. */
 const ipxePrograms = ['ipxe.efi', 'snponly.efi', 'ipxe-x86.efi', 'ipxe-arm64.efi'] as const;
 /** A DHCP server names a machine by an address or two, not by hundreds. */
-const mostIdentifiers = 16;
+const maxIdentifiers = 16;
 
 /**
  * What is answered without a token: iPXE itself, and what the boot operator of IronCore answers, for DHCP servers and firmware
@@ -45,12 +45,12 @@ export function serveTokenless(http: FastifyInstance, options: TokenlessOptions)
   const { oci, send } = options;
   const layer = (repository: string, digest: string): Artefact => {
     const artefact = isDigest(digest) ? oci?.knownLayer(repository, digest) : undefined;
-    if (artefact === undefined) throw new Refusal(404, 'this is no layer of an image that a boot was prepared with');
+    if (artefact === undefined) throw new HttpError(404, 'this is no layer of an image that a boot was prepared with');
     return artefact;
   };
   const repositoryOf = (text: string): string => {
     const reference = parseImageReference(text);
-    if (reference === undefined) throw new Refusal(404, 'this is no name of an image');
+    if (reference === undefined) throw new HttpError(404, 'this is no name of an image');
     return nameOf(reference);
   };
 
@@ -60,11 +60,11 @@ export function serveTokenless(http: FastifyInstance, options: TokenlessOptions)
       url: `/${program}`,
       handler: (request, reply) => {
         const { ipxeDirectory } = options;
-        if (ipxeDirectory === undefined) throw new Refusal(404, 'no programs of iPXE are served (--ipxe-directory)');
+        if (ipxeDirectory === undefined) throw new HttpError(404, 'no programs of iPXE are served (--ipxe-directory)');
         return send(request, reply, fileArtefact(join(ipxeDirectory, program), 'application/efi')).catch(
           (cause: unknown) => {
             if (!(cause instanceof BootError)) throw cause;
-            throw new Refusal(404, `there is no ${program} in the directory of --ipxe-directory`, { cause });
+            throw new HttpError(404, `there is no ${program} in the directory of --ipxe-directory`, { cause });
           },
         );
       },
@@ -76,9 +76,9 @@ export function serveTokenless(http: FastifyInstance, options: TokenlessOptions)
     url: '/httpboot',
     handler: async (request, reply) => {
       const { identifiers, areSure } = identifiersOf(request, options);
-      const { SystemUUID, ...answer } = (await ukiOfMachine(identifiers, options)) ?? (await defaultUki(options));
+      const { SystemUUID, ...uki } = (await ukiOfMachine(identifiers, options)) ?? (await defaultUki(options));
       const machine = SystemUUID === undefined || !areSure ? {} : { SystemUUID };
-      return reply.header('cache-control', 'no-store').send({ ClientIPs: identifiers, ...answer, ...machine });
+      return reply.header('cache-control', 'no-store').send({ ClientIPs: identifiers, ...uki, ...machine });
     },
   });
 
@@ -97,7 +97,7 @@ export function serveTokenless(http: FastifyInstance, options: TokenlessOptions)
     handler: (request, reply) => {
       const { imageName, version, layerDigest } = request.query;
       if (typeof imageName !== 'string' || typeof version !== 'string' || typeof layerDigest !== 'string')
-        throw new Refusal(404, 'expected imageName, version and layerDigest, each once');
+        throw new HttpError(404, 'expected imageName, version and layerDigest, each once');
       return send(request, reply, layer(repositoryOf(imageName), layerDigest));
     },
   });
@@ -113,17 +113,17 @@ function identifiersOf(
 ): { identifiers: string[]; areSure: boolean } {
   const named = [headers['x-forwarded-for'] ?? []]
     .flat()
-    .flatMap((line) => line.split(','))
-    .map((word) => word.trim().toLowerCase())
-    .filter((word) => normalised(word) !== undefined);
+    .flatMap((value) => value.split(','))
+    .map((entry) => entry.trim().toLowerCase())
+    .filter((entry) => normalised(entry) !== undefined);
   if (named.length === 0) return { identifiers: [unmapped(ip)], areSure: true };
-  return { identifiers: named.slice(0, mostIdentifiers), areSure: isTrustedProxy(socket.remoteAddress ?? '') };
+  return { identifiers: named.slice(0, maxIdentifiers), areSure: isTrustedProxy(socket.remoteAddress ?? '') };
 }
 
 async function ukiOfMachine(identifiers: readonly string[], options: TokenlessOptions) {
   for (const identifier of identifiers) {
     const server = options.known.find(identifier);
-    const { boot } = server === undefined ? {} : await options.machines.expectationOf(server);
+    const { boot } = server === undefined ? {} : await options.machines.decide(server);
     if (server === undefined || boot === undefined) continue;
     const url = ukiUrl(
       await options.images.resolve(boot.spec.image, { digest: preparedDigestOf(boot) }),
@@ -140,7 +140,7 @@ async function defaultUki(options: TokenlessOptions): Promise<{ UKIURL: string; 
   const plan = defaultUkiImage === undefined ? undefined : await images.check(defaultUkiImage, neverAborted);
   const url = plan && ukiUrl(plan.image, options.publicUrl());
   if (url === undefined)
-    throw new Refusal(404, 'no boot with a UKI is prepared for this machine, and there is no default');
+    throw new HttpError(404, 'no boot with a UKI is prepared for this machine, and there is no default');
   return { UKIURL: url };
 }
 

@@ -6,7 +6,7 @@ import type { BootError } from './errors.ts';
 import type { BootServiceReason } from './reasons.ts';
 
 /** What is to be said about a boot configuration. */
-export type Verdict =
+export type ValidationResult =
   | { readonly state: 'Ready'; readonly plan: BootPlan; readonly error?: never }
   /** Its image is being pulled. */
   | { readonly state: 'Pending'; readonly plan?: never; readonly error?: never }
@@ -23,10 +23,14 @@ const validations: readonly [string, string][] = [
 const validationTypes = [imageValidation, ...validations.map(([, type]) => type)];
 
 /** None when all is well: the conditions exist only as complaints, or to explain a wait. */
-export function conditionsOf(boot: ServerBootConfiguration, { state, error }: Verdict, now: number): Condition[] {
+export function conditionsOf(
+  boot: ServerBootConfiguration,
+  { state, error }: ValidationResult,
+  now: number,
+): Condition[] {
   if (state === 'Ready') return [];
-  const said = {
-    type: validations.find(([begin]) => error?.code.startsWith(begin))?.[1] ?? imageValidation,
+  const condition = {
+    type: validations.find(([prefix]) => error?.code.startsWith(prefix))?.[1] ?? imageValidation,
     status: error === undefined ? ('Unknown' as const) : ('False' as const),
     reason: error === undefined ? imagePulling : validationFailed,
     // The reason is a word of v0.7.0; ours, which docs/errors.md explains, goes before the message.
@@ -35,9 +39,11 @@ export function conditionsOf(boot: ServerBootConfiguration, { state, error }: Ve
         ? `the files of "${boot.spec.image}" are being pulled from their registry`
         : `${error.code}: ${error.message}`.slice(0, 1_000),
   };
-  const earlier = boot.status?.conditions?.find(({ type, status }) => type === said.type && status === said.status);
+  const earlier = boot.status?.conditions?.find(
+    ({ type, status }) => type === condition.type && status === condition.status,
+  );
   const lastTransitionTime = earlier?.lastTransitionTime ?? new Date(now).toISOString();
-  return [{ ...said, lastTransitionTime, observedGeneration: boot.metadata.generation }];
+  return [{ ...condition, lastTransitionTime, observedGeneration: boot.metadata.generation }];
 }
 
 export const preparedBy = ({ method, methods, script, image: { name, digest } }: BootPlan) => ({
@@ -53,7 +59,7 @@ const isReadyForIt = ({ spec, status }: ServerBootConfiguration): boolean =>
   status?.state === 'Ready' && (status.boot?.image ?? spec.image) === spec.image;
 
 /** It was looked at as it is wished for now, and cannot be booted. That stands while it is looked at again. */
-const isRefused = ({ metadata, status }: ServerBootConfiguration): boolean =>
+const isRejected = ({ metadata, status }: ServerBootConfiguration): boolean =>
   status?.state === 'Error' &&
   (status.conditions ?? []).some(
     ({ type, status: is, observedGeneration }) =>
@@ -61,17 +67,17 @@ const isRefused = ({ metadata, status }: ServerBootConfiguration): boolean =>
   );
 
 /** What is known of it says more than that it is being pulled. */
-export const isJudged = (boot: ServerBootConfiguration): boolean => isReadyForIt(boot) || isRefused(boot);
+export const isValidated = (boot: ServerBootConfiguration): boolean => isReadyForIt(boot) || isRejected(boot);
 
 /** Pending by a boot service, and not by those who want it looked at. */
 export const isBeingPulled = ({ status }: ServerBootConfiguration): boolean =>
   status?.state === 'Pending' && (status.conditions ?? []).some(({ reason }) => reason === imagePulling);
 
-export function isSaid(
+export function isReported(
   { status: now }: ServerBootConfiguration,
   wanted: NonNullable<ServerBootConfiguration['status']>,
 ): boolean {
-  const said = (now?.conditions ?? []).filter(({ type }) => validationTypes.includes(type));
+  const reported = (now?.conditions ?? []).filter(({ type }) => validationTypes.includes(type));
   const { conditions = [], boot } = wanted;
   return (
     now?.state === wanted.state &&
@@ -80,9 +86,9 @@ export function isSaid(
     now?.boot?.method === boot?.method &&
     isDeepStrictEqual(now?.boot?.methods, boot?.methods) &&
     now?.boot?.script === boot?.script &&
-    said.length === conditions.length &&
+    reported.length === conditions.length &&
     conditions.every(({ type, message }) =>
-      said.some((condition) => condition.type === type && condition.message === message),
+      reported.some((condition) => condition.type === type && condition.message === message),
     )
   );
 }

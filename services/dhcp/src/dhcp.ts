@@ -13,8 +13,8 @@ import { type LeaseEvent, LeaseEvents } from './lease-events.ts';
 import { countLeases } from './lease-metrics.ts';
 import { ListeningMetric } from './listening-metric.ts';
 import { type MachineCaches, serversWith } from './machines.ts';
-import { RecordKeeper } from './record-keeper.ts';
-import { type DhcpSettings, type DhcpWishes, settingsOf } from './settings.ts';
+import { HostsWriter } from './record-keeper.ts';
+import { type DhcpSettings, type DhcpFlags, settingsOf } from './settings.ts';
 
 /** A machine was given an address: the first thing that is heard of a boot. */
 export interface DhcpSeen extends LeaseEvent {
@@ -25,8 +25,8 @@ export interface DhcpSeen extends LeaseEvent {
 
 export interface DhcpOptions {
   /** dnsmasq runs as a child of this process; files: elsewhere, with the files that are written here. */
-  readonly how: 'dnsmasq' | 'files';
-  readonly wishes: DhcpWishes;
+  readonly mode: 'dnsmasq' | 'files';
+  readonly flags: DhcpFlags;
   readonly client: KubeClient;
   readonly caches: MachineCaches;
   readonly bootTokenKey: () => Promise<Uint8Array>;
@@ -51,16 +51,16 @@ export interface DhcpOptions {
  * @throws DhcpError when an option or the configuration made of it is not understood.
  */
 export async function startDhcp(options: DhcpOptions): Promise<AsyncDisposable> {
-  const settings = settingsOf(options.wishes);
-  if (options.how === 'dnsmasq' && settings.ranges.length === 0)
+  const settings = settingsOf(options.flags);
+  if (options.mode === 'dnsmasq' && settings.ranges.length === 0)
     throw new DhcpError(
       'DhcpOptionInvalid',
       '--dhcp-ranges is empty: with --dhcp=dnsmasq it says which addresses to give',
     );
   const metrics = { count: countLeases(options.metrics), listening: new ListeningMetric(options) };
-  if (options.leaderElection === undefined) return answer(options, settings, metrics);
+  if (options.leaderElection === undefined) return serve(options, settings, metrics);
   const stop = new AbortController();
-  const done = answerWhileLeading(options, settings, {
+  const done = serveWhileLeading(options, settings, {
     leaderElection: options.leaderElection,
     metrics,
     signal: stop.signal,
@@ -72,7 +72,7 @@ export async function startDhcp(options: DhcpOptions): Promise<AsyncDisposable> 
   return { [Symbol.asyncDispose]: dispose };
 }
 
-async function answerWhileLeading(
+async function serveWhileLeading(
   options: DhcpOptions,
   settings: DhcpSettings,
   {
@@ -86,9 +86,9 @@ async function answerWhileLeading(
     const leadership = new Leadership({ options: leaderElection, client, clock, log });
     try {
       await leadership.acquire(signal);
-      await using answering = await answer(options, settings, metrics);
-      await leadership.keep(AbortSignal.any([signal, answering.givenUp]));
-      if (!signal.aborted) answering.givenUp.throwIfAborted();
+      await using running = await serve(options, settings, metrics);
+      await leadership.keep(AbortSignal.any([signal, running.givenUp]));
+      if (!signal.aborted) running.givenUp.throwIfAborted();
     } catch (error) {
       if (signal.aborted) return;
       log.error({ err: error }, 'DHCP is not answered by this process any more');
@@ -108,24 +108,24 @@ interface DhcpMetrics {
   readonly listening: ListeningMetric;
 }
 
-interface Answering extends AsyncDisposable {
+interface RunningDhcp extends AsyncDisposable {
   /** Aborted, with the reason, when this process does not come to answer. */
   readonly givenUp: AbortSignal;
 }
 
-async function answer(
+async function serve(
   options: DhcpOptions,
   settings: DhcpSettings,
   { count, listening }: DhcpMetrics,
-): Promise<Answering> {
-  const { how, caches, clock, log, client, bootTokenKey, isManagementDevice, onSeen } = options;
+): Promise<RunningDhcp> {
+  const { mode, caches, clock, log, client, bootTokenKey, isManagementDevice, onSeen } = options;
   const stack = new AsyncDisposableStack();
   try {
-    await layOut(how, settings);
+    await writeConfiguration(mode, settings);
     let dnsmasq: Dnsmasq | undefined;
     const onForget = () => dnsmasq?.reread();
-    const records = stack.use(new RecordKeeper({ caches, settings, bootTokenKey, onForget, clock, log }));
-    await records.write();
+    const hostsWriter = stack.use(new HostsWriter({ caches, settings, bootTokenKey, onForget, clock, log }));
+    await hostsWriter.write();
     const endpoints = stack.use(
       new LeaseEndpoints({
         client,
@@ -139,7 +139,7 @@ async function answer(
     const directory = join(settings.directory, fileNames.leaseEvents);
     const onEvent = (event: LeaseEvent) => {
       count(event);
-      endpoints.hear(event);
+      endpoints.onLeaseEvent(event);
       if (event.event !== 'del') onSeen?.({ ...event, serverName: serverNameOf(event, caches), atMs: clock.now() });
       log.debug({ ...event }, 'a lease was heard of');
     };
@@ -147,20 +147,28 @@ async function answer(
     const known = await events.readKnown();
     // A replica that led before may have given the same device another address since.
     if (options.leaderElection === undefined)
-      for (const event of known) if (event.expiresAtMs > clock.now()) endpoints.hear(event);
+      for (const event of known) if (event.expiresAtMs > clock.now()) endpoints.onLeaseEvent(event);
     const configurationFile = join(settings.directory, fileNames.configuration);
-    const tell = () => log.info({ how, configurationFile }, 'DHCP answers known machines');
-    if (how === 'files') tell();
+    const logReady = () => log.info({ mode, configurationFile }, 'DHCP answers known machines');
+    if (mode === 'files') logReady();
     else {
-      const onListening = (listens: boolean) => {
-        listening.tell(listens);
-        if (listens) tell();
+      const onListening = (isListening: boolean) => {
+        listening.set(isListening);
+        if (isListening) logReady();
       };
       const command = options.command ?? ['dnsmasq'];
       const giveUpAfterMs = options.leaderElection?.leaseMs;
       const leases = () => events.leases;
       dnsmasq = stack.use(
-        await Dnsmasq.start({ command, configurationFile, leases, giveUpAfterMs, onListening, clock, log }),
+        await Dnsmasq.start({
+          command,
+          configurationFile,
+          leases,
+          startupTimeoutMs: giveUpAfterMs,
+          onListening,
+          clock,
+          log,
+        }),
       );
     }
     const givenUp = dnsmasq?.givenUp ?? never;
@@ -180,12 +188,12 @@ function serverNameOf({ macAddress }: LeaseEvent, caches: MachineCaches): string
 }
 
 /** The directories and what is read once. dnsmasq gives up the rights of root, so that it must be readable to others. */
-async function layOut(how: DhcpOptions['how'], settings: DhcpSettings): Promise<void> {
+async function writeConfiguration(mode: DhcpOptions['mode'], settings: DhcpSettings): Promise<void> {
   const { directory } = settings;
   const at = (name: keyof typeof fileNames) => join(directory, fileNames[name]);
   for (const path of [directory, at('hosts'), at('options'), at('leaseEvents')])
     await mkdir(path, { recursive: true, mode: 0o755 });
-  await writeFile(at('configuration'), configurationOf(settings, { ownProcess: how === 'dnsmasq' }));
+  await writeFile(at('configuration'), configurationOf(settings, { ownProcess: mode === 'dnsmasq' }));
   await writeFile(at('script'), leaseScript(directory));
   await chmod(at('script'), 0o755);
 }

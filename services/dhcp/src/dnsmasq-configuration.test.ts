@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { configurationOf, fileNames, hostLine, leaseScript, ordersLine } from './dnsmasq-configuration.ts';
+import { configurationOf, fileNames, hostLine, leaseScript, bootfileLine } from './dnsmasq-configuration.ts';
 import { settingsOf } from './settings.ts';
 
 const settings = settingsOf({
@@ -78,7 +78,7 @@ test('a machine is known by its address, and its orders are for it alone', () =>
   const mac = '02:00:00:00:00:0a';
   assert.equal(hostLine(mac), '02:00:00:00:00:0a,set:ours,set:m-02000000000a\n');
   assert.equal(
-    ordersLine(mac, 'http://boot.test/boot/token/uki.efi'),
+    bootfileLine(mac, 'http://boot.test/boot/token/uki.efi'),
     'tag:m-02000000000a,tag:!pxe,tag:!ipxe,option:bootfile-name,http://boot.test/boot/token/uki.efi\n',
   );
 });

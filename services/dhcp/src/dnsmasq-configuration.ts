@@ -109,7 +109,7 @@ export const hostLine = (mac: string): string => `${mac},set:ours,set:m-${digits
  * The file of a machine in the directory of options: for UEFI HTTP, and for a system that asks for option 67 to find its
  * orders; firmware that speaks PXE and iPXE find their own way.
  */
-export const ordersLine = (mac: string, url: string): string =>
+export const bootfileLine = (mac: string, url: string): string =>
   `tag:m-${digitsOf(mac)},tag:!pxe,tag:!ipxe,option:bootfile-name,${url}\n`;
 
 /**

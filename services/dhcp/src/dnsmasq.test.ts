@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createClock } from '@metal/kube/clock.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import { type Logger, pino } from 'pino';
 import { Dnsmasq, type SpawnProcess } from './dnsmasq.ts';
 import { DhcpError } from './errors.ts';
 
 /** Says what happens to it on a socket, and by the end of that, when it ends. */
-const standIn = `
+const stub = `
 import { connect } from 'node:net';
 if (process.argv.includes('--test')) process.exit(0);
 const socket = connect(process.argv[2]);
@@ -25,14 +25,14 @@ socket.on('connect', () => process.stderr.write(words.map((text) => 'dnsmasq[1]:
 
 const log = pino({ level: 'silent' });
 
-class Stage implements AsyncDisposable {
+class DnsmasqFixture implements AsyncDisposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'metal-dnsmasq-'));
   readonly #server: Server = createServer();
   readonly command: string[];
 
   constructor() {
-    const program = join(this.#directory, 'stand-in.mjs');
-    writeFileSync(program, standIn);
+    const program = join(this.#directory, 'stub.mjs');
+    writeFileSync(program, stub);
     const path = join(this.#directory, 'socket');
     this.#server.listen(path);
     this.command = [process.execPath, program, path];
@@ -52,7 +52,7 @@ class Stage implements AsyncDisposable {
 }
 
 /** A log, and the next line of it that matches. */
-function heardLog() {
+function observedLog() {
   const lines = new EventEmitter();
   const next = async (pattern: RegExp): Promise<string> => {
     // Each event carries a line.
@@ -66,8 +66,8 @@ const start = (command: readonly string[], to: Logger = log) =>
   Dnsmasq.start({ command, configurationFile: '/dev/null', leases: () => 0, clock: createClock(100), log: to });
 
 test('dnsmasq ends when it is told to', async () => {
-  await using stage = new Stage();
-  const [dnsmasq, socket] = await Promise.all([start(stage.command), stage.next()]);
+  await using fixture = new DnsmasqFixture();
+  const [dnsmasq, socket] = await Promise.all([start(fixture.command), fixture.next()]);
   const closed = once(socket, 'close');
   socket.resume();
   await dnsmasq[Symbol.asyncDispose]();
@@ -75,19 +75,19 @@ test('dnsmasq ends when it is told to', async () => {
 });
 
 test('dnsmasq ends with the process that started it, even if that is killed', async () => {
-  await using stage = new Stage();
+  await using fixture = new DnsmasqFixture();
   const program = `
     import { createClock } from '@metal/kube/clock.ts';
     import { pino } from 'pino';
     import { Dnsmasq } from ${JSON.stringify(new URL('dnsmasq.ts', import.meta.url).pathname)};
-    const command = ${JSON.stringify(stage.command)};
+    const command = ${JSON.stringify(fixture.command)};
     await Dnsmasq.start({ command, configurationFile: '/dev/null', leases: () => 0, clock: createClock(), log: pino({ level: 'silent' }) });
     setInterval(() => undefined, 60_000);`;
   const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: import.meta.dirname,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const socket = await stage.next();
+  const socket = await fixture.next();
   const closed = once(socket, 'close');
   socket.resume();
   parent.kill('SIGKILL');
@@ -95,9 +95,9 @@ test('dnsmasq ends with the process that started it, even if that is killed', as
 });
 
 test('what dnsmasq cannot do is a warning in the log, what it does is for those who look closely', async () => {
-  await using stage = new Stage();
+  await using fixture = new DnsmasqFixture();
   const lines: string[] = [];
-  const dnsmasq = await start(stage.command, pino({ level: 'warn' }, { write: (line) => void lines.push(line) }));
+  const dnsmasq = await start(fixture.command, pino({ level: 'warn' }, { write: (line) => void lines.push(line) }));
   await dnsmasq[Symbol.asyncDispose]();
   assert.deepEqual(
     lines.map((line) => /"dnsmasq":"([^"]*)"/.exec(line)?.[1]),
@@ -106,8 +106,8 @@ test('what dnsmasq cannot do is a warning in the log, what it does is for those 
 });
 
 test('requests to read anew are gathered into one signal', async () => {
-  await using stage = new Stage();
-  const [dnsmasq, socket] = await Promise.all([start(stage.command), stage.next()]);
+  await using fixture = new DnsmasqFixture();
+  const [dnsmasq, socket] = await Promise.all([start(fixture.command), fixture.next()]);
   for (let count = 0; count < 5; count += 1) dnsmasq.reread();
   const [first] = await once(socket, 'data');
   dnsmasq.reread();
@@ -117,10 +117,10 @@ test('requests to read anew are gathered into one signal', async () => {
 });
 
 test('the more leases there are, the longer dnsmasq rests before it tells of all of them again', async () => {
-  await using stage = new Stage();
-  const clock = handClock();
-  const options = { command: stage.command, configurationFile: '/dev/null', leases: () => 5_000, clock, log };
-  const [dnsmasq, socket] = await Promise.all([Dnsmasq.start(options), stage.next()]);
+  await using fixture = new DnsmasqFixture();
+  const clock = fakeClock();
+  const options = { command: fixture.command, configurationFile: '/dev/null', leases: () => 5_000, clock, log };
+  const [dnsmasq, socket] = await Promise.all([Dnsmasq.start(options), fixture.next()]);
   let signals = 0;
   const signalled = async () => {
     await once(socket, 'data');
@@ -146,9 +146,9 @@ test('the more leases there are, the longer dnsmasq rests before it tells of all
 });
 
 test('a dnsmasq that ends by itself is started again', async () => {
-  await using stage = new Stage();
-  const [dnsmasq, first] = await Promise.all([start(stage.command), stage.next()]);
-  const second = stage.next();
+  await using fixture = new DnsmasqFixture();
+  const [dnsmasq, first] = await Promise.all([start(fixture.command), fixture.next()]);
+  const second = fixture.next();
   first.write('end');
   assert.ok(await second);
   await dnsmasq[Symbol.asyncDispose]();
@@ -162,7 +162,7 @@ test('a program that is missing is named, one that refuses its configuration is 
   });
 });
 
-const didNotBegin: Record<string, SpawnProcess> = {
+const didNotStart: Record<string, SpawnProcess> = {
   'is told of later': (_, args, options) => spawn('/nonexistent/sh', args, options),
   'leaves no pipes, as without file descriptors': (_, args, options) =>
     Object.assign(spawn('/nonexistent/sh', args, options), { stderr: undefined, stdin: undefined }),
@@ -171,23 +171,23 @@ const didNotBegin: Record<string, SpawnProcess> = {
   },
 };
 
-for (const [what, fails] of Object.entries(didNotBegin)) {
+for (const [what, fails] of Object.entries(didNotStart)) {
   test(`a start that fails is followed by another: what ${what}`, async () => {
-    await using stage = new Stage();
-    const lines = heardLog();
+    await using fixture = new DnsmasqFixture();
+    const lines = observedLog();
     let starts = 0;
     const second: SpawnProcess = (program, args, options) => {
       starts += 1;
       return starts === 2 ? fails(program, args, options) : spawn(program, args, options);
     };
-    const options = { command: stage.command, configurationFile: '/dev/null', leases: () => 0, spawn: second };
+    const options = { command: fixture.command, configurationFile: '/dev/null', leases: () => 0, spawn: second };
     const listening: boolean[] = [];
-    const onListening = (listens: boolean) => void listening.push(listens);
+    const onListening = (isListening: boolean) => void listening.push(isListening);
     const dnsmasq = Dnsmasq.start({ ...options, onListening, clock: createClock(100), log: lines.log });
-    const socket = await stage.next();
+    const socket = await fixture.next();
     await dnsmasq;
     const failure = lines.next(/dnsmasq could not be started.*/);
-    const third = stage.next();
+    const third = fixture.next();
     socket.write('end');
     assert.match(await failure, /"againInMs":2000/, 'with growing pauses');
     await third;
@@ -197,14 +197,14 @@ for (const [what, fails] of Object.entries(didNotBegin)) {
   });
 
   test(`a first start that fails keeps nobody waiting: what ${what}`, async () => {
-    await using stage = new Stage();
+    await using fixture = new DnsmasqFixture();
     let starts = 0;
     const first: SpawnProcess = (program, args, options) => {
       starts += 1;
       return starts === 1 ? fails(program, args, options) : spawn(program, args, options);
     };
-    const options = { command: stage.command, configurationFile: '/dev/null', leases: () => 0, spawn: first, log };
-    const next = stage.next();
+    const options = { command: fixture.command, configurationFile: '/dev/null', leases: () => 0, spawn: first, log };
+    const next = fixture.next();
     const dnsmasq = await Dnsmasq.start({ ...options, clock: createClock(100) });
     await next;
     await dnsmasq[Symbol.asyncDispose]();
@@ -213,24 +213,24 @@ for (const [what, fails] of Object.entries(didNotBegin)) {
 
 test('a dnsmasq that does not come to listen is given up, with its last words', async () => {
   const clock = createClock(100);
-  const said = 'failed to bind DHCP server socket: Address already in use';
-  const script = `case "$*" in *--test*) exit 0;; esac; echo "dnsmasq: ${said}" >&2; exit 2`;
+  const lastLine = 'failed to bind DHCP server socket: Address already in use';
+  const script = `case "$*" in *--test*) exit 0;; esac; echo "dnsmasq: ${lastLine}" >&2; exit 2`;
   const options = { command: ['/bin/sh', '-c', script, 'dnsmasq'], configurationFile: '/dev/null', leases: () => 0 };
-  await using dnsmasq = await Dnsmasq.start({ ...options, giveUpAfterMs: 30_000, clock, log });
+  await using dnsmasq = await Dnsmasq.start({ ...options, startupTimeoutMs: 30_000, clock, log });
   await once(dnsmasq.givenUp, 'abort');
   const reason: unknown = dnsmasq.givenUp.reason;
   assert.ok(reason instanceof DhcpError);
   assert.equal(reason.code, 'DnsmasqDown');
-  assert.equal(reason.message, `dnsmasq has not listened for 30 s; its last words: ${said}`);
+  assert.equal(reason.message, `dnsmasq has not listened for 30 s; its last output: ${lastLine}`);
 });
 
 test('a dnsmasq that listens is not given up, also after a pause', async () => {
-  await using stage = new Stage();
-  const clock = handClock();
-  const lines = heardLog();
-  const options = { command: stage.command, configurationFile: '/dev/null', leases: () => 0, clock, log: lines.log };
-  const started = [lines.next(/started, version/), stage.next()] as const;
-  await using dnsmasq = await Dnsmasq.start({ ...options, giveUpAfterMs: 15_000 });
+  await using fixture = new DnsmasqFixture();
+  const clock = fakeClock();
+  const lines = observedLog();
+  const options = { command: fixture.command, configurationFile: '/dev/null', leases: () => 0, clock, log: lines.log };
+  const started = [lines.next(/started, version/), fixture.next()] as const;
+  await using dnsmasq = await Dnsmasq.start({ ...options, startupTimeoutMs: 15_000 });
   await started[0];
   clock.advance(15_000);
   const ended = lines.next(/ended by itself/);

@@ -32,9 +32,9 @@ export interface DnsmasqOptions {
   /** How many it has given. */
   readonly leases: () => number;
   /** For somebody else to have a turn: a dnsmasq that has not listened for so long is given up. Without it, none is. */
-  readonly giveUpAfterMs?: number | undefined;
+  readonly startupTimeoutMs?: number | undefined;
   /** Called when it begins to listen, and when it does no more. Must not throw. */
-  readonly onListening?: ((listens: boolean) => void) | undefined;
+  readonly onListening?: ((isListening: boolean) => void) | undefined;
   /** How a process begins: as Node's `spawn` does. */
   readonly spawn?: SpawnProcess | undefined;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ export interface DnsmasqOptions {
 
 const stopWithinMs = 5_000;
 const firstRestartMs = 1_000;
-const longestRestartMs = 30_000;
+const maxRestartMs = 30_000;
 /** What is to be forgotten may wait a little, and goes together. */
 const rereadWithinMs = 10_000;
 /** Upon the signal dnsmasq starts a process for every lease, of 1.4 ms each: at most a seventh of a core goes there. */
@@ -53,15 +53,15 @@ const restPerLeaseMs = 10;
 export class Dnsmasq implements AsyncDisposable {
   readonly #options: DnsmasqOptions;
   readonly #givenUp = new AbortController();
-  readonly #firstTry = Promise.withResolvers<void>();
+  readonly #firstAttempt = Promise.withResolvers<void>();
   #process: ChildProcess | undefined;
   #ended: Promise<unknown> = Promise.resolve();
   #isUp = false;
   #stopped = false;
-  #lastWords = '';
+  #lastLogLine = '';
   #restartMs = firstRestartMs;
   #pause: Disposable | undefined;
-  #patience: Disposable | undefined;
+  #startupTimeout: Disposable | undefined;
   #reread: Disposable | undefined;
   #rereadAt = Number.NEGATIVE_INFINITY;
 
@@ -77,9 +77,9 @@ export class Dnsmasq implements AsyncDisposable {
   static async start(options: DnsmasqOptions): Promise<Dnsmasq> {
     await checkConfiguration(options);
     const dnsmasq = new Dnsmasq(options);
-    dnsmasq.#losePatience();
+    dnsmasq.#armStartupTimeout();
     dnsmasq.#start();
-    if (options.giveUpAfterMs === undefined) await dnsmasq.#firstTry.promise;
+    if (options.startupTimeoutMs === undefined) await dnsmasq.#firstAttempt.promise;
     return dnsmasq;
   }
 
@@ -102,9 +102,9 @@ export class Dnsmasq implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true;
-    this.#listens(false);
+    this.#setListening(false);
     this.#pause?.[Symbol.dispose]();
-    this.#patience?.[Symbol.dispose]();
+    this.#startupTimeout?.[Symbol.dispose]();
     this.#reread?.[Symbol.dispose]();
     const { pid } = this.#process ?? {};
     this.#process?.kill('SIGTERM');
@@ -125,9 +125,9 @@ export class Dnsmasq implements AsyncDisposable {
   }
 
   #spawn(): void {
-    const { command, configurationFile, log, spawn: begin = spawn } = this.#options;
+    const { command, configurationFile, log, spawn: spawnProcess = spawn } = this.#options;
     const flags = ['--keep-in-foreground', '--log-facility=-', '--pid-file', `--conf-file=${configurationFile}`];
-    const child = begin('/bin/sh', ['-c', supervise, 'dnsmasq', ...command, ...flags], {
+    const child = spawnProcess('/bin/sh', ['-c', supervise, 'dnsmasq', ...command, ...flags], {
       stdio: ['pipe', 'ignore', 'pipe'],
       // A group of its own: Ctrl-C in a terminal reaches this process, which then ends things in order.
       detached: true,
@@ -147,22 +147,22 @@ export class Dnsmasq implements AsyncDisposable {
       });
     });
     // Without a file descriptor to spare, Node has no pipe, and tells of the error afterwards.
-    if (child.stderr) createInterface({ input: child.stderr }).on('line', (line) => this.#hear(line));
+    if (child.stderr) createInterface({ input: child.stderr }).on('line', (line) => this.#onOutput(line));
   }
 
-  #hear(line: string): void {
+  #onOutput(line: string): void {
     const text = line.replace(/^dnsmasq[^:]*: /, '');
     // It does not say how grave it is; what it cannot read, it would pass over in silence.
     const level = /\b(?:bad|cannot|denied|failed|error)\b/i.test(text) ? 'warn' : 'debug';
-    this.#options.log[level]({ dnsmasq: text }, 'dnsmasq says');
-    this.#lastWords = text;
+    this.#options.log[level]({ dnsmasq: text }, 'dnsmasq output');
+    this.#lastLogLine = text;
     if (!text.startsWith('started, ') || this.#stopped) return;
     this.#restartMs = firstRestartMs;
-    this.#listens(true);
+    this.#setListening(true);
   }
 
   #startLater(why: { code: number | null } | { err: unknown }): void {
-    this.#listens(false);
+    this.#setListening(false);
     if (this.#stopped) return;
     const { clock, log } = this.#options;
     log.error(
@@ -170,28 +170,28 @@ export class Dnsmasq implements AsyncDisposable {
       `dnsmasq ${'err' in why ? 'could not be started' : 'ended by itself'}; no machine gets an address until it is back`,
     );
     this.#pause = clock.setTimeout(this.#restartMs, () => this.#start());
-    this.#restartMs = Math.min(2 * this.#restartMs, longestRestartMs);
+    this.#restartMs = Math.min(2 * this.#restartMs, maxRestartMs);
     // A first try that fails is one to wait for no longer: the log tells what it is, and it is tried again.
-    this.#firstTry.resolve();
+    this.#firstAttempt.resolve();
   }
 
-  #listens(listens: boolean): void {
-    if (this.#isUp === listens) return;
-    this.#isUp = listens;
-    this.#options.onListening?.(listens);
-    if (listens) {
-      this.#patience?.[Symbol.dispose]();
-      this.#firstTry.resolve();
-    } else if (!this.#stopped) this.#losePatience();
+  #setListening(isListening: boolean): void {
+    if (this.#isUp === isListening) return;
+    this.#isUp = isListening;
+    this.#options.onListening?.(isListening);
+    if (isListening) {
+      this.#startupTimeout?.[Symbol.dispose]();
+      this.#firstAttempt.resolve();
+    } else if (!this.#stopped) this.#armStartupTimeout();
   }
 
   /** Begins to: it ends when dnsmasq listens. */
-  #losePatience(): void {
-    const { clock, giveUpAfterMs } = this.#options;
-    if (giveUpAfterMs === undefined) return;
-    this.#patience = clock.setTimeout(giveUpAfterMs, () => {
-      const words = this.#lastWords === '' ? 'it said nothing' : `its last words: ${this.#lastWords}`;
-      const message = `dnsmasq has not listened for ${giveUpAfterMs / 1_000} s; ${words}`;
+  #armStartupTimeout(): void {
+    const { clock, startupTimeoutMs } = this.#options;
+    if (startupTimeoutMs === undefined) return;
+    this.#startupTimeout = clock.setTimeout(startupTimeoutMs, () => {
+      const lastOutput = this.#lastLogLine === '' ? 'there was no output' : `its last output: ${this.#lastLogLine}`;
+      const message = `dnsmasq has not listened for ${startupTimeoutMs / 1_000} s; ${lastOutput}`;
       this.#givenUp.abort(new DhcpError('DnsmasqDown', message));
     });
   }

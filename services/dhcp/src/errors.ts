@@ -21,7 +21,7 @@ export const dhcpErrorCatalogue = {
     retry: 'later',
     meaning:
       'The program dnsmasq did not listen for as long as the lease of DHCP lasts, so that another replica has its turn.',
-    remedy: 'Read its last words in the message; most often another DHCP server on this host has port 67.',
+    remedy: 'Read its last output in the message; most often another DHCP server on this host has port 67.',
   },
 } as const satisfies ErrorCatalogue;
 

@@ -14,24 +14,24 @@ import type { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
 import { LeaseEndpoints } from './lease-endpoints.ts';
 import type { LeaseEvent } from './lease-events.ts';
-import { filed } from './machine-stores.ts';
+import { indexedStore } from './machine-stores.ts';
 import { machineIndexes } from './machines.ts';
 
 type Written = string;
 /** The status of the answer to what was written for the nth time. */
-type Judge = (written: Written, nth: number) => number | Promise<number>;
+type StatusFor = (written: Written, nth: number) => number | Promise<number>;
 
-interface Surroundings {
+interface Fixture {
   endpoints?: Endpoint[];
   bmcs?: BMC[];
-  judge?: Judge;
+  statusFor?: StatusFor;
 }
 
 /** The writes that reach an API server until there is enough of them, and those that were given up before their answer. */
 async function writesOf(
   events: readonly LeaseEvent[],
   isEnough: (writes: readonly Written[]) => boolean,
-  { endpoints = [], bmcs = [], judge = () => 200 }: Surroundings = {},
+  { endpoints = [], bmcs = [], statusFor = () => 200 }: Fixture = {},
 ): Promise<Written[]> {
   const writes: Written[] = [];
   const done = Promise.withResolvers<void>();
@@ -49,7 +49,7 @@ async function writesOf(
       const { macAddress = '', ip = '' } = body.spec ?? {};
       const written = `${request.method} ${name} ${macAddress} ${ip}`.replaceAll('  ', ' ');
       response.on('close', () => response.writableEnded || note(`given up: ${written}`));
-      void Promise.resolve(judge(written, timesOf(written, writes) + 1)).then((status) =>
+      void Promise.resolve(statusFor(written, timesOf(written, writes) + 1)).then((status) =>
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
       );
       note(written);
@@ -73,7 +73,7 @@ async function writesOf(
       clock: createClock(100),
       log: pino({ level: 'silent' }),
     });
-    for (const event of events) leases.hear(event);
+    for (const event of events) leases.onLeaseEvent(event);
     await done.promise;
     return writes.slice();
   } finally {
@@ -86,9 +86,9 @@ async function writesOf(
 async function assertWrites(
   events: readonly LeaseEvent[],
   wanted: readonly Written[],
-  surroundings?: Surroundings,
+  fixture?: Fixture,
 ): Promise<void> {
-  const writes = await writesOf(events, ({ length }) => length === wanted.length, surroundings);
+  const writes = await writesOf(events, ({ length }) => length === wanted.length, fixture);
   assert.deepEqual(writes.toSorted(), wanted.toSorted());
 }
 
@@ -104,8 +104,8 @@ const kubeconfigOf = (server: string): string =>
   });
 
 function storeOf<T extends Endpoint | BMC>(objects: readonly T[], indexes: Indexes<T>): Store<T> {
-  const store = filed(indexes);
-  for (const object of objects) store.absorb(object);
+  const store = indexedStore(indexes);
+  for (const object of objects) store.upsertIfNewer(object);
   return store;
 }
 
@@ -140,7 +140,7 @@ for (const [what, event] of [
     const leaving = endpoint('leaving', '02:00:00:00:00:0b', '10.0.0.1');
     // Refused once, it comes again when anything else would have come.
     await assertWrites([event, last], [lastWritten, lastWritten], {
-      judge: (_, nth) => (nth === 1 ? 500 : 200),
+      statusFor: (_, nth) => (nth === 1 ? 500 : 200),
       endpoints: [
         endpoint('there', '0200.0000.000A', '10.0.0.10'),
         { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
@@ -159,36 +159,38 @@ test('of two Endpoints with one MAC address the older one follows the lease', ()
     endpoints: [endpoint('younger', one, '10.0.0.1', '09'), endpoint('older', '02-00-00-00-00-01', '10.0.0.1', '01')],
   }));
 
-const crowd = Array.from({ length: 20 }, (_, index) => add(`02:00:00:00:01:${index + 10}`, '10.0.1.1'));
-const crowdWritten = crowd.map(({ macAddress: mac, ip }) => `POST mac-${mac.replaceAll(':', '')} ${mac} ${ip}`);
+const manyLeases = Array.from({ length: 20 }, (_, index) => add(`02:00:00:00:01:${index + 10}`, '10.0.1.1'));
+const manyLeasesWritten = manyLeases.map(
+  ({ macAddress: mac, ip }) => `POST mac-${mac.replaceAll(':', '')} ${mac} ${ip}`,
+);
 
 test('of several addresses of a device the last one counts', () =>
   assertWrites(
-    [...crowd, add(one, '10.0.0.1'), add(one, '10.0.0.2')],
-    [...crowdWritten, `POST mac-020000000001 ${one} 10.0.0.2`],
+    [...manyLeases, add(one, '10.0.0.1'), add(one, '10.0.0.2')],
+    [...manyLeasesWritten, `POST mac-020000000001 ${one} 10.0.0.2`],
   ));
 
 test('an API server that is away is asked again, and one device that is refused holds up no other', async () => {
-  const refused = `POST mac-020000000001 ${one} 10.0.0.1`;
+  const rejected = `POST mac-020000000001 ${one} 10.0.0.1`;
   const wanted = `POST mac-020000000002 ${two} 10.0.0.2`;
-  const judge = (written: Written, nth: number) => {
-    if (written === refused) return 422;
+  const statusFor = (written: Written, nth: number) => {
+    if (written === rejected) return 422;
     return nth === 1 ? 500 : 200;
   };
   const isEnough = (writes: readonly Written[]) =>
-    timesOf(refused, writes) >= 4 && timesOf(wanted, writes) >= 2 && timesOf(lastWritten, writes) >= 2;
-  const writes = await writesOf([add(one, '10.0.0.1'), add(two, '10.0.0.2'), last], isEnough, { judge });
+    timesOf(rejected, writes) >= 4 && timesOf(wanted, writes) >= 2 && timesOf(lastWritten, writes) >= 2;
+  const writes = await writesOf([add(one, '10.0.0.1'), add(two, '10.0.0.2'), last], isEnough, { statusFor });
   assert.deepEqual([timesOf(wanted, writes), timesOf(lastWritten, writes)], [2, 2]);
 });
 
 test('a write that is answered late holds up no other device', async () => {
-  const [late = '', ...others] = crowdWritten;
+  const [late = '', ...others] = manyLeasesWritten;
   const allCame = Promise.withResolvers<number>();
   const missing = new Set(others);
-  const judge = (written: Written) => {
+  const statusFor = (written: Written) => {
     missing.delete(written);
     if (missing.size === 0) allCame.resolve(200);
     return written === late ? allCame.promise : 200;
   };
-  await assertWrites(crowd, [late, ...others], { judge });
+  await assertWrites(manyLeases, [late, ...others], { statusFor });
 });

@@ -18,8 +18,8 @@ export interface LeaseEndpointsOptions {
 }
 
 /** A hall whose power comes back brings thousands of devices at once, to an API server that has other work by then. */
-const atOnce = 8;
-const shortestRetryMs = 1_000;
+const maxConcurrent = 8;
+const minRetryMs = 1_000;
 
 /**
  * Makes Endpoints of leases on the management network, and follows their addresses. A few devices at a time, the last
@@ -40,7 +40,7 @@ export class LeaseEndpoints implements Disposable {
     this.#queue.onReady = () => this.#work();
   }
 
-  hear({ event, macAddress, ip }: LeaseEvent): void {
+  onLeaseEvent({ event, macAddress, ip }: LeaseEvent): void {
     const { isManagementAddress, isManagementDevice } = this.#options;
     if (event === 'del' || !isManagementAddress(ip) || !isManagementDevice(macAddress)) return;
     this.#addresses.set(macAddress, ip);
@@ -53,11 +53,11 @@ export class LeaseEndpoints implements Disposable {
   }
 
   #work(): void {
-    while (this.#working < atOnce) {
+    while (this.#working < maxConcurrent) {
       const mac = this.#queue.take();
       if (mac === undefined) return;
       this.#working += 1;
-      void this.#tryToBring(mac).finally(() => {
+      void this.#tryEnsureEndpoint(mac).finally(() => {
         this.#working -= 1;
         this.#queue.done(mac);
         this.#work();
@@ -65,22 +65,22 @@ export class LeaseEndpoints implements Disposable {
     }
   }
 
-  async #tryToBring(mac: string): Promise<void> {
+  async #tryEnsureEndpoint(mac: string): Promise<void> {
     const ip = this.#addresses.get(mac);
     if (ip === undefined) return;
     try {
-      await this.#bring(mac, ip);
-      this.#queue.forget(mac);
+      await this.#ensureEndpoint(mac, ip);
+      this.#queue.remove(mac);
       // A newer address may have come in between.
       if (this.#addresses.get(mac) === ip) this.#addresses.delete(mac);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      this.#queue.addAfterFailure(mac, shortestRetryMs);
+      this.#queue.addAfterFailure(mac, minRetryMs);
       this.#options.log.warn({ err: error, macAddress: mac, ip }, 'no Endpoint could be made of a lease; trying again');
     }
   }
 
-  async #bring(mac: string, ip: string): Promise<void> {
+  async #ensureEndpoint(mac: string, ip: string): Promise<void> {
     const { client, caches, log } = this.#options;
     const { signal } = this.#stop;
     const [endpoint] = caches.endpoints.by('macAddress', mac).toSorted((a, b) => ageOf(a).localeCompare(ageOf(b)));

@@ -31,10 +31,10 @@ test('what lies there at the start is told as known, and what is told again is n
     const write = (ip: string, text: string) => writeFileSync(join(directory, ip), `${text}\n`);
     write('192.0.2.7', 'add 02:00:00:00:00:01 192.0.2.7 100');
     write('192.0.2.8', 'add 02:00:00:00:00:02 192.0.2.8 100');
-    const heard: string[] = [];
+    const received: string[] = [];
     const all = Promise.withResolvers<void>();
     const onEvent = ({ event, ip, expiresAtMs }: LeaseEvent) => {
-      heard.push(`${event} ${ip} ${expiresAtMs}`);
+      received.push(`${event} ${ip} ${expiresAtMs}`);
       if (ip === '192.0.2.9') all.resolve();
     };
     using events = new LeaseEvents({ directory, onEvent, log: pino({ level: 'silent' }) });
@@ -44,7 +44,7 @@ test('what lies there at the start is told as known, and what is told again is n
     write('192.0.2.8', 'old 02:00:00:00:00:02 192.0.2.8 200');
     write('192.0.2.9', 'add 02:00:00:00:00:03 192.0.2.9 200');
     await all.promise;
-    assert.deepEqual(heard, ['old 192.0.2.8 200000', 'add 192.0.2.9 200000']);
+    assert.deepEqual(received, ['old 192.0.2.8 200000', 'add 192.0.2.9 200000']);
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -37,23 +37,23 @@ export class LeaseEvents implements Disposable {
   readonly #known = new Map<string, string>();
   #reading: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: { directory: string; onEvent: (event: LeaseEvent) => void; log: Logger }) {
-    this.#directory = parts.directory;
-    this.#onEvent = parts.onEvent;
-    this.#log = parts.log;
+  constructor(options: { directory: string; onEvent: (event: LeaseEvent) => void; log: Logger }) {
+    this.#directory = options.directory;
+    this.#onEvent = options.onEvent;
+    this.#log = options.log;
     this.#watcher = watch(
-      parts.directory,
-      (_, name) => void this.#inTurn(() => this.#tellOf(name ?? '')).catch(() => undefined),
+      options.directory,
+      (_, name) => void this.#enqueue(() => this.#emitChange(name ?? '')).catch(() => undefined),
     );
     this.#watcher.on('error', (error) => this.#log.error({ err: error }, 'leases are no longer heard of'));
   }
 
   /** What was left here before. */
   readKnown(): Promise<LeaseEvent[]> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       const events: LeaseEvent[] = [];
       for (const name of await readdir(this.#directory)) {
-        const event = await this.#news(name);
+        const event = await this.#readChange(name);
         if (event !== undefined) events.push(event);
       }
       return events;
@@ -70,18 +70,20 @@ export class LeaseEvents implements Disposable {
   }
 
   /** One file after the other: of two reads of one file the later one counts. */
-  #inTurn<T>(read: () => Promise<T>): Promise<T> {
-    const turn = this.#reading.then(read);
-    this.#reading = turn.catch((error: unknown) => this.#log.error({ err: error }, 'an event of a lease was not read'));
-    return turn;
+  #enqueue<T>(read: () => Promise<T>): Promise<T> {
+    const result = this.#reading.then(read);
+    this.#reading = result.catch((error: unknown) =>
+      this.#log.error({ err: error }, 'an event of a lease was not read'),
+    );
+    return result;
   }
 
-  async #tellOf(name: string): Promise<void> {
-    const event = await this.#news(name);
+  async #emitChange(name: string): Promise<void> {
+    const event = await this.#readChange(name);
     if (event !== undefined) this.#onEvent(event);
   }
 
-  async #news(name: string): Promise<LeaseEvent | undefined> {
+  async #readChange(name: string): Promise<LeaseEvent | undefined> {
     if (!isIPv4(name)) return undefined;
     // One that is empty or gone is written right now: another change follows.
     const event = leaseEventOf(await readFile(join(this.#directory, name), 'utf8').catch(() => ''));

@@ -10,14 +10,14 @@ import { machineIndexes } from './machines.ts';
 
 /** For tests: caches that the test fills, filed as `watchMachineKinds` has them. */
 export const machineStores = () => ({
-  servers: filed<Server>(machineIndexes.servers),
-  inventories: filed<ServerInventory>(machineIndexes.inventories),
-  endpoints: filed<Endpoint>(machineIndexes.endpoints),
-  bmcs: filed<BMC>(machineIndexes.bmcs),
+  servers: indexedStore<Server>(machineIndexes.servers),
+  inventories: indexedStore<ServerInventory>(machineIndexes.inventories),
+  endpoints: indexedStore<Endpoint>(machineIndexes.endpoints),
+  bmcs: indexedStore<BMC>(machineIndexes.bmcs),
   bootConfigurations: new Store<ServerBootConfiguration>(),
 });
 
-export function filed<T extends KubeObject>(indexes: Indexes<T>): Store<T> {
+export function indexedStore<T extends KubeObject>(indexes: Indexes<T>): Store<T> {
   const store = new Store<T>();
   store.addIndexes(indexes);
   return store;

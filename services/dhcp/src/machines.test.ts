@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dice } from '@metal/kube/seeded-random.ts';
+import { randomIntFrom } from '@metal/kube/seeded-random.ts';
 import { keyOf, type KubeObject } from '@metal/kube/kind.ts';
 import type { Store } from '@metal/kube/store.ts';
 import { machineStores } from './machine-stores.ts';
-import { answerTo, macAddressesOf, type MachineCaches, onAnswerChange } from './machines.ts';
+import { replyFor, macAddressesOf, type MachineCaches, onReplyChange } from './machines.ts';
 
 const mac = (last: number): string => `02:00:00:00:00:0${last}`;
 
@@ -13,11 +13,11 @@ function fill<T extends KubeObject>(store: Store<T>, objects: readonly { name: s
     const { namespace, ...rest } = fields;
     const metadata = { name, uid: `uid-${name}`, resourceVersion: '1', ...(namespace === 'default' && { namespace }) };
     // Only the fields that are looked at.
-    store.absorb({ apiVersion: 'v1', kind: 'Any', metadata, ...rest } as unknown as T);
+    store.upsertIfNewer({ apiVersion: 'v1', kind: 'Any', metadata, ...rest } as unknown as T);
   }
 }
 
-interface World {
+interface Fleet {
   servers?: {
     name: string;
     macs: string[];
@@ -30,7 +30,7 @@ interface World {
   boots?: { name: string; server: string; state?: string; method?: string }[];
 }
 
-function cachesOf({ servers = [], reports = [], endpoints = [], boots = [] }: World) {
+function cachesOf({ servers = [], reports = [], endpoints = [], boots = [] }: Fleet) {
   const ref = (name: string | undefined) => (name === undefined ? undefined : { name, namespace: 'default' });
   const caches = machineStores();
   fill(
@@ -68,7 +68,7 @@ function cachesOf({ servers = [], reports = [], endpoints = [], boots = [] }: Wo
 function copyOf(caches: ReturnType<typeof machineStores>): MachineCaches {
   const copy = machineStores();
   for (const kind of ['servers', 'inventories', 'endpoints', 'bootConfigurations'] as const)
-    for (const object of caches[kind].all()) (copy[kind] as Store<KubeObject>).absorb(object);
+    for (const object of caches[kind].all()) (copy[kind] as Store<KubeObject>).upsertIfNewer(object);
   return copy;
 }
 
@@ -76,15 +76,15 @@ function copyOf(caches: ReturnType<typeof machineStores>): MachineCaches {
 const seenIn = (caches: MachineCaches): Record<string, string | undefined> =>
   Object.fromEntries(
     [...macAddressesOf(caches)].flatMap((key) => {
-      const answer = answerTo(key, caches);
-      return answer === undefined ? [] : [[key, answer.boot?.metadata.name]];
+      const reply = replyFor(key, caches);
+      return reply === undefined ? [] : [[key, reply.boot?.metadata.name]];
     }),
   );
-const seen = (world: World): Record<string, string | undefined> => seenIn(cachesOf(world));
+const seen = (fleet: Fleet): Record<string, string | undefined> => seenIn(cachesOf(fleet));
 
 const prepared = { boots: [{ name: 'boot', server: 'one' }] };
 
-for (const [what, world, expected] of [
+for (const [what, fleet, expected] of [
   ['nobody is known in an empty cluster', {}, {}],
   [
     'an Endpoint is known in any notation',
@@ -165,25 +165,25 @@ for (const [what, world, expected] of [
     },
     { [mac(1)]: undefined, [mac(2)]: 'boot' },
   ],
-] as const satisfies readonly (readonly [string, World, Record<string, string | undefined>])[]) {
-  test(what, () => assert.deepEqual(seen(world), expected));
+] as const satisfies readonly (readonly [string, Fleet, Record<string, string | undefined>])[]) {
+  test(what, () => assert.deepEqual(seen(fleet), expected));
 }
 
 for (let seed = 1; seed <= 20; seed += 1) {
   test(`whose answer changes is told of, whatever happens: seed ${seed}`, () => {
-    const roll = dice(seed);
+    const roll = randomIntFrom(seed);
     const pick = <T>(things: readonly [T, ...T[]]): T => things[roll(things.length)] ?? things[0];
     const caches = machineStores();
     const kept = new Map<string, string | undefined>();
-    using _listening = onAnswerChange(caches, (key) => {
-      const answer = answerTo(key, caches);
-      if (answer === undefined) kept.delete(key);
-      else kept.set(key, answer.boot?.metadata.name);
+    using _listening = onReplyChange(caches, (key) => {
+      const reply = replyFor(key, caches);
+      if (reply === undefined) kept.delete(key);
+      else kept.set(key, reply.boot?.metadata.name);
     });
     const macs = () => Array.from({ length: roll(3) }, () => mac(roll(5)));
     const server = () => pick(['one', 'two', 'three']);
     for (let version = 1; version <= 300; version += 1) {
-      const world = pick<World>([
+      const fleet = pick<Fleet>([
         {
           servers: [
             {
@@ -208,14 +208,14 @@ for (let seed = 1; seed <= 20; seed += 1) {
           ],
         },
       ]);
-      const news = cachesOf(world);
+      const changed = cachesOf(fleet);
       const isGone = roll(4) === 0;
       for (const kind of ['servers', 'inventories', 'endpoints', 'bootConfigurations'] as const)
-        for (const object of news[kind].all()) {
+        for (const object of changed[kind].all()) {
           const { uid = '', ...metadata } = object.metadata;
           const known = caches[kind].get(metadata);
           if (isGone) {
-            if (known !== undefined) caches[kind].forget(keyOf(metadata), known.metadata.uid);
+            if (known !== undefined) caches[kind].removeByUid(keyOf(metadata), known.metadata.uid);
             continue;
           }
           // What was deleted comes back as another one.
@@ -224,7 +224,7 @@ for (let seed = 1; seed <= 20; seed += 1) {
             uid: known?.metadata.uid ?? `${uid}-${version}`,
             resourceVersion: String(version),
           };
-          (caches[kind] as Store<KubeObject>).absorb({ ...object, metadata: made });
+          (caches[kind] as Store<KubeObject>).upsertIfNewer({ ...object, metadata: made });
         }
       assert.deepEqual(Object.fromEntries(kept), seenIn(copyOf(caches)), `step ${version}`);
     }

@@ -45,57 +45,57 @@ export function watchMachineKinds(caches: CacheSet): MachineCaches {
 }
 
 /** What is said to a machine that asks. */
-export interface Answer {
+export interface DhcpReply {
   /** The boot configuration of the UKI that it is to boot, if any. */
   readonly boot: ServerBootConfiguration | undefined;
 }
 
 /** Undefined for a machine that nobody knows: it is not answered, unless its prefix is. */
-export function answerTo(mac: string, caches: MachineCaches): Answer | undefined {
+export function replyFor(mac: string, caches: MachineCaches): DhcpReply | undefined {
   const owners = serversWith(mac, caches);
   if (owners.length === 0 && caches.endpoints.by('macAddress', mac).length === 0) return undefined;
   // Of two servers with one address nobody knows whose orders the machine would get.
   const [server] = owners.length === 1 ? owners : [];
-  return { boot: server && ordersOf(server, caches.bootConfigurations) };
+  return { boot: server && preparedBootOf(server, caches.bootConfigurations) };
 }
 
 /** The servers whose network cards have the address: as their probes last saw them. */
 export function serversWith(mac: string, { servers, inventories }: MachineCaches): Server[] {
-  const filed = [...servers.by('macAddress', mac), ...inventories.by('macAddress', mac)];
-  return [...new Set(filed.map(({ metadata }) => metadata.name))].flatMap((name) => servers.get({ name }) ?? []);
+  const matches = [...servers.by('macAddress', mac), ...inventories.by('macAddress', mac)];
+  return [...new Set(matches.map(({ metadata }) => metadata.name))].flatMap((name) => servers.get({ name }) ?? []);
 }
 
 /** Every MAC address that may be answered. */
 export function macAddressesOf({ servers, inventories, endpoints }: MachineCaches): Set<string> {
   return new Set([
-    ...filedUnder(machineIndexes.endpoints, endpoints.all()),
-    ...filedUnder(machineIndexes.servers, servers.all()),
-    ...filedUnder(machineIndexes.inventories, inventories.all()),
+    ...macAddressesIn(machineIndexes.endpoints, endpoints.all()),
+    ...macAddressesIn(machineIndexes.servers, servers.all()),
+    ...macAddressesIn(machineIndexes.inventories, inventories.all()),
   ]);
 }
 
 /** Calls back with each MAC address to which the answer may have changed. */
-export function onAnswerChange(caches: MachineCaches, listener: (mac: string) => void): Disposable {
+export function onReplyChange(caches: MachineCaches, listener: (mac: string) => void): Disposable {
   const { servers, inventories, endpoints, bootConfigurations } = caches;
-  const tell = <T>(index: MacAddressIndex<T>, ...objects: (T | undefined)[]) => {
-    for (const mac of filedUnder(index, objects)) listener(mac);
+  const notify = <T>(index: MacAddressIndex<T>, ...objects: (T | undefined)[]) => {
+    for (const mac of macAddressesIn(index, objects)) listener(mac);
   };
   const stack = new DisposableStack();
-  stack.use(endpoints.onChange(({ before, after }) => tell(machineIndexes.endpoints, before, after)));
-  stack.use(inventories.onChange(({ before, after }) => tell(machineIndexes.inventories, before, after)));
+  stack.use(endpoints.onChange(({ before, after }) => notify(machineIndexes.endpoints, before, after)));
+  stack.use(inventories.onChange(({ before, after }) => notify(machineIndexes.inventories, before, after)));
   stack.use(
     servers.onChange(({ key, before, after }) => {
-      tell(machineIndexes.servers, before, after);
+      notify(machineIndexes.servers, before, after);
       // A report has the name of its server.
-      tell(machineIndexes.inventories, inventories.get(key));
+      notify(machineIndexes.inventories, inventories.get(key));
     }),
   );
   stack.use(
     bootConfigurations.onChange(({ before, after }) => {
       for (const boot of [before, after]) {
         if (boot === undefined) continue;
-        tell(machineIndexes.servers, servers.get(boot.spec.serverRef));
-        tell(machineIndexes.inventories, inventories.get(boot.spec.serverRef));
+        notify(machineIndexes.servers, servers.get(boot.spec.serverRef));
+        notify(machineIndexes.inventories, inventories.get(boot.spec.serverRef));
       }
     }),
   );
@@ -106,7 +106,7 @@ interface MacAddressIndex<T> {
   readonly macAddress: (object: T) => readonly string[];
 }
 
-function* filedUnder<T>({ macAddress }: MacAddressIndex<T>, objects: Iterable<T | undefined>) {
+function* macAddressesIn<T>({ macAddress }: MacAddressIndex<T>, objects: Iterable<T | undefined>) {
   for (const object of objects) if (object !== undefined) yield* macAddress(object);
 }
 
@@ -117,17 +117,17 @@ const macsIn = (texts: readonly (string | undefined)[] = []): string[] => [
 /** What the boot service decided; the field is not part of the kind where no boot service decides. */
 const decidedBoot = z.object({ boot: z.object({ method: z.string() }) });
 
-const asksForUki = ({ status }: ServerBootConfiguration): boolean =>
+const bootsUki = ({ status }: ServerBootConfiguration): boolean =>
   decidedBoot.safeParse(status).data?.boot.method === 'UefiHttp';
 
 /**
  * The boot that a machine is to be led to. Whether it may load it now, the boot service decides when it asks: an installed
  * machine is sent there and turned away, and goes to its next boot device.
  */
-function ordersOf(server: Server, boots: Cache<ServerBootConfiguration>): ServerBootConfiguration | undefined {
+function preparedBootOf(server: Server, boots: Cache<ServerBootConfiguration>): ServerBootConfiguration | undefined {
   const ref = currentBootRef(server);
   const boot = ref && boots.get(ref);
   if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return undefined;
   const isPrepared = boot.status?.state === 'Ready' && boot.spec.serverRef.name === server.metadata.name;
-  return isPrepared && asksForUki(boot) ? boot : undefined;
+  return isPrepared && bootsUki(boot) ? boot : undefined;
 }

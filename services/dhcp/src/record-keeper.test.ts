@@ -3,33 +3,33 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import type { KubeObject, ObjectMeta } from '@metal/kube/kind.ts';
 import type { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
 import { machineStores } from './machine-stores.ts';
-import { RecordKeeper } from './record-keeper.ts';
+import { HostsWriter } from './record-keeper.ts';
 
 const machineCount = 100;
 const mac = (number: number): string => `02:00:00:00:00:${number.toString(16).padStart(2, '0')}`;
 const fileOf = (number: number): string => mac(number).replaceAll(':', '');
 
-class Room implements AsyncDisposable {
+class HostsFixture implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'metal-record-keeper-'));
-  readonly clock = handClock();
+  readonly clock = fakeClock();
   readonly caches = machineStores();
   /** How many orders were put into words, and how often dnsmasq was told to forget. */
-  readonly counts = { orders: 0, forgets: 0 };
-  readonly keeper: RecordKeeper;
+  readonly counts = { bootfiles: 0, forgets: 0 };
+  readonly writer: HostsWriter;
   #version = 0;
 
   constructor() {
     for (let number = 0; number < machineCount; number += 1) this.setMachine(number, 'Ready');
-    this.keeper = new RecordKeeper({
+    this.writer = new HostsWriter({
       caches: this.caches,
       settings: { directory: this.directory, bootUrl: 'http://boot.test' },
       bootTokenKey: () => {
-        this.counts.orders += 1;
+        this.counts.bootfiles += 1;
         return Promise.resolve(new Uint8Array(32));
       },
       onForget: () => (this.counts.forgets += 1),
@@ -67,15 +67,15 @@ class Room implements AsyncDisposable {
   }
 
   /** Files are written by threads, which no clock moves. */
-  async untilItTriesAgain(): Promise<void> {
-    for (let turn = 0; this.clock.pending === 0; turn += 1) {
-      assert.ok(turn < 1_000_000, 'nothing is to be tried again');
+  async untilRetryScheduled(): Promise<void> {
+    for (let tick = 0; this.clock.pending === 0; tick += 1) {
+      assert.ok(tick < 1_000_000, 'nothing is to be tried again');
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.keeper[Symbol.asyncDispose]();
+    await this.writer[Symbol.asyncDispose]();
     rmSync(this.directory, { recursive: true });
   }
 
@@ -83,79 +83,79 @@ class Room implements AsyncDisposable {
     this.#version += 1;
     const metadata = { ...named, resourceVersion: String(this.#version) };
     // Only the fields that are looked at.
-    store.absorb({ apiVersion: 'v1', kind: 'Any', metadata, ...fields } as unknown as T);
+    store.upsertIfNewer({ apiVersion: 'v1', kind: 'Any', metadata, ...fields } as unknown as T);
   }
 }
 
 test('of a fleet only the records of machines that changed are put into words again', async () => {
-  await using room = new Room();
-  await room.keeper.write();
-  assert.equal(Object.keys(room.files('hosts')).length, machineCount);
-  assert.equal(Object.keys(room.files('options')).length, machineCount);
-  assert.deepEqual(room.counts, { orders: machineCount, forgets: 0 });
+  await using fixture = new HostsFixture();
+  await fixture.writer.write();
+  assert.equal(Object.keys(fixture.files('hosts')).length, machineCount);
+  assert.equal(Object.keys(fixture.files('options')).length, machineCount);
+  assert.deepEqual(fixture.counts, { bootfiles: machineCount, forgets: 0 });
 
-  room.setMachine(7, 'Pending');
-  room.setMachine(8, 'Ready');
-  room.clock.advance(200);
-  await room.keeper[Symbol.asyncDispose]();
-  assert.equal(room.files('options')[fileOf(7)], undefined, 'it is led nowhere any more');
-  assert.match(room.files('options')[fileOf(8)] ?? '', /boot\.test/);
-  assert.equal(Object.keys(room.files('hosts')).length, machineCount);
-  assert.deepEqual(room.counts, { orders: machineCount + 1, forgets: 1 });
+  fixture.setMachine(7, 'Pending');
+  fixture.setMachine(8, 'Ready');
+  fixture.clock.advance(200);
+  await fixture.writer[Symbol.asyncDispose]();
+  assert.equal(fixture.files('options')[fileOf(7)], undefined, 'it is led nowhere any more');
+  assert.match(fixture.files('options')[fileOf(8)] ?? '', /boot\.test/);
+  assert.equal(Object.keys(fixture.files('hosts')).length, machineCount);
+  assert.deepEqual(fixture.counts, { bootfiles: machineCount + 1, forgets: 1 });
 });
 
 test('a machine that nobody knows any more is forgotten, and changes of one moment are written together', async () => {
-  await using room = new Room();
-  await room.keeper.write();
-  room.removeMachine(1);
-  room.removeMachine(2);
-  assert.equal(room.clock.pending, 1);
-  room.clock.advance(200);
-  await room.keeper[Symbol.asyncDispose]();
-  assert.deepEqual([room.files('hosts')[fileOf(1)], room.files('options')[fileOf(2)]], [undefined, undefined]);
-  assert.equal(room.counts.forgets, 1);
+  await using fixture = new HostsFixture();
+  await fixture.writer.write();
+  fixture.removeMachine(1);
+  fixture.removeMachine(2);
+  assert.equal(fixture.clock.pending, 1);
+  fixture.clock.advance(200);
+  await fixture.writer[Symbol.asyncDispose]();
+  assert.deepEqual([fixture.files('hosts')[fileOf(1)], fixture.files('options')[fileOf(2)]], [undefined, undefined]);
+  assert.equal(fixture.counts.forgets, 1);
 });
 
 test('what an earlier process left behind goes', async () => {
-  await using room = new Room();
-  mkdirSync(join(room.directory, 'hosts'));
-  writeFileSync(join(room.directory, 'hosts', '020000ffffff'), 'gone');
-  await room.keeper.write();
-  assert.equal(Object.keys(room.files('hosts')).length, machineCount);
-  assert.equal(room.counts.forgets, 1);
+  await using fixture = new HostsFixture();
+  mkdirSync(join(fixture.directory, 'hosts'));
+  writeFileSync(join(fixture.directory, 'hosts', '020000ffffff'), 'gone');
+  await fixture.writer.write();
+  assert.equal(Object.keys(fixture.files('hosts')).length, machineCount);
+  assert.equal(fixture.counts.forgets, 1);
 });
 
 test('what changes while everything is written is written after it', async () => {
-  await using room = new Room();
-  const writing = room.keeper.write();
-  room.setMachine(7, 'Pending');
-  room.clock.advance(200);
+  await using fixture = new HostsFixture();
+  const writing = fixture.writer.write();
+  fixture.setMachine(7, 'Pending');
+  fixture.clock.advance(200);
   await writing;
-  await room.keeper[Symbol.asyncDispose]();
-  assert.equal(room.files('options')[fileOf(7)], undefined);
-  assert.equal(Object.keys(room.files('options')).length, machineCount - 1);
+  await fixture.writer[Symbol.asyncDispose]();
+  assert.equal(fixture.files('options')[fileOf(7)], undefined);
+  assert.equal(Object.keys(fixture.files('options')).length, machineCount - 1);
 });
 
 test('what could not be written is tried again with what has changed since', async () => {
-  await using room = new Room();
-  await room.keeper.write();
+  await using fixture = new HostsFixture();
+  await fixture.writer.write();
   // A directory in the place of the file: it cannot be removed.
-  const inTheWay = join(room.directory, 'options', fileOf(7));
-  rmSync(inTheWay);
-  mkdirSync(inTheWay);
-  room.setMachine(7, 'Pending');
-  room.setMachine(9, 'Pending');
-  room.clock.advance(200);
-  await room.untilItTriesAgain();
+  const blockingDirectory = join(fixture.directory, 'options', fileOf(7));
+  rmSync(blockingDirectory);
+  mkdirSync(blockingDirectory);
+  fixture.setMachine(7, 'Pending');
+  fixture.setMachine(9, 'Pending');
+  fixture.clock.advance(200);
+  await fixture.untilRetryScheduled();
   assert.equal(
-    room.files('options', fileOf(7))[fileOf(9)],
+    fixture.files('options', fileOf(7))[fileOf(9)],
     undefined,
     'the one that cannot be written holds up no other',
   );
-  rmdirSync(inTheWay);
-  room.setMachine(8, 'Pending');
-  room.clock.advance(5_000);
-  await room.keeper[Symbol.asyncDispose]();
-  assert.deepEqual([room.files('options')[fileOf(7)], room.files('options')[fileOf(8)]], [undefined, undefined]);
-  assert.equal(room.counts.forgets, 2, 'once for each time that something went');
+  rmdirSync(blockingDirectory);
+  fixture.setMachine(8, 'Pending');
+  fixture.clock.advance(5_000);
+  await fixture.writer[Symbol.asyncDispose]();
+  assert.deepEqual([fixture.files('options')[fileOf(7)], fixture.files('options')[fileOf(8)]], [undefined, undefined]);
+  assert.equal(fixture.counts.forgets, 2, 'once for each time that something went');
 });

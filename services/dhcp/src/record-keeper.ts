@@ -2,13 +2,13 @@ import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { fileNames, hostLine, ordersLine } from './dnsmasq-configuration.ts';
+import { fileNames, hostLine, bootfileLine } from './dnsmasq-configuration.ts';
 import { digitsOf } from './mac-address.ts';
-import { answerTo, macAddressesOf, type MachineCaches, onAnswerChange } from './machines.ts';
+import { replyFor, macAddressesOf, type MachineCaches, onReplyChange } from './machines.ts';
 import { RecordFiles } from './record-files.ts';
 import type { DhcpSettings } from './settings.ts';
 
-export interface RecordKeeperOptions {
+export interface HostsWriterOptions {
   readonly caches: MachineCaches;
   readonly settings: Pick<DhcpSettings, 'directory' | 'bootUrl'>;
   readonly bootTokenKey: () => Promise<Uint8Array>;
@@ -19,15 +19,15 @@ export interface RecordKeeperOptions {
 }
 
 /** Changes come in flocks; a machine that was switched on takes longer to its first word. */
-const gatherMs = 200;
+const debounceMs = 200;
 const retryMs = 5_000;
 
 /** Keeps the files that dnsmasq watches as the API server has the machines; only of those that changed. */
-export class RecordKeeper implements AsyncDisposable {
-  readonly #options: RecordKeeperOptions;
+export class HostsWriter implements AsyncDisposable {
+  readonly #options: HostsWriterOptions;
   readonly #hosts: RecordFiles;
-  readonly #orders: RecordFiles;
-  readonly #listening: Disposable;
+  readonly #bootfiles: RecordFiles;
+  readonly #subscription: Disposable;
   /** MAC addresses whose records may be out of date. */
   readonly #changed = new Set<string>();
   #timer: Disposable | undefined;
@@ -35,7 +35,7 @@ export class RecordKeeper implements AsyncDisposable {
   #stopped = false;
   #mustForget = false;
 
-  constructor(options: RecordKeeperOptions) {
+  constructor(options: HostsWriterOptions) {
     this.#options = options;
     const { caches, settings } = options;
     const filesIn = (name: string) =>
@@ -43,10 +43,10 @@ export class RecordKeeper implements AsyncDisposable {
         this.#mustForget = true;
       });
     this.#hosts = filesIn(fileNames.hosts);
-    this.#orders = filesIn(fileNames.options);
-    this.#listening = onAnswerChange(caches, (mac) => {
+    this.#bootfiles = filesIn(fileNames.options);
+    this.#subscription = onReplyChange(caches, (mac) => {
       this.#changed.add(mac);
-      this.#writeIn(gatherMs);
+      this.#scheduleWrite(debounceMs);
     });
   }
 
@@ -59,7 +59,7 @@ export class RecordKeeper implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true;
-    this.#listening[Symbol.dispose]();
+    this.#subscription[Symbol.dispose]();
     this.#timer?.[Symbol.dispose]();
     await this.#writing;
   }
@@ -68,9 +68,9 @@ export class RecordKeeper implements AsyncDisposable {
     const macs = macAddressesOf(this.#options.caches);
     const expected = new Set([...macs].map((mac) => digitsOf(mac)));
     try {
-      for (const files of [this.#hosts, this.#orders]) {
-        const strays = (await files.names()).filter((name) => !expected.has(name));
-        await files.change(new Map(strays.map((name) => [name, undefined])));
+      for (const files of [this.#hosts, this.#bootfiles]) {
+        const staleNames = (await files.names()).filter((name) => !expected.has(name));
+        await files.change(new Map(staleNames.map((name) => [name, undefined])));
       }
       await this.#record(macs);
     } finally {
@@ -80,17 +80,17 @@ export class RecordKeeper implements AsyncDisposable {
 
   async #record(macs: Iterable<string>): Promise<void> {
     const hosts = new Map<string, string | undefined>();
-    const orders = new Map<string, string | undefined>();
+    const bootfiles = new Map<string, string | undefined>();
     for (const mac of macs) {
-      const answer = answerTo(mac, this.#options.caches);
-      const uid = answer?.boot?.metadata.uid;
-      hosts.set(digitsOf(mac), answer && hostLine(mac));
-      orders.set(digitsOf(mac), uid === undefined ? undefined : ordersLine(mac, await this.#ukiUrl(uid)));
+      const reply = replyFor(mac, this.#options.caches);
+      const uid = reply?.boot?.metadata.uid;
+      hosts.set(digitsOf(mac), reply && hostLine(mac));
+      bootfiles.set(digitsOf(mac), uid === undefined ? undefined : bootfileLine(mac, await this.#ukiUrl(uid)));
     }
     try {
       await this.#hosts.change(hosts);
     } finally {
-      await this.#orders.change(orders);
+      await this.#bootfiles.change(bootfiles);
     }
   }
 
@@ -104,7 +104,7 @@ export class RecordKeeper implements AsyncDisposable {
     this.#mustForget = false;
   }
 
-  #writeIn(delayMs: number): void {
+  #scheduleWrite(delayMs: number): void {
     if (this.#stopped) return;
     this.#timer ??= this.#options.clock.setTimeout(delayMs, () => {
       this.#timer = undefined;
@@ -120,7 +120,7 @@ export class RecordKeeper implements AsyncDisposable {
     } catch (error) {
       for (const mac of macs) this.#changed.add(mac);
       this.#options.log.error({ err: error }, 'machines could not be written for dnsmasq; trying again');
-      this.#writeIn(retryMs);
+      this.#scheduleWrite(retryMs);
     } finally {
       this.#forget();
     }

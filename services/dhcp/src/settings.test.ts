@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DhcpWishes, settingsOf } from './settings.ts';
+import { type DhcpFlags, settingsOf } from './settings.ts';
 
-const wishes: DhcpWishes = {
+const flags: DhcpFlags = {
   ranges: '192.0.2.100-192.0.2.199/24',
   interfaces: '',
   nameServers: '',
@@ -16,7 +16,7 @@ const wishes: DhcpWishes = {
 };
 
 test('a range has a netmask, and a router where one is given', () => {
-  const { ranges } = settingsOf({ ...wishes, ranges: '10.1.0.5-10.1.3.4/22@10.1.0.1, 192.0.2.7-192.0.2.7/24' });
+  const { ranges } = settingsOf({ ...flags, ranges: '10.1.0.5-10.1.3.4/22@10.1.0.1, 192.0.2.7-192.0.2.7/24' });
   assert.deepEqual(ranges, [
     { first: '10.1.0.5', last: '10.1.3.4', netmask: '255.255.252.0', router: '10.1.0.1', size: 768 },
     { first: '192.0.2.7', last: '192.0.2.7', netmask: '255.255.255.0', router: undefined, size: 1 },
@@ -24,7 +24,7 @@ test('a range has a netmask, and a router where one is given', () => {
 });
 
 test('an address is one of the management network or not', () => {
-  const { isManagementAddress } = settingsOf({ ...wishes, endpointRanges: '10.0.0.0/8, 192.0.2.128/25' });
+  const { isManagementAddress } = settingsOf({ ...flags, endpointRanges: '10.0.0.0/8, 192.0.2.128/25' });
   assert.deepEqual(['10.9.9.9', '192.0.2.129', '192.0.2.1', '::1', ''].map(isManagementAddress), [
     true,
     true,
@@ -32,14 +32,14 @@ test('an address is one of the management network or not', () => {
     false,
     false,
   ]);
-  assert.equal(settingsOf(wishes).isManagementAddress('10.9.9.9'), false);
+  assert.equal(settingsOf(flags).isManagementAddress('10.9.9.9'), false);
 });
 
 test('leases are never shorter than dnsmasq can give', () => {
-  assert.equal(settingsOf({ ...wishes, leaseMs: 10_000 }).leaseSeconds, 120);
+  assert.equal(settingsOf({ ...flags, leaseMs: 10_000 }).leaseSeconds, 120);
 });
 
-for (const [option, wish] of [
+for (const [option, override] of [
   ['dhcp-ranges', { ranges: '192.0.2.100' }],
   ['dhcp-ranges', { ranges: '192.0.2.100-192.0.2.50/24' }],
   ['dhcp-ranges', { ranges: '192.0.2.100-192.0.3.50/24' }],
@@ -58,8 +58,8 @@ for (const [option, wish] of [
   ['boot-url', { bootUrl: 'http://boot.test/"' }],
   ['boot-url', { bootUrl: 'http://boot.test/\nport=53' }],
 ] as const) {
-  test(`${JSON.stringify(wish)} is refused with the name of its option`, () => {
-    assert.throws(() => settingsOf({ ...wishes, ...wish }), {
+  test(`${JSON.stringify(override)} is refused with the name of its option`, () => {
+    assert.throws(() => settingsOf({ ...flags, ...override }), {
       code: 'DhcpOptionInvalid',
       message: new RegExp(`^--${option}: ".*" is not `),
     });

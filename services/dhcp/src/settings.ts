@@ -3,7 +3,7 @@ import { DhcpError } from './errors.ts';
 import { macPatternsOf } from './mac-address.ts';
 
 /** What the options say, as text. */
-export interface DhcpWishes {
+export interface DhcpFlags {
   /** `192.0.2.100-192.0.2.199/24`, with `@192.0.2.1` for a router; several with commas between. */
   readonly ranges: string;
   readonly interfaces: string;
@@ -43,26 +43,27 @@ export interface DhcpSettings {
 }
 
 /** dnsmasq refuses leases that are shorter. */
-const shortestLeaseSeconds = 120;
+const minLeaseSeconds = 120;
 
 /** @throws DhcpError DhcpOptionInvalid naming the option, what was found and what is expected. */
-export function settingsOf(wishes: DhcpWishes): DhcpSettings {
+export function settingsOf(flags: DhcpFlags): DhcpSettings {
   return {
-    ranges: listOf(wishes.ranges).map(rangeOf),
-    interfaces: listOf(wishes.interfaces).map((name) =>
+    ranges: listOf(flags.ranges).map(rangeOf),
+    interfaces: listOf(flags.interfaces).map((name) =>
       matching('dhcp-interfaces', name, /^[\w.@-]{1,15}$/, 'names of network interfaces'),
     ),
-    nameServers: listOf(wishes.nameServers).map((ip) => addressIn('dhcp-dns', ip)),
-    leaseSeconds: Math.max(shortestLeaseSeconds, Math.round(wishes.leaseMs / 1_000)),
-    macPatterns: listOf(wishes.macPrefixes).flatMap(
+    nameServers: listOf(flags.nameServers).map((ip) => addressIn('dhcp-dns', ip)),
+    leaseSeconds: Math.max(minLeaseSeconds, Math.round(flags.leaseMs / 1_000)),
+    macPatterns: listOf(flags.macPrefixes).flatMap(
       (prefix) =>
-        macPatternsOf(prefix) ?? refuse('dhcp-mac-prefixes', prefix, '1 to 12 hex digits, with or without separators'),
+        macPatternsOf(prefix) ??
+        rejectFlag('dhcp-mac-prefixes', prefix, '1 to 12 hex digits, with or without separators'),
     ),
-    answersUnknown: wishes.unknown === 'answer',
-    tftpRoot: wishes.tftpRoot === '' ? undefined : pathIn('tftp-root', wishes.tftpRoot),
-    directory: pathIn('dhcp-directory', wishes.directory),
-    isManagementAddress: containing(listOf(wishes.endpointRanges)),
-    bootUrl: matching('boot-url', wishes.bootUrl, /^https?:\/\/[\w.:[\]/~%-]+$/, 'a URL without commas and spaces'),
+    answersUnknown: flags.unknown === 'answer',
+    tftpRoot: flags.tftpRoot === '' ? undefined : pathIn('tftp-root', flags.tftpRoot),
+    directory: pathIn('dhcp-directory', flags.directory),
+    isManagementAddress: containing(listOf(flags.endpointRanges)),
+    bootUrl: matching('boot-url', flags.bootUrl, /^https?:\/\/[\w.:[\]/~%-]+$/, 'a URL without commas and spaces'),
   };
 }
 
@@ -75,14 +76,15 @@ const listOf = (text: string): string[] =>
 function rangeOf(text: string): AddressRange {
   const expected =
     'first-last/prefix length, with @router after it if there is one: 192.0.2.100-192.0.2.199/24@192.0.2.1';
-  const no = () => refuse('dhcp-ranges', text, expected);
-  const [, first = '', last = '', prefix = '', router] = /^([\d.]+)-([\d.]+)\/(\d+)(?:@([\d.]+))?$/.exec(text) ?? no();
+  const reject = () => rejectFlag('dhcp-ranges', text, expected);
+  const [, first = '', last = '', prefix = '', router] =
+    /^([\d.]+)-([\d.]+)\/(\d+)(?:@([\d.]+))?$/.exec(text) ?? reject();
   const bits = Number(prefix);
-  if (!isIPv4(first) || !isIPv4(last) || bits < 1 || bits > 30) no();
+  if (!isIPv4(first) || !isIPv4(last) || bits < 1 || bits > 30) reject();
   const network = (ip: string) => Math.floor(numberOf(ip) / 2 ** (32 - bits));
   const size = numberOf(last) - numberOf(first) + 1;
-  if (size < 1 || network(first) !== network(last)) no();
-  if (router !== undefined && (!isIPv4(router) || network(router) !== network(first))) no();
+  if (size < 1 || network(first) !== network(last)) reject();
+  if (router !== undefined && (!isIPv4(router) || network(router) !== network(first))) reject();
   return { first, last, netmask: addressOf(2 ** 32 - 2 ** (32 - bits)), router, size };
 }
 
@@ -95,22 +97,22 @@ function containing(networks: readonly string[]): (ip: string) => boolean {
   for (const network of networks) {
     const [, ip = '', prefix = ''] = /^([\d.]+)\/(\d+)$/.exec(network) ?? [];
     if (!isIPv4(ip) || prefix === '' || Number(prefix) > 32)
-      refuse('dhcp-endpoint-range', network, 'an IPv4 network such as 192.0.2.0/24');
+      rejectFlag('dhcp-endpoint-range', network, 'an IPv4 network such as 192.0.2.0/24');
     list.addSubnet(ip, Number(prefix), 'ipv4');
   }
   return (ip) => isIPv4(ip) && list.check(ip, 'ipv4');
 }
 
 const addressIn = (option: string, ip: string): string =>
-  isIPv4(ip) ? ip : refuse(option, ip, 'IPv4 addresses with commas between');
+  isIPv4(ip) ? ip : rejectFlag(option, ip, 'IPv4 addresses with commas between');
 
 const pathIn = (option: string, path: string): string =>
   matching(option, path, /^\/[\w./-]*$/, 'an absolute path of letters, digits and . _ - /');
 
 function matching(option: string, text: string, pattern: RegExp, expected: string): string {
-  return pattern.test(text) ? text : refuse(option, text, expected);
+  return pattern.test(text) ? text : rejectFlag(option, text, expected);
 }
 
-function refuse(option: string, found: string, expected: string): never {
+function rejectFlag(option: string, found: string, expected: string): never {
   throw new DhcpError('DhcpOptionInvalid', `--${option}: ${JSON.stringify(found)} is not ${expected}`);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AlertLabelSets, kindsOfAnyBmc, mostKindsInAll, mostKindsPerBmc } from './alert-labels.ts';
+import { AlertLabelSets, kindsOfAnyBmc, maxKindsTotal, maxKindsPerBmc } from './alert-labels.ts';
 
 const alert = (messageId: string, severity = 'OK', component = 'system') => ({
   messageId,
@@ -20,7 +20,7 @@ test('a BMC that invents events shares labels with itself, and how bad they are 
   const used = new Set<object>();
   for (let index = 0; index < 10_000; index += 1)
     used.add(sets.of('a', alert(`invented-${index}`, ['OK', 'Critical', `s${index}`][index % 3])));
-  assert.equal(used.size, mostKindsPerBmc + 3);
+  assert.equal(used.size, maxKindsPerBmc + 3);
   assert.deepEqual(sets.of('a', alert('yet another', 'Critical')), {
     hostname: 'a',
     severity: 'Critical',
@@ -47,9 +47,9 @@ test('a fleet that invents events has so many kinds in all, and each BMC a few',
     for (let index = 0; index < count; index += 1) used.add(sets.of(bmc, alert(`entry-${index}`)));
     return used.size;
   };
-  const many = mostKindsInAll / mostKindsPerBmc;
-  for (let bmc = 0; bmc < many; bmc += 1) assert.equal(invent(`bmc-${bmc}`, mostKindsPerBmc), mostKindsPerBmc);
-  assert.equal(invent('late', mostKindsPerBmc), kindsOfAnyBmc + 1);
+  const many = maxKindsTotal / maxKindsPerBmc;
+  for (let bmc = 0; bmc < many; bmc += 1) assert.equal(invent(`bmc-${bmc}`, maxKindsPerBmc), maxKindsPerBmc);
+  assert.equal(invent('late', maxKindsPerBmc), kindsOfAnyBmc + 1);
   assert.equal(invent('modest', 3), 3);
   sets.forget('bmc-0');
   assert.equal(invent('later', 100), 100, 'there is room again');

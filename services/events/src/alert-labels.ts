@@ -9,14 +9,14 @@ export interface AlertLabels {
 }
 
 /** Each set of labels is kept by the metrics store for good; a BMC that reports more kinds of events shares one. */
-export const mostKindsPerBmc = 200;
+export const maxKindsPerBmc = 200;
 /**
  * Firmware that puts the number of a log entry into each event makes every one a kind of its own. Where a fleet does, it has
  * this many in all, some 25 MB; and each BMC a few, so that those that behave are not counted under `other` for it.
  */
-export const mostKindsInAll = 100_000;
+export const maxKindsTotal = 100_000;
 export const kindsOfAnyBmc = 20;
-const longestText = 128;
+const maxTextLength = 128;
 const severities = ['OK', 'Warning', 'Critical'];
 
 /** Chooses the labels an event is counted under, so that no BMC can fill the memory of those who watch it. */
@@ -29,12 +29,12 @@ export class AlertLabelSets {
     this.#byBmc.set(hostname, known);
     const labels = {
       hostname,
-      severity: severity.slice(0, longestText),
-      message_id: messageId.slice(0, longestText),
-      component: component.slice(0, longestText),
+      severity: severity.slice(0, maxTextLength),
+      message_id: messageId.slice(0, maxTextLength),
+      component: component.slice(0, maxTextLength),
     };
-    const most = this.#size < mostKindsInAll ? mostKindsPerBmc : kindsOfAnyBmc;
-    const chosen = known.has(keyOf(labels)) || known.size < most ? labels : overflow(labels);
+    const limit = this.#size < maxKindsTotal ? maxKindsPerBmc : kindsOfAnyBmc;
+    const chosen = known.has(keyOf(labels)) || known.size < limit ? labels : overflow(labels);
     const kept = known.get(keyOf(chosen));
     if (kept !== undefined) return kept;
     this.#size += 1;

@@ -29,8 +29,8 @@ export interface EventReceiverOptions {
 
 export type RunningEventReceiver = Listening;
 
-const mostBodyBytes = 1_048_576;
-const farewellMs = 5_000;
+const maxBodyBytes = 1_048_576;
+const shutdownGraceMs = 5_000;
 
 /** Listens for what BMCs push and shows it as metrics. Keeps readings for ten minutes, and nothing of BMCs that are gone. */
 export async function startEventReceiver(options: EventReceiverOptions): Promise<RunningEventReceiver> {
@@ -45,7 +45,7 @@ export async function startEventReceiver(options: EventReceiverOptions): Promise
     );
     const limit = new RateLimit({ clock, ...(options.rateLimit ?? { burst: 2_000, perSecond: 200 }) });
     const http = application(
-      { bodyLimit: mostBodyBytes, requestTimeout: 30_000, routerOptions: { maxParamLength: 400 } },
+      { bodyLimit: maxBodyBytes, requestTimeout: 30_000, routerOptions: { maxParamLength: 400 } },
       options.tls,
     );
     countRequests(http, options.metrics, {
@@ -53,7 +53,7 @@ export async function startEventReceiver(options: EventReceiverOptions): Promise
       help: 'Requests to the event receiver by route and status',
     });
     receiveEvents(http, { auth, bmcs, eventTokenKey, metrics, onEvent, limit, log });
-    const { port, url } = stack.use(await listenOn(http, { ...options, farewellMs }));
+    const { port, url } = stack.use(await listenOn(http, { ...options, shutdownGraceMs }));
     log.info({ port, auth }, 'event receiver listens');
     const running = stack.move();
     return { port, url, [Symbol.asyncDispose]: () => running.disposeAsync() };

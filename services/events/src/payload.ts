@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './refusal.ts';
 
 /** What is absent or of another type than the standard says is as good as absent: BMCs are generous with both. */
 const text = z.string().catch('');
@@ -61,7 +61,7 @@ const alertOf = (one: z.output<typeof event>): Alert => ({
   severity: one.MessageSeverity || one.Severity,
   messageId: one.MessageId || one.EventId,
   component: one.OriginOfCondition.split('/').findLast((segment) => segment !== '') ?? 'system',
-  aboutState: [one.EventType, one.MessageId, one.Message].some((words) => aboutState.test(words)),
+  aboutState: [one.EventType, one.MessageId, one.Message].some((value) => aboutState.test(value)),
 });
 
 /** The numbers of a Redfish MetricReport. @throws Refusal 400 for what is none. */
@@ -94,6 +94,6 @@ function parsed<Schema extends z.ZodType>(bytes: Uint8Array, schema: Schema): z.
   try {
     return schema.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
   } catch (cause) {
-    throw new Refusal(400, `the body cannot be decoded (${bytes.length} bytes)`, { cause });
+    throw new HttpError(400, `the body cannot be decoded (${bytes.length} bytes)`, { cause });
   }
 }

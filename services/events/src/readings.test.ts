@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import type { Reading } from './payload.ts';
-import { mostReadingsPerBmc, Readings } from './readings.ts';
+import { maxReadingsPerBmc, Readings } from './readings.ts';
 
 const minute = 60_000;
 const reading = (metricId: string, value = 1, property = ''): Reading => ({
@@ -17,7 +17,7 @@ const valuesOf = (readings: Readings) =>
   [...readings.current()].map(({ bmc, reading: { metricId, value } }) => [bmc, metricId, value]);
 
 test('two BMCs with the same sensors keep their readings apart', () => {
-  using readings = new Readings(handClock());
+  using readings = new Readings(fakeClock());
   readings.take('a', [reading('Inlet', 20)]);
   readings.take('b', [reading('Inlet', 30)]);
   readings.take('a', [reading('Inlet', 21)]);
@@ -28,13 +28,13 @@ test('two BMCs with the same sensors keep their readings apart', () => {
 });
 
 test('one metric of two properties is two readings', () => {
-  using readings = new Readings(handClock());
+  using readings = new Readings(fakeClock());
   readings.take('a', [reading('Watts', 1, '/psu/1'), reading('Watts', 2, '/psu/2')]);
   assert.equal(readings.size, 2);
 });
 
 test('a reading is shown for ten minutes and then leaves memory, asked for or not', () => {
-  const clock = handClock();
+  const clock = fakeClock();
   using readings = new Readings(clock);
   readings.take('a', [reading('old')]);
   clock.advance(6 * minute);
@@ -52,39 +52,39 @@ test('a reading is shown for ten minutes and then leaves memory, asked for or no
 });
 
 test('a BMC that invents sensors fills its own room only', () => {
-  using readings = new Readings(handClock());
-  const invented = Array.from({ length: mostReadingsPerBmc + 7 }, (_, index) => reading(`m${index}`));
+  using readings = new Readings(fakeClock());
+  const invented = Array.from({ length: maxReadingsPerBmc + 7 }, (_, index) => reading(`m${index}`));
   assert.equal(readings.take('a', invented), 7);
   assert.equal(readings.take('a', [reading('m0', 5), reading('more')]), 1, 'what is known is still renewed');
   assert.equal(readings.take('b', [reading('Inlet')]), 0);
-  assert.equal(readings.size, mostReadingsPerBmc + 1);
+  assert.equal(readings.size, maxReadingsPerBmc + 1);
 });
 
 test('what goes and comes again while readings are told is told once', () => {
-  const clock = handClock();
+  const clock = fakeClock();
   using readings = new Readings(clock);
   readings.take('a', [reading('m0'), reading('m1')]);
   readings.take('b', [reading('m0')]);
   clock.advance(10 * minute);
-  const told = readings.current();
-  const names = [told.next().value, told.next().value].map((one) => `${one?.bmc}/${one?.reading.metricId}`);
+  const current = readings.current();
+  const names = [current.next().value, current.next().value].map((one) => `${one?.bmc}/${one?.reading.metricId}`);
   clock.advance(1);
   readings.take('a', [reading('m0'), reading('m1')]);
   readings.forget('b');
   readings.take('b', [reading('m0')]);
-  names.push(...[...told].map(({ bmc, reading: { metricId } }) => `${bmc}/${metricId}`));
+  names.push(...[...current].map(({ bmc, reading: { metricId } }) => `${bmc}/${metricId}`));
   assert.deepEqual(names, ['a/m0', 'a/m1'], 'what grew old before its turn is not told');
 });
 
 test('a BMC that is gone takes its readings along', () => {
-  using readings = new Readings(handClock());
+  using readings = new Readings(fakeClock());
   readings.take('a', [reading('Inlet')]);
   readings.forget('a');
   assert.equal(readings.size, 0);
 });
 
 test('labels of any length are cut', () => {
-  using readings = new Readings(handClock());
+  using readings = new Readings(fakeClock());
   readings.take('a', [reading('x'.repeat(10_000))]);
   assert.equal([...readings.current()][0]?.reading.metricId.length, 256);
 });

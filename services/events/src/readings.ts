@@ -5,8 +5,8 @@ import type { Reading } from './payload.ts';
 /** Older readings say nothing about now. */
 export const readingLifeMs = 10 * 60_000;
 /** A big server has a few hundred sensors; what is beyond that is a mistake or an attack. */
-export const mostReadingsPerBmc = 1_000;
-const longestText = 256;
+export const maxReadingsPerBmc = 1_000;
+const maxTextLength = 256;
 
 interface Kept extends Reading {
   readonly at: number;
@@ -30,7 +30,7 @@ export class Readings implements Disposable {
     let surplus = 0;
     for (const reading of readings.map(cut)) {
       const key = JSON.stringify([reading.metricId, reading.property]);
-      if (kept.size >= mostReadingsPerBmc && !kept.has(key)) surplus += 1;
+      if (kept.size >= maxReadingsPerBmc && !kept.has(key)) surplus += 1;
       else kept.set(key, { ...reading, at });
     }
     if (kept.size > 0) this.#byBmc.set(bmc, kept);
@@ -91,4 +91,5 @@ const cut = ({ metricId, property, type, unit, value }: Reading): Reading => ({
   value,
 });
 
-const beginningOf = (text: string): string => (text.length > longestText ? copied(text.slice(0, longestText)) : text);
+const beginningOf = (text: string): string =>
+  text.length > maxTextLength ? copied(text.slice(0, maxTextLength)) : text;

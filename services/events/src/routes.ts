@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { EventMetrics } from './event-metrics.ts';
 import { alertsIn, readingsIn } from './payload.ts';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './refusal.ts';
 
 export interface RoutesOptions {
   auth: 'token' | 'none';
@@ -21,11 +21,17 @@ export interface RoutesOptions {
 
 type Destination = { Params: { '*': string } };
 
-const refusedMethods: ('GET' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[] = ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const rejectedMethods: ('GET' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[] = [
+  'GET',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+];
 /** What a refused request costs more than a good one: guessing runs a client dry sooner. */
-const refusalCost = 9;
+const errorCost = 9;
 /** Something to compare with where there is no BMC, so that the answer takes as long. */
-const uidOfNobody = '00000000-0000-0000-0000-000000000000';
+const placeholderUid = '00000000-0000-0000-0000-000000000000';
 
 /**
  *   POST /serverevents/alerts/<token>/<bmc>          a Redfish Event
@@ -35,22 +41,23 @@ const uidOfNobody = '00000000-0000-0000-0000-000000000000';
  */
 export function receiveEvents(http: FastifyInstance, options: RoutesOptions): void {
   const { metrics, onEvent, limit, log } = options;
-  answerRefusals(http, options);
+  handleErrors(http, options);
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   http.addHook('onRequest', async (request) => {
     const wait = limit.take(request.ip);
-    if (wait > 0) throw new Refusal(429, 'too many requests from this address', { retryAfterSeconds: wait });
+    if (wait > 0) throw new HttpError(429, 'too many requests from this address', { retryAfterSeconds: wait });
   });
 
   const receive = (url: string, take: (bmc: string, bytes: Uint8Array) => void): void => {
-    const onRequest = async ({ params }: FastifyRequest<Destination>) => void (await speakerAt(params['*'], options));
+    const onRequest = async ({ params }: FastifyRequest<Destination>) =>
+      void (await authenticateBmc(params['*'], options));
     http.post<Destination>(url, { onRequest }, async (request, reply) => {
-      take(await speakerAt(request.params['*'], options), bytesOf(request));
+      take(await authenticateBmc(request.params['*'], options), bytesOf(request));
       return reply.code(200).send();
     });
-    const refuse = () => Promise.reject(new Refusal(405, 'Only POST method is allowed'));
-    http.route({ method: refusedMethods, url, onRequest: refuse, handler: refuse });
+    const rejectMethod = () => Promise.reject(new HttpError(405, 'Only POST method is allowed'));
+    http.route({ method: rejectedMethods, url, onRequest: rejectMethod, handler: rejectMethod });
   };
 
   receive('/serverevents/alerts/*', (bmc, bytes) => {
@@ -67,35 +74,35 @@ export function receiveEvents(http: FastifyInstance, options: RoutesOptions): vo
 }
 
 /** Name of the BMC that may speak at this address. With tokens nobody learns which BMCs there are. */
-async function speakerAt(path: string, { auth, bmcs, eventTokenKey }: RoutesOptions): Promise<string> {
+async function authenticateBmc(path: string, { auth, bmcs, eventTokenKey }: RoutesOptions): Promise<string> {
   const segments = path.split('/');
   const name = segments.at(-1) ?? '';
   const bmc = bmcs.get(name);
   if (auth === 'none') {
     if (bmc !== undefined) return name;
-    throw new Refusal(404, 'there is no BMC of that name');
+    throw new HttpError(404, 'there is no BMC of that name');
   }
   const [token = ''] = segments;
-  const isRight = isEventToken(await eventTokenKey(), bmc?.metadata.uid ?? uidOfNobody, token);
+  const isRight = isEventToken(await eventTokenKey(), bmc?.metadata.uid ?? placeholderUid, token);
   if (isRight && bmc !== undefined && segments.length === 2) return name;
-  throw new Refusal(403, 'this address admits nobody; subscribe with the address that the operator gives');
+  throw new HttpError(403, 'this address admits nobody; subscribe with the address that the operator gives');
 }
 
 /** A request without a body has none to hand over. */
 const bytesOf = ({ body }: FastifyRequest<Destination>): Uint8Array =>
   Buffer.isBuffer(body) ? body : new Uint8Array();
 
-function answerRefusals(http: FastifyInstance, { limit, log }: RoutesOptions): void {
-  http.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  http.setNotFoundHandler((request, reply) => refuse(new Refusal(404, 'nothing is served here'), request, reply));
+function handleErrors(http: FastifyInstance, { limit, log }: RoutesOptions): void {
+  http.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  http.setNotFoundHandler((request, reply) => sendError(new HttpError(404, 'nothing is served here'), request, reply));
 
-  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const { status, message, retryAfterSeconds } = refusalFor(error);
+  function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { status, message, retryAfterSeconds } = httpErrorFor(error);
     // The address is left out: it may hold a token.
     const fields = { status, route: request.routeOptions.url, client: request.ip, reason: message };
     if (status === 503) log.error({ ...fields, err: error }, 'request failed');
     else if (status !== 429) log.warn(fields, 'request refused');
-    if (status !== 429 && status !== 503) limit.take(request.ip, refusalCost);
+    if (status !== 429 && status !== 503) limit.take(request.ip, errorCost);
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
     if (status === 405) reply.header('allow', 'POST');
     // The rest of a refused body is not worth reading.
@@ -105,10 +112,10 @@ function answerRefusals(http: FastifyInstance, { limit, log }: RoutesOptions): v
 }
 
 /** What is not known to be harmless stays in the log. */
-function refusalFor(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+function httpErrorFor(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
-  if (status === 413) return new Refusal(413, 'the body is bigger than 1 MiB');
-  if (typeof status === 'number' && status < 500) return new Refusal(400, 'the request is not well-formed');
-  return new Refusal(503, 'not available now; try again', { retryAfterSeconds: 5, cause: error });
+  if (status === 413) return new HttpError(413, 'the body is bigger than 1 MiB');
+  if (typeof status === 'number' && status < 500) return new HttpError(400, 'the request is not well-formed');
+  return new HttpError(503, 'not available now; try again', { retryAfterSeconds: 5, cause: error });
 }

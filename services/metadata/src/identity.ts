@@ -7,7 +7,7 @@ import type { Clock } from '@metal/kube/clock.ts';
 import type { EventRecorder } from '@metal/kube/events.ts';
 import type { Logger } from 'pino';
 import { canonicalAddress } from './addresses.ts';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './refusal.ts';
 
 export interface IdentityOptions {
   /** token: an address alone proves nothing. */
@@ -42,7 +42,7 @@ export class Identity {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token !== undefined) return this.#byToken(token);
     if (this.#options.auth === 'token')
-      throw new Refusal(401, 'expected the header "Authorization: Bearer <token of this boot>"');
+      throw new HttpError(401, 'expected the header "Authorization: Bearer <token of this boot>"');
     return this.#byAddress(peer);
   }
 
@@ -51,28 +51,28 @@ export class Identity {
     const boot = await tokens.find(token);
     const server = boot && servers.get(boot.spec.serverRef.name);
     if (boot === undefined || server === undefined)
-      throw new Refusal(403, 'the token belongs to no boot configuration, or to one that is gone');
-    if (!isCurrent(server, boot)) throw new Refusal(403, 'the token belongs to an earlier boot of this server');
+      throw new HttpError(403, 'the token belongs to no boot configuration, or to one that is gone');
+    if (!isCurrent(server, boot)) throw new HttpError(403, 'the token belongs to an earlier boot of this server');
     const expires = boot.metadata.annotations?.[bootTokenExpiresAnnotation];
     // A date that cannot be read is one that has passed.
     if (expires !== undefined && !(Date.parse(expires) > clock.now()))
-      throw new Refusal(403, `the token expired at ${expires}`);
+      throw new HttpError(403, `the token expired at ${expires}`);
     return server;
   }
 
   #byAddress(peer: string): Server {
     const address = canonicalAddress(peer);
-    if (address === undefined) throw new Refusal(400, 'the address of the client cannot be read');
+    if (address === undefined) throw new HttpError(400, 'the address of the client cannot be read');
     const found = this.#options.servers.by('address', address);
     const [server] = found;
-    if (server === undefined) throw new Refusal(404, 'no server is known by the address of the client');
+    if (server === undefined) throw new HttpError(404, 'no server is known by the address of the client');
     if (found.length === 1) return server;
-    this.#tellAmbiguity(address, found);
-    throw new Refusal(409, 'more than one server is known by the address of the client; none of them is served');
+    this.#reportAmbiguity(address, found);
+    throw new HttpError(409, 'more than one server is known by the address of the client; none of them is served');
   }
 
   /** The machines cannot help it; the people who look after their Servers can. */
-  #tellAmbiguity(address: string, servers: readonly Server[]): void {
+  #reportAmbiguity(address: string, servers: readonly Server[]): void {
     const names = servers.map(({ metadata }) => metadata.name).toSorted();
     this.#options.log.warn({ address, servers: names, reason: 'MetadataAddressAmbiguous' }, 'metadata refused');
     for (const server of servers) {

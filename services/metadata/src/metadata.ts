@@ -41,7 +41,7 @@ export interface MetadataOptions {
 
 export type RunningMetadata = Listening;
 
-const farewellMs = 5_000;
+const shutdownGraceMs = 5_000;
 
 /** The watches that tell machines apart. Everything else is read when it is asked for. */
 export function watchMetadataKinds(caches: CacheSet): MetadataCaches {
@@ -73,7 +73,7 @@ export async function startMetadata(options: MetadataOptions): Promise<RunningMe
       help: 'Requests to the metadata service by route and status',
     });
     serveMetadata(http, { identity, userData, staticMetadata, limit, log });
-    const { port, url } = stack.use(await listenOn(http, { listen: options.listen, clock, farewellMs }));
+    const { port, url } = stack.use(await listenOn(http, { listen: options.listen, clock, shutdownGraceMs }));
     log.info({ port, auth }, 'metadata service listens');
     const running = stack.move();
     return { port, url, [Symbol.asyncDispose]: () => running.disposeAsync() };

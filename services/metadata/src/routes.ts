@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Identity } from './identity.ts';
 import { metadataOf } from './metadata-map.ts';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './refusal.ts';
 import type { UserDataReader } from './user-data.ts';
 
 export interface RoutesOptions {
@@ -16,13 +16,19 @@ export interface RoutesOptions {
   log: Logger;
 }
 
-type Anything = { Params: { '*': string } };
+type WildcardParams = { Params: { '*': string } };
 
-const served: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
-const refused: ('POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[] = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const allowedMethods: ('GET' | 'HEAD')[] = ['GET', 'HEAD'];
+const rejectedMethods: ('POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[] = [
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+];
 const { name: flavorHeader, value: flavor } = metadataFlavorHeader;
 /** What a refused request costs more than a good one: whoever tries addresses runs dry sooner. */
-const refusalCost = 9;
+const errorCost = 9;
 
 /**
  *   GET /v1/                  everything, as JSON
@@ -33,40 +39,40 @@ const refusalCost = 9;
  * Judged in this order: header, route, who is asking.
  */
 export function serveMetadata(http: FastifyInstance, options: RoutesOptions): void {
-  answerRefusals(http, options);
+  handleErrors(http, options);
   http.addHook('onRequest', async (request) => {
     const wait = options.limit.take(request.ip);
-    if (wait > 0) throw new Refusal(429, 'too many requests from this address', { retryAfterSeconds: wait });
+    if (wait > 0) throw new HttpError(429, 'too many requests from this address', { retryAfterSeconds: wait });
     // The header cannot be sent by a web page or a redirect: it tells a client that means us from one that was tricked.
     if (request.headers[flavorHeader.toLowerCase()] !== flavor)
-      throw new Refusal(403, `missing required header: ${flavorHeader}: ${flavor}`);
+      throw new HttpError(403, `missing required header: ${flavorHeader}: ${flavor}`);
   });
-  http.addHook('onResponse', async (request, reply) => noteAccess(request, reply, options));
-  http.route({ method: served, url: '/v1', handler: (_request, reply) => reply.redirect('/v1/', 301) });
-  http.route<Anything>({
-    method: served,
+  http.addHook('onResponse', async (request, reply) => logAccess(request, reply, options));
+  http.route({ method: allowedMethods, url: '/v1', handler: (_request, reply) => reply.redirect('/v1/', 301) });
+  http.route<WildcardParams>({
+    method: allowedMethods,
     url: '/v1/*',
     handler: async (request, reply) => {
       const server = await options.identity.of({
         peer: request.socket.remoteAddress ?? '',
         authorization: request.headers.authorization,
       });
-      const { type, body } = await answerTo({ path: request.params['*'], server, gone: goneOf(reply) }, options);
+      const { type, body } = await responseFor({ path: request.params['*'], server, gone: goneOf(reply) }, options);
       // A Buffer is sent as it is, with the type as it is.
       return reply.header('cache-control', 'no-store').header('content-type', type).send(Buffer.from(body));
     },
   });
-  const refuseMethod = () => Promise.reject(new Refusal(405, 'Method Not Allowed'));
+  const rejectMethod = () => Promise.reject(new HttpError(405, 'Method Not Allowed'));
   for (const url of ['/v1', '/v1/*'])
-    http.route({ method: refused, url, onRequest: refuseMethod, handler: refuseMethod });
+    http.route({ method: rejectedMethods, url, onRequest: rejectMethod, handler: rejectMethod });
 }
 
-interface Answer {
+interface MetadataResponse {
   readonly type: 'application/json' | 'text/plain; charset=utf-8';
   readonly body: string | Buffer;
 }
 
-interface Question {
+interface MetadataRequest {
   readonly path: string;
   readonly server: Server;
   /** Whoever asked it waits no longer. */
@@ -75,17 +81,17 @@ interface Question {
 
 function goneOf({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  const leave = (): void => gone.abort(new Refusal(503, 'the client is gone'));
+  const abort = (): void => gone.abort(new HttpError(503, 'the client is gone'));
   // Who left while we found out who it is will not leave again.
-  if (raw.destroyed) leave();
-  else raw.once('close', leave);
+  if (raw.destroyed) abort();
+  else raw.once('close', abort);
   return gone.signal;
 }
 
-async function answerTo(
-  { path, server, gone }: Question,
+async function responseFor(
+  { path, server, gone }: MetadataRequest,
   { userData, staticMetadata }: RoutesOptions,
-): Promise<Answer> {
+): Promise<MetadataResponse> {
   const metadata = metadataOf(server, staticMetadata);
   if (path === '') {
     const { values } = await userData.of(server, gone);
@@ -93,7 +99,7 @@ async function answerTo(
   }
   if (path === 'user-data' || path.startsWith('user-data/')) {
     const { values, reason } = await userData.of(server, gone);
-    if (values === undefined) throw new Refusal(404, `no user data: ${reason}`);
+    if (values === undefined) throw new HttpError(404, `no user data: ${reason}`);
     return path === 'user-data' ? json(textsOf(values)) : plain(values.get(path.slice('user-data/'.length)));
   }
   return plain(metadata.get(path));
@@ -102,21 +108,21 @@ async function answerTo(
 const textsOf = (values: ReadonlyMap<string, Buffer>): Record<string, string> =>
   Object.fromEntries([...values].map(([key, bytes]) => [key, bytes.toString('utf8')]));
 
-const json = (value: object): Answer => ({ type: 'application/json', body: JSON.stringify(value) });
+const json = (value: object): MetadataResponse => ({ type: 'application/json', body: JSON.stringify(value) });
 
-function plain(body: string | Buffer | undefined): Answer {
-  if (body === undefined) throw new Refusal(404, 'there is no such field');
+function plain(body: string | Buffer | undefined): MetadataResponse {
+  if (body === undefined) throw new HttpError(404, 'there is no such field');
   return { type: 'text/plain; charset=utf-8', body };
 }
 
-function answerRefusals(http: FastifyInstance, { limit, log }: RoutesOptions): void {
-  http.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  http.setNotFoundHandler((request, reply) => refuse(new Refusal(404, 'nothing is served here'), request, reply));
+function handleErrors(http: FastifyInstance, { limit, log }: RoutesOptions): void {
+  http.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  http.setNotFoundHandler((request, reply) => sendError(new HttpError(404, 'nothing is served here'), request, reply));
 
-  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const { status, message, retryAfterSeconds } = refusalFor(error);
-    if (!(error instanceof Refusal)) log.error({ err: error, client: request.ip }, 'request failed');
-    if (status !== 429 && status < 500) limit.take(request.ip, refusalCost);
+  function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { status, message, retryAfterSeconds } = httpErrorFor(error);
+    if (!(error instanceof HttpError)) log.error({ err: error, client: request.ip }, 'request failed');
+    if (status !== 429 && status < 500) limit.take(request.ip, errorCost);
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
     if (status === 405) reply.header('allow', 'GET, HEAD');
     return reply.code(status).header('content-type', 'text/plain; charset=utf-8').send(message);
@@ -124,15 +130,15 @@ function answerRefusals(http: FastifyInstance, { limit, log }: RoutesOptions): v
 }
 
 /** What is not known to be harmless stays in the log. */
-function refusalFor(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+function httpErrorFor(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
   return typeof status === 'number' && status < 500
-    ? new Refusal(400, 'the request is not well-formed')
-    : new Refusal(500, 'not available now; try again');
+    ? new HttpError(400, 'the request is not well-formed')
+    : new HttpError(500, 'not available now; try again');
 }
 
-function noteAccess(request: FastifyRequest, reply: FastifyReply, { log }: RoutesOptions): void {
+function logAccess(request: FastifyRequest, reply: FastifyReply, { log }: RoutesOptions): void {
   const { method, url, ip: client } = request;
   const { statusCode: status, elapsedTime } = reply;
   log.info({ client, durationMs: Math.round(elapsedTime), method, path: url.slice(0, 200), status }, 'request');

@@ -13,8 +13,8 @@ import { metadataAddressesAnnotation } from '@metal/api/wire/contract.ts';
 import { application } from '@metal/http/listen.ts';
 import { RateLimit } from '@metal/http/rate-limit.ts';
 import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { silentEvents } from '@metal/kube/events.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { discardEvents } from '@metal/kube/events.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { pino } from 'pino';
 import { addressesOf } from './addresses.ts';
@@ -24,7 +24,7 @@ import { UserDataReader } from './user-data.ts';
 
 const machines = 60;
 /** See read-line.ts. */
-const mostAtOnce = 8;
+const maxConcurrent = 8;
 
 const server: Server = {
   apiVersion: 'metal.ironcore.dev/v1alpha1',
@@ -42,15 +42,15 @@ const secret = { metadata: { name: 'x', namespace: 'tenant' }, type: 'metal.iron
 /** Has no time for claims until it is told so. What a machine that boots asks about it tells at once. */
 async function openSlowApiServer() {
   const held: ServerResponse[] = [];
-  const begun: string[] = [];
+  const started: string[] = [];
   const holding = Promise.withResolvers<void>();
   let isSlow = true;
   const listener = createServer(({ url = '' }, response) => {
-    const [kind, answer] = url.includes('/serverclaims/') ? ['claim', claim] : ['Secret', secret];
+    const [kind, body] = url.includes('/serverclaims/') ? ['claim', claim] : ['Secret', secret];
     if (url.includes('/servers/')) return response.end(JSON.stringify(server));
-    begun.push(kind);
-    if (!isSlow) return response.end(JSON.stringify(answer));
-    if (held.push(response) === mostAtOnce) holding.resolve();
+    started.push(kind);
+    if (!isSlow) return response.end(JSON.stringify(body));
+    if (held.push(response) === maxConcurrent) holding.resolve();
   }).listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo; // it listens on a port
@@ -65,9 +65,9 @@ async function openSlowApiServer() {
     kubeconfig: JSON.stringify(kubeconfig),
     held,
     /** What was read, in the order in which it was asked for. */
-    begun,
+    started,
     holds: holding.promise,
-    letGo: () => {
+    releaseHeld: () => {
       isSlow = false;
       for (const response of held) response.end(JSON.stringify(claim));
     },
@@ -78,24 +78,24 @@ async function openSlowApiServer() {
   };
 }
 
-interface Answer {
+interface UserDataResponse {
   readonly status: number | undefined;
   readonly retryAfter: string | undefined;
   readonly text: string;
 }
 
 /** A hall of machines, all of which have asked for their user data, and an API server that has no time for them. */
-async function openHall() {
+async function startBurst() {
   await using stack = new AsyncDisposableStack();
   const api = stack.use(await openSlowApiServer());
   const folder = stack.use(await mkdtempDisposable(join(tmpdir(), 'metal-metadata-')));
   const kubeconfigPath = join(folder.path, 'kubeconfig');
   await writeFile(kubeconfigPath, api.kubeconfig);
-  const client = stack.use(createKubeClient({ kubeconfigPath })).inLane('machine');
+  const client = stack.use(createKubeClient({ kubeconfigPath })).withPool('boot');
   const servers = new Store<Server>();
   servers.addIndexes({ address: addressesOf });
-  servers.absorb(server);
-  const [clock, log, events] = [handClock(), pino({ level: 'silent' }), silentEvents];
+  servers.upsertIfNewer(server);
+  const [clock, log, events] = [fakeClock(), pino({ level: 'silent' }), discardEvents];
   const tokens = {} as BootTokens; // nobody comes with a token
   const http = stack.adopt(application({ bodyLimit: 1, requestTimeout: 30_000 }), (opened) => {
     opened.server.closeAllConnections();
@@ -115,27 +115,27 @@ async function openHall() {
     if ((came += 1) === machines) allCame.resolve();
   });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });
-  const begin = (): ClientRequest =>
+  const sendRequest = (): ClientRequest =>
     get(`${url}/v1/user-data`, { agent: false, headers: { 'Metadata-Flavor': 'IronCore Metal' } });
-  const asking = Array.from({ length: machines }, begin);
-  const answers = asking.map((sent) => answerTo(sent).catch(() => 'gave up' as const));
+  const requests = Array.from({ length: machines }, sendRequest);
+  const responses = requests.map((sent) => responseTo(sent).catch(() => 'gave up' as const));
   await Promise.all([allCame.promise, api.holds]);
   await setImmediate();
   const owned = stack.move();
   return {
     api,
     clock,
-    asking,
-    answers,
+    requests,
+    responses,
     allLeft: allLeft.promise,
-    askOnce: () => answerTo(begin()),
+    requestOnce: () => responseTo(sendRequest()),
     /** As the boot service asks, over the same connections. */
     boots: () => client.find(Server, { name: 'booting' }, { signal: AbortSignal.timeout(60_000) }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-async function answerTo(sent: ClientRequest): Promise<Answer> {
+async function responseTo(sent: ClientRequest): Promise<UserDataResponse> {
   const [response] = (await once(sent, 'response')) as [IncomingMessage]; // what the event carries
   const text = Buffer.concat(await response.toArray()).toString();
   return { status: response.statusCode, retryAfter: response.headers['retry-after'], text };
@@ -145,8 +145,8 @@ test('user data of a claim that was evicted is given to nobody, also while its s
   const client: Pick<KubeClient, 'find'> = { find: () => assert.fail('nothing is read') };
   const reader = new UserDataReader({
     client,
-    events: silentEvents,
-    clock: handClock(),
+    events: discardEvents,
+    clock: fakeClock(),
     log: pino({ level: 'silent' }),
   });
   const { serverClaimRef } = server.spec;
@@ -157,28 +157,28 @@ test('user data of a claim that was evicted is given to nobody, also while its s
 });
 
 test('a hall that asks for its user data at once waits in line, and machines that boot do not wait behind it', async () => {
-  await using hall = await openHall();
-  assert.equal((await hall.boots())?.metadata.name, 'node');
-  assert.equal(hall.api.held.length, mostAtOnce);
-  hall.clock.advance(5_000);
-  hall.api.letGo();
-  const answers = (await Promise.all(hall.answers)).filter((answer) => answer !== 'gave up');
-  const turnedAway = answers.filter(({ status }) => status === 503);
-  assert.deepEqual([answers.length, turnedAway.length], [machines, machines - mostAtOnce]);
-  assert.equal(answers.filter(({ status }) => status === 200).length, mostAtOnce);
-  for (const answer of turnedAway)
-    assert.deepEqual(answer, { status: 503, retryAfter: '5', text: 'too many machines ask at once; try again' });
-  assert.equal(hall.api.begun.length, 2 * mostAtOnce, 'who is turned away cost the API server nothing');
+  await using burst = await startBurst();
+  assert.equal((await burst.boots())?.metadata.name, 'node');
+  assert.equal(burst.api.held.length, maxConcurrent);
+  burst.clock.advance(5_000);
+  burst.api.releaseHeld();
+  const responses = (await Promise.all(burst.responses)).filter((response) => response !== 'gave up');
+  const rejected = responses.filter(({ status }) => status === 503);
+  assert.deepEqual([responses.length, rejected.length], [machines, machines - maxConcurrent]);
+  assert.equal(responses.filter(({ status }) => status === 200).length, maxConcurrent);
+  for (const response of rejected)
+    assert.deepEqual(response, { status: 503, retryAfter: '5', text: 'too many machines ask at once; try again' });
+  assert.equal(burst.api.started.length, 2 * maxConcurrent, 'who is turned away cost the API server nothing');
 });
 
 test('for machines that gave up nothing more is read, and the next one is answered', async () => {
-  await using hall = await openHall();
-  for (const sent of hall.asking) sent.destroy();
-  await hall.allLeft;
-  hall.api.letGo();
-  assert.deepEqual(await hall.askOnce(), { status: 200, retryAfter: undefined, text: '{}' });
-  const ofTheHall = Array.from({ length: mostAtOnce }, () => 'claim');
-  assert.deepEqual(hall.api.begun, [...ofTheHall, 'claim', 'Secret']);
+  await using burst = await startBurst();
+  for (const sent of burst.requests) sent.destroy();
+  await burst.allLeft;
+  burst.api.releaseHeld();
+  assert.deepEqual(await burst.requestOnce(), { status: 200, retryAfter: undefined, text: '{}' });
+  const ofTheBurst = Array.from({ length: maxConcurrent }, () => 'claim');
+  assert.deepEqual(burst.api.started, [...ofTheBurst, 'claim', 'Secret']);
 });
 
 test('an API server that hangs is waited for ten seconds, counted from when the turn of a machine comes', async (t) => {
@@ -188,17 +188,19 @@ test('an API server that hangs is waited for ten seconds, counted from when the 
     deadlines.push({ ms, pass: () => controller.abort(new Error('the time is over')) });
     return controller.signal;
   });
-  await using hall = await openHall();
+  await using burst = await startBurst();
   assert.deepEqual(
     deadlines.map(({ ms }) => ms),
-    Array.from({ length: mostAtOnce }, () => 10_000),
+    Array.from({ length: maxConcurrent }, () => 10_000),
     'who is in line has all of its time',
   );
-  hall.clock.advance(5_000);
+  burst.clock.advance(5_000);
   for (const { pass } of deadlines) pass();
-  const statuses = (await Promise.all(hall.answers)).map((answer) => (answer === 'gave up' ? answer : answer.status));
+  const statuses = (await Promise.all(burst.responses)).map((response) =>
+    response === 'gave up' ? response : response.status,
+  );
   assert.deepEqual(
     [500, 503].map((wanted) => statuses.filter((status) => status === wanted).length),
-    [mostAtOnce, machines - mostAtOnce],
+    [maxConcurrent, machines - maxConcurrent],
   );
 });

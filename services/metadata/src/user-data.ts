@@ -8,8 +8,8 @@ import { KubeError } from '@metal/kube/errors.ts';
 import type { EventRecorder, EventText } from '@metal/kube/events.ts';
 import type { Kind, KubeObject, ObjectRef } from '@metal/kube/kind.ts';
 import type { Logger } from 'pino';
-import { ReadLine } from './read-line.ts';
-import { Refusal } from './refusal.ts';
+import { RequestLimiter } from './read-line.ts';
+import { HttpError } from './refusal.ts';
 
 export interface UserDataOptions {
   client: Pick<KubeClient, 'find'>;
@@ -39,11 +39,11 @@ export type UserData =
  */
 export class UserDataReader {
   readonly #options: UserDataOptions;
-  readonly #line: ReadLine;
+  readonly #limiter: RequestLimiter;
 
   constructor(options: UserDataOptions) {
     this.#options = options;
-    this.#line = new ReadLine(options.clock);
+    this.#limiter = new RequestLimiter(options.clock);
   }
 
   /**
@@ -57,7 +57,7 @@ export class UserDataReader {
     if (status?.state !== 'Reserved') return { reason: `this server is ${status?.state ?? 'Initial'}, not Reserved` };
     if (ref.evicted === true) return { reason: 'the claim of this server was evicted' };
     const about = server.metadata.name;
-    return this.#line.inTurn((deadline) => this.#readOf(ref, { about, deadline, gone }));
+    return this.#limiter.run((deadline) => this.#readOf(ref, { about, deadline, gone }));
   }
 
   async #readOf(ref: ClaimRef, reading: Reading): Promise<UserData> {
@@ -73,12 +73,12 @@ export class UserDataReader {
 
   async #readSecret(claim: ServerClaim, name: string, reading: Reading): Promise<UserData> {
     const { name: about, namespace } = claim.metadata;
-    const onError = (error: KubeError) => this.#tell(claim, unreadable(error, name));
+    const onError = (error: KubeError) => this.#recordEvent(claim, unreadable(error, name));
     const secret = await this.#find(Secret, { namespace, name }, { ...reading, about, onError });
     if (secret === undefined) return { reason: 'the Secret that the claim refers to does not exist' };
     if (secret.type !== userDataSecretType) {
-      this.#tell(claim, wrongType(secret));
-      throw new Refusal(500, `wrong secret type for user-data '${secret.type ?? ''}'`);
+      this.#recordEvent(claim, wrongType(secret));
+      throw new HttpError(500, `wrong secret type for user-data '${secret.type ?? ''}'`);
     }
     const values = Object.entries(secret.data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64')] as const);
     return { values: new Map(values) };
@@ -97,11 +97,11 @@ export class UserDataReader {
       if (!(error instanceof KubeError)) throw error;
       this.#options.log.error({ about, code: error.code, err: error }, 'user data cannot be read');
       onError?.(error);
-      throw new Refusal(500, 'user data cannot be read now; try again', { cause: error });
+      throw new HttpError(500, 'user data cannot be read now; try again', { cause: error });
     }
   }
 
-  #tell(claim: ServerClaim, text: Pick<EventText, 'reason' | 'note'>): void {
+  #recordEvent(claim: ServerClaim, text: Pick<EventText, 'reason' | 'note'>): void {
     this.#options.events.record(claim, { type: 'Warning', action: 'ServeMetadata', ...text });
   }
 }

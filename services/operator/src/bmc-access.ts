@@ -1,21 +1,21 @@
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import { type LoginAnswer, tryLogin } from '@metal/redfish/accounts.ts';
+import { type LoginResult, tryLogin } from '@metal/redfish/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/bmc.ts';
 import { closedError, RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
 import { concernsOneResource } from '@metal/redfish/members.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
-import { Silences } from '@metal/redfish/silences.ts';
+import { IdleConnections } from '@metal/redfish/silences.ts';
 import { TlsContexts } from '@metal/redfish/tls-contexts.ts';
-import { keyOfLine } from './bmc-key.ts';
+import { shardKeyOfConnection } from './bmc-key.ts';
 import { type Connection, isSameConnection } from './connection.ts';
 import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
-import { BmcMemory, type BmcObservation, isRejection, SystemMemory } from './observations.ts';
+import { ObservedBmc, type BmcObservation, isRejection, ObservedSystem } from './observations.ts';
 import { isSameLogin, type Login, type RejectedLogin } from './rejected-login.ts';
-import { Reporters } from './reporters.ts';
-import { Signal } from './signal.ts';
+import { SystemReporters } from './reporters.ts';
+import { KeyNotifier } from './signal.ts';
 
-export interface BmcAccessOptions {
+export interface BmcConnectionPoolOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly callDeadlineMs: number;
@@ -23,7 +23,7 @@ export interface BmcAccessOptions {
   /** Whether the object is still there that this line belongs to. Without it nothing is dialled, and nothing remembered. */
   readonly isOwned?: (name: string) => boolean;
   /** Where there are several replicas: whether this one may send something to the BMC with this key right now. */
-  readonly mayTalk?: (bmcKey: string) => boolean;
+  readonly maySend?: (shardKey: string) => boolean;
 }
 
 /** Hears what is said on all lines. */
@@ -34,13 +34,13 @@ export interface TrafficObserver {
   forget(name: string): void;
 }
 
-interface Line {
+interface PooledConnection {
   readonly bmc: Bmc;
   readonly connection: Connection;
 }
 
 /** Failures that concern the BMC as a whole, so that everything behind it has to wait. */
-const failuresOfTheBmc: ReadonlySet<RedfishErrorCode> = new Set([
+const bmcFailureCodes: ReadonlySet<RedfishErrorCode> = new Set([
   'AuthenticationFailed',
   'TlsUntrusted',
   'Unreachable',
@@ -51,33 +51,33 @@ const failuresOfTheBmc: ReadonlySet<RedfishErrorCode> = new Set([
 ]);
 
 /** A request that was understood and refused says nothing about the BMC. */
-const isFailureOfTheBmc = ({ code, status = 0 }: RedfishError): boolean =>
-  failuresOfTheBmc.has(code) || (code === 'HttpError' && status >= 500);
+const isBmcFailure = ({ code, status = 0 }: RedfishError): boolean =>
+  bmcFailureCodes.has(code) || (code === 'HttpError' && status >= 500);
 
 /**
  * The only way to a BMC: one actor per management controller for all controllers of the process, and what was last
  * seen there. Names are those of BMC objects, `server/<name>` for servers that carry their BMC inline, or
  * `endpoint/<name>` while an Endpoint is no BMC yet.
  */
-export class BmcAccess implements AsyncDisposable {
-  readonly #options: BmcAccessOptions;
-  readonly #lines = new Map<string, Line>();
-  readonly #bmcs = new Map<string, BmcMemory>();
-  readonly #reporters = new Reporters();
-  readonly #systems = new Map<string, SystemMemory>();
-  readonly #logins = new Map<string, LoginAttempts>();
-  readonly #silences: Silences;
+export class BmcConnectionPool implements AsyncDisposable {
+  readonly #options: BmcConnectionPoolOptions;
+  readonly #connections = new Map<string, PooledConnection>();
+  readonly #observedBmcs = new Map<string, ObservedBmc>();
+  readonly #systemReporters = new SystemReporters();
+  readonly #observedSystems = new Map<string, ObservedSystem>();
+  readonly #loginAttempts = new Map<string, LoginAttempts>();
+  readonly #idleConnections: IdleConnections;
   readonly #tlsContexts = new TlsContexts();
   /** Something was learned about the named BMC. */
-  readonly learned = new Signal();
+  readonly bmcChanged = new KeyNotifier();
   /** The named BMC was looked at and answered. */
-  readonly seen = new Signal();
+  readonly bmcObserved = new KeyNotifier();
   /** The machine of the named Server is to be looked at before its time. */
-  readonly stale = new Signal();
+  readonly serverStale = new KeyNotifier();
 
-  constructor(options: BmcAccessOptions) {
+  constructor(options: BmcConnectionPoolOptions) {
     this.#options = options;
-    this.#silences = new Silences({ clock: options.clock });
+    this.#idleConnections = new IdleConnections({ clock: options.clock });
   }
 
   /**
@@ -85,102 +85,102 @@ export class BmcAccess implements AsyncDisposable {
    * when the object is gone: who still has it in hand would open a session that nobody ends. Throws the rejection that another
    * process was told: the actor that would know of it is that one's.
    */
-  line(name: string, connection: Connection): Bmc {
+  getBmc(name: string, connection: Connection): Bmc {
     if (!this.#isOwned(name)) throw closedError();
-    const line = this.#lines.get(name);
-    if (line !== undefined && isSameConnection(line.connection, connection)) return line.bmc;
-    const { connection: lastTold, failure } = this.#bmcs.get(name) ?? {};
-    if (failure !== undefined && isRejection(failure.error) && isSameConnection(lastTold, connection))
+    const pooled = this.#connections.get(name);
+    if (pooled !== undefined && isSameConnection(pooled.connection, connection)) return pooled.bmc;
+    const { connection: lastConnection, failure } = this.#observedBmcs.get(name) ?? {};
+    if (failure !== undefined && isRejection(failure.error) && isSameConnection(lastConnection, connection))
       throw failure.error;
-    if (line !== undefined) this.#hangUp(name, line);
-    const bmc = this.#dial(name, connection);
-    this.#lines.set(name, { bmc, connection });
+    if (pooled !== undefined) this.#close(name, pooled);
+    const bmc = this.#connect(name, connection);
+    this.#connections.set(name, { bmc, connection });
     return bmc;
   }
 
   /** What is remembered of a BMC over this connection; a changed address or password starts from nothing. */
-  memory(name: string, connection: Connection | undefined): BmcMemory {
-    const known = this.#bmcs.get(name);
+  observedBmc(name: string, connection: Connection | undefined): ObservedBmc {
+    const known = this.#observedBmcs.get(name);
     if (known !== undefined && (connection === undefined || isSameConnection(known.connection, connection)))
       return known;
-    this.#reporters.forget(name);
-    const memory = new BmcMemory(connection);
-    if (this.#isOwned(name)) this.#bmcs.set(name, memory);
-    return memory;
+    this.#systemReporters.forget(name);
+    const observed = new ObservedBmc(connection);
+    if (this.#isOwned(name)) this.#observedBmcs.set(name, observed);
+    return observed;
   }
 
   /**
    * The same, where it stands what another process was told about the login. A rejection counts until the objects change that the
    * login is made of, even if the password is the same: it may have been put right at the BMC.
    */
-  memoryOfLogin(
+  observedBmcForLogin(
     name: string,
     connection: Connection,
     { login, rejected }: { readonly login: Login; readonly rejected: RejectedLogin | undefined },
-  ): BmcMemory {
-    const memory = this.memory(name, connection);
-    if (rejected !== undefined && isSameLogin(rejected, login)) memory.recall(rejected);
-    if (!memory.isAnotherLogin(login)) return memory;
-    const line = this.#lines.get(name);
-    if (line !== undefined) this.#hangUp(name, line);
-    this.#bmcs.delete(name);
-    return this.memory(name, connection);
+  ): ObservedBmc {
+    const observed = this.observedBmc(name, connection);
+    if (rejected !== undefined && isSameLogin(rejected, login)) observed.restore(rejected);
+    if (!observed.detectLoginChange(login)) return observed;
+    const pooled = this.#connections.get(name);
+    if (pooled !== undefined) this.#close(name, pooled);
+    this.#observedBmcs.delete(name);
+    return this.observedBmc(name, connection);
   }
 
   /** What the last look at the BMC found, over whichever connection. */
   observation(name: string): BmcObservation | undefined {
-    return this.#bmcs.get(name)?.observation;
+    return this.#observedBmcs.get(name)?.observation;
   }
 
   /** Remembers what a look at the BMC found, unless it is not talked to over this connection any more. */
-  saw(name: string, connection: Connection, observation: BmcObservation): void {
-    const memory = this.#memoryOver(name, connection);
-    if (memory === undefined) return;
-    memory.saw(observation);
-    this.#reporters.note(name, observation);
-    this.seen.emit(name);
+  recordObservation(name: string, connection: Connection, observation: BmcObservation): void {
+    const observed = this.#observedIfCurrent(name, connection);
+    if (observed === undefined) return;
+    observed.record(observation);
+    this.#systemReporters.record(name, observation);
+    this.bmcObserved.emit(name);
   }
 
   /** How far the default credentials of an Endpoint were tried; what another process recorded counts, too. */
-  logins({ metadata, status }: Endpoint, now: number): LoginAttempts {
+  loginAttempts({ metadata, status }: Endpoint, now: number): LoginAttempts {
     const uid = metadata.uid ?? '';
-    const known = this.#logins.get(uid);
+    const known = this.#loginAttempts.get(uid);
     if (known !== undefined) return known;
     const lastAt = Date.parse(status?.lastLoginAttemptTime ?? '1970-01-01T00:00:00Z');
     const recorded = attemptsRecorded(status?.rejectedDefaultCredentials, lastAt, now);
-    this.#logins.set(uid, recorded);
+    this.#loginAttempts.set(uid, recorded);
     return recorded;
   }
 
-  rememberLogins({ metadata }: Endpoint, attempts: LoginAttempts): void {
-    this.#logins.set(metadata.uid ?? '', attempts);
+  recordLoginAttempts({ metadata }: Endpoint, attempts: LoginAttempts): void {
+    this.#loginAttempts.set(metadata.uid ?? '', attempts);
   }
 
-  forgetLogins(endpointUid: string): void {
-    this.#logins.delete(endpointUid);
+  forgetLoginAttempts(endpointUid: string): void {
+    this.#loginAttempts.delete(endpointUid);
   }
 
   /** What is remembered of a machine, by the UID of its Server object. */
-  system(serverUid: string): SystemMemory {
-    const known = this.#systems.get(serverUid);
+  observedSystem(serverUid: string): ObservedSystem {
+    const known = this.#observedSystems.get(serverUid);
     if (known !== undefined) return known;
-    const memory = new SystemMemory();
-    this.#systems.set(serverUid, memory);
-    return memory;
+    const observed = new ObservedSystem();
+    this.#observedSystems.set(serverUid, observed);
+    return observed;
   }
 
   /**
    * Talks to a BMC. A failure of the BMC itself is remembered for it, so that its own controller looks at once, as it does where
    * it may be that of one system among several; the error is passed on.
    */
-  async talk<T>(name: string, connection: Connection, conversation: (bmc: Bmc) => Promise<T>): Promise<T> {
+  async withBmc<T>(name: string, connection: Connection, callback: (bmc: Bmc) => Promise<T>): Promise<T> {
     try {
-      return await conversation(this.line(name, connection));
+      return await callback(this.getBmc(name, connection));
     } catch (error) {
-      if (error instanceof RedfishError && isFailureOfTheBmc(error)) {
-        if (this.#mayConcernOneSystem(name, error)) this.#bmcs.get(name)?.distrust();
-        else this.failed(name, connection, error);
-        this.learned.emit(name);
+      if (error instanceof RedfishError && isBmcFailure(error)) {
+        if (this.#mayConcernOneSystem(name, error)) this.#observedBmcs.get(name)?.invalidate();
+        else this.recordFailure(name, connection, error);
+        this.bmcChanged.emit(name);
       }
       throw error;
     }
@@ -193,8 +193,8 @@ export class BmcAccess implements AsyncDisposable {
   }
 
   /** Remembers that the BMC failed, and when it is worth trying again; unless it is not talked to over this connection any more. */
-  failed(name: string, connection: Connection, error: RedfishError): void {
-    this.#memoryOver(name, connection)?.failed(error, this.#options.clock.now(), this.#options.random());
+  recordFailure(name: string, connection: Connection, error: RedfishError): void {
+    this.#observedIfCurrent(name, connection)?.recordFailure(error, this.#options.clock.now(), this.#options.random());
   }
 
   /**
@@ -206,88 +206,88 @@ export class BmcAccess implements AsyncDisposable {
     connection: Connection,
     credentials: Credentials,
     signal: AbortSignal,
-  ): Promise<LoginAnswer> {
-    if (this.#lines.get(name)?.bmc.breaker === 'open') {
+  ): Promise<LoginResult> {
+    if (this.#connections.get(name)?.bmc.breaker === 'open') {
       const message = `BMC ${name} keeps failing and is left alone for now`;
-      throw new RedfishError({ code: 'CircuitOpen', message, cause: this.#bmcs.get(name)?.failure?.error });
+      throw new RedfishError({ code: 'CircuitOpen', message, cause: this.#observedBmcs.get(name)?.failure?.error });
     }
     const { clock, random, callDeadlineMs } = this.#options;
     const { endpoint } = connection;
     const tlsContexts = this.#tlsContexts;
-    const mayTalk = () => this.mayTalk(name);
+    const maySend = () => this.maySend(name);
     const limits = { callDeadlineMs };
-    return tryLogin({ endpoint, credentials, clock, tlsContexts, random, limits, mayTalk }, { signal });
+    return tryLogin({ endpoint, credentials, clock, tlsContexts, random, limits, maySend }, { signal });
   }
 
   /** Whether something may be sent on the line of this name right now, by whatever protocol. */
-  mayTalk(name: string): boolean {
-    return this.#options.mayTalk?.(keyOfLine(name)) ?? true;
+  maySend(name: string): boolean {
+    return this.#options.maySend?.(shardKeyOfConnection(name)) ?? true;
   }
 
   /** Names of all BMCs whose last look reported this system UUID, in order. */
-  reporters(systemUuid: string): string[] {
-    return this.#reporters.of(systemUuid);
+  systemReporters(systemUuid: string): string[] {
+    return this.#systemReporters.of(systemUuid);
   }
 
   forgetBmc(name: string): void {
-    const line = this.#lines.get(name);
-    if (line !== undefined) this.#hangUp(name, line);
-    this.#bmcs.delete(name);
-    this.#reporters.forget(name);
+    const pooled = this.#connections.get(name);
+    if (pooled !== undefined) this.#close(name, pooled);
+    this.#observedBmcs.delete(name);
+    this.#systemReporters.forget(name);
     this.#options.traffic?.forget(name);
-    this.learned.emit(name);
+    this.bmcChanged.emit(name);
   }
 
   /** Logs out of BMCs that another replica takes over, and forgets what was seen there. */
-  async letGo(isConcerned: (bmcKey: string) => boolean): Promise<void> {
-    const lines = [...this.#lines].filter(([name]) => isConcerned(keyOfLine(name)));
-    for (const name of [...this.#bmcs.keys()].filter((each) => isConcerned(keyOfLine(each)))) {
-      this.#bmcs.delete(name);
-      this.#reporters.forget(name);
+  async releaseShard(isReleased: (shardKey: string) => boolean): Promise<void> {
+    const connections = [...this.#connections].filter(([name]) => isReleased(shardKeyOfConnection(name)));
+    for (const name of [...this.#observedBmcs.keys()].filter((each) => isReleased(shardKeyOfConnection(each)))) {
+      this.#observedBmcs.delete(name);
+      this.#systemReporters.forget(name);
     }
-    for (const [name] of lines) this.#lines.delete(name);
-    await Promise.allSettled(lines.map(([, { bmc }]) => bmc[Symbol.asyncDispose]()));
+    for (const [name] of connections) this.#connections.delete(name);
+    await Promise.allSettled(connections.map(([, { bmc }]) => bmc[Symbol.asyncDispose]()));
   }
 
   forgetSystem(serverUid: string): void {
-    this.#systems.delete(serverUid);
+    this.#observedSystems.delete(serverUid);
   }
 
   /** Logs out everywhere. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const lines = [...this.#lines.values()];
-    this.#lines.clear();
-    await Promise.allSettled(lines.map(({ bmc }) => bmc[Symbol.asyncDispose]()));
+    const connections = [...this.#connections.values()];
+    this.#connections.clear();
+    await Promise.allSettled(connections.map(({ bmc }) => bmc[Symbol.asyncDispose]()));
   }
 
   /** Who began to talk earlier may be told by a line that was hung up since, of a BMC that is gone or has another password now. */
-  #memoryOver(name: string, connection: Connection): BmcMemory | undefined {
-    const latest = this.#bmcs.get(name)?.connection ?? this.#lines.get(name)?.connection;
-    return isSameConnection(latest, connection) ? this.memory(name, connection) : undefined;
+  #observedIfCurrent(name: string, connection: Connection): ObservedBmc | undefined {
+    const latest = this.#observedBmcs.get(name)?.connection ?? this.#connections.get(name)?.connection;
+    return isSameConnection(latest, connection) ? this.observedBmc(name, connection) : undefined;
   }
 
   #isOwned(name: string): boolean {
     return this.#options.isOwned?.(name) ?? true;
   }
 
-  #dial(name: string, { endpoint, username, password }: Connection): Bmc {
+  #connect(name: string, { endpoint, username, password }: Connection): Bmc {
     const { clock, random, callDeadlineMs, traffic } = this.#options;
     const observer = traffic?.observerOf(name);
     return new Bmc({
       endpoint,
       credentials: { username, password },
       clock,
-      silences: this.#silences,
+      idleConnections: this.#idleConnections,
       tlsContexts: this.#tlsContexts,
       random,
       limits: { callDeadlineMs },
-      mayTalk: () => this.mayTalk(name),
+      maySend: () => this.maySend(name),
       ...(observer === undefined ? {} : { observer }),
     });
   }
 
-  #hangUp(name: string, { bmc }: Line): void {
-    this.#lines.delete(name);
+  #close(name: string, { bmc }: PooledConnection): void {
+    this.#connections.delete(name);
     // Logging out is a courtesy to the BMC; if it fails the session expires there by itself.
     bmc[Symbol.asyncDispose]().catch(() => undefined);
   }

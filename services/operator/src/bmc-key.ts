@@ -8,21 +8,24 @@ import type { OperatorCaches } from './context.ts';
  * By what replicas share the fleet: everything that talks to one management controller has one key, so that one replica
  * has all of it. An Endpoint has the key of the BMC that it becomes, which is given its name.
  */
-export const keyOfBmc = ({ metadata }: BMC): string => metadata.name;
-export const keyOfEndpoint = ({ metadata }: Endpoint): string => metadata.name;
+export const shardKeyOfBmc = ({ metadata }: BMC): string => metadata.name;
+export const shardKeyOfEndpoint = ({ metadata }: Endpoint): string => metadata.name;
 
-export const keyOfServer = ({ metadata, spec }: Pick<Server, 'metadata'> & Partial<Pick<Server, 'spec'>>): string =>
-  spec?.bmcRef?.name ?? inlineLineOf({ metadata });
+export const shardKeyOfServer = ({
+  metadata,
+  spec,
+}: Pick<Server, 'metadata'> & Partial<Pick<Server, 'spec'>>): string =>
+  spec?.bmcRef?.name ?? inlineConnectionName({ metadata });
 
 /** One that names no BMC talks to none. */
-export const keyOfBmcUser = ({ metadata, spec }: BMCUser): string => spec.bmcRef?.name ?? `user/${metadata.name}`;
+export const shardKeyOfBmcUser = ({ metadata, spec }: BMCUser): string => spec.bmcRef?.name ?? `user/${metadata.name}`;
 
 /** Of a line of BmcAccess. */
-export const keyOfLine = (name: string): string =>
+export const shardKeyOfConnection = (name: string): string =>
   name.startsWith('endpoint/') ? name.slice('endpoint/'.length) : name;
 
 /** Line of a server that carries its BMC inline. */
-export const inlineLineOf = ({ metadata }: Pick<Server, 'metadata'>): string => `server/${metadata.name}`;
+export const inlineConnectionName = ({ metadata }: Pick<Server, 'metadata'>): string => `server/${metadata.name}`;
 
 export function hasInlineBmc(server: Server | undefined): boolean {
   const { bmc, bmcRef } = server?.spec ?? {};
@@ -32,8 +35,8 @@ export function hasInlineBmc(server: Server | undefined): boolean {
 /** Whether the object that a line of BmcAccess belongs to is there. A BMC is talked to before its Endpoint becomes one. */
 export function isOwnedIn({ bmcs, endpoints, servers }: Pick<OperatorCaches, 'bmcs' | 'endpoints' | 'servers'>) {
   return (name: string): boolean => {
-    const [of, rest] = name.split('/', 2);
+    const [kind, rest] = name.split('/', 2);
     if (rest === undefined) return bmcs.get(name) !== undefined || endpoints.get(name) !== undefined;
-    return of === 'endpoint' ? endpoints.get(rest) !== undefined : hasInlineBmc(servers.get(rest));
+    return kind === 'endpoint' ? endpoints.get(rest) !== undefined : hasInlineBmc(servers.get(rest));
   };
 }

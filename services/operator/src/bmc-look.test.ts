@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import { readSystem } from '@metal/redfish/systems.ts';
-import { BmcAccess } from './bmc-access.ts';
-import { lookAtBmc } from './bmc-look.ts';
+import { BmcConnectionPool } from './bmc-access.ts';
+import { refreshBmc } from './bmc-look.ts';
 import type { Connection } from './connection.ts';
 import type { BmcObservation } from './observations.ts';
 
 /** A line to a BMC that cuts every connection instead of answering. */
-async function openCutLine() {
+async function openBrokenBmc() {
   const stack = new AsyncDisposableStack();
   let requests = 0;
   const server = createServer((request) => {
@@ -23,20 +23,20 @@ async function openCutLine() {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   // A server that listens on TCP has an address with a port.
   const { port } = server.address() as AddressInfo;
-  const clock = handClock();
-  const access = stack.use(new BmcAccess({ clock, random: () => 0, callDeadlineMs: 60_000 }));
+  const clock = fakeClock();
+  const bmcConnections = stack.use(new BmcConnectionPool({ clock, random: () => 0, callDeadlineMs: 60_000 }));
   const connection: Connection = {
     endpoint: { scheme: 'http', host: '127.0.0.1', port, tls: {} },
     username: 'root',
     password: new Password('calvin'),
   };
-  const look = () => lookAtBmc({ access, clock }, 'cut', connection);
-  const failure = () => access.memory('cut', connection).failure;
+  const refresh = () => refreshBmc({ bmcConnections, clock }, 'cut', connection);
+  const failure = () => bmcConnections.observedBmc('cut', connection).failure;
   return {
-    access,
+    bmcConnections,
     clock,
     connection,
-    look,
+    refresh,
     failure,
     requests: () => requests,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -44,30 +44,30 @@ async function openCutLine() {
 }
 
 test('a BMC that is left alone before anybody was told why says what failed, and is tried as soon as it may be', async () => {
-  await using line = await openCutLine();
-  const { access, clock, connection, look, failure } = line;
+  await using brokenBmc = await openBrokenBmc();
+  const { bmcConnections, clock, connection, refresh, failure } = brokenBmc;
   // Parts of a call that are read together, and tried again, are enough to have it left alone.
-  const bmc = access.line('cut', connection);
+  const bmc = bmcConnections.getBmc('cut', connection);
   while (bmc.breaker !== 'open') await assert.rejects(bmc.post('/redfish/v1/Systems', {}));
-  const asked = line.requests();
-  assert.equal(await look(), undefined);
-  assert.equal(line.requests(), asked, 'nothing was sent');
+  const requestsBefore = brokenBmc.requests();
+  assert.equal(await refresh(), undefined);
+  assert.equal(brokenBmc.requests(), requestsBefore, 'nothing was sent');
   const first = failure();
   assert.ok(first);
   assert.equal(first.error.code, 'Unreachable');
   assert.deepEqual([first.count, first.retryAt - clock.now()], [0, 2_000]);
-  await assert.rejects(access.tryLogin('cut', connection, connection, new AbortController().signal), {
+  await assert.rejects(bmcConnections.tryLogin('cut', connection, connection, new AbortController().signal), {
     code: 'CircuitOpen',
     cause: first.error,
   });
 
   clock.advance(1_500);
-  assert.equal(await look(), undefined);
+  assert.equal(await refresh(), undefined);
   assert.deepEqual([failure()?.count, (failure()?.retryAt ?? 0) - clock.now()], [0, 1_000], 'never at once');
 
   clock.advance(1_000);
-  assert.equal(await look(), undefined);
-  assert.ok(line.requests() > asked);
+  assert.equal(await refresh(), undefined);
+  assert.ok(brokenBmc.requests() > requestsBefore);
   assert.deepEqual([failure()?.error.code, failure()?.since], ['Unreachable', first.since]);
 });
 
@@ -94,49 +94,49 @@ async function openTwoBlades() {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   // A server that listens on TCP has an address with a port.
   const { port } = server.address() as AddressInfo;
-  const clock = handClock();
-  const access = stack.use(new BmcAccess({ clock, random: () => 0, callDeadlineMs: 60_000 }));
+  const clock = fakeClock();
+  const bmcConnections = stack.use(new BmcConnectionPool({ clock, random: () => 0, callDeadlineMs: 60_000 }));
   const connection: Connection = {
     endpoint: { scheme: 'http', host: '127.0.0.1', port, tls: {} },
     username: 'root',
     password: new Password('calvin'),
   };
-  const look = (managerUuid?: string) => lookAtBmc({ access, clock }, 'bmc', connection, { managerUuid });
-  return { access, connection, broken, look, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  const refresh = (managerUuid?: string) => refreshBmc({ bmcConnections, clock }, 'bmc', connection, { managerUuid });
+  return { bmcConnections, connection, broken, refresh, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 const paths = (found: BmcObservation | undefined) => found?.missing?.map(({ path }) => path);
 
 test('a manager that answers 500 does not keep the BMC and its systems from being seen', async () => {
   await using rack = await openTwoBlades();
   rack.broken.set('/redfish/v1/Managers/HGX', 500);
-  const found = await rack.look();
+  const found = await rack.refresh();
   assert.deepEqual([found?.manager?.uuid, found?.systems.length], ['m', 2]);
   assert.deepEqual(paths(found), ['/redfish/v1/Managers/HGX']);
-  assert.equal(rack.access.memory('bmc', rack.connection).failure, undefined);
+  assert.equal(rack.bmcConnections.observedBmc('bmc', rack.connection).failure, undefined);
 });
 
 test('a system and a manager that answer 500 are what they were, and the others are seen', async () => {
   await using rack = await openTwoBlades();
-  await rack.look('m');
+  await rack.refresh('m');
   rack.broken.set('/redfish/v1/Systems/2', 500).set('/redfish/v1/Managers/BMC', 500);
-  const found = await rack.look('m');
+  const found = await rack.refresh('m');
   assert.deepEqual(
     found?.systems.map(({ uuid }) => uuid),
     ['a', 'b'],
   );
   assert.equal(found?.manager?.uuid, 'm');
   assert.deepEqual(paths(found), ['/redfish/v1/Managers/BMC', '/redfish/v1/Systems/2']);
-  assert.deepEqual(rack.access.reporters('b'), ['bmc'], 'no other BMC may take it for its own');
+  assert.deepEqual(rack.bmcConnections.systemReporters('b'), ['bmc'], 'no other BMC may take it for its own');
   rack.broken.clear();
-  assert.deepEqual(paths(await rack.look('m')), []);
+  assert.deepEqual(paths(await rack.refresh('m')), []);
 });
 
 test('a machine that is seen in another place is not also where it cannot be seen', async () => {
   await using rack = await openTwoBlades();
-  await rack.look();
+  await rack.refresh();
   rack.broken.set('/redfish/v1/Systems/2', 500);
   twoBlades['/redfish/v1/Systems/1'] = { UUID: 'b' };
-  const found = await rack.look();
+  const found = await rack.refresh();
   twoBlades['/redfish/v1/Systems/1'] = { UUID: 'a', Model: 'X1' };
   assert.deepEqual(
     found?.systems.map(({ uri, uuid }) => `${uri} ${uuid}`),
@@ -147,10 +147,10 @@ test('a machine that is seen in another place is not also where it cannot be see
 for (const status of [500, 503]) {
   test(`a BMC of which everything answers ${status} fails as a whole`, async () => {
     await using rack = await openTwoBlades();
-    await rack.look();
+    await rack.refresh();
     for (const path of Object.keys(twoBlades)) rack.broken.set(path, status);
-    assert.equal(await rack.look(), undefined);
-    const { failure, observation } = rack.access.memory('bmc', rack.connection);
+    assert.equal(await rack.refresh(), undefined);
+    const { failure, observation } = rack.bmcConnections.observedBmc('bmc', rack.connection);
     assert.equal(failure?.error.status, status);
     assert.deepEqual(observation?.missing, []);
   });
@@ -158,16 +158,20 @@ for (const status of [500, 503]) {
 
 test('what fails at one of several systems makes the BMC looked at, and is no failure of the BMC', async () => {
   await using rack = await openTwoBlades();
-  const { access, connection } = rack;
-  const learned: string[] = [];
-  using _listener = access.learned.on((name) => learned.push(name));
-  await rack.look();
-  const readTwo = () => access.talk('bmc', connection, (bmc) => readSystem(bmc, '/redfish/v1/Systems/2'));
+  const { bmcConnections, connection } = rack;
+  const changed: string[] = [];
+  using _listener = bmcConnections.bmcChanged.on((name) => changed.push(name));
+  await rack.refresh();
+  const readTwo = () => bmcConnections.withBmc('bmc', connection, (bmc) => readSystem(bmc, '/redfish/v1/Systems/2'));
   rack.broken.set('/redfish/v1/Systems/2', 500);
   await assert.rejects(readTwo, { status: 500 });
-  const { failure, observation } = access.memory('bmc', connection);
-  assert.deepEqual([failure, observation?.at, learned], [undefined, 0, ['bmc']]);
+  const { failure, observation } = bmcConnections.observedBmc('bmc', connection);
+  assert.deepEqual([failure, observation?.at, changed], [undefined, 0, ['bmc']]);
   rack.broken.set('/redfish/v1/Systems/2', 503);
   await assert.rejects(readTwo, { status: 503 });
-  assert.equal(access.memory('bmc', connection).failure?.error.status, 503, 'that is said of the whole BMC');
+  assert.equal(
+    bmcConnections.observedBmc('bmc', connection).failure?.error.status,
+    503,
+    'that is said of the whole BMC',
+  );
 });

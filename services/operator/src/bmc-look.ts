@@ -4,11 +4,11 @@ import { findManager } from '@metal/redfish/managers.ts';
 import type { OnUnreadable } from '@metal/redfish/members.ts';
 import { type MissingPart, missingMember } from '@metal/redfish/missing.ts';
 import { byUri, readSystems } from '@metal/redfish/systems.ts';
-import type { BmcAccess } from './bmc-access.ts';
+import type { BmcConnectionPool } from './bmc-access.ts';
 import type { Connection } from './connection.ts';
 import type { BmcObservation } from './observations.ts';
 
-export interface LookOptions {
+export interface RefreshOptions {
   /** Where it stands what the manager is: its UUID. */
   readonly managerUuid?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -29,33 +29,33 @@ function withLastKnown(now: BmcObservation, before: BmcObservation | undefined):
  * Looks at a BMC and remembers what was found, or that it failed. Undefined when it did: a BMC that does not answer is an
  * expected outcome, and the next judgement speaks of it. Rejects with the reason of the signal.
  */
-export async function lookAtBmc(
-  { access, clock }: { readonly access: BmcAccess; readonly clock: Clock },
+export async function refreshBmc(
+  { bmcConnections, clock }: { readonly bmcConnections: BmcConnectionPool; readonly clock: Clock },
   name: string,
   connection: Connection,
-  { managerUuid, signal }: LookOptions = {},
+  { managerUuid, signal }: RefreshOptions = {},
 ): Promise<BmcObservation | undefined> {
-  const memory = access.memory(name, connection);
-  memory.triedAt = clock.now();
+  const observed = bmcConnections.observedBmc(name, connection);
+  observed.triedAt = clock.now();
   const at = clock.now();
   try {
-    const bmc = access.line(name, connection);
+    const bmc = bmcConnections.getBmc(name, connection);
     const missing: MissingPart[] = [];
-    const note =
+    const collectMissing =
       (part: string): OnUnreadable =>
       (unreadable) =>
         missing.push(missingMember(part, unreadable));
     const [manager, systems] = await Promise.all([
-      findManager(bmc, managerUuid, { signal, onUnreadable: note('managers') }),
-      readSystems(bmc, { signal, onUnreadable: note('systems') }),
+      findManager(bmc, managerUuid, { signal, onUnreadable: collectMissing('managers') }),
+      readSystems(bmc, { signal, onUnreadable: collectMissing('systems') }),
     ]);
-    const observation = withLastKnown({ at, manager, systems, missing }, memory.observation);
-    access.saw(name, connection, observation);
+    const observation = withLastKnown({ at, manager, systems, missing }, observed.observation);
+    bmcConnections.recordObservation(name, connection, observation);
     return observation;
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
     // What we ended ourselves says nothing of the BMC, which may have come back under its name.
-    if (error.code !== 'Closed') access.failed(name, connection, error);
+    if (error.code !== 'Closed') bmcConnections.recordFailure(name, connection, error);
     return undefined;
   }
 }

@@ -45,7 +45,7 @@ export function watchOperatorKinds(caches: CacheSet): OperatorCaches {
     inventories: caches.watch(ServerInventory),
     erasures: caches.watch(ErasureReport, {
       indexes: { server: ({ spec }) => some(spec.serverRef.uid) },
-      shortened: withoutCertificateBody,
+      transform: withoutCertificateBody,
     }),
     readinessRules: caches.watch(ServerReadinessRule),
     bmcs: caches.watch(BMC, {

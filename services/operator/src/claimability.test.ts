@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
-import { evictionOf, refusalOf } from './claimability.ts';
+import { evictionOf, rejectionReason } from './claimability.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 type Taint = NonNullable<Server['spec']['taints']>[number];
@@ -49,12 +49,12 @@ const ruleWith = (
   },
 });
 
-const refusals: [
+const rejections: [
   what: string,
   server: Server,
   rule: ServerReadinessRule,
   tolerations: Tolerations,
-  refusal?: string,
+  rejection?: string,
 ][] = [
   ['a failing rule whose taint is not written yet', serverWith([]), ruleWith(noBind), [], 'NotReady(burned-in)'],
   ['a failing rule with a taint that evicts', serverWith([]), ruleWith(evict), [], 'NotReady(burned-in)'],
@@ -77,15 +77,15 @@ const refusals: [
     [],
   ],
 ];
-for (const [what, server, rule, tolerations, refusal] of refusals) {
-  test(`${what}: the server is ${refusal === undefined ? 'taken' : `refused as ${refusal}`}`, () => {
-    assert.equal(refusalOf(server, claimWith(tolerations), [rule]), refusal);
+for (const [what, server, rule, tolerations, rejection] of rejections) {
+  test(`${what}: the server is ${rejection === undefined ? 'taken' : `refused as ${rejection}`}`, () => {
+    assert.equal(rejectionReason(server, claimWith(tolerations), [rule]), rejection);
   });
 }
 
 test('of several rules the first by name is told', () => {
   const rules = [ruleWith(noBind, {}, { name: 'z' }), ruleWith(noBind, {}, { name: 'a' })];
-  assert.equal(refusalOf(serverWith([]), claimWith(), rules), 'NotReady(a)');
+  assert.equal(rejectionReason(serverWith([]), claimWith(), rules), 'NotReady(a)');
 });
 
 const evictions: [

@@ -4,7 +4,7 @@ import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-r
 import { managedInsteadOf } from '@metal/api/wire/duplicate-servers.ts';
 import { matches } from './label-selector.ts';
 import { isHeldBack } from './readiness.ts';
-import type { Refusal } from './refusals.ts';
+import type { RejectionReason } from './refusals.ts';
 
 type Toleration = NonNullable<ServerClaim['spec']['tolerations']>[number];
 type Taint = NonNullable<Server['spec']['taints']>[number];
@@ -14,33 +14,33 @@ type Rules = Iterable<ServerReadinessRule>;
  * Why a server cannot be given to a claim, in a word that can be counted. Undefined when it can. Readiness rules count
  * as soon as they fail, whether their taint is on the server yet or not. `sameUuid` are the Servers with its system UUID.
  */
-export function refusalOf(
+export function rejectionReason(
   server: Server,
   claim: ServerClaim,
   rules: Rules,
   sameUuid: readonly Server[] = [],
-): Refusal | undefined {
-  return unfitFor(server, claim, rules) ?? notFree(server, sameUuid);
+): RejectionReason | undefined {
+  return mismatchReason(server, claim, rules) ?? unavailableReason(server, sameUuid);
 }
 
 /** What the claim itself rules out; does not change while both specs and the rules stay. */
-function unfitFor(server: Server, { spec: wish }: ServerClaim, rules: Rules): Refusal | undefined {
+function mismatchReason(server: Server, { spec: constraints }: ServerClaim, rules: Rules): RejectionReason | undefined {
   const { metadata, spec } = server;
-  if (wish.serverRef !== undefined && wish.serverRef.name !== metadata.name) return 'NotTheNamedServer';
-  if (wish.serverSelector !== undefined && !matches(wish.serverSelector, metadata.labels ?? {}))
+  if (constraints.serverRef !== undefined && constraints.serverRef.name !== metadata.name) return 'NotTheNamedServer';
+  if (constraints.serverSelector !== undefined && !matches(constraints.serverSelector, metadata.labels ?? {}))
     return 'LabelsDoNotMatch';
-  const isInTheWay = (taint: Taint) => !isTolerated(taint, wish.tolerations ?? []);
-  const [rule] = rulesAgainst(
+  const isBlocking = (taint: Taint) => !isTolerated(taint, constraints.tolerations ?? []);
+  const [rule] = blockingRules(
     server,
-    [...rules].filter((candidate) => isInTheWay(candidate.spec.taint)),
+    [...rules].filter((candidate) => isBlocking(candidate.spec.taint)),
   );
   if (rule !== undefined) return `NotReady(${rule.metadata.name})`;
-  const taint = (spec.taints ?? []).find(isInTheWay);
+  const taint = (spec.taints ?? []).find(isBlocking);
   return taint === undefined ? undefined : `Tainted(${taint.key})`;
 }
 
 /** The rules that hold the server back now, by name. */
-export function rulesAgainst(server: Server, rules: Rules): ServerReadinessRule[] {
+export function blockingRules(server: Server, rules: Rules): ServerReadinessRule[] {
   return [...rules]
     .filter((rule) => isHeldBack(server, rule))
     .toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en'));
@@ -57,14 +57,14 @@ export interface Eviction {
  * The taint with effect Evict that the claim does not tolerate, if there is one: on the server already, or wanted there
  * by a readiness rule. The grace period is the caller's.
  */
-export function evictionOf(server: Server, { spec: wish }: ServerClaim, rules: Rules): Eviction | undefined {
-  const isInTheWay = (taint: Taint) => taint.effect === 'Evict' && !isTolerated(taint, wish.tolerations ?? []);
-  const [rule] = rulesAgainst(
+export function evictionOf(server: Server, { spec: constraints }: ServerClaim, rules: Rules): Eviction | undefined {
+  const isBlocking = (taint: Taint) => taint.effect === 'Evict' && !isTolerated(taint, constraints.tolerations ?? []);
+  const [rule] = blockingRules(
     server,
-    [...rules].filter((candidate) => isInTheWay(candidate.spec.taint)),
+    [...rules].filter((candidate) => isBlocking(candidate.spec.taint)),
   );
   if (rule !== undefined) return { taint: rule.spec.taint, rule: rule.metadata.name };
-  const taint = (server.spec.taints ?? []).find(isInTheWay);
+  const taint = (server.spec.taints ?? []).find(isBlocking);
   return taint === undefined ? undefined : { taint, rule: undefined };
 }
 
@@ -74,7 +74,7 @@ export function isHeldBy({ spec: { serverClaimRef: ref } }: Server, { metadata }
 }
 
 /** What stands in the way of any claim. */
-export function notFree(server: Server, sameUuid: readonly Server[] = []): Refusal | undefined {
+export function unavailableReason(server: Server, sameUuid: readonly Server[] = []): RejectionReason | undefined {
   const { metadata, spec, status } = server;
   if (metadata.deletionTimestamp !== undefined) return 'BeingDeleted';
   if (spec.serverClaimRef !== undefined) return 'ClaimedByAnother';

@@ -3,8 +3,8 @@ import { cleanupAdmittedAnnotation } from '@metal/api/wire/contract.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { minutes } from '@metal/kube/decide.ts';
-import { Pace } from './pace.ts';
-import type { Signal } from './signal.ts';
+import { InFlightLimiter } from './pace.ts';
+import type { KeyNotifier } from './signal.ts';
 import { SortedList } from './sorted-list.ts';
 
 const hourMs = minutes(60);
@@ -13,24 +13,24 @@ const hourMs = minutes(60);
 interface Entry {
   readonly name: string;
   /** Place in the queue: how long the disks have been waiting, then the name. */
-  readonly place: string;
+  readonly sortKey: string;
   readonly attempt: number;
   /** An attempt runs, or may begin. */
-  readonly isLetIn: boolean;
+  readonly isAdmitted: boolean;
   /** It said that it waits. */
-  readonly isWaiting: boolean;
+  readonly isQueued: boolean;
 }
 
 /** What stands before a server, over all servers. */
-export interface Standing {
+export interface QueuePosition {
   readonly ahead: number;
   readonly running: number;
   /** Servers that were let in within the last hour. */
   readonly startedInHour: number;
   /** Until the oldest of those counts no more. */
-  readonly hourFreesInMs: number;
+  readonly nextHourlySlotInMs: number;
   /** How many more may begin until machines that were let in have started. */
-  readonly room: number;
+  readonly available: number;
 }
 
 /** How many are cleaned up, by the wish of who runs the fleet. */
@@ -49,71 +49,71 @@ export interface CleanupLimits {
  *
  *   thousands that wait ──► 200 let in, their machines not started yet ──► machines that erase, for as long as it takes
  */
-export class CleanupLedger implements Disposable {
+export class CleanupQueue implements Disposable {
   readonly #entries = new Map<string, Entry>();
   /** Places of those who wait, are not let in and not taken. */
-  readonly #line = new SortedList<Entry>((one, other) => compare(one.place, other.place));
+  readonly #waiting = new SortedList<Entry>((one, other) => compare(one.sortKey, other.sortKey));
   readonly #starts = new SortedList<{ readonly at: number; readonly uid: string }>(
     (one, other) => one.at - other.at || compare(one.uid, other.uid),
   );
   readonly #startOf = new Map<string, number>();
-  readonly #letIn = new Set<string>();
+  readonly #admitted = new Set<string>();
   /** Those of them whose attempt is not written down. */
-  readonly #unwritten = new Set<string>();
+  readonly #unrecorded = new Set<string>();
   /** Let in by this process, and not yet seen to be written down. */
-  readonly #taken = new Set<string>();
+  readonly #reserved = new Set<string>();
   /** Those of them who are in Cleanup and nobody is told yet that they are let in. */
-  readonly #untold = new Set<string>();
-  readonly #pace: Pace;
-  readonly #following: Disposable;
+  readonly #unannounced = new Set<string>();
+  readonly #limiter: InFlightLimiter;
+  readonly #subscription: Disposable;
 
-  constructor(servers: Cache<Server>, clock: Clock, { most }: { most?: number | undefined } = {}) {
-    this.#pace = new Pace({ clock, most });
-    this.#following = servers.onChange(({ before, after }) => {
-      if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#forget(before);
-      if (after !== undefined) this.#note(after);
+  constructor(servers: Cache<Server>, clock: Clock, { maxInFlight }: { maxInFlight?: number | undefined } = {}) {
+    this.#limiter = new InFlightLimiter({ clock, maxInFlight });
+    this.#subscription = servers.onChange(({ before, after }) => {
+      if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#remove(before);
+      if (after !== undefined) this.#update(after);
     });
-    for (const server of servers.all()) this.#note(server);
+    for (const server of servers.all()) this.#update(server);
   }
 
   [Symbol.dispose](): void {
-    this.#following[Symbol.dispose]();
-    this.#pace[Symbol.dispose]();
+    this.#subscription[Symbol.dispose]();
+    this.#limiter[Symbol.dispose]();
   }
 
   /** There is room for one more to begin. */
-  get left(): Signal {
-    return this.#pace.left;
+  get capacityFreed(): KeyNotifier {
+    return this.#limiter.released;
   }
 
   /** The next attempt on the server may begin: nobody else gets its place. */
-  take({ metadata: { uid = '' } }: Server): void {
-    this.#taken.add(uid);
-    this.#pace.enter(uid);
-    this.#arrange(uid, this.#entries.get(uid));
+  reserve({ metadata: { uid = '' } }: Server): void {
+    this.#reserved.add(uid);
+    this.#limiter.acquire(uid);
+    this.#reindex(uid, this.#entries.get(uid));
   }
 
   /** It did not come to be written down. */
-  giveBack({ metadata: { uid = '' } }: Server): void {
-    this.#taken.delete(uid);
-    this.#arrange(uid, this.#entries.get(uid));
+  release({ metadata: { uid = '' } }: Server): void {
+    this.#reserved.delete(uid);
+    this.#reindex(uid, this.#entries.get(uid));
   }
 
-  isTaken({ metadata }: Server): boolean {
-    return this.#taken.has(metadata.uid ?? '');
+  isReserved({ metadata }: Server): boolean {
+    return this.#reserved.has(metadata.uid ?? '');
   }
 
-  standingOf(server: Server, now: number): Standing {
+  positionOf(server: Server, now: number): QueuePosition {
     const { uid = '' } = server.metadata;
-    const place = placeOf(server);
-    const untold = countWithout(this.#untold, uid);
-    const { startedInHour, hourFreesInMs } = this.#hourOf(server, now);
+    const sortKey = sortKeyOf(server);
+    const unannounced = countWithout(this.#unannounced, uid);
+    const { startedInHour, nextHourlySlotInMs } = this.#startsInHour(server, now);
     return {
-      ahead: this.#line.countBefore((entry) => compare(entry.place, place) < 0),
-      running: countWithout(this.#letIn, uid) + untold,
-      startedInHour: startedInHour + countWithout(this.#unwritten, uid) + untold,
-      hourFreesInMs,
-      room: this.#pace.has(uid) ? Number.POSITIVE_INFINITY : this.#pace.room,
+      ahead: this.#waiting.countBefore((entry) => compare(entry.sortKey, sortKey) < 0),
+      running: countWithout(this.#admitted, uid) + unannounced,
+      startedInHour: startedInHour + countWithout(this.#unrecorded, uid) + unannounced,
+      nextHourlySlotInMs,
+      available: this.#limiter.has(uid) ? Number.POSITIVE_INFINITY : this.#limiter.available,
     };
   }
 
@@ -123,55 +123,55 @@ export class CleanupLedger implements Disposable {
    */
   next({ atOnce, perHour }: CleanupLimits, now: number): string[] {
     this.#dropStartsUntil(now - hourMs);
-    const running = this.#letIn.size + this.#untold.size;
-    const startedInHour = this.#starts.size + this.#unwritten.size + this.#untold.size;
-    const places = Math.min(atOnce - running, perHour - startedInHour, this.#pace.room);
-    return this.#line.first(Math.max(1, places)).map(({ name }) => name);
+    const running = this.#admitted.size + this.#unannounced.size;
+    const startedInHour = this.#starts.size + this.#unrecorded.size + this.#unannounced.size;
+    const slots = Math.min(atOnce - running, perHour - startedInHour, this.#limiter.available);
+    return this.#waiting.first(Math.max(1, slots)).map(({ name }) => name);
   }
 
-  #hourOf(server: Server, now: number): Pick<Standing, 'startedInHour' | 'hourFreesInMs'> {
+  #startsInHour(server: Server, now: number): Pick<QueuePosition, 'startedInHour' | 'nextHourlySlotInMs'> {
     this.#dropStartsUntil(now - hourMs);
     const { uid = '' } = server.metadata;
     // Another attempt of the same cleanup is no start of its own.
-    const isAgain = (server.status?.cleanup?.failedAttempts ?? 0) > 0 && this.#startOf.has(uid);
-    const oldest = this.#starts.first(2).find((start) => !isAgain || start.uid !== uid);
+    const isRetry = (server.status?.cleanup?.failedAttempts ?? 0) > 0 && this.#startOf.has(uid);
+    const oldest = this.#starts.first(2).find((start) => !isRetry || start.uid !== uid);
     return {
-      startedInHour: this.#starts.size - (isAgain ? 1 : 0),
-      hourFreesInMs: oldest === undefined ? hourMs : Math.max(0, oldest.at + hourMs - now),
+      startedInHour: this.#starts.size - (isRetry ? 1 : 0),
+      nextHourlySlotInMs: oldest === undefined ? hourMs : Math.max(0, oldest.at + hourMs - now),
     };
   }
 
-  #note(server: Server): void {
+  #update(server: Server): void {
     const { uid = '' } = server.metadata;
     const entry = entryOf(server);
-    if (entry === undefined || entry.attempt > 0) this.#taken.delete(uid);
-    if (isThrough(server)) this.#pace.leave(uid);
-    this.#arrange(uid, entry);
-    this.#noteStart(uid, Date.parse(server.status?.cleanup?.startedTime ?? ''));
+    if (entry === undefined || entry.attempt > 0) this.#reserved.delete(uid);
+    if (releasesSlot(server)) this.#limiter.release(uid);
+    this.#reindex(uid, entry);
+    this.#recordStart(uid, Date.parse(server.status?.cleanup?.startedTime ?? ''));
   }
 
-  #forget({ metadata: { uid = '' } }: Server): void {
-    this.#taken.delete(uid);
-    this.#pace.leave(uid);
-    this.#arrange(uid, undefined);
-    this.#noteStart(uid, Number.NaN);
+  #remove({ metadata: { uid = '' } }: Server): void {
+    this.#reserved.delete(uid);
+    this.#limiter.release(uid);
+    this.#reindex(uid, undefined);
+    this.#recordStart(uid, Number.NaN);
   }
 
   /** Puts the server where it belongs now; undefined belongs nowhere. */
-  #arrange(uid: string, entry: Entry | undefined): void {
+  #reindex(uid: string, entry: Entry | undefined): void {
     const before = this.#entries.get(uid);
-    if (before !== undefined) this.#line.remove(before);
-    for (const uids of [this.#entries, this.#letIn, this.#unwritten, this.#untold]) uids.delete(uid);
+    if (before !== undefined) this.#waiting.remove(before);
+    for (const uids of [this.#entries, this.#admitted, this.#unrecorded, this.#unannounced]) uids.delete(uid);
     if (entry === undefined) return;
     this.#entries.set(uid, entry);
-    if (entry.isLetIn) {
-      this.#letIn.add(uid);
-      if (entry.attempt === 0) this.#unwritten.add(uid);
-    } else if (this.#taken.has(uid)) this.#untold.add(uid);
-    else if (entry.isWaiting) this.#line.add(entry);
+    if (entry.isAdmitted) {
+      this.#admitted.add(uid);
+      if (entry.attempt === 0) this.#unrecorded.add(uid);
+    } else if (this.#reserved.has(uid)) this.#unannounced.add(uid);
+    else if (entry.isQueued) this.#waiting.add(entry);
   }
 
-  #noteStart(uid: string, at: number): void {
+  #recordStart(uid: string, at: number): void {
     const before = this.#startOf.get(uid);
     if (before === at) return;
     if (before !== undefined) this.#starts.remove({ at: before, uid });
@@ -200,28 +200,28 @@ export const admissionOf = ({ status }: Server): string =>
   `${status?.cleanup?.neededSince ?? ''} ${(status?.cleanup?.failedAttempts ?? 0) + 1}`;
 
 /** The leading replica let in the attempt that comes next. */
-export const isLetIn = (server: Server): boolean =>
+export const isAdmitted = (server: Server): boolean =>
   server.metadata.annotations?.[cleanupAdmittedAnnotation] === admissionOf(server);
 
-export const isWaiting = ({ status }: Server): boolean =>
+export const isQueued = ({ status }: Server): boolean =>
   status?.state === 'Cleanup' && status.cleanup?.queuedSince !== undefined;
 
 /** What is left is the machine's, which may erase for days; or it is over. It is off when it is let in. */
-const isThrough = ({ status }: Server): boolean => status?.state !== 'Cleanup' || status.powerState === 'On';
+const releasesSlot = ({ status }: Server): boolean => status?.state !== 'Cleanup' || status.powerState === 'On';
 
 function entryOf(server: Server): Entry | undefined {
   if (server.status?.state !== 'Cleanup') return undefined;
   const attempt = server.status.cleanup?.attempt ?? 0;
   return {
     name: server.metadata.name,
-    place: placeOf(server),
+    sortKey: sortKeyOf(server),
     attempt,
-    isLetIn: attempt > 0 || isLetIn(server),
-    isWaiting: isWaiting(server),
+    isAdmitted: attempt > 0 || isAdmitted(server),
+    isQueued: isQueued(server),
   };
 }
 
 /** RFC 3339 times in UTC compare like the moments they name. */
-const placeOf = ({ metadata, status }: Server): string => `${status?.cleanup?.neededSince ?? ''} ${metadata.name}`;
+const sortKeyOf = ({ metadata, status }: Server): string => `${status?.cleanup?.neededSince ?? ''} ${metadata.name}`;
 
 const compare = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1);

@@ -171,7 +171,7 @@ function commandOf(): Command {
   for (const { name, type, default: fallback, help } of options) {
     const note = inertOptions.has(name) ? ' (no effect in this version)' : '';
     const flag = `--${name} <${placeholders[type] ?? type}>`;
-    if (type === 'pairs') command.option(flag, `${help}${note}`, oneMoreLine, fallback);
+    if (type === 'pairs') command.option(flag, `${help}${note}`, appendPair, fallback);
     else command.option(flag, `${help}${note}`, fallback);
   }
   return command;
@@ -180,7 +180,7 @@ function commandOf(): Command {
 const placeholders: Partial<Record<Option['type'], string>> = { boolean: 'true|false', pairs: 'key=value' };
 
 /** Pairs are kept as lines until they are parsed. */
-function oneMoreLine(pair: string, before: string): string {
+function appendPair(pair: string, before: string): string {
   if (/[\r\n]/.test(pair)) throw new ConfigError('a pair is one line; found a line break in it');
   return `${before}${pair}\n`;
 }
@@ -483,8 +483,8 @@ const optional = (text: string): string | undefined => (text === '' ? undefined 
 const list = (text: string): string[] =>
   text
     .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 
 const unitBytes: Readonly<Record<string, number>> = {
   '': 1,

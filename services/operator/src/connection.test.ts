@@ -56,11 +56,11 @@ for (const [what, other] of Object.entries(others)) {
 test('connections are compared without writing down what is trusted', () => {
   const toJSON = () => assert.fail('it was written down');
   const { tls } = endpoint;
-  const silent: Connection = {
+  const unserializable: Connection = {
     ...usual,
     endpoint: Object.assign({}, endpoint, { tls: Object.assign({}, tls, { toJSON }) }),
   };
-  assert.equal(isSameConnection(silent, copy()), true);
+  assert.equal(isSameConnection(unserializable, copy()), true);
 });
 
 const required = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];

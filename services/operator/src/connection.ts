@@ -38,7 +38,7 @@ const endpointFields = Object.values<(endpoint: BmcEndpoint) => unknown>({
 } satisfies Record<EndpointField, (endpoint: BmcEndpoint) => unknown>);
 
 /** Why a BMC cannot even be tried, in the words of a condition. */
-export interface Obstacle {
+export interface ConnectionBlocker {
   readonly reason:
     | 'SpecMissing'
     | 'NoBMC'
@@ -52,26 +52,28 @@ export interface Obstacle {
   readonly message: string;
 }
 
-export type Resolution = { connection: Connection; obstacle?: never } | { connection?: never; obstacle: Obstacle };
+export type Resolution =
+  | { connection: Connection; blocker?: never }
+  | { connection?: never; blocker: ConnectionBlocker };
 
 type Sources = Pick<OperatorCaches, 'endpoints' | 'bmcSecrets'>;
 type Protocol = NonNullable<BMC['spec']>['protocol'];
 
-const understoodProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
+const supportedProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
 
 /** Collects address and credentials of a BMC object. `spec.access` wins over `spec.endpointRef`. */
 export function connectionOf(bmc: BMC, sources: Sources, config: OperatorConfig): Resolution {
   const spec = bmc.spec;
-  if (spec === undefined) return obstacle('SpecMissing', 'the BMC has no spec; give protocol, bmcSecretRef and access');
+  if (spec === undefined) return blocker('SpecMissing', 'the BMC has no spec; give protocol, bmcSecretRef and access');
   const address = addressOf(bmc, sources);
-  if (address.ip === undefined) return { obstacle: address.obstacle };
+  if (address.ip === undefined) return { blocker: address.blocker };
   return resolve(address.ip, spec.protocol, spec.bmcSecretRef, sources, config);
 }
 
 /** The same for a server that carries its BMC inline. */
 export function inlineConnectionOf(server: Server, sources: Sources, config: OperatorConfig): Resolution {
   const inline = server.spec?.bmc;
-  if (inline === undefined) return obstacle('NoBMC', 'neither spec.bmcRef nor spec.bmc is set; set one of them');
+  if (inline === undefined) return blocker('NoBMC', 'neither spec.bmcRef nor spec.bmc is set; set one of them');
   return resolve(inline.address, inline.protocol, inline.bmcSecretRef, sources, config);
 }
 
@@ -79,11 +81,11 @@ export function inlineConnectionOf(server: Server, sources: Sources, config: Ope
 export function credentialsIn(
   { name }: { readonly name: string },
   { bmcSecrets }: Pick<Sources, 'bmcSecrets'>,
-): { username: string; password: Password } | { obstacle: Obstacle } {
+): { username: string; password: Password } | { blocker: ConnectionBlocker } {
   const secret = bmcSecrets.get(name);
   if (secret === undefined)
     return {
-      obstacle: {
+      blocker: {
         reason: 'BMCSecretNotFound',
         message: `BMCSecret "${name}" does not exist; create it with keys username and password`,
       },
@@ -92,7 +94,7 @@ export function credentialsIn(
   const password = secretValue(secret, 'password');
   if (username !== undefined && password !== undefined) return { username, password: new Password(password) };
   return {
-    obstacle: {
+    blocker: {
       reason: 'BMCSecretIncomplete',
       message: `BMCSecret "${name}" lacks key ${username === undefined ? 'username' : 'password'}; expected username and password`,
     },
@@ -103,24 +105,24 @@ export function credentialsIn(
 export function addressOf(
   bmc: BMC,
   { endpoints }: Pick<Sources, 'endpoints'>,
-): { ip?: string | undefined; macAddress?: string | undefined; obstacle: Obstacle } {
+): { ip?: string | undefined; macAddress?: string | undefined; blocker: ConnectionBlocker } {
   const { access, endpointRef } = bmc.spec ?? {};
-  const noAddress: Obstacle = {
+  const noAddress: ConnectionBlocker = {
     reason: 'AddressMissing',
     message: 'neither spec.access.ip nor the referenced Endpoint gives an IP address; set one',
   };
   if (access !== undefined)
-    return { ip: nonEmpty(access.ip), macAddress: nonEmpty(access.macAddress), obstacle: noAddress };
+    return { ip: nonEmpty(access.ip), macAddress: nonEmpty(access.macAddress), blocker: noAddress };
   const endpoint = endpoints.get(endpointRef?.name ?? '');
   if (endpoint === undefined) {
     return {
-      obstacle: {
+      blocker: {
         reason: 'EndpointNotFound',
         message: `Endpoint "${endpointRef?.name ?? ''}" of spec.endpointRef does not exist; create it or use spec.access`,
       },
     };
   }
-  return { ip: nonEmpty(endpoint.spec?.ip), macAddress: nonEmpty(endpoint.spec?.macAddress), obstacle: noAddress };
+  return { ip: nonEmpty(endpoint.spec?.ip), macAddress: nonEmpty(endpoint.spec?.macAddress), blocker: noAddress };
 }
 
 function resolve(
@@ -130,19 +132,19 @@ function resolve(
   sources: Sources,
   config: OperatorConfig,
 ): Resolution {
-  if (!understoodProtocols.includes(protocol.name)) {
-    return obstacle(
+  if (!supportedProtocols.includes(protocol.name)) {
+    return blocker(
       'UnsupportedProtocol',
-      `protocol "${protocol.name}" is not supported; expected one of ${understoodProtocols.join(', ')}`,
+      `protocol "${protocol.name}" is not supported; expected one of ${supportedProtocols.join(', ')}`,
     );
   }
   const endpoint = endpointOf(host, protocol, config);
   const fault = addressFault(endpoint);
-  if (fault !== undefined) return obstacle('AddressInvalid', fault);
+  if (fault !== undefined) return blocker('AddressInvalid', fault);
   if (!isCertificate(protocol.tls?.caBundle))
-    return obstacle('CertificateInvalid', 'protocol.tls.caBundle holds no certificate; expected PEM text');
+    return blocker('CertificateInvalid', 'protocol.tls.caBundle holds no certificate; expected PEM text');
   const credentials = credentialsIn(bmcSecretRef, sources);
-  if ('obstacle' in credentials) return credentials;
+  if ('blocker' in credentials) return credentials;
   return { connection: { endpoint, ...credentials } };
 }
 
@@ -173,5 +175,7 @@ function isCertificate(pem: string | undefined): boolean {
   }
 }
 
-const obstacle = (reason: Obstacle['reason'], message: string): Resolution => ({ obstacle: { reason, message } });
+const blocker = (reason: ConnectionBlocker['reason'], message: string): Resolution => ({
+  blocker: { reason, message },
+});
 const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

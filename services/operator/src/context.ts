@@ -13,16 +13,16 @@ import type { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.t
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import type { AccountMemories } from './account-memories.ts';
-import type { BmcAccess } from './bmc-access.ts';
+import type { ObservedAccounts } from './account-memories.ts';
+import type { BmcConnectionPool } from './bmc-access.ts';
 import type { OperatorConfig } from './config.ts';
-import type { DiscoveryPace } from './discovery-pace.ts';
+import type { DiscoveryLimiter } from './discovery-pace.ts';
 import type { DiscoveryIgnition } from './discovery-ignition.ts';
 import type { DnsRecords } from './dns-records.ts';
 import type { MacPrefixes } from './mac-prefixes.ts';
-import type { Notices } from './notices.ts';
-import type { CleanupLedger } from './cleanup-ledger.ts';
-import type { ReadinessStandings } from './readiness-standings.ts';
+import type { ReportedWarnings } from './notices.ts';
+import type { CleanupQueue } from './cleanup-ledger.ts';
+import type { ReadinessSummary } from './readiness-standings.ts';
 import type { ClaimScheduler } from './scheduler.ts';
 import type { SecretsInUse } from './secrets-in-use.ts';
 
@@ -49,14 +49,14 @@ export interface OperatorContext {
   readonly clock: Clock;
   readonly config: OperatorConfig;
   readonly macPrefixes: MacPrefixes;
-  readonly access: BmcAccess;
-  readonly accounts: AccountMemories;
+  readonly bmcConnections: BmcConnectionPool;
+  readonly observedAccounts: ObservedAccounts;
   readonly secretsInUse: SecretsInUse;
-  readonly notices: Notices;
+  readonly reportedWarnings: ReportedWarnings;
   readonly scheduler: ClaimScheduler;
-  readonly readiness: ReadinessStandings;
-  readonly cleanups: CleanupLedger;
-  readonly discoveries: DiscoveryPace;
+  readonly readiness: ReadinessSummary;
+  readonly cleanupQueue: CleanupQueue;
+  readonly discoveryLimiter: DiscoveryLimiter;
   readonly discoveryIgnition: DiscoveryIgnition;
   /** Undefined where the site wants none. */
   readonly dnsRecords: DnsRecords | undefined;

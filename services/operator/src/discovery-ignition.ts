@@ -9,7 +9,7 @@ import { openSshKeyPair } from './ssh-keys.ts';
 import { TemplateError } from './template/errors.ts';
 import { type Template, templateOf } from './template/template.ts';
 
-const customaryPath = '/etc/metal-operator/ignition-template.yaml';
+const defaultTemplatePath = '/etc/metal-operator/ignition-template.yaml';
 const tokenFile = '/etc/metalprobe/token';
 const caFile = '/etc/metalprobe/registry-ca.pem';
 
@@ -116,21 +116,23 @@ function pathsIn(butane: string): unknown[] | undefined {
 }
 
 function readTemplate(path: string | undefined): Template | undefined {
-  const text = path === undefined ? readIfPresent(customaryPath) : readOrRefuse(path);
+  const text = path === undefined ? readIfPresent(defaultTemplatePath) : readRequired(path);
   if (text === undefined) return undefined;
   if (text.trim() === '')
-    throw new ConfigError(`--discovery-ignition-path: ${path ?? customaryPath} is blank; expected a Butane template`);
-  return understood(text.trim());
+    throw new ConfigError(
+      `--discovery-ignition-path: ${path ?? defaultTemplatePath} is blank; expected a Butane template`,
+    );
+  return validated(text.trim());
 }
 
 const variableNames = new Set(['Image', 'Flags', 'SSHPublicKey', 'PasswordHash', 'Token']);
 
-function understood(text: string): Template {
+function validated(text: string): Template {
   const template = parsed(text);
-  const stranger = [...template.names].find((name) => !variableNames.has(name));
-  if (stranger === undefined) return template;
+  const unknownVariable = [...template.names].find((name) => !variableNames.has(name));
+  if (unknownVariable === undefined) return template;
   throw new ConfigError(
-    `ignition template: {{ .${stranger} }} is not understood; expected one of ${[...variableNames].map((name) => `{{ .${name} }}`).join(', ')}`,
+    `ignition template: {{ .${unknownVariable} }} is not understood; expected one of ${[...variableNames].map((name) => `{{ .${name} }}`).join(', ')}`,
   );
 }
 
@@ -151,7 +153,7 @@ function readIfPresent(path: string): string | undefined {
   }
 }
 
-function readOrRefuse(path: string): string {
+function readRequired(path: string): string {
   const text = readIfPresent(path);
   if (text === undefined)
     throw new ConfigError(

@@ -1,35 +1,39 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Change } from '@metal/kube/cache.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
-import { hasInlineBmc, inlineLineOf } from './bmc-key.ts';
+import { hasInlineBmc, inlineConnectionName } from './bmc-key.ts';
 import type { OperatorCaches, OperatorContext } from './context.ts';
 
 type Caches = Pick<OperatorCaches, 'bmcs' | 'servers' | 'endpoints' | 'bmcUsers' | 'bmcSecrets'>;
-type Remembering = Pick<OperatorContext, 'access' | 'accounts' | 'notices' | 'discoveries'>;
+type InMemoryState = Pick<
+  OperatorContext,
+  'bmcConnections' | 'observedAccounts' | 'reportedWarnings' | 'discoveryLimiter'
+>;
 
 /** What is gone takes its session and what is remembered of it along. */
-export function forgetTheDeleted(
+export function evictDeletedState(
   { bmcs, servers, endpoints, bmcUsers, bmcSecrets }: Caches,
-  { access, accounts, notices, discoveries }: Remembering,
+  { bmcConnections, observedAccounts, reportedWarnings, discoveryLimiter }: InMemoryState,
 ): Disposable {
   const stack = new DisposableStack();
   const uidOf = (object: KubeObject | undefined) => object?.metadata.uid ?? '';
-  stack.use(bmcUsers.onChange(({ before, after }) => after === undefined && accounts.forget(uidOf(before))));
-  stack.use(bmcSecrets.onChange(({ before, after }) => after === undefined && notices.forget(uidOf(before))));
-  stack.use(bmcs.onChange(({ key, after }) => after === undefined && access.forgetBmc(key)));
-  stack.use(servers.onChange(({ before, after }) => after === undefined && access.forgetSystem(uidOf(before))));
+  stack.use(bmcUsers.onChange(({ before, after }) => after === undefined && observedAccounts.forget(uidOf(before))));
+  stack.use(bmcSecrets.onChange(({ before, after }) => after === undefined && reportedWarnings.forget(uidOf(before))));
+  stack.use(bmcs.onChange(({ key, after }) => after === undefined && bmcConnections.forgetBmc(key)));
+  stack.use(servers.onChange(({ before, after }) => after === undefined && bmcConnections.forgetSystem(uidOf(before))));
   stack.use(
     servers.onChange((change) => {
-      if (change.before !== undefined && losesInlineBmc(change)) access.forgetBmc(inlineLineOf(change.before));
+      if (change.before !== undefined && losesInlineBmc(change))
+        bmcConnections.forgetBmc(inlineConnectionName(change.before));
     }),
   );
   stack.use(
     endpoints.onChange(({ key, before, after }) => {
       if (after !== undefined) return;
-      access.forgetLogins(uidOf(before));
-      discoveries.forget(key);
+      bmcConnections.forgetLoginAttempts(uidOf(before));
+      discoveryLimiter.forget(key);
       // It was talked to for a BMC that did not come to be.
-      if (bmcs.get(key) === undefined) access.forgetBmc(key);
+      if (bmcs.get(key) === undefined) bmcConnections.forgetBmc(key);
     }),
   );
   return stack;

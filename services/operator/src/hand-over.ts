@@ -1,37 +1,40 @@
 import type { KubeObject } from '@metal/kube/kind.ts';
 import type { Cache } from '@metal/kube/cache.ts';
-import { keyOfBmcUser, keyOfEndpoint, keyOfServer } from './bmc-key.ts';
+import { shardKeyOfBmcUser, shardKeyOfEndpoint, shardKeyOfServer } from './bmc-key.ts';
 import type { OperatorContext } from './context.ts';
 
-type Remembering = Pick<OperatorContext, 'access' | 'accounts' | 'caches' | 'discoveries'>;
+type InMemoryState = Pick<OperatorContext, 'bmcConnections' | 'observedAccounts' | 'caches' | 'discoveryLimiter'>;
 
 /**
  * Logs out of the BMCs that go to another replica and forgets what is remembered of them and of what is behind them. When
  * they come back it would be out of date, and the other one looks for itself. What must not get lost with a process, such
  * as how many logins were rejected, stands in the status of the objects.
  */
-export async function letGo(
-  { access, accounts, caches, discoveries }: Remembering,
-  isConcerned: (bmcKey: string) => boolean,
+export async function releaseShard(
+  { bmcConnections, observedAccounts, caches, discoveryLimiter }: InMemoryState,
+  isReleased: (shardKey: string) => boolean,
 ): Promise<void> {
-  await access.letGo(isConcerned);
-  forEach(caches.servers, (server) => isConcerned(keyOfServer(server)) && access.forgetSystem(uidOf(server)));
+  await bmcConnections.releaseShard(isReleased);
+  forEach(
+    caches.servers,
+    (server) => isReleased(shardKeyOfServer(server)) && bmcConnections.forgetSystem(uidOf(server)),
+  );
   forEach(caches.endpoints, (endpoint) => {
-    if (!isConcerned(keyOfEndpoint(endpoint))) return;
-    access.forgetLogins(uidOf(endpoint));
-    discoveries.forget(endpoint.metadata.name);
+    if (!isReleased(shardKeyOfEndpoint(endpoint))) return;
+    bmcConnections.forgetLoginAttempts(uidOf(endpoint));
+    discoveryLimiter.forget(endpoint.metadata.name);
   });
-  forEach(caches.bmcUsers, (user) => isConcerned(keyOfBmcUser(user)) && accounts.forget(uidOf(user)));
+  forEach(caches.bmcUsers, (user) => isReleased(shardKeyOfBmcUser(user)) && observedAccounts.forget(uidOf(user)));
 }
 
 /** A server that is moved to the BMC of another replica is looked at there; what is known of it here grows old. */
-export function forgetTheMoved(
-  { access, caches }: Pick<Remembering, 'access' | 'caches'>,
-  isOurs: (bmcKey: string) => boolean,
+export function evictMovedState(
+  { bmcConnections, caches }: Pick<InMemoryState, 'bmcConnections' | 'caches'>,
+  isOurs: (shardKey: string) => boolean,
 ): Disposable {
   return caches.servers.onChange(({ before, after }) => {
-    if (before === undefined || after === undefined || keyOfServer(before) === keyOfServer(after)) return;
-    if (!isOurs(keyOfServer(after))) access.forgetSystem(uidOf(after));
+    if (before === undefined || after === undefined || shardKeyOfServer(before) === shardKeyOfServer(after)) return;
+    if (!isOurs(shardKeyOfServer(after))) bmcConnections.forgetSystem(uidOf(after));
   });
 }
 

@@ -9,7 +9,7 @@ export interface ImageSources {
 }
 
 /** Unspecified, loopback, link-local, multicast, and where clouds give out credentials of the machine that asks. */
-export const usuallyRefusedNetworks: readonly string[] = [
+export const defaultRefusedNetworks: readonly string[] = [
   '0.0.0.0/8',
   '127.0.0.0/8',
   '169.254.0.0/16',
@@ -56,5 +56,5 @@ function networksOf(networks: readonly string[]): readonly string[] {
     throw new ConfigError(
       `--refused-image-networks: "${wrong}" is no network; expected one such as 169.254.0.0/16 or fe80::/10`,
     );
-  return networks.length > 0 ? networks : usuallyRefusedNetworks;
+  return networks.length > 0 ? networks : defaultRefusedNetworks;
 }

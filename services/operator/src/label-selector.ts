@@ -51,19 +51,19 @@ function requirementFault({ key, operator, values = [] }: Requirement): string |
   return values.map(valueFault).find((fault) => fault !== undefined);
 }
 
-const word = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const domain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const segmentPattern = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const domainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 function keyFault(key: string): string | undefined {
   const [name = '', prefix, ...more] = key.split('/').toReversed();
-  const isPrefix = prefix === undefined || (prefix.length <= 253 && domain.test(prefix));
-  return word.test(name) && isPrefix && more.length === 0
+  const isPrefix = prefix === undefined || (prefix.length <= 253 && domainPattern.test(prefix));
+  return segmentPattern.test(name) && isPrefix && more.length === 0
     ? undefined
     : `"${shown(key)}" is no label key; expected up to 63 letters, digits, -, _ or ., after an optional domain and /`;
 }
 
 const valueFault = (value: string): string | undefined =>
-  value === '' || word.test(value)
+  value === '' || segmentPattern.test(value)
     ? undefined
     : `"${shown(value)}" is no label value; expected up to 63 letters, digits, -, _ or .`;
 

@@ -7,11 +7,11 @@ import { systemClock } from '@metal/kube/clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
-import { BmcAccess } from './bmc-access.ts';
+import { BmcConnectionPool } from './bmc-access.ts';
 import type { Connection } from './connection.ts';
 import type { OperatorCaches } from './context.ts';
-import { loginOf, memoryOf, memoryOfInline } from './login.ts';
-import type { BmcMemory } from './observations.ts';
+import { loginOf, observedBmcOf, observedInlineBmcOf } from './login.ts';
+import type { ObservedBmc } from './observations.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const rejection = new RedfishError({ code: 'AuthenticationFailed', message: 'rejected user "root"', status: 401 });
@@ -33,11 +33,11 @@ const at = (host: string, password: string): Connection => ({
 /** One process that knows a BMCSecret. */
 function operator(secret: BMCSecret, convertsBmcSecrets = true) {
   const bmcSecrets = new Store<BMCSecret>();
-  bmcSecrets.absorb(secret);
-  const access = new BmcAccess({ clock: systemClock, random: () => 0, callDeadlineMs: 1_000 });
+  bmcSecrets.upsertIfNewer(secret);
+  const bmcConnections = new BmcConnectionPool({ clock: systemClock, random: () => 0, callDeadlineMs: 1_000 });
   // These are all that is looked at.
   const caches = { bmcSecrets } as unknown as OperatorCaches;
-  return { access, caches, config: { convertsBmcSecrets }, bmcSecrets };
+  return { bmcConnections, caches, config: { convertsBmcSecrets }, bmcSecrets };
 }
 
 const bmcOf = (generation: number, status?: BMC['status']): BMC => ({
@@ -52,11 +52,11 @@ const secret = secretOf('1', 'wrong');
 const connection = at('192.0.2.1', 'wrong');
 
 /** What a process was told on that line, by which it remembers the BMC. */
-function rejectedOn(line: string, memoryIn: (process: ReturnType<typeof operator>) => BmcMemory) {
+function rejectedOn(connectionName: string, observedIn: (process: ReturnType<typeof operator>) => ObservedBmc) {
   const process = operator(secret);
-  memoryIn(process);
-  process.access.failed(line, connection, rejection);
-  return { process, rejectedLogin: memoryIn(process).rejectedLogin };
+  observedIn(process);
+  process.bmcConnections.recordFailure(connectionName, connection, rejection);
+  return { process, rejectedLogin: observedIn(process).rejectedLogin };
 }
 
 const rejected = {
@@ -67,18 +67,18 @@ const rejected = {
 
 /** The status that a process leaves behind that was rejected. */
 function recorded(): NonNullable<BMC['status']> {
-  const { rejectedLogin } = rejectedOn('a', (process) => memoryOf(bmcOf(1), connection, process));
+  const { rejectedLogin } = rejectedOn('a', (process) => observedBmcOf(bmcOf(1), connection, process));
   assert.deepEqual(rejectedLogin, { ...rejected, generation: 1 });
   return { rejectedLogin };
 }
 
 test('what one process was told the next one knows, and dials nobody', () => {
   const next = operator(secret);
-  const { failure, rejectedLogin } = memoryOf(bmcOf(1, recorded()), connection, next);
+  const { failure, rejectedLogin } = observedBmcOf(bmcOf(1, recorded()), connection, next);
   assert.equal(failure?.error.code, 'AuthenticationFailed');
   assert.equal(failure.error.message, rejection.message);
   assert.deepEqual(rejectedLogin, recorded().rejectedLogin);
-  assert.throws(() => next.access.line('a', connection), { code: 'AuthenticationFailed' });
+  assert.throws(() => next.bmcConnections.getBmc('a', connection), { code: 'AuthenticationFailed' });
 });
 
 for (const [what, now, generation, connected] of [
@@ -89,37 +89,37 @@ for (const [what, now, generation, connected] of [
 ] as const) {
   test(`${what} is tried by the process that was told`, () => {
     const process = operator(secret);
-    process.access.line('a', connection);
-    process.access.failed('a', connection, rejection);
-    assert.ok(memoryOf(bmcOf(1), connection, process).failure);
-    if (now !== secret) process.bmcSecrets.absorb(now);
-    const memory = memoryOf(bmcOf(generation), connected, process);
-    assert.equal(memory.failure, undefined);
-    assert.equal(memory.rejectedLogin, undefined);
-    assert.ok(process.access.line('a', connected));
+    process.bmcConnections.getBmc('a', connection);
+    process.bmcConnections.recordFailure('a', connection, rejection);
+    assert.ok(observedBmcOf(bmcOf(1), connection, process).failure);
+    if (now !== secret) process.bmcSecrets.upsertIfNewer(now);
+    const observed = observedBmcOf(bmcOf(generation), connected, process);
+    assert.equal(observed.failure, undefined);
+    assert.equal(observed.rejectedLogin, undefined);
+    assert.ok(process.bmcConnections.getBmc('a', connected));
   });
 
   test(`${what} is tried by the next process`, () => {
     const next = operator(now);
-    assert.equal(memoryOf(bmcOf(generation, recorded()), connected, next).failure, undefined);
-    assert.ok(next.access.line('a', connected));
+    assert.equal(observedBmcOf(bmcOf(generation, recorded()), connected, next).failure, undefined);
+    assert.ok(next.bmcConnections.getBmc('a', connected));
   });
 }
 
 test('what this process saw itself counts more than what another was told', () => {
   const process = operator(secret);
-  process.access.memory('a', connection);
-  process.access.saw('a', connection, { at: 1, manager: undefined, systems: [] });
-  assert.equal(memoryOf(bmcOf(1, recorded()), connection, process).failure, undefined);
+  process.bmcConnections.observedBmc('a', connection);
+  process.bmcConnections.recordObservation('a', connection, { at: 1, manager: undefined, systems: [] });
+  assert.equal(observedBmcOf(bmcOf(1, recorded()), connection, process).failure, undefined);
 });
 
 test('that a BMCSecret is converted by ourselves does not make it another one', () => {
   const process = operator({ ...secret, data: {}, stringData: { username: 'root', password: 'wrong' } });
-  process.access.memory('a', connection);
-  process.access.failed('a', connection, rejection);
-  assert.equal(memoryOf(bmcOf(1), connection, process).rejectedLogin, undefined);
-  process.bmcSecrets.absorb(secretOf('2', 'wrong'));
-  const { failure, rejectedLogin } = memoryOf(bmcOf(1), connection, process);
+  process.bmcConnections.observedBmc('a', connection);
+  process.bmcConnections.recordFailure('a', connection, rejection);
+  assert.equal(observedBmcOf(bmcOf(1), connection, process).rejectedLogin, undefined);
+  process.bmcSecrets.upsertIfNewer(secretOf('2', 'wrong'));
+  const { failure, rejectedLogin } = observedBmcOf(bmcOf(1), connection, process);
   assert.equal(failure?.error.code, 'AuthenticationFailed');
   assert.equal(rejectedLogin?.bmcSecretVersion, 'secret/2');
 });
@@ -142,7 +142,8 @@ const inlineServer = (generation: number, status?: Server['status']): Server => 
   ...(status === undefined ? {} : { status }),
 });
 
-const rejectedInline = () => rejectedOn('server/a', (process) => memoryOfInline(inlineServer(1), connection, process));
+const rejectedInline = () =>
+  rejectedOn('server/a', (process) => observedInlineBmcOf(inlineServer(1), connection, process));
 
 /** The status of a server whose inline BMC rejected this process. */
 function recordedInline(): NonNullable<Server['status']> {
@@ -153,16 +154,20 @@ function recordedInline(): NonNullable<Server['status']> {
 
 test('what an inline BMC rejected is not tried again by the next process, whatever else of the server changed', () => {
   const next = operator(secret);
-  assert.ok(memoryOfInline(inlineServer(7, recordedInline()), connection, next).failure);
-  assert.throws(() => next.access.line('server/a', connection), { code: 'AuthenticationFailed' });
+  assert.ok(observedInlineBmcOf(inlineServer(7, recordedInline()), connection, next).failure);
+  assert.throws(() => next.bmcConnections.getBmc('server/a', connection), { code: 'AuthenticationFailed' });
 });
 
 test('a BMC that cannot be reached any more has rejected the password all the same', () => {
   const { process, rejectedLogin } = rejectedInline();
-  process.access.failed('server/a', connection, new RedfishError({ code: 'Unreachable', message: 'it is away' }));
-  assert.deepEqual(memoryOfInline(inlineServer(1), connection, process).rejectedLogin, rejectedLogin);
-  process.bmcSecrets.absorb(secretOf('2', 'wrong'));
-  assert.equal(memoryOfInline(inlineServer(1), connection, process).failure, undefined);
+  process.bmcConnections.recordFailure(
+    'server/a',
+    connection,
+    new RedfishError({ code: 'Unreachable', message: 'it is away' }),
+  );
+  assert.deepEqual(observedInlineBmcOf(inlineServer(1), connection, process).rejectedLogin, rejectedLogin);
+  process.bmcSecrets.upsertIfNewer(secretOf('2', 'wrong'));
+  assert.equal(observedInlineBmcOf(inlineServer(1), connection, process).failure, undefined);
 });
 
 for (const [what, now, connected] of [
@@ -171,15 +176,15 @@ for (const [what, now, connected] of [
 ] as const) {
   test(`${what} is tried at an inline BMC, by the process that was told and by the next one`, () => {
     const process = operator(secret);
-    memoryOfInline(inlineServer(1), connection, process);
-    process.access.line('server/a', connection);
-    process.access.failed('server/a', connection, rejection);
-    assert.ok(memoryOfInline(inlineServer(1), connection, process).failure);
-    if (now !== secret) process.bmcSecrets.absorb(now);
+    observedInlineBmcOf(inlineServer(1), connection, process);
+    process.bmcConnections.getBmc('server/a', connection);
+    process.bmcConnections.recordFailure('server/a', connection, rejection);
+    assert.ok(observedInlineBmcOf(inlineServer(1), connection, process).failure);
+    if (now !== secret) process.bmcSecrets.upsertIfNewer(now);
     for (const each of [process, operator(now)]) {
-      const { failure, rejectedLogin } = memoryOfInline(inlineServer(1, recordedInline()), connected, each);
+      const { failure, rejectedLogin } = observedInlineBmcOf(inlineServer(1, recordedInline()), connected, each);
       assert.deepEqual([failure, rejectedLogin], [undefined, undefined]);
-      assert.ok(each.access.line('server/a', connected));
+      assert.ok(each.bmcConnections.getBmc('server/a', connected));
     }
   });
 }

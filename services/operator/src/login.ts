@@ -1,28 +1,28 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { originOf } from '@metal/redfish/endpoint.ts';
-import { inlineLineOf } from './bmc-key.ts';
+import { inlineConnectionName } from './bmc-key.ts';
 import { isConvertible } from './bmc-secret-conversion.ts';
 import type { Connection } from './connection.ts';
 import type { OperatorContext } from './context.ts';
-import type { BmcMemory } from './observations.ts';
+import type { ObservedBmc } from './observations.ts';
 import type { Login, RejectedLogin } from './rejected-login.ts';
 import { versionOf } from './secret-value.ts';
 
-type Surroundings = Pick<OperatorContext, 'access'> & LoginSources;
+type LoginStateContext = Pick<OperatorContext, 'bmcConnections'> & LoginSources;
 interface LoginSources {
   readonly caches: Pick<OperatorContext['caches'], 'bmcSecrets'>;
   readonly config: Pick<OperatorContext['config'], 'convertsBmcSecrets'>;
 }
 
 /** What this process remembers of the BMC of this object, and that it rejected the login, whichever process it told. */
-export function memoryOf(bmc: BMC, connection: Connection | undefined, surroundings: Surroundings): BmcMemory {
+export function observedBmcOf(bmc: BMC, connection: Connection | undefined, context: LoginStateContext): ObservedBmc {
   const { name, generation = 0 } = bmc.metadata;
   const bmcSecretName = bmc.spec?.bmcSecretRef.name;
-  return recalled(
-    { line: name, bmcSecretName, generation, rejected: bmc.status?.rejectedLogin },
+  return restoredBmc(
+    { connectionName: name, bmcSecretName, generation, rejected: bmc.status?.rejectedLogin },
     connection,
-    surroundings,
+    context,
   );
 }
 
@@ -30,31 +30,32 @@ export function memoryOf(bmc: BMC, connection: Connection | undefined, surroundi
  * The same of the BMC that a server carries inline. Its generation says nothing: the operator writes to the spec of a
  * server as well, and what a person changes in `spec.bmc` is the address or the BMCSecret.
  */
-export function memoryOfInline(
+export function observedInlineBmcOf(
   { metadata, spec, status }: Server,
   connection: Connection | undefined,
-  surroundings: Surroundings,
-): BmcMemory {
-  const line = inlineLineOf({ metadata });
+  context: LoginStateContext,
+): ObservedBmc {
+  const connectionName = inlineConnectionName({ metadata });
   const bmcSecretName = spec.bmc?.bmcSecretRef.name;
-  return recalled({ line, bmcSecretName, rejected: status?.rejectedLogin }, connection, surroundings);
+  return restoredBmc({ connectionName, bmcSecretName, rejected: status?.rejectedLogin }, connection, context);
 }
 
 interface Account {
-  readonly line: string;
+  readonly connectionName: string;
   readonly bmcSecretName: string | undefined;
   readonly generation?: number;
   readonly rejected: RejectedLogin | undefined;
 }
 
-function recalled(
+function restoredBmc(
   account: Account,
   connection: Connection | undefined,
-  { access, caches, config }: Surroundings,
-): BmcMemory {
+  { bmcConnections, caches, config }: LoginStateContext,
+): ObservedBmc {
   const login = connection && loginOf(account, connection, { caches, config });
-  if (connection === undefined || login === undefined) return access.memory(account.line, connection);
-  return access.memoryOfLogin(account.line, connection, { login, rejected: account.rejected });
+  if (connection === undefined || login === undefined)
+    return bmcConnections.observedBmc(account.connectionName, connection);
+  return bmcConnections.observedBmcForLogin(account.connectionName, connection, { login, rejected: account.rejected });
 }
 
 /** Undefined while the BMCSecret is about to be changed by ourselves, which makes it no other one. */

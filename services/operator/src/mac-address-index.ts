@@ -19,10 +19,10 @@ interface MacAddressIndexOptions {
 }
 
 /** New addresses are written at most this often, however many Endpoints appear at once. */
-const gatheringMs = seconds(1);
+const debounceMs = seconds(1);
 
 /** Corrections in a row that wait for nothing. Who deletes a fleet has it corrected once in the time above. */
-const correctionsAtOnce = 4;
+const correctionBurst = 4;
 
 /** There is one thing to do, for all indexes together. */
 const everything = 'everything';
@@ -37,7 +37,7 @@ const everything = 'everything';
  * few times in a row, and then what comes within a second together.
  * Nothing depends on it but the refusal: twins that get past it are told by the Endpoint controller.
  */
-export class MacAddressIndexKeeper {
+export class MacAddressIndexController {
   readonly #options: MacAddressIndexOptions;
   readonly #hasBmc: (endpoint: Endpoint) => boolean;
   #wroteAt = -Infinity;
@@ -55,18 +55,18 @@ export class MacAddressIndexKeeper {
     const { endpoints, bmcs, macAddressIndexes } = caches;
     const stop = new AbortController();
     const queue = new WorkQueue({ clock });
-    queue.onReady = () => void this.#work(queue, stop.signal);
+    queue.onReady = () => void this.#reconcile(queue, stop.signal);
     const subscriptions = [
       endpoints.onChange(({ before, after }) => {
-        this.#look(before, queue);
-        this.#look(after, queue);
+        this.#enqueueIfChanged(before, queue);
+        this.#enqueueIfChanged(after, queue);
       }),
       // Of twins the one with a BMC comes first.
       bmcs.onChange(({ before, after }) => {
         if (endpointOf(before) === endpointOf(after)) return;
-        for (const name of [endpointOf(before), endpointOf(after)]) this.#look(endpoints.get(name), queue);
+        for (const name of [endpointOf(before), endpointOf(after)]) this.#enqueueIfChanged(endpoints.get(name), queue);
       }),
-      macAddressIndexes.onChange(() => queue.addAfter(everything, gatheringMs)),
+      macAddressIndexes.onChange(() => queue.addAfter(everything, debounceMs)),
     ];
     queue.add(everything);
     return {
@@ -78,7 +78,7 @@ export class MacAddressIndexKeeper {
     };
   }
 
-  #look(endpoint: Endpoint | undefined, queue: WorkQueue): void {
+  #enqueueIfChanged(endpoint: Endpoint | undefined, queue: WorkQueue): void {
     const { endpoints, macAddressIndexes } = this.#options.caches;
     const macAddress = macIdentityOf(endpoint?.spec?.macAddress);
     if (macAddress === undefined) return;
@@ -86,13 +86,12 @@ export class MacAddressIndexKeeper {
     const written = [...macAddressIndexes.all()].flatMap(({ spec }) => spec.endpoints[macAddress] ?? []);
     const now = this.#options.clock.now();
     if (written.some((name) => name !== holder))
-      queue.addAfter(everything, this.#correctionsSpentUntil - (correctionsAtOnce - 1) * gatheringMs - now);
-    else if (written.length === 0 && holder !== undefined)
-      queue.addAfter(everything, this.#wroteAt + gatheringMs - now);
+      queue.addAfter(everything, this.#correctionsSpentUntil - (correctionBurst - 1) * debounceMs - now);
+    else if (written.length === 0 && holder !== undefined) queue.addAfter(everything, this.#wroteAt + debounceMs - now);
   }
 
   /** Not told as an event or condition: no object is concerned, and the log says why twins were not refused. */
-  async #work(queue: WorkQueue, signal: AbortSignal): Promise<void> {
+  async #reconcile(queue: WorkQueue, signal: AbortSignal): Promise<void> {
     const key = queue.take();
     if (key === undefined) return;
     try {
@@ -102,7 +101,7 @@ export class MacAddressIndexKeeper {
         this.#wroteAt = this.#options.clock.now();
         await this.#write(change, signal);
       }
-      queue.forgive(key);
+      queue.resetBackoff(key);
     } catch (error) {
       if (!signal.aborted) this.#failed(error, queue.addAfterFailure(key));
     }
@@ -110,7 +109,7 @@ export class MacAddressIndexKeeper {
   }
 
   #spendOnCorrection(): void {
-    this.#correctionsSpentUntil = Math.max(this.#correctionsSpentUntil, this.#options.clock.now()) + gatheringMs;
+    this.#correctionsSpentUntil = Math.max(this.#correctionsSpentUntil, this.#options.clock.now()) + debounceMs;
   }
 
   #failed(err: unknown, nextInMs: number): void {

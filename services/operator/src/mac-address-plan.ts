@@ -4,7 +4,7 @@ import type { MACAddressIndex } from '@metal/api/v1alpha1/mac-address-index.ts';
  * A change of one entry costs the API server some 20 µs for each one in the object, and a further object costs each
  * creation of an Endpoint some 0.2 ms. With the longest names that are allowed these are 1.1 MB; etcd takes 1.5 MB.
  */
-const mostEntries = 4_000;
+const maxEntries = 4_000;
 
 const namePrefix = 'endpoints-';
 
@@ -31,7 +31,7 @@ export function planIndexes(
     .map((index) => correct(index, wanted, missing));
   const taken = new Set(parts.map(({ name }) => name));
   for (const [macAddress, endpoint] of missing) {
-    let part = parts.find(({ size }) => size < mostEntries);
+    let part = parts.find(({ size }) => size < maxEntries);
     if (part === undefined) {
       part = { name: freeName(taken), index: undefined, entries: {}, size: 0 };
       taken.add(part.name);

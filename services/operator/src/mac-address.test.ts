@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import { holderOf, macIdentityOf, separatedMacAddress, twinsOf } from './mac-address.ts';
+import { holderOf, macIdentityOf, separatedMacAddress, duplicatesOf } from './mac-address.ts';
 
 test('a MAC address is the same in every notation', () => {
   for (const text of ['aa:bb:cc:dd:ee:01', 'AA-BB-CC-DD-EE-01', 'aabb.ccdd.ee01', 'AABBCCDDEE01'])
@@ -31,11 +31,11 @@ test('of endpoints with one MAC address the oldest comes first, then the first b
   const leaving = endpoint('d', '2025-01-01T00:00:00Z', '2026-01-03T00:00:00Z');
   const all = [a, b, c, leaving];
   const none = () => false;
-  assert.deepEqual(twinsOf(a, all, none), { before: ['b'], after: ['c'] });
-  assert.deepEqual(twinsOf(b, all, none), { before: [], after: ['a', 'c'] });
-  assert.deepEqual(twinsOf(c, all, none), { before: ['a', 'b'], after: [] });
+  assert.deepEqual(duplicatesOf(a, all, none), { before: ['b'], after: ['c'] });
+  assert.deepEqual(duplicatesOf(b, all, none), { before: [], after: ['a', 'c'] });
+  assert.deepEqual(duplicatesOf(c, all, none), { before: ['a', 'b'], after: [] });
   assert.deepEqual(
-    twinsOf(b, all, (candidate) => candidate === c),
+    duplicatesOf(b, all, (candidate) => candidate === c),
     { before: ['c'], after: ['a'] },
   );
 });

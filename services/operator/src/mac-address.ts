@@ -19,7 +19,7 @@ export function separatedMacAddress(macAddress: string | undefined): string | un
 }
 
 /** Other endpoints with the same MAC address. Of such twins only the first is acted on. */
-export interface Twins {
+export interface DuplicateEndpoints {
   /** Those that come before this one: they have a BMC already, or are older. */
   readonly before: readonly string[];
   readonly after: readonly string[];
@@ -29,11 +29,11 @@ export interface Twins {
  * The API server refuses a second Endpoint with one MAC address, but by what the operator has written of the first: of
  * two that are created in the same moment both may get through, and older releases compared letter by letter.
  */
-export function twinsOf(
+export function duplicatesOf(
   endpoint: Endpoint,
   sameAddress: readonly Endpoint[],
   hasBmc: (endpoint: Endpoint) => boolean,
-): Twins {
+): DuplicateEndpoints {
   const others = sameAddress.filter(
     ({ metadata }) => metadata.name !== endpoint.metadata.name && metadata.deletionTimestamp === undefined,
   );
@@ -54,7 +54,8 @@ export function holderOf(
 ): Endpoint | undefined {
   return sameAddress.find(
     (endpoint) =>
-      endpoint.metadata.deletionTimestamp === undefined && twinsOf(endpoint, sameAddress, hasBmc).before.length === 0,
+      endpoint.metadata.deletionTimestamp === undefined &&
+      duplicatesOf(endpoint, sameAddress, hasBmc).before.length === 0,
   );
 }
 

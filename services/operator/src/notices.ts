@@ -1,16 +1,16 @@
 /** What this process has already told people about an object, so that a judgement that stays does not repeat itself. */
-export class Notices {
-  readonly #told = new Map<string, string>();
+export class ReportedWarnings {
+  readonly #messages = new Map<string, string>();
 
-  wasTold(uid: string, words: string): boolean {
-    return this.#told.get(uid) === words;
+  wasReported(uid: string, message: string): boolean {
+    return this.#messages.get(uid) === message;
   }
 
-  tell(uid: string, words: string): void {
-    this.#told.set(uid, words);
+  record(uid: string, message: string): void {
+    this.#messages.set(uid, message);
   }
 
   forget(uid: string): void {
-    this.#told.delete(uid);
+    this.#messages.delete(uid);
   }
 }

@@ -1,5 +1,5 @@
 import type { BiosResetState } from '@metal/redfish/bios.ts';
-import { RedfishError, whatFailed } from '@metal/redfish/errors.ts';
+import { RedfishError, underlyingError } from '@metal/redfish/errors.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
 import type { MissingPart } from '@metal/redfish/missing.ts';
 import type { ManagerInfo } from '@metal/redfish/managers.ts';
@@ -63,7 +63,7 @@ const isAlike = (one: RedfishError, other: RedfishError): boolean =>
   one.code === other.code && one.status === other.status;
 
 /** What this process last saw of a BMC. Lost on restart, and then simply looked up again, unless it was a rejected login. */
-export class BmcMemory {
+export class ObservedBmc {
   readonly connection: Connection | undefined;
   observation: BmcObservation | undefined;
   failure: BmcFailure | undefined;
@@ -71,7 +71,7 @@ export class BmcMemory {
   triedAt: number | undefined;
   resetOutcome: ResetOutcome | undefined;
   /** What an event has told of the systems that get no Server. */
-  refusalTold: string | undefined;
+  reportedRejection: string | undefined;
   events: EventsOutcome | undefined;
   /** Fingerprint of the SSH host key that was last shown and accepted. */
   sshHostKey: string | undefined;
@@ -80,16 +80,16 @@ export class BmcMemory {
     this.connection = connection;
   }
 
-  saw(observation: BmcObservation): void {
+  record(observation: BmcObservation): void {
     this.observation = observation;
     this.failure = undefined;
   }
 
   /** Doubles the pause from 1 s to 2 min, less up to a quarter at random so that a rack does not retry in step. */
-  failed(error: RedfishError, now: number, random: number): void {
+  recordFailure(error: RedfishError, now: number, random: number): void {
     // What an unreachable BMC did not hear does not make the password another one.
     if (this.failure !== undefined && isRejection(this.failure.error) && !isRejection(error)) return;
-    if (error.code === 'CircuitOpen') return this.#leftAlone(error, now);
+    if (error.code === 'CircuitOpen') return this.#recordCircuitOpen(error, now);
     const { since = now, count = 0, login } = this.failure ?? {};
     const pauseMs = Math.min(firstRetryMs * 2 ** count, longestRetryMs) * (1 - random / 4);
     const rejected = isRejection(error) ? login : undefined;
@@ -97,10 +97,10 @@ export class BmcMemory {
   }
 
   /** After failures, which is no other failure: told is what failed, and the pause is what is left of that. */
-  #leftAlone(refusal: RedfishError, now: number): void {
-    const cause = whatFailed(refusal);
+  #recordCircuitOpen(circuitOpen: RedfishError, now: number): void {
+    const cause = underlyingError(circuitOpen);
     const { error: known = cause, since = now, count = 0 } = this.failure ?? {};
-    const retryAt = now + Math.max(refusal.retryAfterMs ?? 0, firstRetryMs);
+    const retryAt = now + Math.max(circuitOpen.retryAfterMs ?? 0, firstRetryMs);
     this.failure = { error: isAlike(known, cause) ? known : cause, count, since, retryAt };
   }
 
@@ -110,14 +110,14 @@ export class BmcMemory {
   }
 
   /** An earlier process was told; what this one was told itself is newer. */
-  recall({ message, ...login }: RejectedLogin): void {
+  restore({ message, ...login }: RejectedLogin): void {
     if (this.observation !== undefined || this.failure !== undefined) return;
     const error = new RedfishError({ code: 'AuthenticationFailed', message, status: 401 });
     this.failure = { error, count: 1, since: 0, retryAt: 0, login };
   }
 
   /** Whether the login that was rejected would be another one by now. Who asks first tells what it is made of. */
-  isAnotherLogin(login: Login): boolean {
+  detectLoginChange(login: Login): boolean {
     const { failure } = this;
     if (failure === undefined || !isRejection(failure.error)) return false;
     if (failure.login !== undefined) return !isSameLogin(failure.login, login);
@@ -126,7 +126,7 @@ export class BmcMemory {
   }
 
   /** What was seen is out of date: the next look is due. */
-  distrust(): void {
+  invalidate(): void {
     if (this.observation !== undefined) this.observation = { ...this.observation, at: 0 };
   }
 }
@@ -140,22 +140,22 @@ export interface PowerTransition {
   /** Requests so far. */
   readonly attempts: number;
   /** Looks since the last request; the pause between them grows with it. */
-  readonly looks: number;
+  readonly polls: number;
 }
 
 /** A setting that was sent to the BMC, or refused by it. It is sent once per wish: some BMCs never echo it. */
 export interface SentSetting {
-  readonly wish: string;
+  readonly desired: string;
   /** Why the BMC does not take it. */
-  readonly refusal: string | undefined;
+  readonly rejection: string | undefined;
 }
 
 /** What an attempt of a cleanup asked of the BIOS, and what was last seen of that. `of` tells attempts apart. */
 export type BiosReset =
-  | { readonly of: string; readonly refusal: string }
+  | { readonly of: string; readonly rejection: string }
   | {
       readonly of: string;
-      readonly refusal?: undefined;
+      readonly rejection?: undefined;
       /** Undefined where a boot configuration tells it. */
       readonly order?: BiosOrder | undefined;
       readonly seen?: { readonly at: number; readonly since: number; readonly state: BiosResetState } | undefined;
@@ -168,10 +168,10 @@ export interface BiosOrder {
 
 /** What an attempt of a cleanup asked of the boot order. */
 export type BootOrderReset =
-  | { readonly of: string; readonly refusal: string }
+  | { readonly of: string; readonly rejection: string }
   | {
       readonly of: string;
-      readonly refusal?: undefined;
+      readonly rejection?: undefined;
       readonly at: number;
       /** The first request. */
       readonly since: number;
@@ -180,13 +180,13 @@ export type BootOrderReset =
     };
 
 /** unknown: it was so at the first look of this process, which may follow a request of an earlier process. */
-export type PowerCause = 'asked' | 'unasked' | 'unknown';
+export type PowerCause = 'requested' | 'unrequested' | 'unknown';
 
 /** A power state that came by itself counts only when it lasts: a machine that resets itself is off for a moment. */
 export const driftMs = 15_000;
 
 /** What this process last saw of a machine through its BMC, and what it last asked of it. */
-export class SystemMemory {
+export class ObservedSystem {
   /** Undefined until the machine was seen over the connection that leads to it now. */
   state: { readonly value: SystemState; readonly at: number } | undefined;
   /** When the machine was last seen to run. */
@@ -201,17 +201,17 @@ export class SystemMemory {
   /** When a boot configuration was last replaced because its data had been fetched while the machine was off. */
   bootRenewedAt: number | undefined;
   /** UID of the boot configuration that was adopted here, and whether its first start has been asked for. */
-  firstBoot: { readonly uid: string; readonly asked: boolean } | undefined;
+  firstBoot: { readonly uid: string; readonly requested: boolean } | undefined;
   light: SentSetting | undefined;
   bootOrder: SentSetting | undefined;
   /** UID of a claim that was looked for in the API itself and is not there. */
-  claimKnownGone: string | undefined;
+  confirmedLostClaim: string | undefined;
   /** The eviction that the API itself has confirmed. */
   evictionVerified: string | undefined;
   /** The machine operation that this process is carrying out. */
   operation: string | undefined;
   /** What was told last of a cleanup that a claim reference holds. */
-  cleanupHeldTold: string | undefined;
+  reportedCleanupHold: string | undefined;
   /** State in which a person was told that parking has to wait. */
   parkDeferredIn: string | undefined;
   biosReset: BiosReset | undefined;
@@ -219,9 +219,9 @@ export class SystemMemory {
   /** No one-time boot override is left on the machine, as far as its BMC can be made to forget one. */
   overrideCleared = false;
   /** The other Servers with the system UUID that an event has told of. */
-  duplicateTold: string | undefined;
+  reportedDuplicates: string | undefined;
   /** The last words about a server that is being deleted have been said. */
-  saidFarewell = false;
+  deletionReported = false;
   #connection: Connection | undefined;
   #powerBefore: PowerState | undefined;
 
@@ -229,46 +229,46 @@ export class SystemMemory {
    * Another address or account may lead to another machine: nothing is judged by what was seen over the former one. If
    * it turns out to be the same machine, its power has not changed by that.
    */
-  isReachedOver(connection: Connection | undefined): void {
+  resetIfConnectionChanged(connection: Connection | undefined): void {
     if (connection === undefined || isSameConnection(this.#connection, connection)) return;
     this.#connection = connection;
     this.state = undefined;
     this.seenOnAt = undefined;
   }
 
-  saw(value: SystemState, now: number): void {
+  record(value: SystemState, now: number): void {
     const before = this.#powerBefore;
     this.#powerBefore = value.powerState;
     if (before !== value.powerState)
       this.power = { since: now, cause: before === undefined ? 'unknown' : this.#causeOfChange() };
     this.state = { value, at: now };
     if (value.powerState === 'On') this.seenOnAt = now;
-    if (value.powerState === 'On' || value.powerState === 'PoweringOn') this.#started();
+    if (value.powerState === 'On' || value.powerState === 'PoweringOn') this.#markStarted();
     if (this.transition === undefined) return;
     const reached = value.powerState === this.transition.target;
-    this.transition = reached ? undefined : { ...this.transition, looks: this.transition.looks + 1 };
+    this.transition = reached ? undefined : { ...this.transition, polls: this.transition.polls + 1 };
   }
 
   #causeOfChange(): PowerCause {
-    return this.transition === undefined ? 'unasked' : 'asked';
+    return this.transition === undefined ? 'unrequested' : 'requested';
   }
 
   /** What was seen is out of date: the next look is due. */
-  distrust(): void {
+  invalidate(): void {
     if (this.state !== undefined) this.state = { ...this.state, at: 0 };
   }
 
   /** The machine is off, and boots this when it is started next. */
-  prepared(bootUid: string): void {
+  recordPreparedBoot(bootUid: string): void {
     this.preparedBoot = { uid: bootUid, awaitsStart: true };
   }
 
-  #started(): void {
+  #markStarted(): void {
     if (this.preparedBoot !== undefined) this.preparedBoot = { ...this.preparedBoot, awaitsStart: false };
   }
 
-  asked(target: 'On' | 'Off', forced: boolean, now: number): void {
-    if (target === 'On') this.#started();
+  requested(target: 'On' | 'Off', forced: boolean, now: number): void {
+    if (target === 'On') this.#markStarted();
     const same = this.transition?.target === target ? this.transition : undefined;
     this.transition = {
       target,
@@ -276,18 +276,18 @@ export class SystemMemory {
       firstRequestAt: same?.firstRequestAt ?? now,
       lastRequestAt: now,
       attempts: (same?.attempts ?? 0) + 1,
-      looks: 0,
+      polls: 0,
     };
   }
 
   /** Seen in this power state for long enough, and nothing was asked that would change it. */
-  isSettledAt(power: 'On' | 'Off', now: number): boolean {
+  isStableAt(power: 'On' | 'Off', now: number): boolean {
     if (this.state?.value.powerState !== power || this.transition !== undefined) return false;
-    return this.power?.cause !== 'unasked' || now - this.power.since >= driftMs;
+    return this.power?.cause !== 'unrequested' || now - this.power.since >= driftMs;
   }
 
   /** A person asks for another try: what failed before does not count. */
-  startOver(): void {
+  reset(): void {
     this.transition = undefined;
     this.state = undefined;
     this.#powerBefore = undefined;

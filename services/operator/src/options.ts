@@ -1,4 +1,4 @@
-import { usuallyRefusedNetworks } from './image-sources.ts';
+import { defaultRefusedNetworks } from './image-sources.ts';
 
 /**
  * Every option of `metal-operator`, as data: help, parsing, defaults and docs/operate/options.md come from this table.
@@ -203,7 +203,7 @@ export const ownOptions = [
   option(
     'refused-image-networks',
     'string',
-    usuallyRefusedNetworks.join(','),
+    defaultRefusedNetworks.join(','),
     'Networks, separated by commas, that are never connected to for such an image, nor where a registry leads to; empty: the default',
   ),
   option(

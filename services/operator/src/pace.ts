@@ -1,57 +1,57 @@
 import type { Clock } from '@metal/kube/clock.ts';
 import { seconds } from '@metal/kube/decide.ts';
-import { Signal } from './signal.ts';
+import { KeyNotifier } from './signal.ts';
 
 /** Enough to keep the API server busy, wherever a server waits some seconds for its machine. */
-const usualMost = 200;
+const defaultMaxInFlight = 200;
 /** One that takes longer waits for a machine, its BMC or a person, which costs nobody anything: it keeps no other out. */
-const usuallyCountsForMs = seconds(30);
+const defaultSlotTimeoutMs = seconds(30);
 
-export interface PaceOptions {
+export interface InFlightLimiterOptions {
   readonly clock: Clock;
   /** So many are on their way at once. */
-  readonly most?: number | undefined;
+  readonly maxInFlight?: number | undefined;
   /** Nobody counts for longer. */
-  readonly countsForMs?: number | undefined;
+  readonly slotTimeoutMs?: number | undefined;
 }
 
 /** Who is on the way, so that others can wait until there is room. Whom to let in next is up to those who ask. */
-export class Pace implements Disposable {
+export class InFlightLimiter implements Disposable {
   /** The named one is not on its way any more, or has been for so long that it does not count. */
-  readonly left = new Signal();
-  readonly #options: PaceOptions;
-  readonly #onTheWay = new Map<string, Disposable>();
+  readonly released = new KeyNotifier();
+  readonly #options: InFlightLimiterOptions;
+  readonly #inFlight = new Map<string, Disposable>();
 
-  constructor(options: PaceOptions) {
+  constructor(options: InFlightLimiterOptions) {
     this.#options = options;
   }
 
   /** How many more may enter. */
-  get room(): number {
-    return Math.max(0, (this.#options.most ?? usualMost) - this.#onTheWay.size);
+  get available(): number {
+    return Math.max(0, (this.#options.maxInFlight ?? defaultMaxInFlight) - this.#inFlight.size);
   }
 
   has(name: string): boolean {
-    return this.#onTheWay.has(name);
+    return this.#inFlight.has(name);
   }
 
   /** One that is on its way already does not begin anew. */
-  enter(name: string): void {
-    if (this.#onTheWay.has(name)) return;
-    const { clock, countsForMs = usuallyCountsForMs } = this.#options;
-    this.#onTheWay.set(
+  acquire(name: string): void {
+    if (this.#inFlight.has(name)) return;
+    const { clock, slotTimeoutMs = defaultSlotTimeoutMs } = this.#options;
+    this.#inFlight.set(
       name,
-      clock.setTimeout(countsForMs, () => this.leave(name)),
+      clock.setTimeout(slotTimeoutMs, () => this.release(name)),
     );
   }
 
-  leave(name: string): void {
-    this.#onTheWay.get(name)?.[Symbol.dispose]();
-    if (this.#onTheWay.delete(name)) this.left.emit(name);
+  release(name: string): void {
+    this.#inFlight.get(name)?.[Symbol.dispose]();
+    if (this.#inFlight.delete(name)) this.released.emit(name);
   }
 
   [Symbol.dispose](): void {
-    for (const timer of this.#onTheWay.values()) timer[Symbol.dispose]();
-    this.#onTheWay.clear();
+    for (const timer of this.#inFlight.values()) timer[Symbol.dispose]();
+    this.#inFlight.clear();
   }
 }

@@ -6,7 +6,7 @@ import type { KubeObject } from '@metal/kube/kind.ts';
 import { randomFrom } from '@metal/kube/seeded-random.ts';
 import { Store } from '@metal/kube/store.ts';
 import { bootstrapAnnotationOf, isHeldBack, isSubject, unmetCondition } from './readiness.ts';
-import { ReadinessStandings } from './readiness-standings.ts';
+import { ReadinessSummary } from './readiness-standings.ts';
 import { byName } from './sorted-names.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
@@ -15,13 +15,13 @@ const changesPerSeed = 300;
 const serverNames = Array.from({ length: 12 }, (_, index) => `s-${index}`);
 const ruleNames = ['fit', 'once', 'broad'];
 const racks = ['one', 'two', 'three'];
-const leaving = '2026-01-01T00:00:00Z';
+const deletedAt = '2026-01-01T00:00:00Z';
 
 /** Servers and rules to which everything happens that concerns readiness. */
 class World implements Disposable {
   readonly servers = new Store<Server>();
   readonly rules = new Store<ServerReadinessRule>();
-  readonly standings = new ReadinessStandings({ servers: this.servers, readinessRules: this.rules });
+  readonly summary = new ReadinessSummary({ servers: this.servers, readinessRules: this.rules });
   /** Rules that were said to stand otherwise, since the last look. */
   readonly #changed = new Set<string>();
   readonly #random: () => number;
@@ -33,8 +33,8 @@ class World implements Disposable {
     // Some are there before anybody follows.
     for (const name of serverNames.slice(0, 6)) this.#makeServer(name);
     this.#makeRule('fit');
-    this.#stack.use(this.standings.start());
-    this.#stack.use(this.standings.changed.on((rule) => this.#changed.add(rule)));
+    this.#stack.use(this.summary.start());
+    this.#stack.use(this.summary.changed.on((rule) => this.#changed.add(rule)));
   }
 
   [Symbol.dispose](): void {
@@ -43,13 +43,13 @@ class World implements Disposable {
 
   get kept(): Record<string, unknown> {
     const kept = [...this.rules.all()].map((rule) => {
-      const { selected, heldBack } = this.standings.of(rule);
+      const { selected, heldBack } = this.summary.of(rule);
       return [rule.metadata.name, { selected, heldBack: heldBack.first(heldBack.size) }];
     });
     return Object.fromEntries(kept);
   }
 
-  get countedAnew(): Record<string, unknown> {
+  get recounted(): Record<string, unknown> {
     return Object.fromEntries([...this.rules.all()].map((rule) => [rule.metadata.name, this.#count(rule)]));
   }
 
@@ -93,9 +93,9 @@ class World implements Disposable {
 
   readonly #ofServers: readonly (() => void)[] = [
     () => this.#makeServer(this.#pick(serverNames)),
-    () => this.#server(({ metadata }) => this.servers.forget(metadata.name, metadata.uid)),
+    () => this.#server(({ metadata }) => this.servers.removeByUid(metadata.name, metadata.uid)),
     () => this.#server((server) => this.#change(server, { labels: { rack: this.#pick(racks) } })),
-    () => this.#server((server) => this.#change(server, { deletionTimestamp: leaving })),
+    () => this.#server((server) => this.#change(server, { deletionTimestamp: deletedAt })),
     () => this.#server((server) => this.#change(server, { annotations: this.#bootstrapped() })),
     () => this.#server((server) => this.#put(this.servers, { ...server, status: { conditions: this.#conditions() } })),
     () => this.#server((server) => this.#put(this.servers, { ...server, status: { conditions: this.#conditions() } })),
@@ -105,10 +105,10 @@ class World implements Disposable {
 
   readonly #ofRules: readonly (() => void)[] = [
     () => this.#makeRule(this.#pick(ruleNames)),
-    () => this.#rule(({ metadata }) => this.rules.forget(metadata.name, metadata.uid)),
+    () => this.#rule(({ metadata }) => this.rules.removeByUid(metadata.name, metadata.uid)),
     () =>
       this.#rule((rule) =>
-        this.#put(this.rules, { ...rule, metadata: { ...rule.metadata, deletionTimestamp: leaving } }),
+        this.#put(this.rules, { ...rule, metadata: { ...rule.metadata, deletionTimestamp: deletedAt } }),
       ),
     () => this.#rule((rule) => this.#put(this.rules, { ...rule, status: { conditions: [] } })),
   ];
@@ -139,7 +139,7 @@ class World implements Disposable {
   #conditions(): NonNullable<NonNullable<Server['status']>['conditions']> {
     return ['Fit', 'Burnt'].flatMap((type) => {
       const status = this.#pick(['True', 'True', 'False', undefined] as const);
-      return status ? [{ type, status, reason: 'Looked', message: '', lastTransitionTime: leaving }] : [];
+      return status ? [{ type, status, reason: 'Looked', message: '', lastTransitionTime: deletedAt }] : [];
     });
   }
 
@@ -164,7 +164,7 @@ class World implements Disposable {
 
   #put<T extends KubeObject>(store: Store<T>, object: T): void {
     this.#version += 1;
-    store.absorb({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } });
+    store.upsertIfNewer({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } });
   }
 
   #pick<T>(from: readonly T[]): T {
@@ -177,42 +177,42 @@ class World implements Disposable {
 test('whatever happens to servers and rules, what is kept of every rule is what is counted anew, and no news is missed', () => {
   for (let seed = 1; seed <= seedCount; seed += 1) {
     using world = new World(seed);
-    assert.deepEqual(world.kept, world.countedAnew, `seed ${seed}, at the start`);
+    assert.deepEqual(world.kept, world.recounted, `seed ${seed}, at the start`);
     for (let step = 0; step < changesPerSeed; step += 1) {
       if (world.chance < 0.1) world.changeRule();
       const before = world.reports;
-      const told = world.changeServer();
-      assert.deepEqual(world.kept, world.countedAnew, `seed ${seed}, step ${step}`);
+      const changedRules = world.changeServer();
+      assert.deepEqual(world.kept, world.recounted, `seed ${seed}, step ${step}`);
       for (const [rule, report] of world.reports)
-        assert.ok(before.get(rule) === report || told.has(rule), `seed ${seed}, step ${step}: ${rule}`);
+        assert.ok(before.get(rule) === report || changedRules.has(rule), `seed ${seed}, step ${step}: ${rule}`);
     }
   }
 });
 
 test('a rule that is not deleted is not told to stand otherwise when a server changes in what it does not ask for', () => {
   using world = new World(1);
-  const told: string[] = [];
-  using _told = world.standings.changed.on((rule) => told.push(rule));
+  const changedRules: string[] = [];
+  using _subscription = world.summary.changed.on((rule) => changedRules.push(rule));
   for (const server of world.servers.all())
-    world.servers.absorb({
+    world.servers.upsertIfNewer({
       ...server,
       metadata: { ...server.metadata, resourceVersion: '1000' },
       status: { ...server.status, powerState: 'On' },
     });
-  assert.deepEqual(told, []);
+  assert.deepEqual(changedRules, []);
 });
 
 test('a change of one server, or of the status of a rule, costs no look at others', ({ mock }) => {
   using world = new World(1);
-  const looks = [mock.method(world.servers, 'all'), mock.method(world.servers, 'get')];
+  const reads = [mock.method(world.servers, 'all'), mock.method(world.servers, 'get')];
   const [server, rule] = [[...world.servers.all()][0], [...world.rules.all()][0]];
   assert.ok(server && rule);
-  looks.forEach((look) => look.mock.resetCalls());
+  reads.forEach((read) => read.mock.resetCalls());
   const later = { resourceVersion: '1000' };
-  world.servers.absorb({ ...server, metadata: { ...server.metadata, ...later }, status: {} });
-  world.rules.absorb({ ...rule, metadata: { ...rule.metadata, ...later }, status: { conditions: [] } });
+  world.servers.upsertIfNewer({ ...server, metadata: { ...server.metadata, ...later }, status: {} });
+  world.rules.upsertIfNewer({ ...rule, metadata: { ...rule.metadata, ...later }, status: { conditions: [] } });
   assert.deepEqual(
-    looks.map((look) => look.mock.callCount()),
+    reads.map((read) => read.mock.callCount()),
     [0, 0],
   );
 });

@@ -3,11 +3,11 @@ import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-r
 import type { Change } from '@metal/kube/cache.ts';
 import type { OperatorCaches } from './context.ts';
 import { isHeldBack, isSameRule, isSubject, unmetCondition } from './readiness.ts';
-import { Signal } from './signal.ts';
+import { KeyNotifier } from './signal.ts';
 import { SortedNames } from './sorted-names.ts';
 
 /** What a rule says of the fleet; servers that are being deleted do not count. */
-export interface RuleStanding {
+export interface RuleSummary {
   /** Servers that it speaks about. */
   readonly selected: number;
   /** Those of them that it holds back. */
@@ -15,11 +15,11 @@ export interface RuleStanding {
 }
 
 /** How all readiness rules stand, kept up to date with each change: nobody goes through the fleet to report it. */
-export class ReadinessStandings {
+export class ReadinessSummary {
   readonly #caches: Pick<OperatorCaches, 'servers' | 'readinessRules'>;
-  readonly #standings = new Map<string, { selected: number; readonly heldBack: SortedNames }>();
+  readonly #summaries = new Map<string, { selected: number; readonly heldBack: SortedNames }>();
   /** What the named rule says of a server has changed; of one that is being deleted, anything about a server. */
-  readonly changed = new Signal();
+  readonly changed = new KeyNotifier();
 
   constructor(caches: Pick<OperatorCaches, 'servers' | 'readinessRules'>) {
     this.#caches = caches;
@@ -30,7 +30,7 @@ export class ReadinessStandings {
     const subscriptions = [
       this.#caches.servers.onChange((change) => this.#followServer(change)),
       this.#caches.readinessRules.onChange(({ key, before, after }) => {
-        if (after === undefined) this.#standings.delete(key);
+        if (after === undefined) this.#summaries.delete(key);
         else if (!isSameRule(before, after)) this.#count(after);
       }),
     ];
@@ -38,32 +38,32 @@ export class ReadinessStandings {
     return {
       [Symbol.dispose]: () => {
         subscriptions.forEach((subscription) => subscription[Symbol.dispose]());
-        this.#standings.clear();
+        this.#summaries.clear();
       },
     };
   }
 
-  of(rule: ServerReadinessRule): RuleStanding {
-    return this.#standings.get(rule.metadata.name) ?? { selected: 0, heldBack: new SortedNames() };
+  of(rule: ServerReadinessRule): RuleSummary {
+    return this.#summaries.get(rule.metadata.name) ?? { selected: 0, heldBack: new SortedNames() };
   }
 
   #count(rule: ServerReadinessRule): void {
-    const standing = { selected: 0, heldBack: new SortedNames() };
-    this.#standings.set(rule.metadata.name, standing);
+    const summary = { selected: 0, heldBack: new SortedNames() };
+    this.#summaries.set(rule.metadata.name, summary);
     for (const server of this.#caches.servers.all()) {
-      const verdict = verdictOn(server, rule);
-      if (verdict !== '') standing.selected += 1;
-      standing.heldBack.put(server.metadata.name, isAgainst(verdict));
+      const result = evaluate(server, rule);
+      if (result !== '') summary.selected += 1;
+      summary.heldBack.put(server.metadata.name, isBlocking(result));
     }
   }
 
   #followServer({ key, before, after }: Change<Server>): void {
     for (const rule of this.#caches.readinessRules.all()) {
-      const [was, is] = [verdictOn(before, rule), verdictOn(after, rule)];
-      const standing = this.#standings.get(rule.metadata.name);
-      if (standing !== undefined && was !== is) {
-        standing.selected += Number(is !== '') - Number(was !== '');
-        standing.heldBack.put(key, isAgainst(is));
+      const [was, is] = [evaluate(before, rule), evaluate(after, rule)];
+      const summary = this.#summaries.get(rule.metadata.name);
+      if (summary !== undefined && was !== is) {
+        summary.selected += Number(is !== '') - Number(was !== '');
+        summary.heldBack.put(key, isBlocking(is));
       }
       if (was !== is || rule.metadata.deletionTimestamp !== undefined) this.changed.emit(rule.metadata.name);
     }
@@ -71,9 +71,9 @@ export class ReadinessStandings {
 }
 
 /** `ready`, what the server lacks, or nothing where the rule does not speak about it. */
-function verdictOn(server: Server | undefined, rule: ServerReadinessRule): string {
+function evaluate(server: Server | undefined, rule: ServerReadinessRule): string {
   if (server === undefined || server.metadata.deletionTimestamp !== undefined || !isSubject(server, rule)) return '';
   return isHeldBack(server, rule) ? `wants ${unmetCondition(server, rule) ?? ''}` : 'ready';
 }
 
-const isAgainst = (verdict: string): boolean => verdict.startsWith('wants ');
+const isBlocking = (result: string): boolean => result.startsWith('wants ');

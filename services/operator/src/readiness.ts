@@ -24,9 +24,9 @@ export const isHeldBack = (server: Server, rule: ServerReadinessRule): boolean =
 
 /** Whether both say the same of every server. What changes with the fleet is its status, which says nothing. */
 export function isSameRule(one: ServerReadinessRule | undefined, other: ServerReadinessRule | undefined): boolean {
-  const wordsOf = (rule: ServerReadinessRule | undefined) =>
+  const fingerprintOf = (rule: ServerReadinessRule | undefined) =>
     JSON.stringify([rule?.metadata.uid, rule?.metadata.deletionTimestamp, rule?.spec]);
-  return wordsOf(one) === wordsOf(other);
+  return fingerprintOf(one) === fingerprintOf(other);
 }
 
 /** The first condition that is not as the rule requires, as `Type=Status (is …)`. */
@@ -51,14 +51,14 @@ export function hasCompletedBootstrap({ metadata }: Server, rule: ServerReadines
 }
 
 /** The part of an annotation's key after the slash may have 63 characters. */
-const longestKeyName = 63;
+const maxKeyNameLength = 63;
 const keyNamePrefix = bootstrapCompletedAnnotationPrefix.slice(bootstrapCompletedAnnotationPrefix.indexOf('/') + 1);
 const hashLength = 10;
 
 /** Key of the annotation; a name that does not fit is cut, and a hash of the whole name keeps it apart from others. */
 export function bootstrapAnnotationOf(ruleName: string): string {
-  const room = longestKeyName - keyNamePrefix.length;
-  if (ruleName.length <= room) return `${bootstrapCompletedAnnotationPrefix}${ruleName}`;
+  const maxLength = maxKeyNameLength - keyNamePrefix.length;
+  if (ruleName.length <= maxLength) return `${bootstrapCompletedAnnotationPrefix}${ruleName}`;
   const hash = createHash('sha256').update(ruleName).digest('hex').slice(0, hashLength);
-  return `${bootstrapCompletedAnnotationPrefix}${ruleName.slice(0, room - hashLength - 1)}-${hash}`;
+  return `${bootstrapCompletedAnnotationPrefix}${ruleName.slice(0, maxLength - hashLength - 1)}-${hash}`;
 }

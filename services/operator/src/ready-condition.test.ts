@@ -13,36 +13,36 @@ const outcome = (rest: Partial<Outcome<string>>): Outcome<string> => ({
   decision: { kind: 'act', reason: 'PowerWanted', meaning: 'The claim wants power.' },
   ...rest,
 });
-const said = (rest: Partial<Outcome<string>>, ready?: { reason: string; message: string }): string => {
+const formatReady = (rest: Partial<Outcome<string>>, ready?: { reason: string; message: string }): string => {
   const { status, reason, message } = readyCondition(object, outcome(rest), ready);
   return `${status} ${reason}: ${message}`;
 };
 
 test('a decision without a message says at least what its reason means', () => {
-  assert.equal(said({}), `False PowerWanted: The claim wants power (since ${noon})`);
+  assert.equal(formatReady({}), `False PowerWanted: The claim wants power (since ${noon})`);
 });
 
 test('the message of the case comes before the general meaning', () => {
   const decision = { kind: 'wait', reason: 'Away', message: 'out of town', meaning: 'It is away.' } as const;
-  assert.equal(said({ decision }), `False Away: out of town (since ${noon})`);
+  assert.equal(formatReady({ decision }), `False Away: out of town (since ${noon})`);
 });
 
 test('an error says its code, and whether it is tried again', () => {
   const error = new OperatorError({ code: 'StaleDecision', message: 'it changed hands', retry: 'later' });
   const ready = { reason: 'Bound', message: 'held' };
   assert.equal(
-    said({ error, triedAgain: true }, ready),
+    formatReady({ error, willRetry: true }, ready),
     `False StaleDecision: it changed hands; tried again soon (since ${noon})`,
   );
   assert.match(
-    said({ error }),
+    formatReady({ error }),
     /^False StaleDecision: it changed hands; tried again when something changes, and now and then/,
   );
-  assert.match(said({ error: new TypeError('oops') }), /^False InternalError: oops;/);
+  assert.match(formatReady({ error: new TypeError('oops') }), /^False InternalError: oops;/);
 });
 
 test('what is as it is wanted is True for its own reason', () => {
-  assert.equal(said({}, { reason: 'Bound', message: 'held' }), 'True Bound: held');
+  assert.equal(formatReady({}, { reason: 'Bound', message: 'held' }), 'True Bound: held');
 });
 
 test('the time stays while the reason does, whatever else the message says', () => {

@@ -1,6 +1,6 @@
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import type { Condition, KubeObject } from '@metal/kube/kind.ts';
-import { RedfishError, whatFailed } from '@metal/redfish/errors.ts';
+import { RedfishError, underlyingError } from '@metal/redfish/errors.ts';
 
 export type ReportedCondition = StatusReport['conditions'][number];
 
@@ -53,10 +53,10 @@ export function condition(
   return { type, status, reason, message, ...(generation === undefined ? {} : { observedGeneration: generation }) };
 }
 
-function explainError({ error, triedAgain }: Outcome<string>): Explanation {
-  const next = triedAgain === true ? '; tried again soon' : '; tried again when something changes, and now and then';
-  const told = error instanceof RedfishError ? whatFailed(error) : error;
-  return { reason: codeOf(told), message: `${told?.message ?? ''}${next}` };
+function explainError({ error, willRetry }: Outcome<string>): Explanation {
+  const next = willRetry === true ? '; tried again soon' : '; tried again when something changes, and now and then';
+  const cause = error instanceof RedfishError ? underlyingError(error) : error;
+  return { reason: codeOf(cause), message: `${cause?.message ?? ''}${next}` };
 }
 
 /** Errors of the catalogues carry a code; anything else is a defect of ours and says so. */

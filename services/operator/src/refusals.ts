@@ -1,7 +1,7 @@
 import type { ReasonCatalogue } from '@metal/kube/decide.ts';
 
 /** Why a server is not given to a claim: the words that the message of NoServerMatches counts. */
-export const refusals = {
+export const rejectionReasons = {
   BeingDeleted: {
     meaning: 'The Server object is being deleted.',
     remedy: 'Nothing; it is gone soon, or says itself what its deletion waits for.',
@@ -56,9 +56,9 @@ export const refusals = {
   },
 } as const satisfies ReasonCatalogue;
 
-type Word = keyof typeof refusals;
+type ReasonKey = keyof typeof rejectionReasons;
 /** Three of the words say what they are about. */
-export type Refusal =
-  | Exclude<Word, 'NotReady' | 'State' | 'Tainted'>
+export type RejectionReason =
+  | Exclude<ReasonKey, 'NotReady' | 'State' | 'Tainted'>
   | `State${string}`
   | `${'NotReady' | 'Tainted'}(${string})`;

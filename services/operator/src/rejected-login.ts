@@ -9,7 +9,7 @@ export type RejectedLogin = NonNullable<NonNullable<Server['status']>['rejectedL
 export type Login = Omit<RejectedLogin, 'message'>;
 
 /** What a person can do whom no changed object tells of. */
-export const ifPutRightAtTheBmc =
+export const retryLoginHint =
   'if password or rights were put right at the BMC, annotate the BMCSecret to have it tried';
 
 export const isSameLogin = (one: Login | undefined, other: Login): boolean =>

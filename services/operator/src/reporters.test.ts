@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BmcObservation } from './observations.ts';
-import { Reporters } from './reporters.ts';
+import { SystemReporters } from './reporters.ts';
 
-const report = (...uuids: readonly string[]): BmcObservation => ({
+const observation = (...uuids: readonly string[]): BmcObservation => ({
   at: 0,
   manager: undefined,
   // Only the UUIDs are of interest.
@@ -11,17 +11,17 @@ const report = (...uuids: readonly string[]): BmcObservation => ({
 });
 
 test('whoever reports a machine is found by its UUID, in any letter case', () => {
-  const reporters = new Reporters();
-  reporters.note('right', report('A1', 'B2'));
-  reporters.note('left', report('a1'));
+  const reporters = new SystemReporters();
+  reporters.record('right', observation('A1', 'B2'));
+  reporters.record('left', observation('a1'));
   assert.deepEqual([reporters.of('A1'), reporters.of('b2'), reporters.of('c3')], [['left', 'right'], ['right'], []]);
 });
 
 test('what was reported before counts no more, nor does a BMC that is gone', () => {
-  const reporters = new Reporters();
-  reporters.note('right', report('a1', 'b2'));
-  reporters.note('right', report('b2'));
-  reporters.note('left', report('b2'));
+  const reporters = new SystemReporters();
+  reporters.record('right', observation('a1', 'b2'));
+  reporters.record('right', observation('b2'));
+  reporters.record('left', observation('b2'));
   reporters.forget('left');
   assert.deepEqual([reporters.of('a1'), reporters.of('b2')], [[], ['right']]);
 });

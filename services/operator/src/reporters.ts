@@ -1,12 +1,12 @@
 import type { BmcObservation } from './observations.ts';
 
 /** Which BMCs report which machine: usually one, but a chassis may have two that know of the same blades. */
-export class Reporters {
+export class SystemReporters {
   readonly #namesOf = new Map<string, Set<string>>();
   readonly #uuidsOf = new Map<string, readonly string[]>();
 
   /** What the BMC reports now, instead of what it did before. */
-  note(bmcName: string, { systems }: BmcObservation): void {
+  record(bmcName: string, { systems }: BmcObservation): void {
     this.forget(bmcName);
     const uuids = systems.flatMap(({ uuid }) => uuid?.toLowerCase() ?? []);
     this.#uuidsOf.set(bmcName, uuids);

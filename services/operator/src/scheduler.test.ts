@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextPass } from 'node:timers/promises';
 import { seconds } from '@metal/kube/decide.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { keyOf } from '@metal/kube/kind.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
-import { refusalOf } from './claimability.ts';
+import { rejectionReason } from './claimability.ts';
 import { matches } from './label-selector.ts';
-import { ClaimScheduler, type SchedulerPace } from './scheduler.ts';
+import { ClaimScheduler, type SchedulerOptions } from './scheduler.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const server = (
@@ -37,13 +37,15 @@ const claim = (
 });
 /** Who gets what, in the order in which it is promised. */
 async function pairs(claims: readonly ServerClaim[], servers: readonly Server[]): Promise<string[]> {
-  const { scheduler, started, promises, ...tell } = openScheduler();
+  const { scheduler, started, assumedClaims, ...apply } = openScheduler();
   using _started = started;
-  servers.forEach(tell.server);
-  claims.forEach(tell.claim);
+  servers.forEach(apply.server);
+  claims.forEach(apply.claim);
   await nextPass();
-  const serverOf = new Map(claims.map((wish) => [keyOf(wish), scheduler.promiseOf(wish)?.metadata.name]));
-  return promises.map((claimKey) => `${claimKey.replace('team/', '')}=${serverOf.get(claimKey) ?? ''}`);
+  const serverOf = new Map(
+    claims.map((pendingClaim) => [keyOf(pendingClaim), scheduler.assumedBindingOf(pendingClaim)?.metadata.name]),
+  );
+  return assumedClaims.map((claimKey) => `${claimKey.replace('team/', '')}=${serverOf.get(claimKey) ?? ''}`);
 }
 
 test('the oldest claim chooses first, and takes the first server', async () => {
@@ -64,7 +66,12 @@ test('no server is given twice', async () => {
   assert.equal(new Set(given.map((pair) => pair.split('=')[1])).size, 50);
 });
 
-const refusals: [what: string, candidate: Server, wish: Partial<ServerClaim['spec']>, refusal: string | undefined][] = [
+const rejections: [
+  what: string,
+  candidate: Server,
+  constraints: Partial<ServerClaim['spec']>,
+  rejection: string | undefined,
+][] = [
   ['a free server', server('s'), {}, undefined],
   ['another server than the named one', server('s'), { serverRef: { name: 't' } }, 'NotTheNamedServer'],
   ['the named server', server('s'), { serverRef: { name: 's' } }, undefined],
@@ -116,9 +123,9 @@ const refusals: [what: string, candidate: Server, wish: Partial<ServerClaim['spe
     'Tainted(k)',
   ],
 ];
-for (const [what, candidate, wish, refusal] of refusals) {
-  test(`${what} ${refusal === undefined ? 'is taken' : `is refused as ${refusal}`}`, () => {
-    assert.equal(refusalOf(candidate, claim('c', wish), []), refusal);
+for (const [what, candidate, constraints, rejection] of rejections) {
+  test(`${what} ${rejection === undefined ? 'is taken' : `is refused as ${rejection}`}`, () => {
+    assert.equal(rejectionReason(candidate, claim('c', constraints), []), rejection);
   });
 }
 
@@ -143,7 +150,7 @@ test('selectors follow the rules of Kubernetes', () => {
   }
 });
 
-function openScheduler(options?: SchedulerPace) {
+function openScheduler(options?: SchedulerOptions) {
   const servers = new Store<Server>();
   const claims = new Store<ServerClaim>();
   const readinessRules = new Store<ServerReadinessRule>();
@@ -152,10 +159,10 @@ function openScheduler(options?: SchedulerPace) {
     claim: ({ spec }) =>
       spec.serverClaimRef === undefined ? [] : [`${spec.serverClaimRef.namespace}/${spec.serverClaimRef.name}`],
   });
-  const clock = handClock();
+  const clock = fakeClock();
   const scheduler = new ClaimScheduler({ servers, claims, readinessRules }, clock, options);
-  const promises: string[] = [];
-  scheduler.promised.on((claimKey) => promises.push(claimKey));
+  const assumedClaims: string[] = [];
+  scheduler.assumed.on((claimKey) => assumedClaims.push(claimKey));
   let version = 0;
   const at = <T extends Server | ServerClaim | ServerReadinessRule>(object: T): T => {
     version += 1;
@@ -164,38 +171,38 @@ function openScheduler(options?: SchedulerPace) {
   return {
     scheduler,
     /** Claims that got a promise, in order. */
-    promises,
+    assumedClaims,
     clock,
     servers,
     claims,
     /** Forgets the claim altogether. */
-    gone: (name: string) => claims.forget(`team/${name}`, name),
-    serverGone: (name: string) => servers.forget(name, name),
+    gone: (name: string) => claims.removeByUid(`team/${name}`, name),
+    serverGone: (name: string) => servers.removeByUid(name, name),
     started: scheduler.start(),
-    server: (object: Server) => servers.absorb(at(object)),
-    claim: (object: ServerClaim) => claims.absorb(at(object)),
-    rule: (object: ServerReadinessRule) => readinessRules.absorb(at(object)),
+    server: (object: Server) => servers.upsertIfNewer(at(object)),
+    claim: (object: ServerClaim) => claims.upsertIfNewer(at(object)),
+    rule: (object: ServerReadinessRule) => readinessRules.upsertIfNewer(at(object)),
   };
 }
 
 test('a claim that has its server gets no second promise, although its status does not say Bound yet', async () => {
-  const { scheduler, started, ...tell } = openScheduler();
+  const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
-  tell.claim(claim('first'));
-  tell.server(server('one', { serverClaimRef: { namespace: 'team', name: 'first', uid: 'first' } }));
-  tell.server(server('two'));
+  apply.claim(claim('first'));
+  apply.server(server('one', { serverClaimRef: { namespace: 'team', name: 'first', uid: 'first' } }));
+  apply.server(server('two'));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first')), undefined);
-  tell.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
+  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined);
+  apply.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('second'))?.metadata.name, 'two');
+  assert.equal(scheduler.assumedBindingOf(claim('second'))?.metadata.name, 'two');
 });
 
 test('a claim for one server is told about that server, and any claim about its own faults', () => {
-  const { scheduler, started, ...tell } = openScheduler();
+  const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
-  tell.server(server('one', { unclaimable: true }));
-  const explanations: [wish: Partial<ServerClaim['spec']>, says: string][] = [
+  apply.server(server('one', { unclaimable: true }));
+  const explanations: [constraints: Partial<ServerClaim['spec']>, text: string][] = [
     [{ serverRef: { name: 'one' } }, 'server "one" of spec.serverRef: Cordoned'],
     [{ serverRef: { name: 'two' } }, 'server "two" of spec.serverRef does not exist'],
     [{ serverSelector: {} }, 'looked at 1 servers: 1 Cordoned'],
@@ -205,29 +212,29 @@ test('a claim for one server is told about that server, and any claim about its 
       'spec.serverSelector selects nothing (matchExpressions: In for rack needs values); create the claim anew; looked at 1 servers: 1 LabelsDoNotMatch',
     ],
   ];
-  for (const [wish, says] of explanations) assert.equal(scheduler.explain(claim('c', wish)), says);
+  for (const [constraints, text] of explanations) assert.equal(scheduler.explain(claim('c', constraints)), text);
 });
 
 test('what was counted for one claim is told to others that choose alike, until a server changes', () => {
-  const { scheduler, started, ...tell } = openScheduler();
+  const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
-  const wish = { serverSelector: {} };
-  const told = () => [scheduler.explain(claim('one', wish)), scheduler.explain(claim('other', wish))];
-  tell.server(server('a', { unclaimable: true }));
-  assert.deepEqual(told(), Array(2).fill('looked at 1 servers: 1 Cordoned'));
-  tell.server(server('b', { unclaimable: true }));
-  assert.deepEqual(told(), Array(2).fill('looked at 2 servers: 2 Cordoned'));
-  tell.server(server('b', { serverClaimRef: { namespace: 'team', name: 'x', uid: 'x' } }));
-  assert.deepEqual(told(), Array(2).fill('looked at 2 servers: 1 ClaimedByAnother, 1 Cordoned'));
+  const constraints = { serverSelector: {} };
+  const reported = () => [scheduler.explain(claim('one', constraints)), scheduler.explain(claim('other', constraints))];
+  apply.server(server('a', { unclaimable: true }));
+  assert.deepEqual(reported(), Array(2).fill('looked at 1 servers: 1 Cordoned'));
+  apply.server(server('b', { unclaimable: true }));
+  assert.deepEqual(reported(), Array(2).fill('looked at 2 servers: 2 Cordoned'));
+  apply.server(server('b', { serverClaimRef: { namespace: 'team', name: 'x', uid: 'x' } }));
+  assert.deepEqual(reported(), Array(2).fill('looked at 2 servers: 1 ClaimedByAnother, 1 Cordoned'));
 });
 
 test('claims that nothing fits are explained anew so many per second in all, and none after more than an hour', () => {
-  const { scheduler, started, ...tell } = openScheduler();
+  const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   const none = { serverSelector: { matchLabels: { gpu: 'yes' } } };
   const pauses = (count: number) => {
-    for (let index = 0; index < count; index += 1) tell.claim(claim(`c-${index}`, none));
-    return Array.from({ length: count }, (_, index) => scheduler.explainedForMs(claim(`c-${index}`, none)));
+    for (let index = 0; index < count; index += 1) apply.claim(claim(`c-${index}`, none));
+    return Array.from({ length: count }, (_, index) => scheduler.explainIntervalMs(claim(`c-${index}`, none)));
   };
   const perSecond = (all: readonly number[]) => all.reduce((sum, pauseMs) => sum + 1_000 / pauseMs, 0);
   const [alone = 0] = pauses(1);
@@ -241,48 +248,48 @@ test('claims that nothing fits are explained anew so many per second in all, and
 });
 
 test('what kind of reason there is is told to all that choose alike as soon as one of them hears it', async () => {
-  const { scheduler, started, clock, ...tell } = openScheduler();
+  const { scheduler, started, clock, ...apply } = openScheduler();
   using _started = started;
   const [gpu, other] = ['gpu', 'disk'].map((label) => ({ serverSelector: { matchLabels: { [label]: 'yes' } } }));
-  for (const name of ['a', 'b', 'c']) tell.claim(claim(name, gpu));
-  tell.claim(claim('other', other));
-  const told: string[] = [];
-  using _told = scheduler.reconsidered.on((claimKey) => told.push(claimKey));
-  const tellsWhen = (name: string, change: () => void): string[] => {
+  for (const name of ['a', 'b', 'c']) apply.claim(claim(name, gpu));
+  apply.claim(claim('other', other));
+  const reported: string[] = [];
+  using _subscription = scheduler.reasonChanged.on((claimKey) => reported.push(claimKey));
+  const reportsWhen = (name: string, change: () => void): string[] => {
     change();
     scheduler.explain(claim(name, gpu));
-    return told.splice(0);
+    return reported.splice(0);
   };
   assert.deepEqual(
-    tellsWhen('a', () => undefined),
+    reportsWhen('a', () => undefined),
     [],
     'there are no servers',
   );
   assert.deepEqual(
-    tellsWhen('b', () => tell.server(server('one'))),
+    reportsWhen('b', () => apply.server(server('one'))),
     ['team/a', 'team/c'],
     'now there is one, with other labels',
   );
   assert.deepEqual(
-    tellsWhen('a', () => tell.server(server('two'))),
+    reportsWhen('a', () => apply.server(server('two'))),
     [],
     'two are no other reason than one',
   );
   const claimed = { serverClaimRef: { namespace: 'x', name: 'y' } };
   assert.deepEqual(
-    tellsWhen('a', () => tell.server(server('two', claimed, { gpu: 'yes' }))),
+    reportsWhen('a', () => apply.server(server('two', claimed, { gpu: 'yes' }))),
     [],
     'what comes and goes all the time is no news',
   );
   assert.deepEqual(
-    tellsWhen('a', () => clock.advance(seconds(300))),
+    reportsWhen('a', () => clock.advance(seconds(300))),
     ['team/b', 'team/c'],
     'one fits, and is claimed',
   );
   clock.advance(seconds(300));
   assert.deepEqual(
-    tellsWhen('c', () =>
-      tell.server(server('two', { ...claimed, taints: [{ key: 'k', effect: 'NoBind' }] }, { gpu: 'yes' })),
+    reportsWhen('c', () =>
+      apply.server(server('two', { ...claimed, taints: [{ key: 'k', effect: 'NoBind' }] }, { gpu: 'yes' })),
     ),
     ['team/a', 'team/b'],
     'one fits but for a taint',
@@ -302,160 +309,160 @@ const burnedIn = (serverSelector: ServerReadinessRule['spec']['serverSelector'])
 });
 
 test('a rule that comes or goes, and a condition that changes, start a new pass', async () => {
-  const { scheduler, started, ...tell } = openScheduler();
+  const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   const rule = burnedIn({});
-  tell.rule(rule);
-  tell.server(server('one'));
-  tell.claim(claim('first'));
+  apply.rule(rule);
+  apply.server(server('one'));
+  apply.claim(claim('first'));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first')), undefined);
+  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined);
   const burnIn = { type: 'BurnIn', reason: 'Done', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
   const free = { state: 'Available', powerState: 'Off' } as const;
-  tell.server(server('one', {}, {}, { ...free, conditions: [{ ...burnIn, status: 'True' }] }));
+  apply.server(server('one', {}, {}, { ...free, conditions: [{ ...burnIn, status: 'True' }] }));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'one');
-  tell.server(server('one', {}, {}, { ...free, conditions: [{ ...burnIn, status: 'False' }] }));
+  assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.name, 'one');
+  apply.server(server('one', {}, {}, { ...free, conditions: [{ ...burnIn, status: 'False' }] }));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first')), undefined);
-  tell.rule({ ...rule, metadata: { ...rule.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined);
+  apply.rule({ ...rule, metadata: { ...rule.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'one');
-  tell.rule(rule);
-  assert.equal(scheduler.promiseOf(claim('first')), undefined);
+  assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.name, 'one');
+  apply.rule(rule);
+  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined);
 });
 
 test('a withdrawn promise goes to the next in line', async () => {
-  const { scheduler, started, ...tell } = openScheduler();
+  const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
-  tell.claim(claim('first'));
-  tell.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
-  tell.server(server('one'));
+  apply.claim(claim('first'));
+  apply.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
+  apply.server(server('one'));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'one');
+  assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.name, 'one');
   assert.match(scheduler.explain(claim('second')), /looked at 1 servers: 1 PromisedToAnOlderClaim/);
-  tell.claim({
+  apply.claim({
     ...claim('first'),
     metadata: { ...claim('first').metadata, deletionTimestamp: '2026-03-01T00:00:00Z' },
   });
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('second'))?.metadata.name, 'one');
+  assert.equal(scheduler.assumedBindingOf(claim('second'))?.metadata.name, 'one');
 });
 
 /** What binding does when the API tells otherwise of the server than the cache. */
-function findVoid(scheduler: ClaimScheduler, wish: ServerClaim): void {
-  const promise = scheduler.promiseOf(wish);
-  assert.ok(promise);
-  scheduler.foundVoid(keyOf(wish), promise);
+function failBinding(scheduler: ClaimScheduler, pendingClaim: ServerClaim): void {
+  const assumedBinding = scheduler.assumedBindingOf(pendingClaim);
+  assert.ok(assumedBinding);
+  scheduler.bindFailed(keyOf(pendingClaim), assumedBinding);
 }
 
 test('a promise that was void is made again when its server changes, not before', async () => {
-  const { scheduler, started, promises, ...tell } = openScheduler();
+  const { scheduler, started, assumedClaims, ...apply } = openScheduler();
   using _started = started;
-  tell.claim(claim('first'));
-  tell.server(server('one'));
+  apply.claim(claim('first'));
+  apply.server(server('one'));
   await nextPass();
-  findVoid(scheduler, claim('first'));
+  failBinding(scheduler, claim('first'));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first')), undefined);
-  tell.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
+  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined);
+  apply.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
   await nextPass();
-  assert.deepEqual(promises, ['team/first'], 'nobody else is sent there either');
+  assert.deepEqual(assumedClaims, ['team/first'], 'nobody else is sent there either');
   assert.match(scheduler.explain(claim('first')), /looked at 1 servers: 1 OutOfDate/);
 
-  tell.server(server('one'));
+  apply.server(server('one'));
   await nextPass();
-  assert.deepEqual(promises, ['team/first', 'team/first']);
+  assert.deepEqual(assumedClaims, ['team/first', 'team/first']);
 });
 
 test('a promise that was void is made again after a pause, if the cache never follows', async () => {
-  const { scheduler, started, promises, clock, ...tell } = openScheduler();
+  const { scheduler, started, assumedClaims, clock, ...apply } = openScheduler();
   using _started = started;
-  tell.claim(claim('first'));
-  tell.server(server('one'));
+  apply.claim(claim('first'));
+  apply.server(server('one'));
   await nextPass();
-  findVoid(scheduler, claim('first'));
+  failBinding(scheduler, claim('first'));
   await nextPass();
   clock.advance(seconds(10));
   await nextPass();
-  assert.deepEqual(promises, ['team/first', 'team/first']);
+  assert.deepEqual(assumedClaims, ['team/first', 'team/first']);
 });
 
 test('a server that is free again by the time it is found void is promised to nobody for a while', async () => {
-  const { scheduler, started, promises, clock, ...tell } = openScheduler();
+  const { scheduler, started, assumedClaims, clock, ...apply } = openScheduler();
   using _started = started;
-  tell.claim(claim('first'));
-  tell.server(server('one'));
+  apply.claim(claim('first'));
+  apply.server(server('one'));
   await nextPass();
-  const one = scheduler.promiseOf(claim('first'));
+  const one = scheduler.assumedBindingOf(claim('first'));
   assert.ok(one);
-  tell.gone('first');
-  scheduler.foundVoid('team/first', one);
-  tell.claim(claim('second'));
+  apply.gone('first');
+  scheduler.bindFailed('team/first', one);
+  apply.claim(claim('second'));
   await nextPass();
-  assert.deepEqual(promises, ['team/first']);
+  assert.deepEqual(assumedClaims, ['team/first']);
   clock.advance(seconds(10));
   await nextPass();
-  assert.deepEqual(promises, ['team/first', 'team/second']);
+  assert.deepEqual(assumedClaims, ['team/first', 'team/second']);
 });
 
 test('a promise that was void by a version the cache is past already is made again at once', async () => {
-  const { scheduler, started, ...tell } = openScheduler();
+  const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
-  tell.claim(claim('first'));
-  tell.server(server('one'));
+  apply.claim(claim('first'));
+  apply.server(server('one'));
   await nextPass();
-  const judged = scheduler.promiseOf(claim('first'));
-  assert.ok(judged);
-  tell.server(server('one', {}, { rack: 'r1' }));
-  scheduler.foundVoid('team/first', judged);
+  const assumedServer = scheduler.assumedBindingOf(claim('first'));
+  assert.ok(assumedServer);
+  apply.server(server('one', {}, { rack: 'r1' }));
+  scheduler.bindFailed('team/first', assumedServer);
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.labels?.rack, 'r1');
+  assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.labels?.rack, 'r1');
 });
 
 test('a claim with a void promise gets another server, and keeps it when the first is found void late', async () => {
-  const { scheduler, started, promises, ...tell } = openScheduler();
+  const { scheduler, started, assumedClaims, ...apply } = openScheduler();
   using _started = started;
-  tell.claim(claim('first'));
-  tell.server(server('one'));
-  tell.server(server('two'));
+  apply.claim(claim('first'));
+  apply.server(server('one'));
+  apply.server(server('two'));
   await nextPass();
-  const one = scheduler.promiseOf(claim('first'));
+  const one = scheduler.assumedBindingOf(claim('first'));
   assert.equal(one?.metadata.name, 'one');
-  findVoid(scheduler, claim('first'));
+  failBinding(scheduler, claim('first'));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'two');
-  scheduler.foundVoid('team/first', one);
+  assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.name, 'two');
+  scheduler.bindFailed('team/first', one);
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'two');
-  assert.deepEqual(promises, ['team/first', 'team/first']);
+  assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.name, 'two');
+  assert.deepEqual(assumedClaims, ['team/first', 'team/first']);
 });
 
 test('a paused claim withholds no server, and is served when people let it go on', async () => {
-  const { scheduler, started, ...tell } = openScheduler();
+  const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   const paused = claim('first');
   paused.metadata.annotations = { 'metal.ironcore.dev/operation': 'ignore' };
-  tell.claim(claim('first'));
-  tell.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
-  tell.server(server('one'));
+  apply.claim(claim('first'));
+  apply.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
+  apply.server(server('one'));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'one');
-  tell.claim(paused);
+  assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.name, 'one');
+  apply.claim(paused);
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first')), undefined, 'given back');
-  assert.equal(scheduler.promiseOf(claim('second'))?.metadata.name, 'one');
-  tell.server(server('two'));
+  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined, 'given back');
+  assert.equal(scheduler.assumedBindingOf(claim('second'))?.metadata.name, 'one');
+  apply.server(server('two'));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first')), undefined, 'nothing is promised');
-  tell.claim(claim('first'));
+  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined, 'nothing is promised');
+  apply.claim(claim('first'));
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('first'))?.metadata.name, 'two');
+  assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.name, 'two');
 });
 
 /** Claims in the order of their names. */
-const aged = (name: string, wish: Partial<ServerClaim['spec']> = {}): ServerClaim =>
-  claim(name, wish, `2026-01-01T00:00:${String(name.charCodeAt(0) - 97).padStart(2, '0')}Z`);
+const aged = (name: string, constraints: Partial<ServerClaim['spec']> = {}): ServerClaim =>
+  claim(name, constraints, `2026-01-01T00:00:${String(name.charCodeAt(0) - 97).padStart(2, '0')}Z`);
 const holding = (name: string) => ({ serverClaimRef: { namespace: 'team', name, uid: name } });
 const ready = (reason: string, status: 'True' | 'False') => ({
   conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }],
@@ -465,349 +472,356 @@ const servedFor = (name: string, by: string): Server =>
   server(by, holding(name), {}, { ...reserved, ...ready('ClaimServed', 'True') });
 
 /** Two may be on their way, there are five free servers, s1 to s5, and claims a, b, c, … in this order. */
-async function openLine(claims: readonly ServerClaim[]) {
-  const room = openScheduler({ most: 2 });
-  for (const name of ['s1', 's2', 's3', 's4', 's5']) room.server(server(name, {}, { name }));
-  claims.forEach(room.claim);
+async function openQueue(claims: readonly ServerClaim[]) {
+  const opened = openScheduler({ maxInFlight: 2 });
+  for (const name of ['s1', 's2', 's3', 's4', 's5']) opened.server(server(name, {}, { name }));
+  claims.forEach(opened.claim);
   await nextPass();
   // It goes on saying what it said while it was free, until somebody has looked at it.
   const bind = (name: string, by: string) =>
-    room.server(
+    opened.server(
       server(by, holding(name), {}, { state: 'Available', powerState: 'Off', ...ready('Available', 'True') }),
     );
-  return { ...room, bind, [Symbol.dispose]: () => room.started[Symbol.dispose]() };
+  return { ...opened, bind, [Symbol.dispose]: () => opened.started[Symbol.dispose]() };
 }
-type Line = Awaited<ReturnType<typeof openLine>>;
+type Queue = Awaited<ReturnType<typeof openQueue>>;
 
-const endings: [what: string, end: (line: Line) => void][] = [
-  ['is served', ({ server: tell }) => tell(servedFor('a', 's1'))],
+const endings: [what: string, end: (queue: Queue) => void][] = [
+  ['is served', ({ server: apply }) => apply(servedFor('a', 's1'))],
   [
     'is a machine that boots',
-    ({ server: tell }) => tell(server('s1', holding('a'), {}, { ...reserved, ...ready('WaitingForBoot', 'False') })),
+    ({ server: apply }) => apply(server('s1', holding('a'), {}, { ...reserved, ...ready('WaitingForBoot', 'False') })),
   ],
   [
     'is served powered off',
-    ({ server: tell }) =>
-      tell({ ...servedFor('a', 's1'), status: { ...servedFor('a', 's1').status, powerState: 'Off' } }),
+    ({ server: apply }) =>
+      apply({ ...servedFor('a', 's1'), status: { ...servedFor('a', 's1').status, powerState: 'Off' } }),
   ],
   ['is gone', ({ gone }) => gone('a')],
   [
     'is being deleted',
-    ({ claim: tell }) =>
-      tell({ ...aged('a'), metadata: { ...aged('a').metadata, deletionTimestamp: '2026-03-01T00:00:00Z' } }),
+    ({ claim: apply }) =>
+      apply({ ...aged('a'), metadata: { ...aged('a').metadata, deletionTimestamp: '2026-03-01T00:00:00Z' } }),
   ],
   [
     'is paused',
-    ({ claim: tell }) =>
-      tell({
+    ({ claim: apply }) =>
+      apply({
         ...aged('a'),
         metadata: { ...aged('a').metadata, annotations: { 'metal.ironcore.dev/operation': 'ignore' } },
       }),
   ],
-  ['is lost', ({ claim: tell }) => tell({ ...aged('a'), status: { phase: 'Lost' } })],
+  ['is lost', ({ claim: apply }) => apply({ ...aged('a'), status: { phase: 'Lost' } })],
   ['has had its thirty seconds', ({ clock }) => clock.advance(seconds(30))],
 ];
 for (const [what, end] of endings) {
   test(`one that waits for others has its turn when one of them ${what}`, async () => {
-    using line = await openLine([aged('c'), aged('b'), aged('a')]);
-    const { scheduler, promises, bind, clock } = line;
-    assert.deepEqual(promises, ['team/a', 'team/b']);
+    using queue = await openQueue([aged('c'), aged('b'), aged('a')]);
+    const { scheduler, assumedClaims, bind, clock } = queue;
+    assert.deepEqual(assumedClaims, ['team/a', 'team/b']);
     bind('a', 's1');
     await nextPass();
-    line.claim(aged('a', { serverRef: { name: 's1' } }));
-    line.server(server('s1', holding('a'), {}, { ...reserved, powerState: 'Off', ...ready('Changing', 'False') }));
-    line.claim({ ...aged('a', { serverRef: { name: 's1' } }), status: { phase: 'Bound' } });
+    queue.claim(aged('a', { serverRef: { name: 's1' } }));
+    queue.server(server('s1', holding('a'), {}, { ...reserved, powerState: 'Off', ...ready('Changing', 'False') }));
+    queue.claim({ ...aged('a', { serverRef: { name: 's1' } }), status: { phase: 'Bound' } });
     clock.advance(seconds(29));
     await nextPass();
-    assert.equal(scheduler.promiseOf(aged('c')), undefined, 'a is on its way, although it is bound');
-    assert.equal(scheduler.isInLine(aged('c')), true);
-    end(line);
+    assert.equal(scheduler.assumedBindingOf(aged('c')), undefined, 'a is on its way, although it is bound');
+    assert.equal(scheduler.isQueued(aged('c')), true);
+    end(queue);
     await nextPass();
-    assert.deepEqual(promises, ['team/a', 'team/b', 'team/c']);
-    assert.equal(scheduler.promiseOf(aged('c'))?.metadata.name, 's3');
+    assert.deepEqual(assumedClaims, ['team/a', 'team/b', 'team/c']);
+    assert.equal(scheduler.assumedBindingOf(aged('c'))?.metadata.name, 's3');
   });
 }
 
 test('a server that is given back before it served makes room', async () => {
-  using line = await openLine([aged('a'), aged('b'), aged('c')]);
-  line.bind('a', 's1');
-  line.claim({ ...aged('a'), status: { phase: 'Bound' } });
+  using queue = await openQueue([aged('a'), aged('b'), aged('c')]);
+  queue.bind('a', 's1');
+  queue.claim({ ...aged('a'), status: { phase: 'Bound' } });
   await nextPass();
-  assert.deepEqual(line.promises, ['team/a', 'team/b']);
-  line.server(server('s1'));
+  assert.deepEqual(queue.assumedClaims, ['team/a', 'team/b']);
+  queue.server(server('s1'));
   await nextPass();
-  assert.deepEqual(line.promises, ['team/a', 'team/b', 'team/c']);
+  assert.deepEqual(queue.assumedClaims, ['team/a', 'team/b', 'team/c']);
 });
 
 test('a claim whose promise was void goes on before younger ones', async () => {
-  using line = await openLine([aged('a'), aged('b'), aged('c')]);
-  findVoid(line.scheduler, aged('a'));
+  using queue = await openQueue([aged('a'), aged('b'), aged('c')]);
+  failBinding(queue.scheduler, aged('a'));
   await nextPass();
-  assert.deepEqual(line.promises, ['team/a', 'team/b', 'team/a']);
-  assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's3', 's1 is in doubt');
+  assert.deepEqual(queue.assumedClaims, ['team/a', 'team/b', 'team/a']);
+  assert.equal(queue.scheduler.assumedBindingOf(aged('a'))?.metadata.name, 's3', 's1 is in doubt');
 });
 
 test('one that takes long keeps its promise, and does not begin anew', async () => {
-  using line = await openLine([aged('a'), aged('b'), aged('c'), aged('d'), aged('e')]);
-  line.clock.advance(seconds(30));
+  using queue = await openQueue([aged('a'), aged('b'), aged('c'), aged('d'), aged('e')]);
+  queue.clock.advance(seconds(30));
   await nextPass();
-  assert.deepEqual(line.promises, ['team/a', 'team/b', 'team/c', 'team/d']);
-  assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's1');
-  line.server(servedFor('a', 's1'));
+  assert.deepEqual(queue.assumedClaims, ['team/a', 'team/b', 'team/c', 'team/d']);
+  assert.equal(queue.scheduler.assumedBindingOf(aged('a'))?.metadata.name, 's1');
+  queue.server(servedFor('a', 's1'));
   await nextPass();
-  assert.equal(line.scheduler.promiseOf(aged('e')), undefined, 'the place of a was given away long ago');
+  assert.equal(queue.scheduler.assumedBindingOf(aged('e')), undefined, 'the place of a was given away long ago');
 });
 
 test('the older of those that wait goes first, whenever it was looked at', async () => {
-  using line = await openLine([aged('b'), aged('c'), aged('e')]);
-  line.claim(aged('d'));
-  line.claim(aged('a'));
+  using queue = await openQueue([aged('b'), aged('c'), aged('e')]);
+  queue.claim(aged('d'));
+  queue.claim(aged('a'));
   await nextPass();
-  assert.deepEqual(line.promises, ['team/b', 'team/c'], 'nothing is taken away for it');
-  line.server(servedFor('b', 's1'));
+  assert.deepEqual(queue.assumedClaims, ['team/b', 'team/c'], 'nothing is taken away for it');
+  queue.server(servedFor('b', 's1'));
   await nextPass();
-  line.server(servedFor('c', 's2'));
+  queue.server(servedFor('c', 's2'));
   await nextPass();
-  assert.deepEqual(line.promises, ['team/b', 'team/c', 'team/a', 'team/d']);
+  assert.deepEqual(queue.assumedClaims, ['team/b', 'team/c', 'team/a', 'team/d']);
 });
 
 test('claims that nothing fits take no place and are not in line', async () => {
   const none = { serverSelector: { matchLabels: { gpu: 'yes' } } };
   const missing = { serverRef: { name: 's9' } };
-  using line = await openLine([aged('a', none), aged('b', missing), aged('c'), aged('d'), aged('e'), aged('f', none)]);
-  const { scheduler, promises } = line;
-  assert.deepEqual(promises, ['team/c', 'team/d']);
-  const inLine = [aged('a', none), aged('b', missing), aged('e'), aged('f', none)].map((wish) =>
-    scheduler.isInLine(wish),
+  using queue = await openQueue([
+    aged('a', none),
+    aged('b', missing),
+    aged('c'),
+    aged('d'),
+    aged('e'),
+    aged('f', none),
+  ]);
+  const { scheduler, assumedClaims } = queue;
+  assert.deepEqual(assumedClaims, ['team/c', 'team/d']);
+  const queued = [aged('a', none), aged('b', missing), aged('e'), aged('f', none)].map((pendingClaim) =>
+    scheduler.isQueued(pendingClaim),
   );
-  assert.deepEqual(inLine, [false, false, true, false]);
-  line.server(server('s9', {}, { gpu: 'yes' }));
-  assert.equal(scheduler.isInLine(aged('f', none)), true, 'from now on there is one');
-  line.server(servedFor('c', 's1'));
+  assert.deepEqual(queued, [false, false, true, false]);
+  queue.server(server('s9', {}, { gpu: 'yes' }));
+  assert.equal(scheduler.isQueued(aged('f', none)), true, 'from now on there is one');
+  queue.server(servedFor('c', 's1'));
   await nextPass();
-  assert.deepEqual(promises, ['team/c', 'team/d', 'team/a']);
+  assert.deepEqual(assumedClaims, ['team/c', 'team/d', 'team/a']);
 });
 
 test('a claim for one server waits in line as others do, and no younger one gets that server', async () => {
   const named = aged('c', { serverRef: { name: 's1' } });
   const rest = { serverSelector: { matchExpressions: [{ key: 'name', operator: 'NotIn', values: ['s1'] }] } };
-  using line = await openLine([aged('a', rest), aged('b', rest), named, aged('d')]);
-  const { scheduler, promises } = line;
-  assert.deepEqual(promises, ['team/a', 'team/b']);
-  assert.equal(scheduler.isInLine(named), true);
-  line.server(servedFor('a', 's2'));
-  line.server(servedFor('b', 's3'));
+  using queue = await openQueue([aged('a', rest), aged('b', rest), named, aged('d')]);
+  const { scheduler, assumedClaims } = queue;
+  assert.deepEqual(assumedClaims, ['team/a', 'team/b']);
+  assert.equal(scheduler.isQueued(named), true);
+  queue.server(servedFor('a', 's2'));
+  queue.server(servedFor('b', 's3'));
   await nextPass();
-  assert.equal(scheduler.promiseOf(named)?.metadata.name, 's1');
-  assert.equal(scheduler.promiseOf(aged('d'))?.metadata.name, 's4');
+  assert.equal(scheduler.assumedBindingOf(named)?.metadata.name, 's1');
+  assert.equal(scheduler.assumedBindingOf(aged('d'))?.metadata.name, 's4');
 });
 
 test('a claim that a server was promised away from is told about that, not that others are first', async () => {
   const [first, second] = [aged('a', { serverRef: { name: 's1' } }), aged('b', { serverRef: { name: 's1' } })];
-  using line = await openLine([first, second]);
-  assert.equal(line.scheduler.isInLine(second), false);
-  assert.match(line.scheduler.explain(second), /PromisedToAnOlderClaim/);
+  using queue = await openQueue([first, second]);
+  assert.equal(queue.scheduler.isQueued(second), false);
+  assert.match(queue.scheduler.explain(second), /PromisedToAnOlderClaim/);
 });
 
 test('what was bound before the operator started takes no place, and what is bound already waits for none', async () => {
-  const { scheduler, promises, started, ...tell } = openScheduler({ most: 2 });
+  const { scheduler, assumedClaims, started, ...apply } = openScheduler({ maxInFlight: 2 });
   started[Symbol.dispose]();
   for (const [name, by] of [
     ['a', 's1'],
     ['b', 's2'],
     ['c', 's3'],
   ] as const) {
-    tell.server(server(by, holding(name)));
-    tell.claim(aged(name));
+    apply.server(server(by, holding(name)));
+    apply.claim(aged(name));
   }
-  for (const name of ['s4', 's5', 's6']) tell.server(server(name));
-  for (const name of ['d', 'e', 'f']) tell.claim(aged(name));
+  for (const name of ['s4', 's5', 's6']) apply.server(server(name));
+  for (const name of ['d', 'e', 'f']) apply.claim(aged(name));
   using _again = scheduler.start();
   await nextPass();
-  assert.deepEqual(promises, ['team/d', 'team/e']);
-  tell.server(server('s6', holding('f')));
-  tell.server(servedFor('d', 's4'));
+  assert.deepEqual(assumedClaims, ['team/d', 'team/e']);
+  apply.server(server('s6', holding('f')));
+  apply.server(servedFor('d', 's4'));
   await nextPass();
-  assert.deepEqual(promises, ['team/d', 'team/e'], 'f has its server, by whomever');
+  assert.deepEqual(assumedClaims, ['team/d', 'team/e'], 'f has its server, by whomever');
 });
 
 test('a place that becomes free costs the same, however many wait', async ({ mock }) => {
-  const { scheduler, promises, started, servers, ...tell } = openScheduler({ most: 2 });
+  const { scheduler, assumedClaims, started, servers, ...apply } = openScheduler({ maxInFlight: 2 });
   using _started = started;
   for (let index = 0; index < 500; index += 1) {
-    tell.server(server(`s-${index}`));
-    tell.claim(
+    apply.server(server(`s-${index}`));
+    apply.claim(
       claim(`c-${String(index).padStart(3, '0')}`, index % 2 === 0 ? {} : { serverRef: { name: `s-${499 - index}` } }),
     );
   }
   await nextPass();
-  assert.deepEqual(promises, ['team/c-000', 'team/c-001']);
-  const looks = [mock.method(servers, 'get'), mock.method(servers, 'by')];
+  assert.deepEqual(assumedClaims, ['team/c-000', 'team/c-001']);
+  const calls = [mock.method(servers, 'get'), mock.method(servers, 'by')];
   for (const name of ['c-000', 'c-001'])
-    tell.server(servedFor(name, scheduler.promiseOf(claim(name))?.metadata.name ?? ''));
+    apply.server(servedFor(name, scheduler.assumedBindingOf(claim(name))?.metadata.name ?? ''));
   await nextPass();
-  assert.deepEqual(promises.slice(2), ['team/c-002', 'team/c-003']);
-  assert.ok(looks.every((look) => look.mock.callCount() < 20));
+  assert.deepEqual(assumedClaims.slice(2), ['team/c-002', 'team/c-003']);
+  assert.ok(calls.every((call) => call.mock.callCount() < 20));
 });
 
 test('what one claim found nothing for, another need not look for', async ({ mock }) => {
-  const { scheduler, started, servers, ...tell } = openScheduler();
+  const { scheduler, started, servers, ...apply } = openScheduler();
   using _started = started;
   const none = { serverSelector: { matchLabels: { gpu: 'yes' } } };
-  for (let index = 0; index < 50; index += 1) tell.server(server(`s-${index}`));
+  for (let index = 0; index < 50; index += 1) apply.server(server(`s-${index}`));
   const claims = Array.from({ length: 50 }, (_, index) => claim(`c-${index}`, none));
-  claims.forEach(tell.claim);
-  const looks = mock.method(servers, 'get');
+  claims.forEach(apply.claim);
+  const calls = mock.method(servers, 'get');
   await nextPass();
-  assert.ok(claims.every((wish) => !scheduler.isInLine(wish)));
-  assert.equal(looks.mock.callCount(), 50);
+  assert.ok(claims.every((constraints) => !scheduler.isQueued(constraints)));
+  assert.equal(calls.mock.callCount(), 50);
 });
 
 test('where many wishes look through many servers others have their turn in between', async ({ mock }) => {
-  const { promises, started, servers, ...tell } = openScheduler({ most: 200, looksPerPass: 100 });
+  const { assumedClaims, started, servers, ...apply } = openScheduler({ maxInFlight: 200, evaluationsPerPass: 100 });
   using _started = started;
-  for (let index = 0; index < 50; index += 1) tell.server(server(`s-${index}`));
+  for (let index = 0; index < 50; index += 1) apply.server(server(`s-${index}`));
   for (let index = 10; index < 20; index += 1)
-    tell.claim(claim(`c-${index}`, { serverSelector: { matchLabels: { rack: `missing-${index}` } } }));
-  tell.claim(claim('served', {}, '2026-02-01T00:00:00Z'));
-  const looks = mock.method(servers, 'get');
+    apply.claim(claim(`c-${index}`, { serverSelector: { matchLabels: { rack: `missing-${index}` } } }));
+  apply.claim(claim('served', {}, '2026-02-01T00:00:00Z'));
+  const calls = mock.method(servers, 'get');
   const perPass: number[] = [];
   for (let pass = 0; pass < 6; pass += 1) {
-    const before = looks.mock.callCount();
+    const before = calls.mock.callCount();
     await nextPass();
-    perPass.push(looks.mock.callCount() - before);
+    perPass.push(calls.mock.callCount() - before);
   }
   assert.deepEqual(perPass.slice(0, 5), [100, 100, 100, 100, 100], 'two wishes at a time');
-  assert.deepEqual(promises, ['team/served']);
+  assert.deepEqual(assumedClaims, ['team/served']);
 });
 
 test('a server that becomes free costs one look by each wish that nothing fits, however many wait and are free', async ({
   mock,
 }) => {
-  const { started, servers, claims, promises, ...tell } = openScheduler();
+  const { started, servers, claims, assumedClaims, ...apply } = openScheduler();
   using _started = started;
   for (let index = 0; index < 500; index += 1) {
-    tell.server(server(`s-${index}`, {}, { rack: 'a' }));
-    tell.claim(claim(`c-${index}`, { serverSelector: { matchLabels: { gpu: `g-${index % 5}` } } }));
-    tell.claim(claim(`n-${index}`, { serverRef: { name: `missing-${index}` } }));
+    apply.server(server(`s-${index}`, {}, { rack: 'a' }));
+    apply.claim(claim(`c-${index}`, { serverSelector: { matchLabels: { gpu: `g-${index % 5}` } } }));
+    apply.claim(claim(`n-${index}`, { serverRef: { name: `missing-${index}` } }));
   }
   await nextPass();
-  assert.deepEqual(promises, []);
-  const looks = [mock.method(servers, 'get'), mock.method(servers, 'by'), mock.method(claims, 'get')];
-  tell.server(server('s-250', { unclaimable: true }, { rack: 'a' }));
-  tell.server(server('s-250', {}, { rack: 'a' }));
+  assert.deepEqual(assumedClaims, []);
+  const calls = [mock.method(servers, 'get'), mock.method(servers, 'by'), mock.method(claims, 'get')];
+  apply.server(server('s-250', { unclaimable: true }, { rack: 'a' }));
+  apply.server(server('s-250', {}, { rack: 'a' }));
   await nextPass();
-  assert.ok(looks.every((look) => look.mock.callCount() < 20));
-  assert.deepEqual(promises, []);
-  tell.server(server('s-250', {}, { rack: 'a', gpu: 'g-3' }));
+  assert.ok(calls.every((call) => call.mock.callCount() < 20));
+  assert.deepEqual(assumedClaims, []);
+  apply.server(server('s-250', {}, { rack: 'a', gpu: 'g-3' }));
   await nextPass();
-  assert.deepEqual(promises, ['team/c-103'], 'the first by name of those of one age');
+  assert.deepEqual(assumedClaims, ['team/c-103'], 'the first by name of those of one age');
 });
 
 test('a rule whose status changes, or that holds back none of the free servers, costs no wish a look', async ({
   mock,
 }) => {
-  const { started, servers, ...tell } = openScheduler();
+  const { started, servers, ...apply } = openScheduler();
   using _started = started;
   const rule = burnedIn({ matchLabels: { rack: 'b' } });
-  for (let index = 0; index < 50; index += 1) tell.server(server(`s-${index}`, {}, { rack: 'a' }));
+  for (let index = 0; index < 50; index += 1) apply.server(server(`s-${index}`, {}, { rack: 'a' }));
   for (let index = 0; index < 50; index += 1)
-    tell.claim(claim(`c-${index}`, { serverSelector: { matchLabels: { gpu: `g-${index}` } } }));
+    apply.claim(claim(`c-${index}`, { serverSelector: { matchLabels: { gpu: `g-${index}` } } }));
   await nextPass();
-  const looks = mock.method(servers, 'get');
-  tell.rule(rule);
+  const calls = mock.method(servers, 'get');
+  apply.rule(rule);
   await nextPass();
-  assert.equal(looks.mock.callCount(), 50, 'whether the rule is about it');
-  tell.rule({ ...rule, status: { conditions: [] } });
+  assert.equal(calls.mock.callCount(), 50, 'whether the rule is about it');
+  apply.rule({ ...rule, status: { conditions: [] } });
   await nextPass();
-  assert.equal(looks.mock.callCount(), 50);
+  assert.equal(calls.mock.callCount(), 50);
 });
 
-const losses: [what: string, lose: (line: Line) => void][] = [
-  ['is cordoned', (line) => line.server(server('s1', { unclaimable: true }))],
-  ['is seen running', (line) => line.server(server('s1', {}, {}, { state: 'Available', powerState: 'On' }))],
+const losses: [what: string, lose: (queue: Queue) => void][] = [
+  ['is cordoned', (queue) => queue.server(server('s1', { unclaimable: true }))],
+  ['is seen running', (queue) => queue.server(server('s1', {}, {}, { state: 'Available', powerState: 'On' }))],
   ['is deleted', ({ serverGone }) => serverGone('s1')],
-  ['is bound to another', (line) => line.server(server('s1', holding('z')))],
+  ['is bound to another', (queue) => queue.server(server('s1', holding('z')))],
 ];
 for (const [what, lose] of losses) {
   test(`when the server that a claim was promised long ago ${what}, it gets another one`, async () => {
-    using line = await openLine([aged('a')]);
-    line.clock.advance(seconds(31));
+    using queue = await openQueue([aged('a')]);
+    queue.clock.advance(seconds(31));
     await nextPass();
-    assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's1');
-    lose(line);
+    assert.equal(queue.scheduler.assumedBindingOf(aged('a'))?.metadata.name, 's1');
+    lose(queue);
     await nextPass();
-    assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's2');
+    assert.equal(queue.scheduler.assumedBindingOf(aged('a'))?.metadata.name, 's2');
   });
 }
 
 test('a claim whose server is taken out of its hands while it says that it waits gets another one', async () => {
-  using line = await openLine([]);
-  line.server(server('s1', holding('a'), {}, reserved));
-  line.claim(aged('a'));
+  using queue = await openQueue([]);
+  queue.server(server('s1', holding('a'), {}, reserved));
+  queue.claim(aged('a'));
   await nextPass();
-  assert.equal(line.scheduler.promiseOf(aged('a')), undefined);
-  line.serverGone('s1');
+  assert.equal(queue.scheduler.assumedBindingOf(aged('a')), undefined);
+  queue.serverGone('s1');
   await nextPass();
-  assert.equal(line.scheduler.promiseOf(aged('a'))?.metadata.name, 's2');
+  assert.equal(queue.scheduler.assumedBindingOf(aged('a'))?.metadata.name, 's2');
 });
 
 test('what one claim found, another need not look for, and a claim that is looked at again finds it at once', async ({
   mock,
 }) => {
-  const { scheduler, started, servers, ...tell } = openScheduler({ most: 1 });
+  const { scheduler, started, servers, ...apply } = openScheduler({ maxInFlight: 1 });
   using _started = started;
   const late = { serverSelector: { matchLabels: { rack: 'b' } } };
-  for (let index = 0; index < 50; index += 1) tell.server(server(`s-${index}`, {}, { rack: index < 45 ? 'a' : 'b' }));
+  for (let index = 0; index < 50; index += 1) apply.server(server(`s-${index}`, {}, { rack: index < 45 ? 'a' : 'b' }));
   const claims = Array.from({ length: 20 }, (_, index) => claim(`c-${index}`, late));
-  claims.forEach(tell.claim);
+  claims.forEach(apply.claim);
   await nextPass();
-  assert.equal(scheduler.promiseOf(claim('c-0', late))?.metadata.name, 's-45');
-  const looks = mock.method(servers, 'get');
-  assert.ok(claims.slice(1).every((wish) => scheduler.isInLine(wish)));
-  assert.ok(looks.mock.callCount() < 45, `${looks.mock.callCount()} looks at servers`);
+  assert.equal(scheduler.assumedBindingOf(claim('c-0', late))?.metadata.name, 's-45');
+  const calls = mock.method(servers, 'get');
+  assert.ok(claims.slice(1).every((constraints) => scheduler.isQueued(constraints)));
+  assert.ok(calls.mock.callCount() < 45, `${calls.mock.callCount()} looks at servers`);
 });
 
 test('a scheduler that ends and begins again knows nothing of before', async () => {
-  const { scheduler, promises, started, ...tell } = openScheduler();
-  tell.claim(claim('old'));
+  const { scheduler, assumedClaims, started, ...apply } = openScheduler();
+  apply.claim(claim('old'));
   await nextPass();
   started[Symbol.dispose]();
-  tell.gone('old');
-  tell.server(server('one'));
-  tell.claim(claim('new'));
+  apply.gone('old');
+  apply.server(server('one'));
+  apply.claim(claim('new'));
   using _again = scheduler.start();
   await nextPass();
-  assert.deepEqual(promises, ['team/new']);
+  assert.deepEqual(assumedClaims, ['team/new']);
 });
 
 test('with its end the scheduler forgets all timers and makes no more promises', async () => {
-  const { started, promises, clock, ...tell } = openScheduler();
-  tell.server(server('s1'));
-  tell.claim(aged('a'));
+  const { started, assumedClaims, clock, ...apply } = openScheduler();
+  apply.server(server('s1'));
+  apply.claim(aged('a'));
   await nextPass();
   assert.equal(clock.pending, 1);
-  tell.server(server('s2'));
-  tell.claim(aged('b'));
+  apply.server(server('s2'));
+  apply.claim(aged('b'));
   started[Symbol.dispose]();
   await nextPass();
-  assert.deepEqual([promises, clock.pending], [['team/a'], 0]);
+  assert.deepEqual([assumedClaims, clock.pending], [['team/a'], 0]);
 });
 
 test('of two servers with one system UUID only the one that is acted on is promised; the other when that is gone', async () => {
-  const { scheduler, promises, started, serverGone, ...tell } = openScheduler();
+  const { scheduler, assumedClaims, started, serverGone, ...apply } = openScheduler();
   using _started = started;
   const sameMachine = { systemUUID: 'AA' };
-  tell.server(server('twin', sameMachine));
-  tell.claim(claim('picky', { serverRef: { name: 'twin' } }));
+  apply.server(server('twin', sameMachine));
+  apply.claim(claim('picky', { serverRef: { name: 'twin' } }));
   await nextPass();
-  assert.deepEqual(promises, ['team/picky'], 'it is the only one yet');
-  tell.server(server('a', { systemUUID: 'aa', serverClaimRef: { namespace: 'x', name: 'y' } }));
+  assert.deepEqual(assumedClaims, ['team/picky'], 'it is the only one yet');
+  apply.server(server('a', { systemUUID: 'aa', serverClaimRef: { namespace: 'x', name: 'y' } }));
   await nextPass();
   const picky = claim('picky', { serverRef: { name: 'twin' } });
-  assert.equal(scheduler.promiseOf(picky), undefined, 'the promise is withdrawn');
+  assert.equal(scheduler.assumedBindingOf(picky), undefined, 'the promise is withdrawn');
   assert.match(scheduler.explain(picky), /server "twin" of spec.serverRef: DuplicateSystemUUID/);
   serverGone('a');
   await nextPass();
-  assert.equal(scheduler.promiseOf(picky)?.metadata.name, 'twin');
+  assert.equal(scheduler.assumedBindingOf(picky)?.metadata.name, 'twin');
 });

@@ -1,7 +1,7 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import { SharedQuestions } from '@metal/kube/shared-questions.ts';
+import { SingleFlight } from '@metal/kube/shared-questions.ts';
 
 export interface SecretsInUseOptions {
   readonly client: Pick<KubeClient, 'pages'>;
@@ -9,16 +9,16 @@ export interface SecretsInUseOptions {
 }
 
 /** The answer takes a list of the whole fleet. */
-const pace = { everyMs: 5_000, burst: 2 };
+const rateLimit = { everyMs: 5_000, burst: 2 };
 
 /** Which BMCSecrets the BMC objects name, as the API server itself has them. */
 export class SecretsInUse {
   readonly #client: Pick<KubeClient, 'pages'>;
-  readonly #questions: SharedQuestions<ReadonlySet<string>>;
+  readonly #singleFlight: SingleFlight<ReadonlySet<string>>;
 
   constructor({ client, clock }: SecretsInUseOptions) {
     this.#client = client;
-    this.#questions = new SharedQuestions({ clock, ...pace });
+    this.#singleFlight = new SingleFlight({ clock, ...rateLimit });
   }
 
   /**
@@ -26,7 +26,7 @@ export class SecretsInUse {
    * meanwhile share a list, of which no more than a page is in memory at once. @throws KubeError
    */
   names(): Promise<ReadonlySet<string>> {
-    return this.#questions.ask('', () => this.#read());
+    return this.#singleFlight.run('', () => this.#read());
   }
 
   async #read(): Promise<ReadonlySet<string>> {

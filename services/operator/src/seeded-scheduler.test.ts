@@ -5,12 +5,12 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { seconds } from '@metal/kube/decide.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import { keyOf, type KubeObject } from '@metal/kube/kind.ts';
 import { randomFrom } from '@metal/kube/seeded-random.ts';
 import { Store } from '@metal/kube/store.ts';
-import { refusalOf } from './claimability.ts';
-import { ClaimScheduler, type SchedulerPace } from './scheduler.ts';
+import { rejectionReason } from './claimability.ts';
+import { ClaimScheduler, type SchedulerOptions } from './scheduler.ts';
 
 const seedCount = Number(process.env.METAL_SEEDS ?? 20) * 5;
 const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);
@@ -26,7 +26,7 @@ interface Size {
 }
 const few: Size = { claims: namesOf('c', 6), servers: namesOf('s', 5), racks: ['one', 'two'] };
 /** More claims than servers, and many that nothing fits. */
-const crowd: Size = { claims: namesOf('c', 30), servers: namesOf('s', 11), racks: namesOf('rack-', 6) };
+const many: Size = { claims: namesOf('c', 30), servers: namesOf('s', 11), racks: namesOf('rack-', 6) };
 const nowhere = 'nowhere';
 
 /** Claims and servers to which everything happens that can, in any order. */
@@ -38,25 +38,25 @@ class World implements Disposable {
   readonly #servers = new Store<Server>();
   readonly #claims = new Store<ServerClaim>();
   readonly #rules = new Store<ServerReadinessRule>();
-  readonly #clock = handClock();
+  readonly #clock = fakeClock();
   readonly #scheduler: ClaimScheduler;
   readonly #started: Disposable;
   #version = 0;
   /** What befell it last. */
-  readonly story: string[] = [];
+  readonly history: string[] = [];
   /** By claim: the server that it would be promised by whoever compares every claim with every server, each time. */
-  readonly #plainly = new Map<string, string>();
+  readonly #expected = new Map<string, string>();
 
-  constructor(seed: number, { size, ...pace }: SchedulerPace & { size: Size }) {
+  constructor(seed: number, { size, ...options }: SchedulerOptions & { size: Size }) {
     this.#random = randomFrom(seed);
     this.#size = size;
-    this.#passes = pace.looksPerPass === undefined ? 1 : size.claims.length + size.servers.length;
+    this.#passes = options.evaluationsPerPass === undefined ? 1 : size.claims.length + size.servers.length;
     this.#servers.addIndexes({
       claim: ({ spec }) => (spec.serverClaimRef ? [keyOf(spec.serverClaimRef)] : []),
       uuid: ({ spec }) => [spec.systemUUID.toLowerCase()],
     });
     const caches = { servers: this.#servers, claims: this.#claims, readinessRules: this.#rules };
-    this.#scheduler = new ClaimScheduler(caches, this.#clock, pace);
+    this.#scheduler = new ClaimScheduler(caches, this.#clock, options);
     this.#started = this.#scheduler.start();
   }
 
@@ -65,106 +65,112 @@ class World implements Disposable {
   }
 
   /** Without voids there is no doubt, and nothing to wait for where there is room for all: no claim is ever forgotten. */
-  async live(steps: number, { voids }: { voids: boolean }): Promise<void> {
-    const happenings = Object.entries(this.#happenings).filter(([name]) => voids || name !== 'a promise is void');
+  async run(steps: number, { withBindFailures }: { withBindFailures: boolean }): Promise<void> {
+    const mutations = Object.entries(this.#mutations).filter(
+      ([name]) => withBindFailures || name !== 'a promise is void',
+    );
     for (let step = 0; step < steps; step += 1) {
       // What arrives together is answered by one pass.
       for (let count = this.#chance(0.2) ? 3 : 1; count > 0; count -= 1) {
-        const [name, happen] = this.#pick(happenings);
-        this.story.push(name);
-        happen();
-        this.#withdrawPlainly();
+        const [name, mutate] = this.#pick(mutations);
+        this.history.push(name);
+        mutate();
+        this.#forgetExpected();
       }
-      await (voids ? nextPass() : this.#settle());
-      this.#requireOnePromiseEach();
-      if (voids) continue;
-      assert.deepEqual(this.forgotten, []);
-      this.#promisePlainly();
-      assert.deepEqual(this.#promises, Object.fromEntries(this.#plainly));
+      await (withBindFailures ? nextPass() : this.#finishPasses());
+      this.#assertAssumedOnce();
+      if (withBindFailures) continue;
+      assert.deepEqual(this.starvedClaims, []);
+      this.#assumeExpected();
+      assert.deepEqual(this.#assumed, Object.fromEntries(this.#expected));
     }
   }
 
   /** Nobody is on the way any more, and no promise is in doubt. */
-  async rest(): Promise<void> {
+  async quiesce(): Promise<void> {
     for (let count = 0; count < this.#size.claims.length; count += 1) {
       this.#clock.advance(seconds(30));
-      await this.#settle();
+      await this.#finishPasses();
     }
   }
 
-  async #settle(): Promise<void> {
+  async #finishPasses(): Promise<void> {
     for (let pass = 0; pass < this.#passes; pass += 1) await nextPass();
   }
 
   /** Claims that wait although a server is free that fits them. */
-  get forgotten(): string[] {
-    const promised = new Set([...this.#claims.all()].map((claim) => this.#scheduler.promiseOf(claim)?.metadata.name));
+  get starvedClaims(): string[] {
+    const assumed = new Set(
+      [...this.#claims.all()].map((claim) => this.#scheduler.assumedBindingOf(claim)?.metadata.name),
+    );
     const rules = [...this.#rules.all()];
     return [...this.#claims.all()]
-      .filter((claim) => this.#waits(claim) && this.#scheduler.promiseOf(claim) === undefined)
+      .filter((claim) => this.#isPending(claim) && this.#scheduler.assumedBindingOf(claim) === undefined)
       .filter((claim) =>
         [...this.#servers.all()].some(
-          (server) => !promised.has(server.metadata.name) && refusalOf(server, claim, rules) === undefined,
+          (server) => !assumed.has(server.metadata.name) && rejectionReason(server, claim, rules) === undefined,
         ),
       )
       .map(keyOf);
   }
 
-  get #promises(): Record<string, string> {
-    const promised = [...this.#claims.all()].map((claim) => [claim, this.#scheduler.promiseOf(claim)] as const);
+  get #assumed(): Record<string, string> {
+    const assumed = [...this.#claims.all()].map((claim) => [claim, this.#scheduler.assumedBindingOf(claim)] as const);
     return Object.fromEntries(
-      promised.flatMap(([claim, server]) => (server ? [[keyOf(claim), server.metadata.name]] : [])),
+      assumed.flatMap(([claim, server]) => (server ? [[keyOf(claim), server.metadata.name]] : [])),
     );
   }
 
   /** Promises that stand no more. */
-  #withdrawPlainly(): void {
-    for (const [claimKey, serverName] of this.#plainly) {
+  #forgetExpected(): void {
+    for (const [claimKey, serverName] of this.#expected) {
       const [claim, server] = [this.#claims.get(claimKey), this.#servers.get(serverName)];
-      const stands = claim && server && this.#waits(claim) && refusalOf(server, claim, this.#rules.all()) === undefined;
-      if (stands !== true) this.#plainly.delete(claimKey);
+      const isValid =
+        claim && server && this.#isPending(claim) && rejectionReason(server, claim, this.#rules.all()) === undefined;
+      if (isValid !== true) this.#expected.delete(claimKey);
     }
   }
 
   /** Oldest claim first, lowest server name first, where there is room for all and no doubt. */
-  #promisePlainly(): void {
+  #assumeExpected(): void {
     const byAge = [...this.#claims.all()].toSorted(
       (a, b) =>
         (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '') ||
         keyOf(a).localeCompare(keyOf(b)),
     );
-    for (const claim of byAge.filter((one) => this.#waits(one) && !this.#plainly.has(keyOf(one)))) {
-      const promised = new Set(this.#plainly.values());
+    for (const claim of byAge.filter((one) => this.#isPending(one) && !this.#expected.has(keyOf(one)))) {
+      const assumed = new Set(this.#expected.values());
       const server = this.#size.servers.find((name) => {
-        const candidate = promised.has(name) ? undefined : this.#servers.get(name);
-        return candidate !== undefined && refusalOf(candidate, claim, this.#rules.all()) === undefined;
+        const candidate = assumed.has(name) ? undefined : this.#servers.get(name);
+        return candidate !== undefined && rejectionReason(candidate, claim, this.#rules.all()) === undefined;
       });
-      if (server !== undefined) this.#plainly.set(keyOf(claim), server);
+      if (server !== undefined) this.#expected.set(keyOf(claim), server);
     }
   }
 
-  #requireOnePromiseEach(): void {
+  #assertAssumedOnce(): void {
     const claimOf = new Map<string, string>();
     for (const claim of this.#claims.all()) {
-      const server = this.#scheduler.promiseOf(claim);
+      const server = this.#scheduler.assumedBindingOf(claim);
       if (server === undefined) continue;
       const { name } = server.metadata;
       assert.equal(claimOf.get(name), undefined, `${name} is promised twice`);
       claimOf.set(name, keyOf(claim));
-      assert.ok(this.#waits(claim), `${keyOf(claim)} is promised ${name} and waits for nothing`);
-      assert.equal(refusalOf(server, claim, this.#rules.all()), undefined, `${name} was promised`);
+      assert.ok(this.#isPending(claim), `${keyOf(claim)} is promised ${name} and waits for nothing`);
+      assert.equal(rejectionReason(server, claim, this.#rules.all()), undefined, `${name} was promised`);
     }
   }
 
-  #waits({ metadata, status }: ServerClaim): boolean {
+  #isPending({ metadata, status }: ServerClaim): boolean {
     if (metadata.deletionTimestamp !== undefined || metadata.annotations !== undefined) return false;
     const holders = this.#servers.by('claim', keyOf({ metadata }));
     return status?.phase === undefined && holders.every(({ spec }) => spec.serverClaimRef?.uid !== metadata.uid);
   }
 
-  readonly #happenings: Readonly<Record<string, () => void>> = {
+  readonly #mutations: Readonly<Record<string, () => void>> = {
     'a claim is made': () => this.#makeClaim(this.#pick(this.#size.claims)),
-    'a claim is gone': () => this.#anyClaim((claim) => this.#claims.forget(keyOf(claim), claim.metadata.uid ?? '')),
+    'a claim is gone': () =>
+      this.#anyClaim((claim) => this.#claims.removeByUid(keyOf(claim), claim.metadata.uid ?? '')),
     'a claim is being deleted': () =>
       this.#claim(({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })),
     'a claim is paused or let go on': () =>
@@ -181,12 +187,12 @@ class World implements Disposable {
     'two promises are bound': () => (this.#bind(), this.#bind()),
     'a promise is void': () =>
       this.#anyClaim((claim) => {
-        const server = this.#scheduler.promiseOf(claim);
-        if (server !== undefined) this.#scheduler.foundVoid(keyOf(claim), server);
+        const server = this.#scheduler.assumedBindingOf(claim);
+        if (server !== undefined) this.#scheduler.bindFailed(keyOf(claim), server);
       }),
     'a server comes': () => this.#makeServer(this.#pick(this.#size.servers)),
     'a server is gone': () =>
-      this.#anyServer(({ metadata }) => this.#servers.forget(metadata.name, metadata.uid ?? '')),
+      this.#anyServer(({ metadata }) => this.#servers.removeByUid(metadata.name, metadata.uid ?? '')),
     'a server changes its rack': () =>
       this.#server(({ metadata }) => ({ metadata: { ...metadata, labels: { rack: this.#pick(this.#size.racks) } } })),
     'a server is tainted or not': () =>
@@ -227,13 +233,13 @@ class World implements Disposable {
       })),
     'a rule comes': () => this.#makeRule(),
     'a rule goes': () =>
-      [...this.#rules.all()].forEach(({ metadata }) => this.#rules.forget(metadata.name, metadata.uid ?? '')),
+      [...this.#rules.all()].forEach(({ metadata }) => this.#rules.removeByUid(metadata.name, metadata.uid ?? '')),
     'time goes by': () => this.#clock.advance(seconds(this.#pick([1, 5, 10, 31]))),
   };
 
   #makeClaim(name: string): void {
     const [rack, other] = [this.#pick(this.#size.racks), this.#pick(this.#size.racks)];
-    const wish = this.#pick([
+    const constraints = this.#pick([
       {},
       { serverRef: { name: this.#pick(this.#size.servers) } },
       { serverSelector: { matchLabels: { rack } } },
@@ -247,7 +253,7 @@ class World implements Disposable {
       apiVersion,
       kind: 'ServerClaim',
       metadata: { name, namespace: 'team', uid: `${name}-${this.#version}`, creationTimestamp },
-      spec: { power: 'On', image: 'os', ...wish },
+      spec: { power: 'On', image: 'os', ...constraints },
     });
   }
 
@@ -278,7 +284,7 @@ class World implements Disposable {
 
   #bind(): void {
     this.#anyClaim((claim) => {
-      const server = this.#scheduler.promiseOf(claim);
+      const server = this.#scheduler.assumedBindingOf(claim);
       const { name, uid } = claim.metadata;
       if (server === undefined) return;
       const serverClaimRef = { namespace: 'team', name, ...(uid === undefined ? {} : { uid }) };
@@ -306,7 +312,7 @@ class World implements Disposable {
 
   #put<T extends KubeObject>(store: Store<T>, object: T): void {
     this.#version += 1;
-    store.absorb({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } });
+    store.upsertIfNewer({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } });
   }
 
   #chance(part: number): boolean {
@@ -320,29 +326,31 @@ class World implements Disposable {
   }
 }
 
-const all = { most: 1_000 };
+const all = { maxInFlight: 1_000 };
 /** What changes comes between any two of them. */
-const manyPasses = { looksPerPass: 1 };
+const manyPasses = { evaluationsPerPass: 1 };
 
-for (const [voids, pace, what] of [
+for (const [withBindFailures, options, what] of [
   [false, { ...all, size: few }, 'with room for all'],
-  [false, { ...all, size: crowd }, 'where many wait that nothing fits'],
-  [false, { ...all, ...manyPasses, size: crowd }, 'where many wait that nothing fits, looked at in many passes'],
-  [true, { most: 2, size: few }, 'where two are let in at once and promises may prove void'],
-  [true, { most: 4, size: crowd }, 'where many wait, four are let in at once and promises may prove void'],
+  [false, { ...all, size: many }, 'where many wait that nothing fits'],
+  [false, { ...all, ...manyPasses, size: many }, 'where many wait that nothing fits, looked at in many passes'],
+  [true, { maxInFlight: 2, size: few }, 'where two are let in at once and promises may prove void'],
+  [true, { maxInFlight: 4, size: many }, 'where many wait, four are let in at once and promises may prove void'],
   [
     true,
-    { most: 4, ...manyPasses, size: crowd },
+    { maxInFlight: 4, ...manyPasses, size: many },
     'where many wait, looked at in many passes, and promises may prove void',
   ],
 ] as const) {
   test(`whatever befalls claims and servers ${what}, no server is promised twice, and no claim is forgotten`, async () => {
     for (let seed = firstSeed; seed < firstSeed + seedCount; seed += 1) {
-      using world = new World(seed, pace);
-      const told = () => `seed ${seed}, after: ${world.story.slice(-4).join(', ')}`;
-      await world.live(stepsPerSeed, { voids }).catch((error: unknown) => assert.fail(`${told()}: ${String(error)}`));
-      await world.rest();
-      assert.deepEqual(world.forgotten, [], told());
+      using world = new World(seed, options);
+      const describeRun = () => `seed ${seed}, after: ${world.history.slice(-4).join(', ')}`;
+      await world
+        .run(stepsPerSeed, { withBindFailures })
+        .catch((error: unknown) => assert.fail(`${describeRun()}: ${String(error)}`));
+      await world.quiesce();
+      assert.deepEqual(world.starvedClaims, [], describeRun());
     }
   });
 }

@@ -1,5 +1,5 @@
 /** Tells listeners that something happened to a named thing. Listeners must not throw. */
-export class Signal {
+export class KeyNotifier {
   readonly #listeners = new Set<(name: string) => void>();
 
   on(listener: (name: string) => void): Disposable {

@@ -2,7 +2,7 @@
  * The interval, shortened by up to a tenth or that part of it, always by the same amount for the same name: a fleet that
  * started together does not look at its BMCs in step.
  */
-export function spread(intervalMs: number, name: string, part = 1 / 10): number {
+export function jitter(intervalMs: number, name: string, part = 1 / 10): number {
   const fraction = (hashOf(name) & 0xffff) / 0xffff;
   return Math.round(intervalMs * (1 - fraction * part));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition, KubeObject } from '@metal/kube/kind.ts';
 import type { MissingPart } from '@metal/redfish/missing.ts';
-import { inventoryCondition, isInventorySaid } from './unreadable.ts';
+import { inventoryCondition, isInventoryReported } from './unreadable.ts';
 
 const lost = (path: string, more: Partial<MissingPart> = {}): MissingPart => ({
   part: 'processors',
@@ -19,11 +19,11 @@ const object = (conditions: object[] = []): KubeObject & { status: object } => (
   metadata: { name: 'one' },
   status: { conditions },
 });
-const said = (missing: MissingPart[], before: object[] = []) => inventoryCondition(object(before), missing);
+const conditionsFor = (missing: MissingPart[], before: object[] = []) => inventoryCondition(object(before), missing);
 
 test('what cannot be read is counted, and the first is named', () => {
   const missing = [lost('/redfish/v1/Systems/1/Processors/2'), lost('/redfish/v1/Systems/1/Storage/A')];
-  assert.deepEqual(said(missing), [
+  assert.deepEqual(conditionsFor(missing), [
     {
       type: 'InventoryComplete',
       status: 'False',
@@ -37,30 +37,30 @@ test('what cannot be read is counted, and the first is named', () => {
 test('the message is short, and repeats nothing that a BMC hides in a path', () => {
   const path = `/redfish/v1/${'x'.repeat(1_000)}/Drives/\u202e\n1?token=secret`;
   const missing = Array.from({ length: 10_000 }, () => lost(path, { code: 'BadAnswer', status: 200 }));
-  const message = said(missing)[0]?.message ?? '';
+  const message = conditionsFor(missing)[0]?.message ?? '';
   assert.ok(message.length <= 160, String(message.length));
   assert.match(message, /^10000 resources cannot be read, first …x+\/Drives\/\?\?1 \(BadAnswer\); /);
 });
 
 test('complete is said only where it once was not', () => {
-  assert.deepEqual(said([]), []);
-  const [before] = said([lost('/a')]);
+  assert.deepEqual(conditionsFor([]), []);
+  const [before] = conditionsFor([lost('/a')]);
   assert.ok(before);
-  const [after] = said([], [before]);
+  const [after] = conditionsFor([], [before]);
   assert.deepEqual([after?.status, after?.reason], ['True', 'AllResourcesRead']);
 });
 
 test('what another process said stays until this one has read something', () => {
   assert.deepEqual(inventoryCondition(object(), undefined), []);
-  const before = said([lost('/a')]);
+  const before = conditionsFor([lost('/a')]);
   assert.deepEqual(inventoryCondition(object(before), undefined), before);
 });
 
 test('a status that says it already needs no other', () => {
-  const conditions = said([lost('/a')]) as Condition[];
-  assert.equal(isInventorySaid(object(), []), true);
-  assert.equal(isInventorySaid(object(), [lost('/a')]), false);
-  assert.equal(isInventorySaid(object(conditions), [lost('/a')]), true);
-  assert.equal(isInventorySaid(object(conditions), [lost('/b')]), false);
-  assert.equal(isInventorySaid(object(conditions), []), false);
+  const conditions = conditionsFor([lost('/a')]) as Condition[];
+  assert.equal(isInventoryReported(object(), []), true);
+  assert.equal(isInventoryReported(object(), [lost('/a')]), false);
+  assert.equal(isInventoryReported(object(conditions), [lost('/a')]), true);
+  assert.equal(isInventoryReported(object(conditions), [lost('/b')]), false);
+  assert.equal(isInventoryReported(object(conditions), []), false);
 });

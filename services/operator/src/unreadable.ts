@@ -15,7 +15,7 @@ export function inventoryCondition(
   object: KubeObject,
   missing: readonly MissingPart[] | undefined,
 ): ReportedCondition[] {
-  const before = saidOf(object);
+  const before = reportedConditionOf(object);
   if (missing === undefined)
     return before === undefined ? [] : [condition(object, inventoryComplete, before.status, before)];
   if (missing.length > 0) return [condition(object, inventoryComplete, 'False', explanationOf(missing))];
@@ -25,20 +25,20 @@ export function inventoryCondition(
 }
 
 /** Whether the status says it already. */
-export function isInventorySaid(object: KubeObject, missing: readonly MissingPart[]): boolean {
-  const before = saidOf(object);
+export function isInventoryReported(object: KubeObject, missing: readonly MissingPart[]): boolean {
+  const before = reportedConditionOf(object);
   return inventoryCondition(object, missing).every(
     ({ status, message }) => before?.status === status && before.message === message,
   );
 }
 
 /** What the status says, to be compared. */
-export const inventorySaid = (object: KubeObject): string => saidOf(object)?.message ?? '';
+export const reportedInventory = (object: KubeObject): string => reportedConditionOf(object)?.message ?? '';
 
 /** The last reading left something out. */
-export const wasIncomplete = (object: KubeObject): boolean => saidOf(object)?.status === 'False';
+export const wasIncomplete = (object: KubeObject): boolean => reportedConditionOf(object)?.status === 'False';
 
-const saidOf = (object: KubeObject): Condition | undefined =>
+const reportedConditionOf = (object: KubeObject): Condition | undefined =>
   conditionsOf(object).find(({ type }) => type === inventoryComplete);
 
 function explanationOf(missing: readonly MissingPart[]): Explanation {
@@ -46,11 +46,11 @@ function explanationOf(missing: readonly MissingPart[]): Explanation {
   const count = missing.length === 1 ? '1 resource' : `${missing.length} resources`;
   return {
     reason: 'ResourcesUnreadable',
-    message: `${count} cannot be read, first ${shortPath(first)} (${wordOf(first)}); last known values are kept`,
+    message: `${count} cannot be read, first ${shortPath(first)} (${errorCodeOf(first)}); last known values are kept`,
   };
 }
 
-const wordOf = (part: MissingPart | undefined): string =>
+const errorCodeOf = (part: MissingPart | undefined): string =>
   part?.status === undefined || part.status < 400 ? (part?.code ?? '') : `HTTP ${part.status}`;
 
 /** The end of a path tells what it is. What a BMC writes there is its own business; of a query nothing is said. */

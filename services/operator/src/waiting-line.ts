@@ -4,7 +4,7 @@ import { SortedList } from './sorted-list.ts';
 import { byName, SortedNames } from './sorted-names.ts';
 
 /** The servers that may be had, as the line sees them. */
-export interface Offers {
+export interface FreeServers {
   /** Their names, in the order in which they are given away. */
   readonly free: SortedNames;
   /** Whether one of them may be given to the claim. */
@@ -22,18 +22,18 @@ export interface Offers {
  * So every wish looks at a server once each time it is offered, however many claims wait and servers are free, and a wish
  * that nothing fits costs nothing more.
  */
-export class WaitingLine {
-  readonly #offers: Offers;
+export class PendingClaims {
+  readonly #freeServers: FreeServers;
   /** By their key. */
   readonly #claims = new Map<string, ServerClaim>();
-  readonly #wishes = new Map<string, Wish>();
+  readonly #groups = new Map<string, ConstraintGroup>();
   /** By the server that they are for; those for any under no name. */
-  readonly #files = new Map<string, Set<Wish>>();
+  readonly #groupsByServer = new Map<string, Set<ConstraintGroup>>();
   /** Those that are not known to be without a server, by their oldest claim. */
-  readonly #hopeful = new SortedList<Wish>((one, other) => byAge(one.oldest, other.oldest));
+  readonly #candidateGroups = new SortedList<ConstraintGroup>((one, other) => byAge(one.oldest, other.oldest));
 
-  constructor(offers: Offers) {
-    this.#offers = offers;
+  constructor(freeServers: FreeServers) {
+    this.#freeServers = freeServers;
   }
 
   /** How many claims wait. */
@@ -45,30 +45,31 @@ export class WaitingLine {
   add(claim: ServerClaim): void {
     const claimKey = keyOf(claim);
     const before = this.#claims.get(claimKey);
-    if (before !== undefined && (wishOf(before) !== wishOf(claim) || byAge(before, claim) !== 0)) this.remove(claimKey);
+    if (before !== undefined && (constraintsKey(before) !== constraintsKey(claim) || byAge(before, claim) !== 0))
+      this.remove(claimKey);
     this.#claims.set(claimKey, claim);
-    const wish = this.#wishes.get(wishOf(claim)) ?? this.#open(claim);
-    this.#refile(wish, () => wish.claims.add(claim));
+    const group = this.#groups.get(constraintsKey(claim)) ?? this.#addGroup(claim);
+    this.#reposition(group, () => group.claims.add(claim));
   }
 
   remove(claimKey: string): void {
     const claim = this.#claims.get(claimKey);
-    const wish = claim && this.#wishes.get(wishOf(claim));
-    if (claim === undefined || wish === undefined) return;
+    const group = claim && this.#groups.get(constraintsKey(claim));
+    if (claim === undefined || group === undefined) return;
     this.#claims.delete(claimKey);
-    this.#refile(wish, () => wish.claims.remove(claim));
-    if (wish.claims.size === 0) this.#close(wish);
+    this.#reposition(group, () => group.claims.remove(claim));
+    if (group.claims.size === 0) this.#removeGroup(group);
   }
 
   /** The server is free, or free as before and something else about it has changed. */
   offer(serverName: string): void {
-    for (const wish of this.#wishesFor(serverName))
-      if (wish.consider(serverName, this.#offers)) this.#hopeful.add(wish);
+    for (const group of this.#groupsFor(serverName))
+      if (group.evaluate(serverName, this.#freeServers)) this.#candidateGroups.add(group);
   }
 
   /** The server is free no more. */
   withdraw(serverName: string): void {
-    for (const wish of this.#wishesFor(serverName)) wish.forget(serverName);
+    for (const group of this.#groupsFor(serverName)) group.forget(serverName);
   }
 
   /**
@@ -76,59 +77,59 @@ export class WaitingLine {
    * it does are passed over until one is offered to them.
    */
   next(): { claim: ServerClaim; serverName: string | undefined } | undefined {
-    const [wish] = this.#hopeful.first(1);
-    if (wish === undefined) return undefined;
-    const serverName = wish.first(this.#offers);
-    if (serverName === undefined) this.#hopeful.remove(wish);
-    return { claim: wish.oldest, serverName };
+    const [group] = this.#candidateGroups.first(1);
+    if (group === undefined) return undefined;
+    const serverName = group.first(this.#freeServers);
+    if (serverName === undefined) this.#candidateGroups.remove(group);
+    return { claim: group.oldest, serverName };
   }
 
   /** The first free server that fits the claim; undefined also when none waits that chooses as it does. */
   offeredTo(claim: ServerClaim): string | undefined {
-    return this.#wishes.get(wishOf(claim))?.first(this.#offers);
+    return this.#groups.get(constraintsKey(claim))?.first(this.#freeServers);
   }
 
   /** Those in the line that choose as it does, oldest first. As long as there are some they are the same object. */
-  alike(claim: ServerClaim): Iterable<ServerClaim> {
-    return this.#wishes.get(wishOf(claim))?.claims ?? [];
+  withSameConstraints(claim: ServerClaim): Iterable<ServerClaim> {
+    return this.#groups.get(constraintsKey(claim))?.claims ?? [];
   }
 
   clear(): void {
-    for (const known of [this.#claims, this.#wishes, this.#files, this.#hopeful]) known.clear();
+    for (const known of [this.#claims, this.#groups, this.#groupsByServer, this.#candidateGroups]) known.clear();
   }
 
-  *#wishesFor(serverName: string): Iterable<Wish> {
-    yield* this.#files.get('') ?? [];
-    yield* this.#files.get(serverName) ?? [];
+  *#groupsFor(serverName: string): Iterable<ConstraintGroup> {
+    yield* this.#groupsByServer.get('') ?? [];
+    yield* this.#groupsByServer.get(serverName) ?? [];
   }
 
   /** The order of wishes is that of their oldest claims. */
-  #refile(wish: Wish, change: () => void): void {
-    const isHopeful = wish.claims.size === 0 || this.#hopeful.has(wish);
-    if (wish.claims.size > 0) this.#hopeful.remove(wish);
+  #reposition(group: ConstraintGroup, change: () => void): void {
+    const isCandidate = group.claims.size === 0 || this.#candidateGroups.has(group);
+    if (group.claims.size > 0) this.#candidateGroups.remove(group);
     change();
-    if (isHopeful && wish.claims.size > 0) this.#hopeful.add(wish);
+    if (isCandidate && group.claims.size > 0) this.#candidateGroups.add(group);
   }
 
-  #open(claim: ServerClaim): Wish {
-    const wish = new Wish(claim);
-    this.#wishes.set(wishOf(claim), wish);
-    const file = this.#files.get(wish.named ?? '');
-    if (file === undefined) this.#files.set(wish.named ?? '', new Set([wish]));
-    else file.add(wish);
-    return wish;
+  #addGroup(claim: ServerClaim): ConstraintGroup {
+    const group = new ConstraintGroup(claim);
+    this.#groups.set(constraintsKey(claim), group);
+    const groups = this.#groupsByServer.get(group.namedServer ?? '');
+    if (groups === undefined) this.#groupsByServer.set(group.namedServer ?? '', new Set([group]));
+    else groups.add(group);
+    return group;
   }
 
-  #close(wish: Wish): void {
-    this.#wishes.delete(wishOf(wish.example));
-    const file = this.#files.get(wish.named ?? '');
-    file?.delete(wish);
-    if (file?.size === 0) this.#files.delete(wish.named ?? '');
+  #removeGroup(group: ConstraintGroup): void {
+    this.#groups.delete(constraintsKey(group.example));
+    const groups = this.#groupsByServer.get(group.namedServer ?? '');
+    groups?.delete(group);
+    if (groups?.size === 0) this.#groupsByServer.delete(group.namedServer ?? '');
   }
 }
 
 /** Claims that choose alike, and the servers that fit them. */
-class Wish {
+class ConstraintGroup {
   /** Oldest first. */
   readonly claims = new SortedList<ServerClaim>(byAge);
   /** What fits this one fits all. */
@@ -136,9 +137,9 @@ class Wish {
   /** Those that fit, of the free servers that were looked at. */
   readonly #found = new SortedNames();
   /** Which are all up to this one, */
-  #lookedAtUpTo: string | undefined;
+  #evaluatedUpTo: string | undefined;
   /** or all there are. */
-  #isThrough = false;
+  #isExhausted = false;
 
   constructor(example: ServerClaim) {
     this.example = example;
@@ -149,13 +150,13 @@ class Wish {
   }
 
   /** The only server that comes into question, if there is but one. */
-  get named(): string | undefined {
+  get namedServer(): string | undefined {
     return this.example.spec.serverRef?.name;
   }
 
   /** Whether the server is one that fits. One that is not looked at yet has its turn. */
-  consider(serverName: string, { fits }: Offers): boolean {
-    if (!this.#isThrough && (this.#lookedAtUpTo === undefined || byName(serverName, this.#lookedAtUpTo) > 0))
+  evaluate(serverName: string, { fits }: FreeServers): boolean {
+    if (!this.#isExhausted && (this.#evaluatedUpTo === undefined || byName(serverName, this.#evaluatedUpTo) > 0))
       return false;
     const isFit = fits(serverName, this.example);
     this.#found.put(serverName, isFit);
@@ -166,35 +167,35 @@ class Wish {
     this.#found.put(serverName, false);
   }
 
-  first(offers: Offers): string | undefined {
-    if (this.#found.size === 0 && !this.#isThrough) this.#lookOn(offers);
+  first(freeServers: FreeServers): string | undefined {
+    if (this.#found.size === 0 && !this.#isExhausted) this.#evaluateNext(freeServers);
     return this.#found.first(1)[0];
   }
 
-  #lookOn({ free, fits }: Offers): void {
-    for (const serverName of this.#ahead(free)) {
-      this.#lookedAtUpTo = serverName;
+  #evaluateNext({ free, fits }: FreeServers): void {
+    for (const serverName of this.#remaining(free)) {
+      this.#evaluatedUpTo = serverName;
       if (!fits(serverName, this.example)) continue;
       this.#found.put(serverName, true);
       return;
     }
-    this.#isThrough = true;
+    this.#isExhausted = true;
   }
 
-  #ahead(free: SortedNames): Iterable<string> {
-    if (this.named !== undefined) return free.has(this.named) ? [this.named] : [];
-    return this.#lookedAtUpTo === undefined ? free : free.from(this.#lookedAtUpTo);
+  #remaining(free: SortedNames): Iterable<string> {
+    if (this.namedServer !== undefined) return free.has(this.namedServer) ? [this.namedServer] : [];
+    return this.#evaluatedUpTo === undefined ? free : free.from(this.#evaluatedUpTo);
   }
 }
 
-const wishes = new WeakMap<ServerClaim, string>();
+const constraintsKeys = new WeakMap<ServerClaim, string>();
 
 /** All that a claim chooses by. Claims in caches are frozen. */
-export function wishOf(claim: ServerClaim): string {
+export function constraintsKey(claim: ServerClaim): string {
   const { serverRef, serverSelector, tolerations } = claim.spec;
-  const wish = wishes.get(claim) ?? JSON.stringify([serverRef?.name, serverSelector, tolerations]);
-  wishes.set(claim, wish);
-  return wish;
+  const key = constraintsKeys.get(claim) ?? JSON.stringify([serverRef?.name, serverSelector, tolerations]);
+  constraintsKeys.set(claim, key);
+  return key;
 }
 
 function byAge(a: ServerClaim, b: ServerClaim): number {

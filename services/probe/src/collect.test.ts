@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { type CollectOptions, collect } from './collect.ts';
-import { type RunProgram, silentLog } from './surroundings.ts';
+import { type RunProgram, discardLog } from './surroundings.ts';
 
 const clock = { now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678), sleep: () => Promise.resolve() };
 const notInstalled: RunProgram = (program) =>
@@ -27,7 +27,7 @@ async function rootWith(files: Record<string, string>): Promise<AsyncDisposable 
 const optionsFor = (root: string, more: Partial<CollectOptions> = {}): CollectOptions => ({
   clock,
   signal,
-  log: silentLog,
+  log: discardLog,
   run: notInstalled,
   sysRoot: join(root, 'sys'),
   procRoot: join(root, 'proc'),
@@ -125,12 +125,12 @@ test('a card whose driver answers no questions is still reported', async () => {
     'sys/class/net/eth0/speed': '25000\n',
     'sys/class/net/eth1/speed': '-1\n',
   });
-  const answers: Record<string, string> = {
+  const outputs: Record<string, string> = {
     eth0: 'Settings for eth0:\n\tSupported ports: [ FIBRE ]\n\tSupported link modes:   10000baseKR/Full\n\t                        25000baseCR/Full\n\tSpeed: 25000Mb/s\n',
     '-i eth0': 'driver: mlx5_core\nfirmware-version: 16.35\nbus-info: 0000:01:00.0\n',
   };
   const run: RunProgram = async (_program, parameters) =>
-    answers[parameters.join(' ')] ?? Promise.reject(new Error('Operation not supported'));
+    outputs[parameters.join(' ')] ?? Promise.reject(new Error('Operation not supported'));
   const { nics } = await collect(optionsFor(root.path, { run }));
   assert.deepEqual(nics[0], {
     name: 'eth0',
@@ -232,7 +232,7 @@ test('the machine this runs on can be reported', async () => {
   const report = await collect({
     clock,
     signal,
-    log: silentLog,
+    log: discardLog,
     run: notInstalled,
     lldp: { intervalMs: 5_000, budgetMs: 0 },
   });

@@ -39,22 +39,22 @@ const outputOfFailure = (error: unknown): string =>
 export function diskHealthFrom(output: string): DiskHealth {
   const parsed = smartctl.safeParse(parse(output));
   if (!parsed.success) return { status: 'unknown' };
-  const told = parsed.data;
-  const passed = told.smart_status?.passed;
+  const attributes = parsed.data;
+  const passed = attributes.smart_status?.passed;
   const measures = {
-    temperatureCelsius: told.temperature?.current,
-    powerOnHours: told.power_on_time?.hours,
-    percentageUsed: percentageUsedIn(told),
+    temperatureCelsius: attributes.temperature?.current,
+    powerOnHours: attributes.power_on_time?.hours,
+    percentageUsed: percentageUsedIn(attributes),
   };
   const known = Object.entries(measures).filter(([, value]) => value !== undefined && fitsInt32(value));
   return { status: passed === undefined ? 'unknown' : passed ? 'passed' : 'failed', ...Object.fromEntries(known) };
 }
 
-const percentageUsedIn = (told: z.output<typeof smartctl>): number | undefined =>
-  told.endurance_used?.current_percent ??
-  told.nvme_smart_health_information_log?.percentage_used ??
-  told.scsi_percentage_used_endurance_indicator ??
-  told.ata_device_statistics?.pages
+const percentageUsedIn = (attributes: z.output<typeof smartctl>): number | undefined =>
+  attributes.endurance_used?.current_percent ??
+  attributes.nvme_smart_health_information_log?.percentage_used ??
+  attributes.scsi_percentage_used_endurance_indicator ??
+  attributes.ata_device_statistics?.pages
     ?.flatMap(({ table = [] }) => table)
     .find(({ name }) => name === 'Percentage Used Endurance Indicator')?.value;
 

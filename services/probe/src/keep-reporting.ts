@@ -6,7 +6,7 @@ import type { ProbeConfig } from './options.ts';
 import { runProbe } from './run-probe.ts';
 import type { ProbeClock, ProbeLog, RunProgram } from './surroundings.ts';
 
-export interface Surroundings {
+export interface ProbeEnvironment {
   clock: ProbeClock;
   log: ProbeLog;
   run: RunProgram;
@@ -21,13 +21,13 @@ const idleMs = 2 ** 31 - 1;
  * Reports the machine as the options say: once, or for as long as the signal lets it.
  * @throws ProbeError when an answer is final; the signal's reason when aborted.
  */
-export async function keepReporting(config: ProbeConfig, surroundings: Surroundings): Promise<void> {
-  const { clock, log, signal } = surroundings;
+export async function keepReporting(config: ProbeConfig, environment: ProbeEnvironment): Promise<void> {
+  const { clock, log, signal } = environment;
   const fetch = config.caPem === undefined ? undefined : fetchTrusting(config.caPem);
   for (;;) {
     const { status, attempts } = await runProbe({
       ...config,
-      report: () => reportOf(config, surroundings),
+      report: () => reportOf(config, environment),
       clock,
       signal,
       log,
@@ -39,8 +39,8 @@ export async function keepReporting(config: ProbeConfig, surroundings: Surroundi
   }
 }
 
-async function reportOf({ descriptionFile, lldp }: ProbeConfig, surroundings: Surroundings): Promise<ProbeReport> {
-  if (descriptionFile === undefined) return collect({ ...surroundings, lldp });
+async function reportOf({ descriptionFile, lldp }: ProbeConfig, environment: ProbeEnvironment): Promise<ProbeReport> {
+  if (descriptionFile === undefined) return collect({ ...environment, lldp });
   const description = probeReport.parse(JSON.parse(await readFile(descriptionFile, 'utf8')));
-  return { ...description, timestamp: new Date(surroundings.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z') };
+  return { ...description, timestamp: new Date(environment.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z') };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitForNeighbours } from './lldp-wait.ts';
-import { type ProbeClock, silentLog } from './surroundings.ts';
+import { type ProbeClock, discardLog } from './surroundings.ts';
 
 const withNeighbours = (...ports: string[]) =>
   JSON.stringify({
@@ -21,7 +21,7 @@ function steppingClock(): ProbeClock & { pauses: number } {
   };
 }
 
-async function ask(answers: (string | Error)[], expected: string[]) {
+async function waitWith(answers: (string | Error)[], expected: string[]) {
   const clock = steppingClock();
   const run = async () => {
     const answer = answers.length > 1 ? answers.shift() : answers[0];
@@ -33,7 +33,7 @@ async function ask(answers: (string | Error)[], expected: string[]) {
     run,
     clock,
     signal,
-    log: silentLog,
+    log: discardLog,
     expectedPorts: async () => expected,
     intervalMs: 5_000,
     budgetMs: 30_000,
@@ -42,29 +42,29 @@ async function ask(answers: (string | Error)[], expected: string[]) {
 }
 
 test('an answer without neighbours is not believed until the time is over', async () => {
-  assert.deepEqual(await ask([withNeighbours()], ['eth0']), { pauses: 6, found: [] });
+  assert.deepEqual(await waitWith([withNeighbours()], ['eth0']), { pauses: 6, found: [] });
 });
 
 test('waiting ends when every port with a link has a neighbour', async () => {
   const answers = ['', withNeighbours('eth0'), withNeighbours('eth0', 'eth1')];
-  assert.deepEqual(await ask(answers, ['eth0', 'eth1']), { pauses: 2, found: ['eth0', 'eth1'] });
+  assert.deepEqual(await waitWith(answers, ['eth0', 'eth1']), { pauses: 2, found: ['eth0', 'eth1'] });
 });
 
 test('neighbours of some ports are reported when the others stay silent', async () => {
-  assert.deepEqual(await ask([withNeighbours('eth0')], ['eth0', 'eth1']), { pauses: 6, found: ['eth0'] });
+  assert.deepEqual(await waitWith([withNeighbours('eth0')], ['eth0', 'eth1']), { pauses: 6, found: ['eth0'] });
 });
 
 test('a machine without a link does not wait', async () => {
-  assert.deepEqual(await ask([withNeighbours()], []), { pauses: 0, found: [] });
+  assert.deepEqual(await waitWith([withNeighbours()], []), { pauses: 0, found: [] });
 });
 
 test('a machine without lldpctl does not wait', async () => {
   const missing = Object.assign(new Error('spawn lldpctl ENOENT'), { code: 'ENOENT' });
-  assert.deepEqual(await ask([missing], ['eth0']), { pauses: 0, found: [] });
+  assert.deepEqual(await waitWith([missing], ['eth0']), { pauses: 0, found: [] });
 });
 
 test('a daemon that is not up yet is asked again', async () => {
-  assert.deepEqual(await ask([new Error('no connection'), 'not json', withNeighbours('eth0')], ['eth0']), {
+  assert.deepEqual(await waitWith([new Error('no connection'), 'not json', withNeighbours('eth0')], ['eth0']), {
     pauses: 2,
     found: ['eth0'],
   });

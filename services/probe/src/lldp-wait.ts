@@ -20,15 +20,15 @@ export async function waitForNeighbours(options: LldpOptions): Promise<LldpInter
   const { clock, signal, intervalMs, budgetMs } = options;
   const deadline = clock.now() + budgetMs;
   for (let best: LldpInterface[] = []; ; ) {
-    const answer = await ask(options);
-    if (answer === 'absent') return best;
-    if (answer !== 'unclear') best = answer;
+    const neighbours = await queryNeighbours(options);
+    if (neighbours === 'absent') return best;
+    if (neighbours !== 'unclear') best = neighbours;
     if (clock.now() + intervalMs > deadline || (await isComplete(best, options))) return best;
     await clock.sleep(intervalMs, signal);
   }
 }
 
-async function ask({ run, signal, log }: LldpOptions): Promise<LldpInterface[] | 'absent' | 'unclear'> {
+async function queryNeighbours({ run, signal, log }: LldpOptions): Promise<LldpInterface[] | 'absent' | 'unclear'> {
   try {
     const output = await run('lldpctl', ['-f', 'json'], signal);
     return output.trim() === '' ? 'unclear' : lldpFrom(JSON.parse(output));

@@ -26,11 +26,11 @@ function probe(...parameters: string[]): Promise<Run> {
 
 test('the command reports a described machine once and ends', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'metalprobe-test-'));
-  const heard: { authorization: string | undefined; body: string }[] = [];
+  const received: { authorization: string | undefined; body: string }[] = [];
   const registry = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    heard.push({ authorization: request.headers.authorization, body: Buffer.concat(chunks).toString() });
+    received.push({ authorization: request.headers.authorization, body: Buffer.concat(chunks).toString() });
     response.writeHead(201).end();
   }).listen(0, '127.0.0.1');
   await once(registry, 'listening');
@@ -48,8 +48,8 @@ test('the command reports a described machine once and ends', async () => {
       '--once',
     );
     assert.equal(code, 0, problems);
-    assert.equal(heard[0]?.authorization, 'Bearer the-token');
-    const { systemUUID, data } = JSON.parse(heard[0]?.body ?? '{}') as {
+    assert.equal(received[0]?.authorization, 'Bearer the-token');
+    const { systemUUID, data } = JSON.parse(received[0]?.body ?? '{}') as {
       systemUUID: string;
       data: { cpu: { totalCores: number }[]; timestamp: string };
     }; // the registration payload
@@ -63,7 +63,7 @@ test('the command reports a described machine once and ends', async () => {
   }
 });
 
-const mistakes: [string, string[], RegExp][] = [
+const invalidFlags: [string, string[], RegExp][] = [
   ['no registry', ['--server-uuid=x'], /--registry-url is required/],
   ['no UUID', ['--registry-url=http://r.test'], /--server-uuid is required/],
   [
@@ -77,7 +77,7 @@ const mistakes: [string, string[], RegExp][] = [
     /--duration: expected a duration such as 5s/,
   ],
 ];
-for (const [title, parameters, message] of mistakes) {
+for (const [title, parameters, message] of invalidFlags) {
   test(`the command refuses ${title} with exit code 2`, async () => {
     const { code, problems } = await probe(...parameters);
     assert.equal(code, 2);

@@ -3,9 +3,9 @@ import { type ProbeConfig, readProbeConfig } from './options.ts';
 import { machineClock, runProgram } from './run-program.ts';
 import type { ProbeLog } from './surroundings.ts';
 
-const say = (level: string) => (fields: object, message: string) =>
+const logAt = (level: string) => (fields: object, message: string) =>
   process.stderr.write(`${JSON.stringify({ level, time: new Date().toISOString(), message, ...fields })}\n`);
-const log: ProbeLog = { info: say('info'), warn: say('warn') };
+const log: ProbeLog = { info: logAt('info'), warn: logAt('warn') };
 
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const)
@@ -15,7 +15,7 @@ function configOrExit(): ProbeConfig {
   try {
     return readProbeConfig(process.argv.slice(2));
   } catch (error) {
-    say('error')({}, error instanceof Error ? error.message : String(error));
+    logAt('error')({}, error instanceof Error ? error.message : String(error));
     process.exit(2);
   }
 }
@@ -24,7 +24,7 @@ try {
   await keepReporting(configOrExit(), { clock: machineClock, log, run: runProgram, signal: stop.signal });
 } catch (error) {
   if (!stop.signal.aborted) {
-    say('error')(
+    logAt('error')(
       error instanceof Error && 'code' in error ? { code: error.code } : {},
       error instanceof Error ? error.message : String(error),
     );

@@ -16,23 +16,23 @@ export async function readNics(sys: MachineFiles, tools: Tools): Promise<Nic[]> 
 }
 
 async function readNic(name: string, sys: MachineFiles, { run, signal }: Tools): Promise<Nic> {
-  const ask = (...parameters: string[]) => run('ethtool', [...parameters, name], signal).catch(() => '');
-  const settings = await ask();
-  const driver = await ask('-i');
+  const ethtool = (...parameters: string[]) => run('ethtool', [...parameters, name], signal).catch(() => '');
+  const settings = await ethtool();
+  const driver = await ethtool('-i');
   const speed = await sys.text(`class/net/${name}/speed`);
   return {
     name,
     mac: (await sys.text(`class/net/${name}/address`)).toLowerCase(),
     pciAddress: pciAddressIn(await sys.link(`class/net/${name}`)) || 'unknown',
     speed: Number(speed) > 0 ? `${speed}Mb/s` : '',
-    linkModes: wordsAfter('Supported link modes', settings),
-    supportedPorts: wordsAfter('Supported ports', settings).filter((word) => word !== '[' && word !== ']'),
+    linkModes: valuesAfter('Supported link modes', settings),
+    supportedPorts: valuesAfter('Supported ports', settings).filter((value) => value !== '[' && value !== ']'),
     firmwareVersion: /^firmware-version:[ \t]*(.*)$/m.exec(driver)?.[1]?.trim() ?? '',
   };
 }
 
 /** The words behind a label; ethtool continues long lists on indented lines without a label. */
-function wordsAfter(label: string, output: string): string[] {
+function valuesAfter(label: string, output: string): string[] {
   const lines = output.split('\n');
   const start = lines.findIndex((line) => line.trim().startsWith(`${label}:`));
   if (start < 0) return [];
@@ -42,5 +42,5 @@ function wordsAfter(label: string, output: string): string[] {
   return [first, ...(end < 0 ? following : following.slice(0, end))]
     .join(' ')
     .split(/\s+/)
-    .filter((word) => word !== '' && word !== 'Not' && word !== 'reported');
+    .filter((value) => value !== '' && value !== 'Not' && value !== 'reported');
 }

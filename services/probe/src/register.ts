@@ -12,7 +12,7 @@ export interface Registration {
 }
 
 /** Answers that more attempts cannot change. */
-const finalAnswers: Readonly<Record<number, { code: ProbeErrorCode; advice: string }>> = {
+const finalErrors: Readonly<Record<number, { code: ProbeErrorCode; advice: string }>> = {
   400: {
     code: 'ReportInvalid',
     advice: 'the registry does not understand this report; are probe and operator of the same release?',
@@ -37,7 +37,7 @@ export async function register(registration: Registration): Promise<number> {
   const response = await send(registration);
   const text = (await response.text().catch(() => '')).slice(0, 300).trim();
   if (response.status === 200 || response.status === 201) return response.status;
-  throw refusal(response.status, text);
+  throw errorFor(response.status, text);
 }
 
 async function send({ registryUrl, body, token, attemptTimeoutMs, fetch, signal }: Registration): Promise<Response> {
@@ -58,9 +58,9 @@ async function send({ registryUrl, body, token, attemptTimeoutMs, fetch, signal 
   }
 }
 
-function refusal(status: number, text: string): ProbeError {
+function errorFor(status: number, text: string): ProbeError {
   const answer = text === '' ? `HTTP ${status}` : `HTTP ${status}: ${text}`;
-  const final = finalAnswers[status];
+  const final = finalErrors[status];
   if (final === undefined)
     return new ProbeError({
       code: 'RegistryUnready',

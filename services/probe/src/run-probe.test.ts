@@ -9,17 +9,23 @@ import type { ProbeClock } from './surroundings.ts';
 
 const report = probeReport.parse({ networkInterfaces: [{ name: 'eth0', macAddress: '52:54:00:00:00:01' }] });
 
-interface Heard {
+interface ReceivedRequest {
   path: string;
   authorization: string | undefined;
   body: string;
 }
 
 /** A registry that gives the answers one after the other, and the last one for ever. 0 hangs up without one. */
-async function registryThatAnswers(...answers: number[]): Promise<AsyncDisposable & { url: string; heard: Heard[] }> {
-  const heard: Heard[] = [];
+async function registryThatAnswers(
+  ...answers: number[]
+): Promise<AsyncDisposable & { url: string; received: ReceivedRequest[] }> {
+  const received: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
-    heard.push({ path: request.url ?? '', authorization: request.headers.authorization, body: await bodyOf(request) });
+    received.push({
+      path: request.url ?? '',
+      authorization: request.headers.authorization,
+      body: await bodyOf(request),
+    });
     const status = (answers.length > 1 ? answers.shift() : answers[0]) ?? 500;
     if (status === 0) response.destroy();
     else response.writeHead(status).end('because');
@@ -28,7 +34,7 @@ async function registryThatAnswers(...answers: number[]): Promise<AsyncDisposabl
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : 0;
-  return { heard, url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() };
+  return { received, url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -65,10 +71,13 @@ const optionsFor = (registryUrl: string, clock: ProbeClock, more: Partial<ProbeO
 test('a report is handed in with its token and the UUID in lower case', async () => {
   await using registry = await registryThatAnswers(201);
   assert.deepEqual(await runProbe(optionsFor(`${registry.url}/`, steppingClock())), { status: 201, attempts: 1 });
-  const [heard] = registry.heard;
-  assert.equal(heard?.path, '/register');
-  assert.equal(heard?.authorization, 'Bearer the-token');
-  assert.deepEqual(JSON.parse(heard?.body ?? ''), { systemUUID: 'aabbccdd-0000-0000-0000-000000000001', data: report });
+  const [received] = registry.received;
+  assert.equal(received?.path, '/register');
+  assert.equal(received?.authorization, 'Bearer the-token');
+  assert.deepEqual(JSON.parse(received?.body ?? ''), {
+    systemUUID: 'aabbccdd-0000-0000-0000-000000000001',
+    data: report,
+  });
 });
 
 test('a report that was known already counts as accepted', async () => {
@@ -81,7 +90,7 @@ test('a registry that is not ready is asked again with growing pauses and the sa
   const clock = steppingClock();
   assert.equal((await runProbe(optionsFor(registry.url, clock))).attempts, 5);
   assert.deepEqual(clock.pauses, [1_000, 2_000, 4_000, 8_000]);
-  assert.equal(new Set(registry.heard.map(({ body }) => body)).size, 1);
+  assert.equal(new Set(registry.received.map(({ body }) => body)).size, 1);
 });
 
 test('pauses are spread by chance and never longer than a minute', async () => {
@@ -108,7 +117,7 @@ for (const [status, code] of finalAnswers) {
       assert.doesNotMatch(error.message, /the-token/);
       return true;
     });
-    assert.equal(registry.heard.length, 1);
+    assert.equal(registry.received.length, 1);
   });
 }
 
@@ -130,11 +139,11 @@ test('a stop signal ends the attempts at once', async () => {
 
 test('the machine is looked at once, however many attempts it takes', async () => {
   await using registry = await registryThatAnswers(500, 500, 201);
-  let looks = 0;
-  const look = async () => {
-    looks += 1;
+  let collected = 0;
+  const collectReport = async () => {
+    collected += 1;
     return report;
   };
-  await runProbe(optionsFor(registry.url, steppingClock(), { report: look }));
-  assert.equal(looks, 1);
+  await runProbe(optionsFor(registry.url, steppingClock(), { report: collectReport }));
+  assert.equal(collected, 1);
 });

@@ -1,7 +1,7 @@
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import { ProbeError } from './errors.ts';
 import { register } from './register.ts';
-import { type ProbeClock, type ProbeLog, silentLog } from './surroundings.ts';
+import { type ProbeClock, type ProbeLog, discardLog } from './surroundings.ts';
 
 export interface ProbeOptions {
   registryUrl: string;
@@ -31,7 +31,7 @@ export interface Accepted {
   readonly attempts: number;
 }
 
-const longestPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
 /**
  * Reports a machine to the registry and comes back when the report is accepted. Failures are tried again with growing,
@@ -48,8 +48,8 @@ export async function runProbe(options: ProbeOptions): Promise<Accepted> {
     if (typeof outcome === 'number') return { status: outcome, attempts: attempt };
     if (outcome.retry === 'blocked') throw outcome;
     const pauseMs = pauseAfter(attempt, options);
-    if (clock.now() + pauseMs - startedAt > (options.timeoutMs ?? Infinity)) throw tooLate(outcome, attempt);
-    (options.log ?? silentLog).warn(
+    if (clock.now() + pauseMs - startedAt > (options.timeoutMs ?? Infinity)) throw deadlinePassed(outcome, attempt);
+    (options.log ?? discardLog).warn(
       { code: outcome.code, attempt, pauseMs: Math.round(pauseMs) },
       `not accepted yet: ${outcome.message}`,
     );
@@ -70,11 +70,11 @@ async function tryOnce(options: ProbeOptions, body: string): Promise<number | Pr
 
 /** Between half and all of the doubled pause, so that machines that failed together do not come back together. */
 function pauseAfter(attempt: number, { retryDelayMs = 1_000, random = Math.random }: ProbeOptions): number {
-  const fullMs = Math.min(retryDelayMs * 2 ** (attempt - 1), longestPauseMs);
+  const fullMs = Math.min(retryDelayMs * 2 ** (attempt - 1), maxPauseMs);
   return fullMs * (0.5 + random() / 2);
 }
 
-const tooLate = (cause: ProbeError, attempts: number): ProbeError =>
+const deadlinePassed = (cause: ProbeError, attempts: number): ProbeError =>
   new ProbeError({
     code: 'DeadlinePassed',
     retry: 'later',

@@ -14,4 +14,4 @@ export interface ProbeLog {
 /** Runs a program and gives back what it printed. Rejects when it cannot be started, fails, or the signal is aborted. */
 export type RunProgram = (program: string, parameters: readonly string[], signal: AbortSignal) => Promise<string>;
 
-export const silentLog: ProbeLog = { info: () => {}, warn: () => {} };
+export const discardLog: ProbeLog = { info: () => {}, warn: () => {} };

@@ -4,7 +4,7 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import type { Kind } from '@metal/kube/kind.ts';
 import { Store } from '@metal/kube/store.ts';
 import { Admission } from './admission.ts';
@@ -28,7 +28,7 @@ const erased = server('erased', 2, { bootConfigurationRef: { name: 'erase', name
 function admissionOver(known: readonly Server[]): Admission {
   const servers = new Store<Server>();
   servers.addIndexes({ uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] });
-  for (const each of known) servers.absorb(each);
+  for (const each of known) servers.upsertIfNewer(each);
   const find = async (kind: Kind) => (kind.kind === Server.kind ? erased : boot);
   return new Admission({
     auth: 'token',
@@ -36,7 +36,7 @@ function admissionOver(known: readonly Server[]): Admission {
     servers,
     bootConfigurations: new Store<ServerBootConfiguration>(),
     tokens: {} as BootTokens, // nobody comes with a token
-    clock: handClock(),
+    clock: fakeClock(),
   });
 }
 

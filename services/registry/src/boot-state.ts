@@ -2,12 +2,12 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { isConflict } from '@metal/kube/errors.ts';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './refusal.ts';
 
 const type = 'BootStateReceived';
 
 /** The boot service writes to the same object while a machine boots; more often than this it does not. */
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /**
  * Records that the booted system has called home. Once recorded, nothing more is written, until the boot configuration
@@ -25,7 +25,7 @@ export async function recordBootState(
   for (let attempt = 1; ; attempt += 1) {
     const current = await client.find(ServerBootConfiguration, boot.metadata);
     if (current === undefined || current.metadata.uid !== boot.metadata.uid)
-      throw new Refusal('NotReady', 'the boot configuration of this server has just changed; try again', {
+      throw new HttpError('NotReady', 'the boot configuration of this server has just changed; try again', {
         retryAfterSeconds: 5,
       });
     // The boot service may have heard it as well: the same news, told twice.
@@ -34,7 +34,7 @@ export async function recordBootState(
       await applyBootState(current, client, clock.now());
       return;
     } catch (error) {
-      if (!isConflict(error) || attempt === mostAttempts) throw error;
+      if (!isConflict(error) || attempt === maxAttempts) throw error;
     }
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { diskErasure, type ErasureReportBody } from '@metal/api/wire/erasure.ts';
-import { refusalOf } from './erasure-orders.ts';
+import { httpErrorOf } from './erasure-orders.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const boot: ServerBootConfiguration = {
@@ -13,14 +13,19 @@ const boot: ServerBootConfiguration = {
   spec: { serverRef: { name: 'one' } },
 };
 
-interface Standing {
+interface ServerSituation {
   readonly state?: string;
   readonly isClaimed?: boolean;
   readonly operation?: string;
   readonly isDeleting?: boolean;
 }
 
-const serverIn = ({ state = 'Cleanup', isClaimed = false, operation, isDeleting = false }: Standing): Server => ({
+const serverIn = ({
+  state = 'Cleanup',
+  isClaimed = false,
+  operation,
+  isDeleting = false,
+}: ServerSituation): Server => ({
   apiVersion,
   kind: 'Server',
   metadata: {
@@ -35,25 +40,25 @@ const serverIn = ({ state = 'Cleanup', isClaimed = false, operation, isDeleting 
 const states = ['Running', 'Succeeded', 'Failed'] as const;
 const none = [undefined, undefined, undefined];
 const all = ['ErasureNotOrdered', 'ErasureNotOrdered', 'ErasureNotOrdered'];
-const allButTheLastWord = ['ErasureNotOrdered', 'ErasureNotOrdered', undefined];
+const allButTheFinalReport = ['ErasureNotOrdered', 'ErasureNotOrdered', undefined];
 
-const rows: [string, Standing, readonly (string | undefined)[]][] = [
+const rows: [string, ServerSituation, readonly (string | undefined)[]][] = [
   ['in Cleanup', {}, none],
   ['in Cleanup that is to be parked', { operation: 'park' }, none],
-  ['in Cleanup that a claim has again', { isClaimed: true }, allButTheLastWord],
-  ['in Cleanup that is paused', { operation: 'ignore' }, allButTheLastWord],
-  ['in Cleanup that is paused with its children', { operation: 'ignore-child-and-self' }, allButTheLastWord],
+  ['in Cleanup that a claim has again', { isClaimed: true }, allButTheFinalReport],
+  ['in Cleanup that is paused', { operation: 'ignore' }, allButTheFinalReport],
+  ['in Cleanup that is paused with its children', { operation: 'ignore-child-and-self' }, allButTheFinalReport],
   ['in Maintenance', { state: 'Maintenance' }, all],
   ['that is Reserved', { state: 'Reserved', isClaimed: true }, all],
   ['that is being deleted', { isDeleting: true }, all],
 ];
 
-for (const [title, standing, expected] of rows)
+for (const [title, situation, expected] of rows)
   test(`of a server ${title}, what its eraser tells as ${states.join(', ')}: ${expected.map((code) => code ?? 'taken').join(', ')}`, () => {
     const found = states.map((state) => {
       const disks = [diskErasure.parse({ sizeBytes: 1, result: state === 'Succeeded' ? 'Erased' : 'Pending' })];
       const report: ErasureReportBody = { systemUUID: 'u', attempt: 1, state, message: '', disks };
-      return refusalOf({ server: serverIn(standing), boot, report })?.code;
+      return httpErrorOf({ server: serverIn(situation), boot, report })?.code;
     });
     assert.deepEqual(found, expected);
   });

@@ -5,7 +5,7 @@ import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import type { Admission } from './admission.ts';
 import type { ErasureDelivery } from './erasure-store.ts';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './refusal.ts';
 
 export interface ErasureOrdersOptions {
   readonly admission: Admission;
@@ -15,7 +15,7 @@ export interface ErasureOrdersOptions {
 /** With the 5 s between two reports, an agent that erases is stopped within 30 s, also by a registry whose watches died. */
 const confirmedForMs = 20_000;
 /** Boots whose confirmation is remembered; those that were silent for longest are forgotten first. */
-const mostBoots = 10_000;
+const maxBoots = 10_000;
 
 /**
  * Whether what an agent tells was ordered. It writes to its disks when its word that it is about to begin is acknowledged, and
@@ -38,28 +38,28 @@ export class ErasureOrders {
   /** @throws Refusal for what was not ordered, or is no more. */
   async deliveryOf(report: ErasureReportBody, boot: ServerBootConfiguration): Promise<ErasureDelivery> {
     const { admission, clock } = this.#options;
-    const known = this.#mayBelieveCaches(report, boot) ? admission.knownSenderOf(report.systemUUID, boot) : undefined;
-    if (known !== undefined && refusalOf({ ...known, report }) === undefined) return { ...known, report };
-    const askedAt = clock.now();
+    const known = this.#mayTrustCache(report, boot) ? admission.knownSenderOf(report.systemUUID, boot) : undefined;
+    if (known !== undefined && httpErrorOf({ ...known, report }) === undefined) return { ...known, report };
+    const requestedAt = clock.now();
     const delivery = { ...(await admission.confirmedSenderOf(report.systemUUID, boot)), report };
-    const refusal = refusalOf(delivery);
-    if (refusal !== undefined) throw refusal;
-    this.#remember(boot, askedAt);
+    const httpError = httpErrorOf(delivery);
+    if (httpError !== undefined) throw httpError;
+    this.#remember(boot, requestedAt);
     return delivery;
   }
 
-  #mayBelieveCaches({ state, disks }: ErasureReportBody, { metadata }: ServerBootConfiguration): boolean {
+  #mayTrustCache({ state, disks }: ErasureReportBody, { metadata }: ServerBootConfiguration): boolean {
     if (state !== 'Running') return false;
-    const isAboutToBegin = disks.every(({ result }) => result === 'Pending');
+    const isAboutToStart = disks.every(({ result }) => result === 'Pending');
     const confirmedAt = this.#confirmedAt.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
-    return !isAboutToBegin && this.#options.clock.now() - confirmedAt < confirmedForMs;
+    return !isAboutToStart && this.#options.clock.now() - confirmedAt < confirmedForMs;
   }
 
   #remember({ metadata: { uid = '' } }: ServerBootConfiguration, at: number): void {
     this.#confirmedAt.delete(uid);
     this.#confirmedAt.set(uid, at);
     const [oldest = ''] = this.#confirmedAt.keys();
-    if (this.#confirmedAt.size > mostBoots) this.#confirmedAt.delete(oldest);
+    if (this.#confirmedAt.size > maxBoots) this.#confirmedAt.delete(oldest);
   }
 }
 
@@ -67,22 +67,22 @@ export class ErasureOrders {
  * Reports are taken for the attempt that is under way, and for what was ordered. Of an order that was withdrawn only the end
  * without success is taken: it tells what was erased until then.
  */
-export function refusalOf({ server, boot, report }: ErasureDelivery): Refusal | undefined {
+export function httpErrorOf({ server, boot, report }: ErasureDelivery): HttpError | undefined {
   const { metadata, status } = server;
   if (metadata.deletionTimestamp !== undefined)
-    return new Refusal('ErasureNotOrdered', `Server ${metadata.name} is being deleted; nothing is to be erased`);
+    return new HttpError('ErasureNotOrdered', `Server ${metadata.name} is being deleted; nothing is to be erased`);
   const state = status?.state ?? 'Initial';
   if (state !== 'Cleanup')
-    return new Refusal('ErasureNotOrdered', `Server ${metadata.name} is in state ${state}; nothing is to be erased`);
+    return new HttpError('ErasureNotOrdered', `Server ${metadata.name} is in state ${state}; nothing is to be erased`);
   const withdrawal = withdrawalOf(server);
   if (withdrawal !== undefined && report.state !== 'Failed')
-    return new Refusal('ErasureNotOrdered', `Server ${metadata.name}: ${withdrawal}; nothing is to be erased`);
+    return new HttpError('ErasureNotOrdered', `Server ${metadata.name}: ${withdrawal}; nothing is to be erased`);
   const ordered = boot.metadata.annotations?.[cleanupAttemptAnnotation];
   if (String(report.attempt) !== ordered)
-    return new Refusal('ErasureNotOrdered', `the token is of attempt ${ordered}; the report is of ${report.attempt}`);
+    return new HttpError('ErasureNotOrdered', `the token is of attempt ${ordered}; the report is of ${report.attempt}`);
   const unerased = report.disks.find(({ result }) => result !== 'Erased');
   return report.state === 'Succeeded' && unerased !== undefined
-    ? new Refusal(
+    ? new HttpError(
         'ReportInvalid',
         `state: Succeeded, but disk ${unerased.name || unerased.serial} is ${unerased.result}`,
       )
@@ -92,5 +92,5 @@ export function refusalOf({ server, boot, report }: ErasureDelivery): Refusal | 
 /** Only the boots that a cleanup prepares have an order. */
 export function requireCleanupBoot({ metadata }: ServerBootConfiguration): void {
   if (metadata.annotations?.[cleanupAttemptAnnotation] !== undefined) return;
-  throw new Refusal('TokenNotForReports', 'the token belongs to a boot that has no order to erase disks');
+  throw new HttpError('TokenNotForReports', 'the token belongs to a boot that has no order to erase disks');
 }

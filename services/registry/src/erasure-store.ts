@@ -9,7 +9,7 @@ import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
 import { fieldManager, guardedPut, replaceSpec, requireFits } from './guarded-put.ts';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './refusal.ts';
 
 export interface ErasureStoreOptions {
   client: KubeClient;
@@ -27,7 +27,7 @@ export interface ErasureDelivery {
 /** Of what an agent tells on its way, so much reaches the API server. */
 const progressEveryMs = 5_000;
 /** That an agent lives is written down this often, although nothing moves. */
-const lifeSignEveryMs = 60_000;
+const heartbeatEveryMs = 60_000;
 
 /**
  * Keeps one report per cleanup boot. What is said on the way is replaced; what is said in the end stands. Writes are
@@ -58,7 +58,7 @@ export class ErasureStore {
         const spec = this.#specOf(delivery);
         if (existing !== undefined) return replaceSpec(place, existing, spec);
         if (isSuccess(delivery))
-          throw new Refusal(
+          throw new HttpError(
             'ErasureNotBegun',
             'success is told of an attempt that never said that it begins (Running)',
           );
@@ -69,15 +69,15 @@ export class ErasureStore {
 
   #isKnown({ spec }: ErasureReport, { boot, report }: ErasureDelivery): boolean {
     if (spec.bootConfigurationUID !== boot.metadata.uid)
-      throw new Refusal('ReportedDifferently', 'an ErasureReport of another boot has the name that this one needs');
+      throw new HttpError('ReportedDifferently', 'an ErasureReport of another boot has the name that this one needs');
     const isSame = isDeepStrictEqual(contentOf(spec), contentOf(report));
     if (spec.state !== 'Running') {
       if (isSame) return true;
-      throw new Refusal('ReportedDifferently', `this attempt has already ended in ${spec.state}; that report stands`);
+      throw new HttpError('ReportedDifferently', `this attempt has already ended in ${spec.state}; that report stands`);
     }
     if (report.state !== 'Running') return false;
     const ageMs = this.#options.clock.now() - Date.parse(spec.receivedTime);
-    return ageMs >= 0 && ageMs < (isSame ? lifeSignEveryMs : progressEveryMs);
+    return ageMs >= 0 && ageMs < (isSame ? heartbeatEveryMs : progressEveryMs);
   }
 
   #specOf({ server, boot, report }: ErasureDelivery): ErasureReport['spec'] {

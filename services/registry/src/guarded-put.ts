@@ -1,7 +1,7 @@
 import type { KubeClient } from '@metal/kube/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import type { Kind, KubeObject } from '@metal/kube/kind.ts';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './refusal.ts';
 
 export const fieldManager = 'metal-operator/registry';
 
@@ -17,7 +17,7 @@ export interface Put<T extends KubeObject> {
   write(existing: T | undefined): Promise<unknown>;
 }
 
-const mostAttempts = 4;
+const maxAttempts = 4;
 
 /** Writes unless it is known; looks again when another replica was faster. So two at once cannot both be the first. */
 export async function guardedPut<T extends KubeObject>(put: Put<T>): Promise<'stored' | 'known'> {
@@ -28,7 +28,7 @@ export async function guardedPut<T extends KubeObject>(put: Put<T>): Promise<'st
       await put.write(existing);
       return 'stored';
     } catch (error) {
-      if (!isOvertaken(error) || attempt === mostAttempts) throw error;
+      if (!isOvertaken(error) || attempt === maxAttempts) throw error;
       existing = await put.client.find(put.kind, { name: put.name });
     }
   }
@@ -45,14 +45,14 @@ export async function replaceSpec<T extends KubeObject & { spec: object }>(
 }
 
 /** Defaults that are filled in can make a report much bigger than it came; etcd takes 1.5 MiB with everything. */
-const mostStoredBytes = 1_258_291;
+const maxStoredBytes = 1_258_291;
 
 export function requireFits(report: object): void {
   const size = Buffer.byteLength(JSON.stringify(report));
-  if (size > mostStoredBytes)
-    throw new Refusal(
+  if (size > maxStoredBytes)
+    throw new HttpError(
       'BodyTooBig',
-      `the report has ${size} bytes with everything filled in; expected at most ${mostStoredBytes}`,
+      `the report has ${size} bytes with everything filled in; expected at most ${maxStoredBytes}`,
     );
 }
 

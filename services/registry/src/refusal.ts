@@ -1,5 +1,5 @@
 /** Every way in which the registry says no, with the status that goes with it. */
-export const refusals = {
+export const statusByCode = {
   BodyMalformed: 400,
   ReportInvalid: 400,
   TokenMissing: 401,
@@ -23,19 +23,19 @@ export const refusals = {
   NotReady: 503,
 } as const satisfies Record<string, number>;
 
-export type RefusalCode = keyof typeof refusals;
+export type HttpErrorCode = keyof typeof statusByCode;
 
 /** An answer other than yes. The message goes to the client: it names what to do and repeats no secret. */
-export class Refusal extends Error {
-  readonly code: RefusalCode;
+export class HttpError extends Error {
+  readonly code: HttpErrorCode;
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: RefusalCode, message: string, options: { retryAfterSeconds?: number; cause?: unknown } = {}) {
+  constructor(code: HttpErrorCode, message: string, options: { retryAfterSeconds?: number; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = 'Refusal';
+    this.name = 'HttpError';
     this.code = code;
-    this.status = refusals[code];
+    this.status = statusByCode[code];
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }

@@ -12,13 +12,13 @@ import type { Clock } from '@metal/kube/clock.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { Admission } from './admission.ts';
-import { answerRefusals } from './answers.ts';
+import { handleErrors } from './answers.ts';
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ErasureOrders } from './erasure-orders.ts';
 import { ErasureStore } from './erasure-store.ts';
-import { ReportLine } from './report-line.ts';
+import { RequestLimiter } from './report-line.ts';
 import { ReportStore } from './report-store.ts';
-import { takeReports } from './routes.ts';
+import { serveReports } from './routes.ts';
 
 export interface RegistryOptions {
   /** Port 0 takes a free one. */
@@ -45,7 +45,7 @@ export interface RegistryOptions {
 export type RunningRegistry = ListeningSecurely;
 
 /** How long requests under way may take when the registry stops. */
-const farewellMs = 3_000;
+const shutdownGraceMs = 3_000;
 
 /**
  * Listens for probe reports and boot states. Everything it is told goes to the API server or is refused; nothing is
@@ -73,12 +73,12 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     name: 'metal_registry_requests_total',
     help: 'Requests to the registry by route and status',
   });
-  answerRefusals(http, { auth, limit, log });
-  takeReports(http, {
+  handleErrors(http, { auth, limit, log });
+  serveReports(http, {
     auth,
     client,
     admission,
-    line: new ReportLine(clock),
+    limiter: new RequestLimiter(clock),
     store,
     erasureOrders,
     erasureStore,
@@ -87,7 +87,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     log,
   });
   try {
-    const listening = stack.use(await listenOn(http, { ...options, farewellMs }));
+    const listening = stack.use(await listenOn(http, { ...options, shutdownGraceMs }));
     const { port } = listening;
     log.info({ port, auth }, 'registry listens');
     const running = stack.move();

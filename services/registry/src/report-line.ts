@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { limitAnswers } from '@metal/http/connection-limit.ts';
+import { limitResponses } from '@metal/http/connection-limit.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import { Slots } from '@metal/kube/slots.ts';
-import { Refusal } from './refusal.ts';
+import { Semaphore } from '@metal/kube/slots.ts';
+import { HttpError } from './refusal.ts';
 
 /** Of up to 1 MiB each. More do not reach the API server sooner. */
-const mostBodies = 128;
+const maxBodies = 128;
 /** Parsed, and written anew, a report takes several times its room. The API server is asked for as many at once. */
-const mostAtOnce = 24;
+const maxConcurrent = 24;
 /** A probe hears no answer that comes after 5 s. */
-const longestInLineMs = 3_000;
+const queueTimeoutMs = 3_000;
 const retryAfterSeconds = 5;
 
 /**
@@ -22,31 +22,32 @@ const retryAfterSeconds = 5;
  *
  * Who finds no room, or waits in vain, is told to come again.
  */
-export class ReportLine {
-  readonly #mayComeIn: (socket: Socket, answer: ServerResponse) => boolean;
-  readonly #places = new Slots(mostAtOnce);
+export class RequestLimiter {
+  readonly #tryAdmit: (socket: Socket, response: ServerResponse) => boolean;
+  readonly #semaphore = new Semaphore(maxConcurrent);
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#mayComeIn = limitAnswers({ most: mostBodies, clock });
+    this.#tryAdmit = limitResponses({ most: maxBodies, clock });
   }
 
   /** Until the answer is given. @throws Refusal Busy */
-  comeIn(socket: Socket, answer: ServerResponse): void {
+  admit(socket: Socket, response: ServerResponse): void {
     // Who left while its token was judged will not leave again.
-    if (answer.destroyed || !this.#mayComeIn(socket, answer)) throw busy();
+    if (response.destroyed || !this.#tryAdmit(socket, response)) throw busy();
   }
 
   /** @throws Refusal Busy, and whatever the work throws */
-  async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (!(await this.#places.acquireWithin(longestInLineMs, this.#clock))) throw busy();
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (!(await this.#semaphore.tryAcquireFor(queueTimeoutMs, this.#clock))) throw busy();
     try {
       return await work();
     } finally {
-      this.#places.release();
+      this.#semaphore.release();
     }
   }
 }
 
-const busy = (): Refusal => new Refusal('Busy', 'too many machines report at once; try again', { retryAfterSeconds });
+const busy = (): HttpError =>
+  new HttpError('Busy', 'too many machines report at once; try again', { retryAfterSeconds });

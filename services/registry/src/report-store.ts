@@ -9,7 +9,7 @@ import { ownedBy } from '@metal/kube/kind.ts';
 import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Sender } from './admission.ts';
 import { fieldManager, guardedPut, replaceSpec, requireFits } from './guarded-put.ts';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './refusal.ts';
 
 export interface ReportStoreOptions {
   auth: 'token' | 'none';
@@ -61,7 +61,10 @@ export class ReportStore {
     if (spec.bootConfigurationUID !== discoveryUidOf(sender)) return false;
     if (spec.reportDigest === digestOf(bytes)) return true;
     if (this.#options.auth === 'none') return isDeepStrictEqual(withoutTime(spec.report), withoutTime(report));
-    throw new Refusal('ReportedDifferently', 'this boot has already reported something else; the first report stands');
+    throw new HttpError(
+      'ReportedDifferently',
+      'this boot has already reported something else; the first report stands',
+    );
   }
 
   async #write(existing: ServerInventory | undefined, delivery: Delivery): Promise<void> {

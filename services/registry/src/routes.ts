@@ -12,15 +12,15 @@ import { parseBody } from './body.ts';
 import { type ErasureOrders, requireCleanupBoot } from './erasure-orders.ts';
 import type { ErasureStore } from './erasure-store.ts';
 import { recordBootState } from './boot-state.ts';
-import { Refusal } from './refusal.ts';
-import type { ReportLine } from './report-line.ts';
+import { HttpError } from './refusal.ts';
+import type { RequestLimiter } from './report-line.ts';
 import type { ReportStore } from './report-store.ts';
 
 export interface RoutesOptions {
   auth: 'token' | 'none';
   client: KubeClient;
   admission: Admission;
-  line: ReportLine;
+  limiter: RequestLimiter;
   store: ReportStore;
   erasureOrders: ErasureOrders;
   erasureStore: ErasureStore;
@@ -44,24 +44,24 @@ const methods = {
 } as const;
 
 /** The routes of v0.7.0, with everything they are told sent on to the API server or refused. */
-export function takeReports(http: Application, options: RoutesOptions): void {
+export function serveReports(http: Application, options: RoutesOptions): void {
   // Earlier releases took any content type, and so do we; the bytes are kept for the digest.
   http.removeAllContentTypeParsers();
   http.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  takePosts(http, options);
-  takeErasures(http, options);
-  openReports(http, options);
+  servePosts(http, options);
+  serveErasures(http, options);
+  serveReportLookup(http, options);
   for (const [url, method] of Object.entries(methods)) {
     const others = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const).filter((other) => other !== method);
-    const refuse = () => Promise.reject(new Refusal('MethodUnknown', `Only ${method} method is allowed`));
-    http.route({ method: others, url, handler: refuse });
+    const rejectMethod = () => Promise.reject(new HttpError('MethodUnknown', `Only ${method} method is allowed`));
+    http.route({ method: others, url, handler: rejectMethod });
   }
 }
 
-function takePosts(http: Application, { auth, client, admission, line, store, clock, log }: RoutesOptions): void {
+function servePosts(http: Application, { auth, client, admission, limiter, store, clock, log }: RoutesOptions): void {
   const bootOf = ({ headers }: FastifyRequest): Promise<ServerBootConfiguration | undefined> =>
     admission.bootOf(headers.authorization);
-  const post = takerOf(http, line, bootOf);
+  const post = limitedPost(http, limiter, bootOf);
 
   post('/register', async (request, reply) => {
     const boot = await bootOf(request);
@@ -81,7 +81,7 @@ function takePosts(http: Application, { auth, client, admission, line, store, cl
     const { server, boot } = await admission.senderOf(systemUUID, claimed);
     if (!booted) return reply.code(200).send();
     if (boot === undefined)
-      throw new Refusal('ServerUnknown', `Server ${server.metadata.name} has no boot configuration`);
+      throw new HttpError('ServerUnknown', `Server ${server.metadata.name} has no boot configuration`);
     await recordBootState(boot, { client, clock });
     return reply.code(200).send();
   });
@@ -90,24 +90,27 @@ function takePosts(http: Application, { auth, client, admission, line, store, cl
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /** Who sends is judged before the body is read, and again in its turn: the token may have died meanwhile. */
-const takerOf =
-  (http: Application, line: ReportLine, judge: (request: FastifyRequest) => Promise<unknown>) =>
+const limitedPost =
+  (http: Application, limiter: RequestLimiter, authorize: (request: FastifyRequest) => Promise<unknown>) =>
   (url: string, handler: Handler): void => {
     const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      await judge(request);
-      line.comeIn(request.raw.socket, reply.raw);
+      await authorize(request);
+      limiter.admit(request.raw.socket, reply.raw);
     };
-    http.post(url, { onRequest }, (request, reply) => line.inTurn(() => handler(request, reply)));
+    http.post(url, { onRequest }, (request, reply) => limiter.run(() => handler(request, reply)));
   };
 
 /** What decides over the next owner of a machine is taken from nobody without a token, whatever --registry-auth says. */
-function takeErasures(http: Application, { admission, line, erasureOrders, erasureStore, log }: RoutesOptions): void {
+function serveErasures(
+  http: Application,
+  { admission, limiter, erasureOrders, erasureStore, log }: RoutesOptions,
+): void {
   const bootOf = async ({ headers }: FastifyRequest): Promise<ServerBootConfiguration> => {
-    const boot = await admission.provenBootOf(headers.authorization);
+    const boot = await admission.verifiedBootOf(headers.authorization);
     requireCleanupBoot(boot);
     return boot;
   };
-  const post = takerOf(http, line, bootOf);
+  const post = limitedPost(http, limiter, bootOf);
 
   post('/erasures', async (request, reply) => {
     const boot = await bootOf(request);
@@ -124,16 +127,16 @@ function takeErasures(http: Application, { admission, line, erasureOrders, erasu
 }
 
 /** Reading and deleting over HTTP is open to everybody or to nobody. */
-function openReports(http: Application, { auth, client, admission, inventories }: RoutesOptions): void {
+function serveReportLookup(http: Application, { auth, client, admission, inventories }: RoutesOptions): void {
   const inventoryOf = async (systemUUID: string): Promise<ServerInventory> => {
     if (auth !== 'none')
-      throw new Refusal(
+      throw new HttpError(
         'RouteClosed',
         'reports are ServerInventory objects; ask the API server (kubectl get serverinventories)',
       );
     const inventory = inventories.get((await admission.senderOf(systemUUID, undefined)).server.metadata.name);
     if (inventory === undefined)
-      throw new Refusal('ReportUnknown', `system ${systemUUID.toLowerCase()} has not reported`);
+      throw new HttpError('ReportUnknown', `system ${systemUUID.toLowerCase()} has not reported`);
     return inventory;
   };
 

@@ -54,7 +54,7 @@ export class AuditLog {
   #reading: Promise<void> = Promise.resolve();
   readonly #byUser = new Map<string, Map<string, number>>();
   #readTo = 0;
-  #begun = '';
+  #partialLine = '';
   readonly #decoder = new StringDecoder('utf8');
 
   constructor(path: string, bytesAtOnce = usualBytesAtOnce) {
@@ -105,8 +105,8 @@ export class AuditLog {
       const wanted = Math.min(buffer.length, size - this.#readTo);
       const { bytesRead } = await file.read(buffer, 0, wanted, this.#readTo);
       this.#readTo += bytesRead;
-      const lines = `${this.#begun}${this.#decoder.write(buffer.subarray(0, bytesRead))}`.split('\n');
-      this.#begun = lines.pop() ?? '';
+      const lines = `${this.#partialLine}${this.#decoder.write(buffer.subarray(0, bytesRead))}`.split('\n');
+      this.#partialLine = lines.pop() ?? '';
       for (const line of lines) this.#count(requestIn(line));
     }
   }

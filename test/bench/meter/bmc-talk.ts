@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Reigns, type Takeover, takeoverFrom } from '@metal/lab/reigns.ts';
+import { OwnershipIntervals, type Takeover, takeoverFrom } from '@metal/lab/reigns.ts';
 import { holdersOf } from '@metal/process/connection-holders.ts';
 import type { JournalConnection, JournalPage } from '@metal/simulator/journal.ts';
 
 /** An operator closes a connection that nobody uses after ten seconds: until then the kernel knows whose it is. */
-const usuallyLookEveryMs = 1_000;
+const defaultPollIntervalMs = 1_000;
 
-export interface TalkParts {
+export interface BmcTrafficOptions {
   /** What the fleet has written since it was last asked. */
-  readonly tearOff: () => Promise<JournalPage>;
+  readonly readJournal: () => Promise<JournalPage>;
   /** Those that live. */
   readonly pids: () => Iterable<number>;
   readonly holders?: typeof holdersOf;
   /** Pause between two looks; a second, unless a fleet is so small that all is over by then. */
-  readonly lookEveryMs?: number;
+  readonly pollIntervalMs?: number;
 }
 
 /**
@@ -23,70 +23,70 @@ export interface TalkParts {
  *     fleet ──journal──► connections, requests ──► Reigns ──► shared at once, takeover
  *     /proc ───────────► their processes ─────────────┘
  */
-export class BmcTalk implements AsyncDisposable {
+export class BmcTraffic implements AsyncDisposable {
   /**
    * Connections so far, and those that nobody could be found behind, since they were closed before a look: those of a first
    * question to a BMC live for no longer than that. What came over these belongs to nobody.
    */
-  readonly connections = { all: 0, ofNobody: 0 };
-  readonly requests = { all: 0, ofNobody: 0 };
-  readonly reigns = new Reigns((pid, at) => at < (this.#endedAt.get(pid) ?? Infinity));
+  readonly connections = { all: 0, unattributed: 0 };
+  readonly requests = { all: 0, unattributed: 0 };
+  readonly ownershipIntervals = new OwnershipIntervals((pid, at) => at < (this.#endedAt.get(pid) ?? Infinity));
   /** The same with everyone unknown as a process of its own: BMCs where one asked at the same time as anybody. */
-  readonly #suspicions = new Reigns((pid, at) => at < (this.#endedAt.get(pid) ?? Infinity));
-  readonly #parts: TalkParts;
+  readonly #possibleIntervals = new OwnershipIntervals((pid, at) => at < (this.#endedAt.get(pid) ?? Infinity));
+  readonly #options: BmcTrafficOptions;
   readonly #endedAt = new Map<number, number>();
   readonly #holderOf = new Map<number, { readonly bmc: string; readonly pid: number | undefined }>();
   readonly #end = new AbortController();
-  #looking: Promise<void> = Promise.resolve();
+  #polling: Promise<void> = Promise.resolve();
   #following: Promise<void> = Promise.resolve();
 
   /** Use `follow` for what goes on by itself. */
-  constructor(parts: TalkParts) {
-    this.#parts = parts;
+  constructor(options: BmcTrafficOptions) {
+    this.#options = options;
   }
 
   /** Looks now, and again and again until it is disposed. */
-  static async follow(parts: TalkParts): Promise<BmcTalk> {
-    const talk = new BmcTalk(parts);
-    await talk.look();
+  static async follow(options: BmcTrafficOptions): Promise<BmcTraffic> {
+    const traffic = new BmcTraffic(options);
+    await traffic.poll();
     // What fails here fails every look that comes after, and those are waited for.
-    talk.#following = talk.#goOn().catch(() => undefined);
-    return talk;
+    traffic.#following = traffic.#pollUntilDisposed().catch(() => undefined);
+    return traffic;
   }
 
   /** Reads what there is to know by now. */
-  look(): Promise<void> {
-    this.#looking = this.#looking.then(() => this.#read());
-    return this.#looking;
+  poll(): Promise<void> {
+    this.#polling = this.#polling.then(() => this.#read());
+    return this.#polling;
   }
 
   /** Resolves when the condition holds, which is looked at after each look, or when time is up. */
   async until(holds: () => boolean, withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     for (;;) {
-      await this.look();
+      await this.poll();
       if (holds() || performance.now() > deadline || this.#end.signal.aborted) return;
-      await pause(this.#lookEveryMs);
+      await pause(this.#pollIntervalMs);
     }
   }
 
   /** BMCs that somebody unknown asked while another connection waited for an answer: whether they were shared nobody can tell. */
   get undecided(): number {
-    return this.#suspicions.shared.difference(this.reigns.shared).size;
+    return this.#possibleIntervals.shared.difference(this.ownershipIntervals.shared).size;
   }
 
   /** From that moment on, milliseconds since the Unix epoch, it waits for no answer, and its connections are not looked for. */
-  ended(pid: number, at: number): void {
+  markEnded(pid: number, at: number): void {
     this.#endedAt.set(pid, at);
   }
 
   /** How long its BMCs were left alone; of one that `ended` was told about. */
   takeoverFrom(pid: number): Takeover {
-    return takeoverFrom(this.reigns, pid, this.#endedAt.get(pid) ?? Infinity);
+    return takeoverFrom(this.ownershipIntervals, pid, this.#endedAt.get(pid) ?? Infinity);
   }
 
-  get #lookEveryMs(): number {
-    return this.#parts.lookEveryMs ?? usuallyLookEveryMs;
+  get #pollIntervalMs(): number {
+    return this.#options.pollIntervalMs ?? defaultPollIntervalMs;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -94,33 +94,33 @@ export class BmcTalk implements AsyncDisposable {
     await this.#following;
   }
 
-  async #goOn(): Promise<void> {
+  async #pollUntilDisposed(): Promise<void> {
     const { signal } = this.#end;
     for (;;) {
-      await pause(this.#lookEveryMs, undefined, { signal });
-      await this.look();
+      await pause(this.#pollIntervalMs, undefined, { signal });
+      await this.poll();
     }
   }
 
   async #read(): Promise<void> {
-    const { connections, moments, lost } = await this.#parts.tearOff();
+    const { connections, events, lost } = await this.#options.readJournal();
     if (lost > 0) throw new Error(`the fleet's journal lost ${lost} moments: expected to be read every second`);
-    this.#learn(connections);
-    for (const [at, connection, moment] of moments) {
+    this.#recordHolders(connections);
+    for (const [at, connection, event] of events) {
       const { bmc = '', pid } = this.#holderOf.get(connection) ?? {};
-      const isArrival = moment === 'arrived' ? 1 : 0;
+      const isArrival = event === 'arrived' ? 1 : 0;
       this.requests.all += isArrival;
-      if (pid === undefined) this.requests.ofNobody += isArrival;
-      else this.reigns.hear({ bmc, pid, moment, at });
-      this.#suspicions.hear({ bmc, pid: pid ?? -connection, moment, at });
+      if (pid === undefined) this.requests.unattributed += isArrival;
+      else this.ownershipIntervals.record({ bmc, pid, event, at });
+      this.#possibleIntervals.record({ bmc, pid: pid ?? -connection, event, at });
     }
   }
 
-  #learn(connections: readonly JournalConnection[]): void {
-    const { pids, holders = holdersOf } = this.#parts;
+  #recordHolders(connections: readonly JournalConnection[]): void {
+    const { pids, holders = holdersOf } = this.#options;
     const found = holders(connections, pids());
     for (const each of connections) this.#holderOf.set(each.id, { bmc: each.node, pid: found.get(each) });
     this.connections.all += connections.length;
-    this.connections.ofNobody += connections.length - found.size;
+    this.connections.unattributed += connections.length - found.size;
   }
 }

@@ -22,14 +22,14 @@ export interface ErrorsInLog {
 /** Lines of level error or above that operators write; however many there are, only a few are kept. */
 export class LogErrors {
   #count = 0;
-  #tellsLevels = false;
+  #hasLevels = false;
   #examples = new Map<string, string>();
 
   read(line: string): void {
-    const said = lineShape.safeParse(parsed(line));
-    if (!said.success) return;
-    this.#tellsLevels = true;
-    const { level, msg = '' } = said.data;
+    const result = lineShape.safeParse(parsed(line));
+    if (!result.success) return;
+    this.#hasLevels = true;
+    const { level, msg = '' } = result.data;
     if (typeof level === 'number' ? level < leastLevel : !names.has(level)) return;
     this.#count += 1;
     if (this.#examples.size < mostExamples && !this.#examples.has(msg))
@@ -38,7 +38,7 @@ export class LogErrors {
 
   /** What was written since this was last asked. */
   take(): ErrorsInLog {
-    const taken = { count: this.#tellsLevels ? this.#count : undefined, examples: [...this.#examples.values()] };
+    const taken = { count: this.#hasLevels ? this.#count : undefined, examples: [...this.#examples.values()] };
     this.#count = 0;
     this.#examples = new Map();
     return taken;

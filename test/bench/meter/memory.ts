@@ -1,6 +1,6 @@
 import { ProcessUsage } from '@metal/process/process-usage.ts';
 
-const lookEveryMs = 250;
+const sampleIntervalMs = 250;
 /** Of a shorter time nothing can be said. */
 const fewestSamples = 16;
 
@@ -31,7 +31,7 @@ export class MemorySamples implements Disposable {
 
   constructor(pids: () => Iterable<number>) {
     this.#pids = pids;
-    this.#timer = setInterval(() => void this.#look(), lookEveryMs).unref();
+    this.#timer = setInterval(() => void this.#sample(), sampleIntervalMs).unref();
   }
 
   /** Of the process that grew most. */
@@ -44,7 +44,7 @@ export class MemorySamples implements Disposable {
     clearInterval(this.#timer);
   }
 
-  async #look(): Promise<void> {
+  async #sample(): Promise<void> {
     for (const pid of this.#pids()) {
       // Whoever has ended just now is told so elsewhere.
       const bytes = await new ProcessUsage(pid).residentBytes().catch(() => undefined);

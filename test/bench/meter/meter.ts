@@ -6,7 +6,7 @@ import type { MeasuredOperator } from '../operator/measured-operator.ts';
 import { type AuditLog, isWrite } from './audit-log.ts';
 import { MemorySamples } from './memory.ts';
 import { type Buckets, boundOf, MetricsPage } from './metrics-page.ts';
-import type { Neighbour, Neighbourhood, NeighbourUsage } from './neighbours.ts';
+import type { HostProcess, HostContention, HostProcessUsage } from './neighbours.ts';
 import { processorFigures, type ProcessorTimes, processorTimes } from './processors.ts';
 
 const mebibyte = 1_048_576;
@@ -17,7 +17,7 @@ interface Reading {
   readonly redfishRequests: Counts;
   /** By process. */
   readonly cpuSeconds: ReadonlyMap<number, number>;
-  readonly neighbours: NeighbourUsage;
+  readonly hostCpuSeconds: HostProcessUsage;
   readonly processors: ProcessorTimes;
   readonly watchLag: Buckets;
   readonly eventLoopP99Seconds: number | undefined;
@@ -33,7 +33,7 @@ export interface Spent {
 export interface MeterParts {
   readonly audit: AuditLog;
   readonly fleet: FleetProcess;
-  readonly neighbourhood: Neighbourhood;
+  readonly hostContention: HostContention;
   /** Those that run at the moment. */
   readonly operators: () => readonly MeasuredOperator[];
 }
@@ -80,7 +80,7 @@ export class Meter implements Disposable {
       redfishPerServer: total(redfishRequests) / servers,
       cpuSeconds,
       cpuMsPerServer: (cpuSeconds * 1_000) / servers,
-      ...neighbourFigures((name) => (now.neighbours.get(name) ?? 0) - (before.neighbours.get(name) ?? 0)),
+      ...hostContentionFigures((name) => (now.hostCpuSeconds.get(name) ?? 0) - (before.hostCpuSeconds.get(name) ?? 0)),
       ...processorFigures(before.processors, now.processors),
       peakMiB: peaks.length === 0 ? undefined : Math.max(...peaks) / mebibyte,
       growthPercent,
@@ -91,18 +91,18 @@ export class Meter implements Disposable {
   }
 
   async #read(): Promise<Reading> {
-    const { audit, fleet, neighbourhood } = this.#parts;
+    const { audit, fleet, hostContention } = this.#parts;
     const operators = this.#parts.operators();
     const cpu = await Promise.all(
       operators.map(async ({ pid }) => [pid, await new ProcessUsage(pid).cpuSeconds()] as const),
     );
     // Of several replicas the first is asked: it is the one that works. Reading the page resets the delay of the event loop.
-    const page = operators[0] && (await MetricsPage.read(operators[0].seat.ports.metricsPort));
+    const page = operators[0] && (await MetricsPage.read(operators[0].replicaConfig.ports.metricsPort));
     return {
       apiRequests: await audit.requests(),
       redfishRequests: await fleet.requests(),
       cpuSeconds: new Map(cpu),
-      neighbours: await neighbourhood.cpuSeconds(),
+      hostCpuSeconds: await hostContention.cpuSeconds(),
       processors: await processorTimes(),
       watchLag: page?.buckets(watchLag) ?? new Map(),
       eventLoopP99Seconds: page?.value('nodejs_eventloop_lag_p99_seconds'),
@@ -112,7 +112,7 @@ export class Meter implements Disposable {
 
 const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1_000);
 
-const neighbourFigures = (secondsOf: (name: Neighbour) => number): Figures => ({
+const hostContentionFigures = (secondsOf: (name: HostProcess) => number): Figures => ({
   apiServerCpuSeconds: secondsOf('kube-apiserver'),
   etcdCpuSeconds: secondsOf('etcd'),
   controllerManagerCpuSeconds: secondsOf('kube-controller-manager'),

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nameIn } from './neighbours.ts';
+import { hostProcessIn } from './neighbours.ts';
 
 test('a program is known by its path, the fleet by the script that node runs', () => {
-  assert.equal(nameIn(['/cache/etcd', '--name=x']), 'etcd');
+  assert.equal(hostProcessIn(['/cache/etcd', '--name=x']), 'etcd');
   const fleet = '/a/tools/simulator/bin/../src/main.ts';
-  assert.equal(nameIn(['/a/.bin/node', '--disable-warning=ExperimentalWarning', fleet, '--count=1']), 'metal-fleet');
+  assert.equal(
+    hostProcessIn(['/a/.bin/node', '--disable-warning=ExperimentalWarning', fleet, '--count=1']),
+    'metal-fleet',
+  );
 });
 
 test('neither an operator nor the shell around a program is counted as a neighbour', () => {
-  assert.equal(nameIn(['/a/.bin/node', '/a/services/all-in-one/bin/../src/main.ts']), undefined);
-  assert.equal(nameIn(['/bin/sh', '-c', 'supervise', 'etcd', '', '/cache/etcd']), undefined);
+  assert.equal(hostProcessIn(['/a/.bin/node', '/a/services/all-in-one/bin/../src/main.ts']), undefined);
+  assert.equal(hostProcessIn(['/bin/sh', '-c', 'supervise', 'etcd', '', '/cache/etcd']), undefined);
 });

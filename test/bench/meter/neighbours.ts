@@ -3,42 +3,42 @@ import { basename, normalize } from 'node:path';
 import { ProcessUsage } from '@metal/process/process-usage.ts';
 
 /** Who else needs the processors while an operator is measured. */
-export const neighbours = ['kube-apiserver', 'etcd', 'kube-controller-manager', 'metal-fleet', 'bench'] as const;
-export type Neighbour = (typeof neighbours)[number];
+export const hostProcesses = ['kube-apiserver', 'etcd', 'kube-controller-manager', 'metal-fleet', 'bench'] as const;
+export type HostProcess = (typeof hostProcesses)[number];
 
 /** Processor time so far of those that were found; another process of the same name elsewhere is none of ours. */
-export type NeighbourUsage = ReadonlyMap<Neighbour, number>;
+export type HostProcessUsage = ReadonlyMap<HostProcess, number>;
 
 /** What this process and the programs that it has started have used, the operators excepted. */
-export class Neighbourhood {
-  readonly #members: ReadonlyMap<Neighbour, ProcessUsage>;
+export class HostContention {
+  readonly #members: ReadonlyMap<HostProcess, ProcessUsage>;
 
-  private constructor(members: ReadonlyMap<Neighbour, ProcessUsage>) {
+  private constructor(members: ReadonlyMap<HostProcess, ProcessUsage>) {
     this.#members = members;
   }
 
   /** Finds them once: they live as long as the control plane and the fleet. */
-  static async find(pid = process.pid): Promise<Neighbourhood> {
-    const members = new Map<Neighbour, ProcessUsage>([['bench', new ProcessUsage(pid)]]);
+  static async find(pid = process.pid): Promise<HostContention> {
+    const members = new Map<HostProcess, ProcessUsage>([['bench', new ProcessUsage(pid)]]);
     for (const descendant of await descendantsOf(pid)) {
-      const name = nameIn(await commandLineOf(descendant));
+      const name = hostProcessIn(await commandLineOf(descendant));
       if (name !== undefined) members.set(name, new ProcessUsage(descendant));
     }
-    return new Neighbourhood(members);
+    return new HostContention(members);
   }
 
-  async cpuSeconds(): Promise<NeighbourUsage> {
+  async cpuSeconds(): Promise<HostProcessUsage> {
     const all = [...this.#members].map(async ([name, usage]) => [name, await usage.cpuSeconds()] as const);
     return new Map(await Promise.all(all));
   }
 }
 
 /** Of a program, or of the script that the interpreter before it runs; a shell that supervises one is not taken for it. */
-export function nameIn(commandLine: readonly string[]): Neighbour | undefined {
+export function hostProcessIn(commandLine: readonly string[]): HostProcess | undefined {
   const [program = '', ...parameters] = commandLine;
-  const script = basename(program) === 'node' ? parameters.find((word) => !word.startsWith('-')) : undefined;
+  const script = basename(program) === 'node' ? parameters.find((parameter) => !parameter.startsWith('-')) : undefined;
   if (normalize(script ?? '').endsWith('/simulator/src/main.ts')) return 'metal-fleet';
-  return neighbours.find((name) => name === basename(program));
+  return hostProcesses.find((name) => name === basename(program));
 }
 
 async function descendantsOf(pid: number): Promise<number[]> {

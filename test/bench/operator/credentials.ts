@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { measuredGroup } from '../meter/audit-log.ts';
 
 /** Replicas that can be told apart. */
-const mostSeats = 16;
+const mostReplicas = 16;
 
 const kubeconfig = z.object({ clusters: z.array(z.object({ name: z.string(), cluster: z.unknown() })).min(1) });
 
@@ -24,8 +24,10 @@ export class Credentials {
   }
 
   static async in(directory: string): Promise<Credentials> {
-    const tokens = Array.from({ length: mostSeats }, () => randomBytes(24).toString('base64url'));
-    const lines = tokens.map((token, seat) => `${token},${userOf(seat)},${seat},"system:masters,${measuredGroup}"\n`);
+    const tokens = Array.from({ length: mostReplicas }, () => randomBytes(24).toString('base64url'));
+    const lines = tokens.map(
+      (token, replica) => `${token},${userOf(replica)},${replica},"system:masters,${measuredGroup}"\n`,
+    );
     await writeFile(join(directory, 'tokens.csv'), lines.join(''), { mode: 0o600 });
     return new Credentials(directory, tokens);
   }
@@ -35,9 +37,9 @@ export class Credentials {
   }
 
   /** The user of the replica, and a kubeconfig of it beside that of the administrator. */
-  async seat(number: number, administrator: string): Promise<{ user: string; kubeconfigPath: string }> {
+  async issueFor(number: number, administrator: string): Promise<{ user: string; kubeconfigPath: string }> {
     const token = this.#tokens[number];
-    if (token === undefined) throw new Error(`there are ${mostSeats} users, and this is replica ${number + 1}`);
+    if (token === undefined) throw new Error(`there are ${mostReplicas} users, and this is replica ${number + 1}`);
     const { clusters } = kubeconfig.parse(parse(await readFile(administrator, 'utf8')));
     const user = userOf(number);
     const context = { cluster: clusters[0]?.name, user };
@@ -55,4 +57,4 @@ export class Credentials {
   }
 }
 
-const userOf = (seat: number): string => `operator-${seat}`;
+const userOf = (replica: number): string => `operator-${replica}`;

@@ -1,5 +1,5 @@
 /** How a kind of operator is told its world, and what of it has to be stood in for. */
-export interface Dialect {
+export interface OperatorFlagSet {
   readonly summary: string;
   /** Added to the command; the words in braces are those of `--operator`. */
   readonly flags: readonly string[];
@@ -20,7 +20,7 @@ const common = [
   '--metrics-bind-address=127.0.0.1:{metricsPort}',
 ];
 
-export const dialects = {
+export const operatorFlagSets = {
   ours: {
     summary: 'those of this release, for an older checkout of it as well',
     flags: [
@@ -53,7 +53,7 @@ export const dialects = {
     leaseSeconds: 15,
   },
   none: { summary: 'none: the command says it all', flags: [], isOurs: false, leaseSeconds: 15 },
-} as const satisfies Record<string, Dialect>;
+} as const satisfies Record<string, OperatorFlagSet>;
 
-export type DialectName = keyof typeof dialects;
-export const dialectNames = Object.keys(dialects) as DialectName[]; // the keys of a constant
+export type OperatorFlagSetName = keyof typeof operatorFlagSets;
+export const operatorFlagSetNames = Object.keys(operatorFlagSets) as OperatorFlagSetName[]; // the keys of a constant

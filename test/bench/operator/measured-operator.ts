@@ -1,13 +1,13 @@
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { type LaunchedOperator, launchOperator, startOperatorProcess } from '@metal/project/operator-process.ts';
 import { filledIn, inShell, type Placeholder } from './command-line.ts';
-import type { Dialect } from './dialects.ts';
+import type { OperatorFlagSet } from './dialects.ts';
 
 /** Which operator is measured, and how it is told its world. */
 export interface OperatorChoice {
   /** A command line; words in braces are filled in. */
   readonly command: string;
-  readonly dialect: Dialect;
+  readonly flagSet: OperatorFlagSet;
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
@@ -22,46 +22,54 @@ export async function freePorts(): Promise<Ports> {
 }
 
 /** A place for a replica, which can be started there again. */
-export interface Seat {
+export interface ReplicaConfig {
   /** Requests are counted by it. */
   readonly user: string;
   readonly kubeconfigPath: string;
   readonly ports: Ports;
 }
 
-export interface Placement {
-  readonly seat: Seat;
+export interface MeasuredOperatorOptions {
+  readonly replicaConfig: ReplicaConfig;
   readonly paths: Readonly<Record<Exclude<Placeholder, keyof Ports | 'kubeconfig'>, string>>;
   readonly moreFlags: readonly string[];
   /** Of one that does not say that it is ready: resolves when it is seen to work. */
-  readonly isWorking: (signal: AbortSignal) => Promise<void>;
+  readonly untilWorking: (signal: AbortSignal) => Promise<void>;
   /** Hears what it says. */
   readonly onLine: (line: string) => void;
 }
 
 /** An operator whose costs are counted. */
 export interface MeasuredOperator extends LaunchedOperator {
-  readonly seat: Seat;
+  readonly replicaConfig: ReplicaConfig;
   /** From the start of its process until its caches were warm. */
   readonly warmAfterSeconds: number;
 }
 
 /** Starts an operator and waits until it is ready. @throws Error with the end of what it said when it ends before. */
-export async function startMeasured(choice: OperatorChoice, placement: Placement): Promise<MeasuredOperator> {
-  const { seat, paths, moreFlags, isWorking, onLine } = placement;
-  const line = [choice.command, ...choice.dialect.flags, ...moreFlags].join(' ');
-  const command = inShell(filledIn(line, { ...seat.ports, kubeconfig: seat.kubeconfigPath, ...paths }));
-  const launch = { environment: choice.environment, onLine };
+export async function startMeasured(
+  choice: OperatorChoice,
+  options: MeasuredOperatorOptions,
+): Promise<MeasuredOperator> {
+  const { replicaConfig, paths, moreFlags, untilWorking, onLine } = options;
+  const line = [choice.command, ...choice.flagSet.flags, ...moreFlags].join(' ');
+  const command = inShell(
+    filledIn(line, { ...replicaConfig.ports, kubeconfig: replicaConfig.kubeconfigPath, ...paths }),
+  );
+  const launchOptions = { environment: choice.environment, onLine };
   const startedAt = performance.now();
-  const launched = choice.dialect.isOurs
-    ? await startOperatorProcess({ ...launch, command })
-    : await startForeign(launchOperator({ ...launch, command }), isWorking);
-  return { ...launched, seat, warmAfterSeconds: (performance.now() - startedAt) / 1_000 };
+  const launched = choice.flagSet.isOurs
+    ? await startOperatorProcess({ ...launchOptions, command })
+    : await startForeign(launchOperator({ ...launchOptions, command }), untilWorking);
+  return { ...launched, replicaConfig, warmAfterSeconds: (performance.now() - startedAt) / 1_000 };
 }
 
 const readyWithinMs = 120_000;
 
-async function startForeign(launched: LaunchedOperator, isWorking: Placement['isWorking']): Promise<LaunchedOperator> {
+async function startForeign(
+  launched: LaunchedOperator,
+  untilWorking: MeasuredOperatorOptions['untilWorking'],
+): Promise<LaunchedOperator> {
   const stop = new AbortController();
   void launched.ended.then((code) => stop.abort(failed(launched, `ended with code ${code}`)));
   const timer = setTimeout(
@@ -69,7 +77,7 @@ async function startForeign(launched: LaunchedOperator, isWorking: Placement['is
     readyWithinMs,
   );
   try {
-    await isWorking(stop.signal);
+    await untilWorking(stop.signal);
     return launched;
   } catch (error) {
     await launched.kill();

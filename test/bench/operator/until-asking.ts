@@ -8,10 +8,10 @@ const firstRequests = {
   follower: ['get leases'],
 } as const;
 export type Role = keyof typeof firstRequests;
-const lookEveryMs = 50;
+const pollIntervalMs = 50;
 
 /** Tells, from what it asks the API server for from now on, when an operator has taken up its role. */
-export async function untilAsking(
+export async function untilInRole(
   audit: AuditLog,
   user: string,
   as: Role,
@@ -19,9 +19,9 @@ export async function untilAsking(
   const before = await audit.requestsOf(user);
   return async (signal) => {
     for (;;) {
-      const asked = since(before, await audit.requestsOf(user));
-      if (firstRequests[as].every((request) => asked.has(request))) return;
-      await pause(lookEveryMs, undefined, { signal });
+      const requested = since(before, await audit.requestsOf(user));
+      if (firstRequests[as].every((request) => requested.has(request))) return;
+      await pause(pollIntervalMs, undefined, { signal });
     }
   };
 }

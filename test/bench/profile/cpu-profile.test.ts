@@ -22,11 +22,11 @@ const profile: CpuProfile = {
 };
 
 test('time is told by function, file and room, and idling is no work', () => {
-  const { wallMs, busyMs, garbageMs, byFunction, byFile, byRoom } = summaryOfCpu(profile, root);
+  const { wallMs, busyMs, garbageMs, byFunction, byFile, byModule } = summaryOfCpu(profile, root);
   assert.deepEqual([wallMs, busyMs, garbageMs], [13.75, 8.75, 1]);
   assert.deepEqual(byFunction[0], ['decide packages/kube/src/runner.ts:10', 4]);
   assert.deepEqual(byFile[1], ['services/operator/src/inventory/server/facts.ts', 3]);
-  assert.deepEqual(byRoom, [
+  assert.deepEqual(byModule, [
     ['packages/kube', 4],
     ['services/operator/inventory', 3],
     ['(garbage collector)', 1],

@@ -22,7 +22,7 @@ export interface CpuSummary {
   readonly garbageMs: number;
   readonly byFunction: SelfTimes;
   readonly byFile: SelfTimes;
-  readonly byRoom: SelfTimes;
+  readonly byModule: SelfTimes;
 }
 
 const idle = '(idle)';
@@ -48,7 +48,7 @@ export function summaryOfCpu({ nodes, samples, timeDeltas }: CpuProfile, root: s
     garbageMs: sumOf(busy.filter(({ frame }) => frame.functionName === garbageCollector)),
     byFunction: by((frame) => functionOf(frame, root)),
     byFile: by(({ url, functionName }) => fileOf(url, root) || functionName),
-    byRoom: by((frame) => roomOf(frame, root)),
+    byModule: by((frame) => moduleOf(frame, root)),
   };
 }
 
@@ -60,12 +60,12 @@ function functionOf({ functionName, url, lineNumber }: Frame, root: string): str
 }
 
 /** A folder that has rules of its own about imports, a library, or Node itself. */
-function roomOf({ url, functionName }: Frame, root: string): string {
+function moduleOf({ url, functionName }: Frame, root: string): string {
   if (url === '') return functionName.startsWith('(') ? functionName : 'node: native';
   if (url.startsWith('node:')) return 'node';
   const path = fileOf(url, root);
   const library = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
   if (library !== undefined) return library;
-  const [area = '', room = '', source, folder = ''] = path.split('/');
-  return source === 'src' && !folder.includes('.') ? `${area}/${room}/${folder}` : `${area}/${room}`;
+  const [area = '', module = '', source, folder = ''] = path.split('/');
+  return source === 'src' && !folder.includes('.') ? `${area}/${module}/${folder}` : `${area}/${module}`;
 }

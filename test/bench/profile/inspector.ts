@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-const answerShape = z.object({
+const responseShape = z.object({
   id: z.number().optional(),
   method: z.string().optional(),
   params: z.unknown().optional(),
@@ -31,7 +31,7 @@ export class Inspector implements Disposable {
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
-    socket.addEventListener('message', ({ data }) => this.#hear(String(data)));
+    socket.addEventListener('message', ({ data }) => this.#receive(String(data)));
     socket.addEventListener('close', () => this.#end());
   }
 
@@ -44,14 +44,14 @@ export class Inspector implements Disposable {
     return new Inspector(socket);
   }
 
-  ask(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+  send(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
     if (this.#socket.readyState !== WebSocket.OPEN)
       return Promise.reject(new Error('the inspector hung up: its process has ended'));
     this.#lastId += 1;
-    const answer = Promise.withResolvers<unknown>();
-    this.#waiting.set(this.#lastId, answer);
+    const response = Promise.withResolvers<unknown>();
+    this.#waiting.set(this.#lastId, response);
     this.#socket.send(JSON.stringify({ id: this.#lastId, method, params }));
-    return answer.promise;
+    return response.promise;
   }
 
   /** One listener for each event; the latest one. */
@@ -63,13 +63,13 @@ export class Inspector implements Disposable {
     this.#socket.close();
   }
 
-  #hear(text: string): void {
-    const { id, method = '', params, result, error } = answerShape.parse(JSON.parse(text));
+  #receive(text: string): void {
+    const { id, method = '', params, result, error } = responseShape.parse(JSON.parse(text));
     if (id === undefined) return this.#listeners.get(method)?.(params);
-    const answer = this.#waiting.get(id);
+    const response = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (error === undefined) answer?.resolve(result);
-    else answer?.reject(new Error(`the inspector answers: ${error.message}`));
+    if (error === undefined) response?.resolve(result);
+    else response?.reject(new Error(`the inspector answers: ${error.message}`));
   }
 
   #end(): void {

@@ -3,7 +3,7 @@ import { type CpuProfile, cpuProfileShape } from './cpu-profile.ts';
 import type { Inspector } from './inspector.ts';
 
 const samplingMicroseconds = 500;
-const profileAnswer = z.object({ profile: z.unknown() });
+const profileResponse = z.object({ profile: z.unknown() });
 const chunkShape = z.object({ chunk: z.string() });
 
 /** Records what the main thread does while the work goes on. @returns the profile as V8 gives it, and as it is read here. */
@@ -11,11 +11,11 @@ export async function recordCpu<T>(
   inspector: Inspector,
   work: () => Promise<T>,
 ): Promise<{ result: T; profile: CpuProfile; text: string }> {
-  await inspector.ask('Profiler.enable');
-  await inspector.ask('Profiler.setSamplingInterval', { interval: samplingMicroseconds });
-  await inspector.ask('Profiler.start');
+  await inspector.send('Profiler.enable');
+  await inspector.send('Profiler.setSamplingInterval', { interval: samplingMicroseconds });
+  await inspector.send('Profiler.start');
   const result = await work();
-  const { profile } = profileAnswer.parse(await inspector.ask('Profiler.stop'));
+  const { profile } = profileResponse.parse(await inspector.send('Profiler.stop'));
   return { result, profile: cpuProfileShape.parse(profile), text: JSON.stringify(profile) };
 }
 
@@ -23,7 +23,7 @@ export async function recordCpu<T>(
 export async function takeHeapSnapshot(inspector: Inspector): Promise<string> {
   const chunks: string[] = [];
   inspector.on('HeapProfiler.addHeapSnapshotChunk', (params) => void chunks.push(chunkShape.parse(params).chunk));
-  await inspector.ask('HeapProfiler.collectGarbage');
-  await inspector.ask('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
+  await inspector.send('HeapProfiler.collectGarbage');
+  await inspector.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
   return chunks.join('');
 }

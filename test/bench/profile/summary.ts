@@ -23,7 +23,7 @@ export function summaryText({ title, cpu, constructors, figures, files }: Profil
     title,
     `main thread busy ${(busyMs / 1_000).toFixed(2)} s of ${(wallMs / 1_000).toFixed(2)} s (${share(busyMs, wallMs)}), ` +
       `garbage collector ${share(garbageMs, busyMs)} of that; delay of the event loop, 99 %: ${delay}`,
-    timesText('self time by room', cpu.byRoom, busyMs),
+    timesText('self time by module', cpu.byModule, busyMs),
     timesText('self time by file', cpu.byFile, busyMs),
     timesText('self time by function', cpu.byFunction, busyMs),
     `heap after the scenario, ${(heap / mebibyte).toFixed(1)} MiB without garbage:\n${constructors.slice(0, mostRows).map(constructorText).join('\n')}`,

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { FleetNode } from '../fleet-process.ts';
 import type { Stage } from '../stage.ts';
-import { isAtRest, measureCrowd, uuidOf } from './crowd.ts';
+import { isAtRest, measureLoad, uuidOf } from './crowd.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 
-interface BringUpWish {
+interface BringUpOptions {
   /** All, if left out. */
   readonly plugged?: readonly FleetNode[];
   /** All that are plugged in, if left out. */
@@ -12,14 +12,14 @@ interface BringUpWish {
 }
 
 /** From Endpoints that are all created at once until the expected servers are Available and off. */
-export function measureBringUp(stage: Stage, wish: BringUpWish = {}): Promise<Outcome> {
-  const { plugged = stage.nodes } = wish;
-  const { expected = plugged } = wish;
-  return measureCrowd(stage, {
+export function measureBringUp(stage: Stage, options: BringUpOptions = {}): Promise<Outcome> {
+  const { plugged = stage.nodes } = options;
+  const { expected = plugged } = options;
+  return measureLoad(stage, {
     title: 'servers Available and off',
     expected: expected.map(({ systemUUID }) => systemUUID),
     follow: (arrive) => stage.onServer((server) => isAtRest(server) && arrive(uuidOf(server))),
-    begin: () => stage.plugIn(plugged),
+    start: () => stage.plugIn(plugged),
   });
 }
 
@@ -27,8 +27,8 @@ export const bringUp: Scenario = {
   name: 'bring-up',
   summary: 'Endpoints of all servers are created at once, until all are Available and off',
   needs: ['one-server'],
-  begins: 'unplugged',
-  ends: 'available',
+  startState: 'unplugged',
+  endState: 'available',
   run: async (stage, { measured }) => {
     const outcome = await measureBringUp(stage);
     const alone = measured('one-server')?.figures.wallSeconds;
@@ -50,8 +50,8 @@ export const oneServer: Scenario = {
   name: 'one-server',
   summary: 'the same with one server, which nobody keeps waiting: the quickest of three, one after another',
   needs: [],
-  begins: 'unplugged',
-  ends: 'available',
+  startState: 'unplugged',
+  endState: 'available',
   ownStage: { servers: () => tries },
   run: async (stage) => {
     const outcomes: Outcome[] = [];

@@ -1,7 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Stage } from '../stage.ts';
-import { measureCrowd, readyReasonOf, uuidOf } from './crowd.ts';
+import { measureLoad, readyReasonOf, uuidOf } from './crowd.ts';
 import type { Scenario } from './scenario.ts';
 
 export const namespace = 'default';
@@ -10,14 +10,14 @@ export const claimStorm: Scenario = {
   name: 'claim-storm',
   summary: 'as many claims as servers are created at once, until all servers have booted for them',
   needs: [],
-  begins: 'available',
-  ends: 'claimed',
+  startState: 'available',
+  endState: 'claimed',
   run: (stage) =>
-    measureCrowd(stage, {
+    measureLoad(stage, {
       title: 'servers booted for a claim',
       expected: stage.nodes.map(({ systemUUID }) => systemUUID),
       follow: (arrive) => stage.onServer((server) => hasBooted(stage, server) && arrive(uuidOf(server))),
-      begin: () => claimAll(stage),
+      start: () => claimAll(stage),
     }),
 };
 
@@ -31,6 +31,6 @@ const claim = (stage: Stage, name: string): Promise<ServerClaim> =>
 
 /** Only ours tells that a system has booted; elsewhere it is on for the claim, and that is all. */
 function hasBooted({ operatorChoice }: Stage, server: Server): boolean {
-  if (operatorChoice.dialect.isOurs) return readyReasonOf(server) === 'ClaimServed';
+  if (operatorChoice.flagSet.isOurs) return readyReasonOf(server) === 'ClaimServed';
   return server.status?.state === 'Reserved' && server.status.powerState === 'On';
 }

@@ -2,10 +2,10 @@ import { Arrivals } from '../arrivals.ts';
 import type { Figures } from '../measurement.ts';
 import type { Stage } from '../stage.ts';
 import { measureBringUp } from './bring-up.ts';
-import { settled } from './settled.ts';
+import { untilStable } from './settled.ts';
 import type { Scenario } from './scenario.ts';
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 /**
  *     one replica leads ── brings all but one server up ── a second waits ── the first is killed
@@ -15,28 +15,28 @@ export const failover: Scenario = {
   name: 'failover',
   summary: 'of two replicas the one that holds the lease is killed: until the other one acts on a new Endpoint',
   needs: [],
-  begins: 'unplugged',
-  ends: 'available',
+  startState: 'unplugged',
+  endState: 'available',
   ownStage: { moreServers: 1, operatorFlags: ['--leader-elect=true'] },
   run: async (stage) => {
-    const [latecomer, ...present] = stage.nodes;
+    const [lateNode, ...present] = stage.nodes;
     const [leader] = stage.operators;
-    if (latecomer === undefined || leader === undefined)
+    if (lateNode === undefined || leader === undefined)
       throw new Error('expected a server and an operator on the stage; found none');
     await measureBringUp(stage, { plugged: present });
-    await stage.startOperator(await stage.seat(), 'follower');
-    await settled(stage);
+    await stage.startOperator(await stage.newReplicaConfig(), 'follower');
+    await untilStable(stage);
     const spent = await stage.meter.start(stage.nodes.length);
     const seconds = await takeover(stage, async () => {
       await stage.endOperator(leader, 'kill');
-      await stage.plugIn([latecomer]);
+      await stage.plugIn([lateNode]);
     });
     const { figures, ...requests } = await spent();
     return {
       servers: present.length,
       seconds: new Map(),
       ...requests,
-      figures: { ...figures, ...takeoverFigures(seconds, stage.operatorChoice.dialect.leaseSeconds) },
+      figures: { ...figures, ...takeoverFigures(seconds, stage.operatorChoice.flagSet.leaseSeconds) },
     };
   },
 };
@@ -49,7 +49,7 @@ async function takeover(stage: Stage, kill: () => Promise<void>): Promise<number
   await stage.progress.during(
     'until the other replica acts',
     () => 'waiting',
-    () => Promise.all([kill(), arrivals.all(patienceMs)]),
+    () => Promise.all([kill(), arrivals.all(timeoutMs)]),
   );
   return arrivals.seconds.get('takeover') ?? Number.NaN;
 }

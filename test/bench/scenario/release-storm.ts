@@ -1,16 +1,16 @@
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Figures } from '../measurement.ts';
-import { isAtRest, measureCrowd, uuidOf } from './crowd.ts';
-import type { Circumstances, Scenario } from './scenario.ts';
+import { isAtRest, measureLoad, uuidOf } from './crowd.ts';
+import type { ScenarioContext, Scenario } from './scenario.ts';
 
 export const releaseStorm: Scenario = {
   name: 'release-storm',
   summary: 'all claims are deleted at once, until their servers are clean, Available and off',
   needs: [],
-  begins: 'claimed',
-  ends: 'available',
+  startState: 'claimed',
+  endState: 'available',
   run: async (stage, { measured }) => {
-    const outcome = await measureCrowd(stage, {
+    const outcome = await measureLoad(stage, {
       title: 'servers given back',
       expected: stage.nodes.map(({ systemUUID }) => systemUUID),
       // A server that is free has no claim: that its status says so already means nothing.
@@ -18,7 +18,7 @@ export const releaseStorm: Scenario = {
         stage.onServer(
           (server) => isAtRest(server) && server.spec.serverClaimRef === undefined && arrive(uuidOf(server)),
         ),
-      begin: async () => {
+      start: async () => {
         const claims = [...stage.caches.claims.all()];
         await Promise.all(claims.map(({ metadata }) => stage.client.delete(ServerClaim, metadata)));
       },
@@ -28,7 +28,7 @@ export const releaseStorm: Scenario = {
 };
 
 /** Of one process in a row: after a restart it is another one, which has less to remember. */
-function beyondClaims({ peakMiB }: Figures, measured: Circumstances['measured']): Figures {
+function beyondClaims({ peakMiB }: Figures, measured: ScenarioContext['measured']): Figures {
   const before = measured('claim-storm')?.figures.peakMiB;
   if (before === undefined || peakMiB === undefined || measured('restart') !== undefined) return {};
   return { beyondClaimsPercent: (peakMiB / before - 1) * 100 };

@@ -3,7 +3,7 @@ import { type Counts, total } from '../counts.ts';
 import { isPowerAction } from '../fleet-process.ts';
 import type { Figures } from '../measurement.ts';
 import { isWrite } from '../meter/audit-log.ts';
-import { settled } from './settled.ts';
+import { untilStable } from './settled.ts';
 import type { Scenario } from './scenario.ts';
 
 /** What comes later is the steady state. */
@@ -13,20 +13,20 @@ export const restart: Scenario = {
   name: 'restart',
   summary: `the operator ends and starts again while every server runs for its claim: what it does in the ${mostWatchedSeconds} s after`,
   needs: [],
-  begins: 'claimed',
-  ends: 'claimed',
+  startState: 'claimed',
+  endState: 'claimed',
   run: async (stage, { steadySeconds }) => {
     const [operator] = stage.operators;
     if (operator === undefined) throw new Error('expected an operator on the stage, found none; open the stage anew');
-    await settled(stage);
+    await untilStable(stage);
     await stage.endOperator(operator, 'stop');
     const spent = await stage.meter.start(stage.nodes.length);
     const watchedSeconds = Math.min(mostWatchedSeconds, steadySeconds);
-    const { warmAfterSeconds } = await stage.startOperator(operator.seat);
+    const { warmAfterSeconds } = await stage.startOperator(operator.replicaConfig);
     await stage.progress.during(
       'after the restart',
       () => `of ${watchedSeconds} s`,
-      () => Promise.race([pause(watchedSeconds * 1_000), stage.operatorGone()]),
+      () => Promise.race([pause(watchedSeconds * 1_000), stage.failWhenOperatorExits()]),
     );
     const { figures, ...requests } = await spent();
     const servers = stage.nodes.length;

@@ -8,7 +8,7 @@ export const scenarioNames = [
   'restart',
   'release-storm',
   'steady',
-  'weather',
+  'degraded-fleet',
   'failover',
   'shards',
 ] as const;
@@ -18,7 +18,7 @@ export type ScenarioName = (typeof scenarioNames)[number];
 export type FleetState = 'unplugged' | 'available' | 'claimed';
 
 /** What a scenario reads beside its stage. */
-export interface Circumstances {
+export interface ScenarioContext {
   /** Of steady state. */
   readonly steadySeconds: number;
   /** Of the scenarios that it needs. */
@@ -32,19 +32,19 @@ export interface Scenario {
   readonly summary: string;
   /** What else has to be measured before, since figures are told against it. */
   readonly needs: readonly ScenarioName[];
-  readonly begins: FleetState;
-  readonly ends: FleetState;
+  readonly startState: FleetState;
+  readonly endState: FleetState;
   /** Set, when it plays on a stage of its own; the figures of others are not touched by what it breaks. */
   readonly ownStage?: {
     /** By how many were asked for. */
-    readonly servers?: (asked: number) => number;
+    readonly servers?: (requested: number) => number;
     /** Beside those that were asked for. */
     readonly moreServers?: number;
     readonly operatorFlags?: readonly string[];
   };
   /** Not every operator can play it. */
   readonly onlyWhenNamed?: true;
-  run(stage: Stage, circumstances: Circumstances): Promise<Pick<Measurement, Exclude<keyof Measurement, 'scenario'>>>;
+  run(stage: Stage, context: ScenarioContext): Promise<Pick<Measurement, Exclude<keyof Measurement, 'scenario'>>>;
 }
 
 /** What a scenario measured, without its name. */

@@ -6,7 +6,7 @@ import { restart } from './restart.ts';
 import type { Scenario } from './scenario.ts';
 import { shards } from './shards.ts';
 import { steady } from './steady.ts';
-import { weather } from './weather.ts';
+import { degradedFleet } from './weather.ts';
 
 /** In the order in which they run: each finds the fleet as the one before left it, as far as that is possible. */
 export const scenarios: readonly Scenario[] = [
@@ -16,7 +16,7 @@ export const scenarios: readonly Scenario[] = [
   restart,
   releaseStorm,
   steady,
-  weather,
+  degradedFleet,
   failover,
   shards,
 ];

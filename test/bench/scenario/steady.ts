@@ -1,21 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Figures } from '../measurement.ts';
-import { settled } from './settled.ts';
+import { untilStable } from './settled.ts';
 import type { Scenario } from './scenario.ts';
 
 export const steady: Scenario = {
   name: 'steady',
   summary: 'nobody asks for anything: what the operator does by itself with all servers at rest',
   needs: [],
-  begins: 'available',
-  ends: 'available',
+  startState: 'available',
+  endState: 'available',
   run: async (stage, { steadySeconds }) => {
-    await settled(stage);
+    await untilStable(stage);
     const spent = await stage.meter.start(stage.nodes.length);
     await stage.progress.during(
       'at rest',
       () => `${steadySeconds} s`,
-      () => Promise.race([pause(steadySeconds * 1_000), stage.operatorGone()]),
+      () => Promise.race([pause(steadySeconds * 1_000), stage.failWhenOperatorExits()]),
     );
     const { figures, ...requests } = await spent();
     const minutes = steadySeconds / 60;

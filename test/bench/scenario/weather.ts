@@ -16,53 +16,62 @@ const mostPerRound = 1_000;
  * One fleet after the other, in calm and in weather by turns: what else the machine has to do counts for both. The first is
  * to warm up, and counts for neither.
  */
-const rounds = ['warm-up', 'calm', 'weather', 'calm', 'weather'] as const;
+const rounds = ['warm-up', 'healthy', 'degraded-fleet', 'healthy', 'degraded-fleet'] as const;
 
-export const weather: Scenario = {
-  name: 'weather',
+export const degradedFleet: Scenario = {
+  name: 'degraded-fleet',
   summary: `bring-ups in calm and, by turns, where ${percentOfEach} % of the BMCs hang and ${percentOfEach} % need ${slowMs / 1_000} s for an answer: how much slower the healthy are`,
   needs: [],
-  begins: 'unplugged',
-  ends: 'available',
-  ownStage: { servers: (asked) => rounds.length * Math.min(asked, mostPerRound) },
+  startState: 'unplugged',
+  endState: 'available',
+  ownStage: { servers: (requested) => rounds.length * Math.min(requested, mostPerRound) },
   run: async (stage) => {
     const perRound = stage.nodes.length / rounds.length;
     const outcomes: { readonly kind: (typeof rounds)[number]; readonly outcome: Outcome }[] = [];
     for (const [index, kind] of rounds.entries()) {
       const plugged = stage.nodes.slice(index * perRound, (index + 1) * perRound);
-      const struck = kind === 'weather' ? await strike(stage, plugged) : [];
-      const expected = plugged.filter((node) => !struck.includes(node));
+      const degradedNodes = kind === 'degraded-fleet' ? await degradeNodes(stage, plugged) : [];
+      const expected = plugged.filter((node) => !degradedNodes.includes(node));
       outcomes.push({ kind, outcome: await measureBringUp(stage, { plugged, expected }) });
     }
     const secondsIn = (wanted: (typeof rounds)[number]) =>
       new Map(outcomes.flatMap(({ kind, outcome }) => (kind === wanted ? [...outcome.seconds] : [])));
-    return judged(secondsIn('calm'), secondsIn('weather'), outcomes.map(({ outcome }) => outcome).at(-1));
+    return compareRounds(
+      secondsIn('healthy'),
+      secondsIn('degraded-fleet'),
+      outcomes.map(({ outcome }) => outcome).at(-1),
+    );
   },
 };
 
 /** What was asked for is that of the last round. */
-function judged(calm: Outcome['seconds'], stormy: Outcome['seconds'], last: Outcome | undefined): Outcome {
+function compareRounds(
+  healthySeconds: Outcome['seconds'],
+  degradedSeconds: Outcome['seconds'],
+  last: Outcome | undefined,
+): Outcome {
   const { peakMiB, eventLoopP99Ms } = last?.figures ?? {};
-  const slower = slowerThan([...calm.values()], [...stormy.values()]);
+  const slower = slowerThan([...healthySeconds.values()], [...degradedSeconds.values()]);
   return {
-    servers: stormy.size,
-    seconds: stormy,
+    servers: degradedSeconds.size,
+    seconds: degradedSeconds,
     apiRequests: last?.apiRequests ?? new Map(),
     redfishRequests: last?.redfishRequests ?? new Map(),
-    figures: { ...slower, ...figuresOfTimes(stormy.values()), peakMiB, eventLoopP99Ms },
+    figures: { ...slower, ...figuresOfTimes(degradedSeconds.values()), peakMiB, eventLoopP99Ms },
   };
 }
 
 /** Half of those that it returns hang, half are slow, and stay so. */
-async function strike(stage: Stage, nodes: readonly FleetNode[]): Promise<readonly FleetNode[]> {
+async function degradeNodes(stage: Stage, nodes: readonly FleetNode[]): Promise<readonly FleetNode[]> {
   const each = Math.max(1, Math.round((nodes.length * percentOfEach) / 100));
-  const struck = pickBySeed(nodes, 2 * each, stage.seed);
-  await Promise.all(struck.slice(0, each).map(({ name }) => stage.fleet.injure(name, { hang: true })));
-  await Promise.all(struck.slice(each).map(({ name }) => stage.fleet.injure(name, { latencyMs: slowMs })));
-  return struck;
+  const degradedNodes = pickBySeed(nodes, 2 * each, stage.seed);
+  await Promise.all(degradedNodes.slice(0, each).map(({ name }) => stage.fleet.injectFaults(name, { hang: true })));
+  await Promise.all(degradedNodes.slice(each).map(({ name }) => stage.fleet.injectFaults(name, { latencyMs: slowMs })));
+  return degradedNodes;
 }
 
-function slowerThan(calm: readonly number[], stormy: readonly number[]): Figures {
-  const slower = (percent: number) => (percentile(stormy, percent) / percentile(calm, percent) - 1) * 100;
+function slowerThan(healthySeconds: readonly number[], degradedSeconds: readonly number[]): Figures {
+  const slower = (percent: number) =>
+    (percentile(degradedSeconds, percent) / percentile(healthySeconds, percent) - 1) * 100;
   return { slowerPercent: slower(50), slowerP90Percent: slower(90) };
 }

@@ -10,15 +10,15 @@ import { parse, stringify } from 'yaml';
 import * as z from 'zod';
 
 /** What is known of a request before it goes on. */
-export interface Asked {
+export interface RelayedRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
 }
 
 interface Hold {
-  readonly isMeant: (asked: Asked) => boolean;
-  readonly letGo: PromiseWithResolvers<void>;
+  readonly matches: (relayedRequest: RelayedRequest) => boolean;
+  readonly release: PromiseWithResolvers<void>;
 }
 
 /**
@@ -37,12 +37,12 @@ export class ApiServerRelay implements AsyncDisposable {
   readonly #watchers = new Set<() => void>();
   #hold: Hold | undefined;
 
-  private constructor({ kubeconfigPath, config, entrance, stack }: Parts) {
+  private constructor({ kubeconfigPath, config, proxyServer, stack }: Parts) {
     this.kubeconfigPath = kubeconfigPath;
     this.#server = config.clusters[0].cluster.server;
     this.#agent = stack.adopt(agentOf(config), (agent) => agent.destroy());
     this.#stack = stack;
-    entrance.on('request', (incoming, answer) => void this.#carry(incoming, answer));
+    proxyServer.on('request', (incoming, response) => void this.#forward(incoming, response));
   }
 
   /** In front of the API server that a kubeconfig of the lab's control plane leads to, as the user it names. */
@@ -51,22 +51,22 @@ export class ApiServerRelay implements AsyncDisposable {
     const config = kubeconfig.parse(parse(await readFile(path, 'utf8')));
     const removed = { recursive: true, force: true };
     const directory = stack.adopt(await mkdtemp(join(tmpdir(), 'metal-relay-')), (made) => rm(made, removed));
-    const entrance = stack.adopt(createServer().listen(0, '127.0.0.1'), close);
-    await once(entrance, 'listening');
-    const { port } = entrance.address() as AddressInfo; // it listens on a port
+    const proxyServer = stack.adopt(createServer().listen(0, '127.0.0.1'), close);
+    await once(proxyServer, 'listening');
+    const { port } = proxyServer.address() as AddressInfo; // it listens on a port
     const kubeconfigPath = join(directory, 'kubeconfig');
-    await writeFile(kubeconfigPath, leadingTo(`http://127.0.0.1:${port}`, config));
-    return new ApiServerRelay({ kubeconfigPath, config, entrance, stack: stack.move() });
+    await writeFile(kubeconfigPath, kubeconfigTo(`http://127.0.0.1:${port}`, config));
+    return new ApiServerRelay({ kubeconfigPath, config, proxyServer, stack: stack.move() });
   }
 
   /** From now on; what has passed has passed. */
-  hold(isMeant: (asked: Asked) => boolean): void {
-    this.#hold = { isMeant, letGo: Promise.withResolvers() };
+  hold(matches: (relayedRequest: RelayedRequest) => boolean): void {
+    this.#hold = { matches, release: Promise.withResolvers() };
   }
 
   /** What is held goes on, and nothing is held any more. */
-  letGo(): void {
-    this.#hold?.letGo.resolve();
+  release(): void {
+    this.#hold?.release.resolve();
     this.#hold = undefined;
   }
 
@@ -85,44 +85,44 @@ export class ApiServerRelay implements AsyncDisposable {
     await this.#stack.disposeAsync();
   }
 
-  async #carry(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+  async #forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      await this.#passed(incoming, answer);
-      const answered = await this.#asked(incoming, answer);
-      answer.writeHead(answered.statusCode ?? 502, answered.headers);
+      await this.#waitWhileHeld(incoming, response);
+      const upstreamResponse = await this.#requestUpstream(incoming, response);
+      response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
       // A watch says that it has begun, long before anything happens.
-      answer.flushHeaders();
-      await pipeline(answered, answer);
+      response.flushHeaders();
+      await pipeline(upstreamResponse, response);
     } catch {
       // A connection that breaks on one side breaks on the other.
-      answer.destroy();
+      response.destroy();
     }
   }
 
-  async #passed(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+  async #waitWhileHeld(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '' } = incoming;
     const hold = this.#hold;
-    if (hold?.isMeant({ method, path: url }) !== true) return;
-    const end = () => this.#held.delete(incoming) && this.#tell();
-    answer.once('close', end);
+    if (hold?.matches({ method, path: url }) !== true) return;
+    const end = () => this.#held.delete(incoming) && this.#notify();
+    response.once('close', end);
     this.#held.add(incoming);
-    this.#tell();
-    await hold.letGo.promise;
+    this.#notify();
+    await hold.release.promise;
     end();
   }
 
-  async #asked(incoming: IncomingMessage, answer: ServerResponse): Promise<IncomingMessage> {
+  async #requestUpstream(incoming: IncomingMessage, response: ServerResponse): Promise<IncomingMessage> {
     const { method, url = '/' } = incoming;
     const { host: _ours, ...headers } = incoming.headers;
-    const onward = request(new URL(url, this.#server), { agent: this.#agent, method, headers });
+    const upstreamRequest = request(new URL(url, this.#server), { agent: this.#agent, method, headers });
     // A watch that its client ends is one that the API server need not go on with.
-    answer.once('close', () => onward.destroy());
-    const answered = once(onward, 'response');
-    const [response] = (await Promise.all([answered, pipeline(incoming, onward)]))[0];
-    return response as IncomingMessage; // what the event carries
+    response.once('close', () => upstreamRequest.destroy());
+    const upstreamResponse = once(upstreamRequest, 'response');
+    const [incomingMessage] = (await Promise.all([upstreamResponse, pipeline(incoming, upstreamRequest)]))[0];
+    return incomingMessage as IncomingMessage; // what the event carries
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const watcher of this.#watchers) watcher();
   }
 }
@@ -130,7 +130,7 @@ export class ApiServerRelay implements AsyncDisposable {
 interface Parts {
   readonly kubeconfigPath: string;
   readonly config: Kubeconfig;
-  readonly entrance: Server;
+  readonly proxyServer: Server;
   readonly stack: AsyncDisposableStack;
 }
 
@@ -158,7 +158,7 @@ function agentOf({ clusters: [{ cluster }], users: [{ user }] }: Kubeconfig): Ag
 }
 
 /** The same names, without the credentials: those are the relay's. */
-function leadingTo(server: string, config: Kubeconfig): string {
+function kubeconfigTo(server: string, config: Kubeconfig): string {
   const [{ name: cluster }] = config.clusters;
   const [{ name: user }] = config.users;
   return stringify({
@@ -168,8 +168,8 @@ function leadingTo(server: string, config: Kubeconfig): string {
   });
 }
 
-async function close(entrance: Server): Promise<void> {
-  const closed = new Promise((resolve) => entrance.close(resolve));
-  entrance.closeAllConnections();
+async function close(proxyServer: Server): Promise<void> {
+  const closed = new Promise((resolve) => proxyServer.close(resolve));
+  proxyServer.closeAllConnections();
   await closed;
 }

@@ -1,39 +1,39 @@
 import { holdersOf } from '@metal/process/connection-holders.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Peer } from '@metal/simulator/traffic.ts';
-import type { Lab } from './lab.ts';
-import { type Reign, Reigns } from './reigns.ts';
+import type { Testenv } from './lab.ts';
+import { type OwnershipInterval, OwnershipIntervals } from './reigns.ts';
 
 /** Notes which process talks to each BMC, by looking at whose connection a request comes over; see `Reigns`. */
 export class BmcOwners implements Disposable {
-  readonly #lab: Lab;
+  readonly #testenv: Testenv;
   readonly #pids: () => Iterable<number>;
-  readonly #reigns = new Reigns((pid) => new Set(this.#pids()).has(pid));
+  readonly #ownershipIntervals = new OwnershipIntervals((pid) => new Set(this.#pids()).has(pid));
   readonly #pidOf = new WeakMap<Peer, number>();
   readonly #listeners = new Set<() => void>();
   readonly #subscriptions: Disposable[];
 
-  constructor(lab: Lab, nodes: readonly Node[], pids: () => Iterable<number>) {
-    this.#lab = lab;
+  constructor(testenv: Testenv, nodes: readonly Node[], pids: () => Iterable<number>) {
+    this.#testenv = testenv;
     this.#pids = pids;
     this.#subscriptions = nodes.map((node) =>
-      node.bmc.traffic.onRequest((moment, peer) => this.#heard(node, moment, peer)),
+      node.bmc.traffic.onRequest((event, peer) => this.#record(node, event, peer)),
     );
   }
 
   /** Of the promise that one process at a time talks to a BMC: in words, in order. */
   get breaches(): readonly string[] {
-    return this.#reigns.breaches;
+    return this.#ownershipIntervals.breaches;
   }
 
   /** In the order in which they talked to the BMC. */
-  reignsAt({ name }: Node): readonly Reign[] {
-    return this.#reigns.at(name);
+  ownershipIntervalsAt({ name }: Node): readonly OwnershipInterval[] {
+    return this.#ownershipIntervals.at(name);
   }
 
   /** Who talked to the BMC last. */
   ownerOf({ name }: Node): number | undefined {
-    return this.#reigns.ownerOf(name);
+    return this.#ownershipIntervals.ownerOf(name);
   }
 
   /** Called after each request. */
@@ -46,17 +46,17 @@ export class BmcOwners implements Disposable {
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
   }
 
-  #heard(node: Node, moment: 'arrived' | 'answered', peer: Peer | undefined): void {
-    const pid = peer && this.#pidBehind(peer, node);
+  #record(node: Node, event: 'arrived' | 'answered', peer: Peer | undefined): void {
+    const pid = peer && this.#findPid(peer, node);
     if (pid === undefined) return;
     const before = this.breaches.length;
-    this.#reigns.hear({ bmc: node.name, pid, moment, at: this.#lab.clock.now() });
-    for (const words of this.breaches.slice(before)) this.#lab.timeline.note(`BREACH ${words}`);
+    this.#ownershipIntervals.record({ bmc: node.name, pid, event, at: this.#testenv.clock.now() });
+    for (const breach of this.breaches.slice(before)) this.#testenv.timeline.note(`BREACH ${breach}`);
     for (const listener of this.#listeners) listener();
   }
 
   /** Looked up at the first request: whoever sent it waits for the answer, so the connection is there. */
-  #pidBehind(peer: Peer, { bmc }: Node): number | undefined {
+  #findPid(peer: Peer, { bmc }: Node): number | undefined {
     const known = this.#pidOf.get(peer);
     if (known !== undefined) return known;
     const [pid] = holdersOf([{ from: peer, to: bmc }], this.#pids()).values();

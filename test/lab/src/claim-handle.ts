@@ -1,21 +1,21 @@
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import type { Subject } from './subject.ts';
+import type { WatchedObject } from './subject.ts';
 
-export type ClaimWish = Partial<ServerClaim['spec']> &
+export type ClaimOptions = Partial<ServerClaim['spec']> &
   Pick<ServerClaim['spec'], 'image'> & { on?: Node; name?: string };
 
 /** A claim that a story made. */
 export class ClaimHandle {
   readonly #client: KubeClient;
   readonly #claim: ServerClaim;
-  readonly subject: Subject<ServerClaim>;
+  readonly watched: WatchedObject<ServerClaim>;
 
-  constructor(client: KubeClient, claim: ServerClaim, subject: Subject<ServerClaim>) {
+  constructor(client: KubeClient, claim: ServerClaim, watched: WatchedObject<ServerClaim>) {
     this.#client = client;
     this.#claim = claim;
-    this.subject = subject;
+    this.watched = watched;
   }
 
   get name(): string {
@@ -27,15 +27,15 @@ export class ClaimHandle {
   }
 
   get phase(): string | undefined {
-    return this.subject.now?.status?.phase;
+    return this.watched.now?.status?.phase;
   }
 
   reaches(phase: 'Bound' | 'Unbound'): Promise<ServerClaim> {
-    return this.subject.reaches(phase);
+    return this.watched.reaches(phase);
   }
 
-  says(reason: string): Promise<ServerClaim> {
-    return this.subject.says(reason);
+  hasReason(reason: string): Promise<ServerClaim> {
+    return this.watched.hasReason(reason);
   }
 
   /** Asks for deletion; `isGone` waits for it. */
@@ -44,6 +44,6 @@ export class ClaimHandle {
   }
 
   isGone(): Promise<void> {
-    return this.subject.isGone();
+    return this.watched.isGone();
   }
 }

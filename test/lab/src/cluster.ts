@@ -29,7 +29,7 @@ async function acquireFromPool(): Promise<Cluster | undefined> {
     const lease = await tryFileLock(join(directory, 'lease'));
     if (lease === undefined) continue;
     const access = await connectControlPlane(directory);
-    await using client = createKubeClient({ kubeconfigPath: access.kubeconfigPath, defaultFieldManager: 'lab' });
+    await using client = createKubeClient({ kubeconfigPath: access.kubeconfigPath, defaultFieldManager: 'testenv' });
     // A file that was killed left what it had.
     await resetCluster(client);
     return { ...access, [Symbol.asyncDispose]: () => release(access, lease) };
@@ -39,7 +39,7 @@ async function acquireFromPool(): Promise<Cluster | undefined> {
 
 async function release({ kubeconfigPath }: ControlPlaneAccess, lease: AsyncDisposable): Promise<void> {
   await using _lease = lease;
-  await using client = createKubeClient({ kubeconfigPath, defaultFieldManager: 'lab' });
+  await using client = createKubeClient({ kubeconfigPath, defaultFieldManager: 'testenv' });
   await resetCluster(client);
 }
 
@@ -58,10 +58,10 @@ export async function startCluster({
   admission = crds,
   apiServerFlags,
 }: ClusterOptions = {}): Promise<ControlPlane> {
-  const plane = await startControlPlane({ apiServerFlags, say: (line) => process.stderr.write(`${line}\n`) });
+  const plane = await startControlPlane({ apiServerFlags, log: (line) => process.stderr.write(`${line}\n`) });
   try {
     if (crds) {
-      await using client = createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'lab' });
+      await using client = createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'testenv' });
       await installKinds(client, kinds);
       if (admission) await installAdmissionRules(client, admissionRules);
     }

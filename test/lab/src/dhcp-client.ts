@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram';
  * A DHCP client as firmware is one, without an interface of its own: it says what it is told to, and shows the answers.
  * Run as a program (in the network namespace of a client) with a list of wishes as JSON; prints the list of answers.
  */
-export interface DhcpWish {
+export interface DhcpClientSpec {
   readonly mac: string;
   /** Option 60. */
   readonly vendorClass?: string;
@@ -13,10 +13,10 @@ export interface DhcpWish {
   /** Option 93. */
   readonly architecture?: number;
   /** Take the address, too. */
-  readonly takes?: boolean;
+  readonly acceptsOffer?: boolean;
 }
 
-export interface DhcpAnswer {
+export interface DhcpReply {
   readonly ip: string;
   /** Who serves files by TFTP. */
   readonly nextServer: string;
@@ -29,25 +29,30 @@ export interface DhcpAnswer {
 
 const cookie = Buffer.from([0x63, 0x82, 0x53, 0x63]);
 const wantedOptions = [1, 3, 6, 43, 60, 66, 67];
-const longestMs = 20_000;
+const timeoutMs = 20_000;
 
 type Options = ReadonlyMap<number, Buffer>;
 
-function messageOf(id: number, wish: DhcpWish, type: number, more: readonly (readonly [number, Buffer])[]): Buffer {
+function encodeMessage(
+  id: number,
+  spec: DhcpClientSpec,
+  type: number,
+  more: readonly (readonly [number, Buffer])[],
+): Buffer {
   const header = Buffer.alloc(236);
   header.set([1, 1, 6, 0]);
   header.writeUInt32BE(id, 4);
   // Answers are broadcast: this client has no address.
   header.writeUInt16BE(0x8000, 10);
-  header.set(Buffer.from(wish.mac.replaceAll(':', ''), 'hex'), 28);
+  header.set(Buffer.from(spec.mac.replaceAll(':', ''), 'hex'), 28);
   const options: (readonly [number, Buffer])[] = [
     [53, Buffer.from([type])],
     [55, Buffer.from(wantedOptions)],
     [57, Buffer.from([5, 220])],
     ...more,
-    ...(wish.vendorClass === undefined ? [] : [[60, Buffer.from(wish.vendorClass)] as const]),
-    ...(wish.userClass === undefined ? [] : [[77, Buffer.from(wish.userClass)] as const]),
-    ...(wish.architecture === undefined ? [] : [[93, Buffer.from([0, wish.architecture])] as const]),
+    ...(spec.vendorClass === undefined ? [] : [[60, Buffer.from(spec.vendorClass)] as const]),
+    ...(spec.userClass === undefined ? [] : [[77, Buffer.from(spec.userClass)] as const]),
+    ...(spec.architecture === undefined ? [] : [[93, Buffer.from([0, spec.architecture])] as const]),
   ];
   const bodies = options.map(([code, value]) => Buffer.concat([Buffer.from([code, value.length]), value]));
   return Buffer.concat([header, cookie, ...bodies, Buffer.from([255])]);
@@ -67,7 +72,7 @@ function optionsOf(message: Buffer): Options {
 const text = (bytes: Buffer | undefined): string | undefined => bytes?.toString('latin1').replace(/\0.*$/s, '');
 const address = (bytes: Buffer | undefined): string | undefined => bytes && [...bytes.subarray(0, 4)].join('.');
 
-function answerOf(message: Buffer, options: Options): DhcpAnswer {
+function parseReply(message: Buffer, options: Options): DhcpReply {
   const field = text(message.subarray(108, 236));
   return {
     ip: address(message.subarray(16, 20)) ?? '',
@@ -83,47 +88,47 @@ function answerOf(message: Buffer, options: Options): DhcpAnswer {
  * Asks in the given order. Done when the last one is answered, and those have an address that were offered one: whoever
  * is not answered by then is not answered.
  */
-async function ask(wishes: readonly DhcpWish[]): Promise<(DhcpAnswer | undefined)[]> {
+async function sendAll(specs: readonly DhcpClientSpec[]): Promise<(DhcpReply | undefined)[]> {
   const socket = createSocket({ type: 'udp4', reuseAddr: true });
-  const answers: (DhcpAnswer | undefined)[] = wishes.map(() => undefined);
+  const replies: (DhcpReply | undefined)[] = specs.map(() => undefined);
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, longestMs);
-  const taking = new Set<number>();
+  const timer = setTimeout(resolve, timeoutMs);
+  const accepting = new Set<number>();
   const send = (message: Buffer) => socket.send(message, 67, '255.255.255.255');
   socket.on('message', (message) => {
     const index = message.readUInt32BE(4) - 1_000;
-    const wish = wishes[index];
-    if (message[0] !== 2 || wish === undefined) return;
+    const spec = specs[index];
+    if (message[0] !== 2 || spec === undefined) return;
     const options = optionsOf(message);
     const isOffer = options.get(53)?.[0] === 2;
-    if (isOffer && wish.takes === true) {
+    if (isOffer && spec.acceptsOffer === true) {
       const server = options.get(54) ?? Buffer.alloc(4);
-      taking.add(index);
+      accepting.add(index);
       send(
-        messageOf(1_000 + index, wish, 3, [
+        encodeMessage(1_000 + index, spec, 3, [
           [50, message.subarray(16, 20)],
           [54, server],
         ]),
       );
       return;
     }
-    answers[index] = answerOf(message, options);
-    taking.delete(index);
-    if (answers.at(-1) !== undefined && taking.size === 0) resolve();
+    replies[index] = parseReply(message, options);
+    accepting.delete(index);
+    if (replies.at(-1) !== undefined && accepting.size === 0) resolve();
   });
   socket.bind(68, () => {
     socket.setBroadcast(true);
-    wishes.forEach((wish, index) => send(messageOf(1_000 + index, wish, 1, [])));
+    specs.forEach((spec, index) => send(encodeMessage(1_000 + index, spec, 1, [])));
   });
   await promise;
   clearTimeout(timer);
   socket.close();
-  return answers;
+  return replies;
 }
 
 if (process.argv[1]?.endsWith('dhcp-client.ts') === true) {
   // Written by the network of the lab.
-  const wishes = JSON.parse(process.argv[2] ?? '[]') as DhcpWish[];
-  const answers = await ask(wishes);
-  process.stdout.write(JSON.stringify(answers.map((answer) => answer ?? null)));
+  const specs = JSON.parse(process.argv[2] ?? '[]') as DhcpClientSpec[];
+  const replies = await sendAll(specs);
+  process.stdout.write(JSON.stringify(replies.map((reply) => reply ?? null)));
 }

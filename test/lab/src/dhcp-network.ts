@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { DhcpAnswer, DhcpWish } from './dhcp-client.ts';
-import { directoryForDnsmasq, dnsmasqRunsIn, NetworkNamespace, obstacleToNamespaces } from './network-namespace.ts';
+import type { DhcpReply, DhcpClientSpec } from './dhcp-client.ts';
+import { directoryForDnsmasq, installDnsmasqWrapper, NetworkNamespace, namespaceBlocker } from './network-namespace.ts';
 
 const run = promisify(execFile);
 const client = fileURLToPath(new URL('dhcp-client.ts', import.meta.url));
@@ -13,11 +13,8 @@ const client = fileURLToPath(new URL('dhcp-client.ts', import.meta.url));
 export type SystemLease = Readonly<Record<string, string>>;
 
 /** Why there can be no network here; undefined if there can be one. */
-export const obstacleToDhcpNetworks = (): Promise<string | undefined> =>
-  obstacleToNamespaces(
-    { dnsmasq: ['--version'], busybox: ['udhcpc', '--help'] },
-    'iproute2, dnsmasq-base, busybox-static',
-  );
+export const dhcpNetworkBlocker = (): Promise<string | undefined> =>
+  namespaceBlocker({ dnsmasq: ['--version'], busybox: ['udhcpc', '--help'] }, 'iproute2, dnsmasq-base, busybox-static');
 
 /**
  * Two network namespaces with a cable between: one for dnsmasq (192.0.2.1), one for machines. Nothing leads outside.
@@ -39,7 +36,7 @@ export class DhcpNetwork implements AsyncDisposable {
     this.#server = server;
     this.#clients = clients;
     this.#stack = stack;
-    this.serverCommand = [...server.entry, 'dnsmasq'];
+    this.serverCommand = [...server.commandPrefix, 'dnsmasq'];
   }
 
   static async open(): Promise<DhcpNetwork> {
@@ -57,20 +54,20 @@ export class DhcpNetwork implements AsyncDisposable {
   }
 
   /** Until this is disposed, processes that look dnsmasq up in PATH find one that runs here. */
-  dnsmasqRunsHere(): Promise<Disposable> {
-    return dnsmasqRunsIn(this.#server, this.directory);
+  installDnsmasqWrapper(): Promise<Disposable> {
+    return installDnsmasqWrapper(this.#server, this.directory);
   }
 
   /** Machines ask in the given order; undefined for those that are not answered before the last one is. */
-  async ask(...wishes: readonly DhcpWish[]): Promise<(DhcpAnswer | undefined)[]> {
-    const { stdout } = await this.#asClient(process.execPath, client, JSON.stringify(wishes));
+  async request(...specs: readonly DhcpClientSpec[]): Promise<(DhcpReply | undefined)[]> {
+    const { stdout } = await this.#asClient(process.execPath, client, JSON.stringify(specs));
     // Written by the client of the lab.
-    const answers = JSON.parse(stdout) as (DhcpAnswer | null)[];
-    return answers.map((answer) => answer ?? undefined);
+    const replies = JSON.parse(stdout) as (DhcpReply | null)[];
+    return replies.map((reply) => reply ?? undefined);
   }
 
   /** A Linux system with busybox asks for an address and for option 67. */
-  async systemAsks(mac: string): Promise<SystemLease> {
+  async requestSystemLease(mac: string): Promise<SystemLease> {
     const script = join(this.directory, 'udhcpc-script');
     await writeFile(script, '#!/bin/sh\n[ "$1" = bound ] && env\nexit 0\n', { mode: 0o755 });
     await this.#asClient('ip', 'link', 'set', 'nic', 'address', mac);
@@ -90,7 +87,7 @@ export class DhcpNetwork implements AsyncDisposable {
   }
 
   /** How many dnsmasq run here; each has a child for its script. */
-  async serverPrograms(): Promise<number> {
+  async countServers(): Promise<number> {
     const ids = await this.#server.processes();
     const parents = await Promise.all(ids.map((id) => parentOf(id)));
     return parents.filter((parent) => !ids.includes(parent)).length;
@@ -108,7 +105,7 @@ export class DhcpNetwork implements AsyncDisposable {
   }
 
   #asClient(...command: readonly string[]): Promise<{ stdout: string; stderr: string }> {
-    const [program = '', ...args] = [...this.#clients.entry, ...command];
+    const [program = '', ...args] = [...this.#clients.commandPrefix, ...command];
     return run(program, args, {
       timeout: 40_000,
       // What a script prints of its environment is then what busybox said.

@@ -1,7 +1,7 @@
 import { Secret } from '@metal/kube/builtin.ts';
 import type { Condition, KubeObject } from '@metal/kube/kind.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import type { Lab } from './lab.ts';
+import type { Testenv } from './lab.ts';
 import { isAbout } from './moments.ts';
 
 /** What two runs are compared by: everything that neither time nor chance gives. */
@@ -20,15 +20,15 @@ export interface EndState {
   };
 }
 
-export function endStateOf(lab: Lab, node: Node): EndState {
-  const { endpoints, bmcs, servers, claims, boots, inventories } = lab;
+export function endStateOf(testenv: Testenv, node: Node): EndState {
+  const { endpoints, bmcs, servers, claims, boots, inventories } = testenv;
   const objects = [endpoints, bmcs, servers, claims, boots, inventories].flatMap((cache) =>
     [...cache.all()].filter((object: KubeObject) => isAbout(object, node)),
   );
   return {
     objects: Object.fromEntries(
       objects
-        .map((object) => [`${object.kind}/${object.metadata.name}`, withoutChance(object, node)] as const)
+        .map((object) => [`${object.kind}/${object.metadata.name}`, withoutVolatileFields(object, node)] as const)
         .toSorted(([one], [other]) => one.localeCompare(other)),
     ),
     machine: {
@@ -43,8 +43,8 @@ export function endStateOf(lab: Lab, node: Node): EndState {
 }
 
 /** Names and keys of the secrets that were made for the machine. */
-export async function secretsOf(lab: Lab, node: Node): Promise<string[]> {
-  const { items } = await lab.client.list(Secret);
+export async function secretsOf(testenv: Testenv, node: Node): Promise<string[]> {
+  const { items } = await testenv.client.list(Secret);
   return items
     .filter((secret) => isAbout(secret, node))
     .map(
@@ -59,7 +59,7 @@ export async function secretsOf(lab: Lab, node: Node): Promise<string[]> {
 const uidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const timePattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 /** Versions, who wrote what when, and the digest of a report that tells its time. */
-const membersOfChance = new Set([
+const volatileFields = new Set([
   'uid',
   'resourceVersion',
   'generation',
@@ -68,18 +68,21 @@ const membersOfChance = new Set([
   'reportDigest',
 ]);
 
-function withoutChance(value: unknown, node: Node): unknown {
+function withoutVolatileFields(value: unknown, node: Node): unknown {
   if (typeof value === 'string')
     return uidPattern.test(value) && value.toLowerCase() !== node.uuid.toLowerCase()
       ? '<uid>'
       : value.replace(timePattern, '<time>');
   if (value === node.bmc.port) return '<port>';
-  if (Array.isArray(value)) return value.map((entry) => withoutChance(entry, node));
+  if (Array.isArray(value)) return value.map((entry) => withoutVolatileFields(entry, node));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([name]) => !membersOfChance.has(name));
+  const entries = Object.entries(value).filter(([name]) => !volatileFields.has(name));
   return Object.fromEntries(
     entries
-      .map(([name, member]) => [name, name === 'conditions' ? conditionsOf(member) : withoutChance(member, node)])
+      .map(([name, member]) => [
+        name,
+        name === 'conditions' ? conditionsOf(member) : withoutVolatileFields(member, node),
+      ])
       .toSorted(([one], [other]) => String(one).localeCompare(String(other))),
   );
 }
@@ -88,13 +91,13 @@ function withoutChance(value: unknown, node: Node): unknown {
  * Written down together with the step that follows them, or after 30 s (services/boot/src/evidence-log.ts): a boot service that is
  * killed in between takes them along.
  */
-const stepsOnTheWay = new Set(['script', 'kernel', 'initrd']);
+const unflushedSteps = new Set(['script', 'kernel', 'initrd']);
 
 /**
  * The goal without those steps on the way that a killed boot service has taken along, and with the discoveries that were
  * repeated; everything else has to be there.
  */
-export function asFarAsWritten(goal: EndState, state: EndState): EndState {
+export function tolerateLostWrites(goal: EndState, state: EndState): EndState {
   const repeats = repeatedDiscoveries(goal, state);
   const { machine } = goal;
   return {
@@ -132,14 +135,14 @@ function withoutLost(goal: unknown, state: unknown): unknown {
 function stepsLeft(goal: unknown, state: unknown): unknown[] {
   const [wanted, written] = [goal, state ?? []] as { name: string }[][];
   const names = new Set(written?.map(({ name }) => name));
-  return (wanted ?? []).filter(({ name }) => names.has(name) || !stepsOnTheWay.has(name));
+  return (wanted ?? []).filter(({ name }) => names.has(name) || !unflushedSteps.has(name));
 }
 
 /**
  * Said only by who was there: that a power change is over, by who saw it begin; that a boot was prepared, by who saw it
  * wait; that the script was fetched, by a boot service that lived until it had something better to write down.
  */
-const saidOnlyByWitnesses = new Set([
+const transientConditions = new Set([
   'PoweringOn=False/NotPoweringOn',
   'WaitingForPowerOff=False/PowerOffConfirmed',
   'Ready=True/Prepared',
@@ -150,6 +153,6 @@ function conditionsOf(conditions: unknown): string[] {
   // Every kind has conditions of the one shape.
   return (conditions as Condition[])
     .map(({ type, status, reason }) => `${type}=${status}/${reason}`)
-    .filter((told) => !saidOnlyByWitnesses.has(told))
+    .filter((text) => !transientConditions.has(text))
     .toSorted();
 }

@@ -5,7 +5,7 @@ import { KubeError } from '@metal/kube/errors.ts';
 
 const attempts = 100;
 
-interface Trial {
+interface DryRunEndpoint {
   readonly name: string;
   readonly macAddress: string;
 }
@@ -14,32 +14,32 @@ interface Trial {
  * Asks whether an Endpoint would be created, which it is not, until the API server refuses it: it hears of what it
  * refuses by through a watch of its own, and tells nobody when. Resolves with the words of the refusal.
  */
-export async function untilRefused(client: KubeClient, trial: Trial): Promise<string> {
-  return untilAnswered('refused', trial, async () => refusalOf(client, trial));
+export async function untilRejected(client: KubeClient, endpoint: DryRunEndpoint): Promise<string> {
+  return untilOutcome('refused', endpoint, async () => rejectionOf(client, endpoint));
 }
 
 /** The same until the API server would create it. */
-export async function untilTaken(client: KubeClient, trial: Trial): Promise<void> {
-  await untilAnswered('took', trial, async () =>
-    (await refusalOf(client, trial)) === undefined ? 'taken' : undefined,
+export async function untilAccepted(client: KubeClient, endpoint: DryRunEndpoint): Promise<void> {
+  await untilOutcome('took', endpoint, async () =>
+    (await rejectionOf(client, endpoint)) === undefined ? 'taken' : undefined,
   );
 }
 
-async function untilAnswered(
-  what: string,
-  { name, macAddress }: Trial,
-  ask: () => Promise<string | undefined>,
+async function untilOutcome(
+  outcome: string,
+  { name, macAddress }: DryRunEndpoint,
+  dryRun: () => Promise<string | undefined>,
 ): Promise<string> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
+    const result = await dryRun();
+    if (result !== undefined) return result;
     await systemClock.sleep(100);
   }
-  throw new Error(`in ${attempts / 10} s the API server never ${what} an Endpoint ${name} with ${macAddress}`);
+  throw new Error(`in ${attempts / 10} s the API server never ${outcome} an Endpoint ${name} with ${macAddress}`);
 }
 
 /** Undefined when it would be created. */
-async function refusalOf(client: KubeClient, { name, macAddress }: Trial): Promise<string | undefined> {
+async function rejectionOf(client: KubeClient, { name, macAddress }: DryRunEndpoint): Promise<string | undefined> {
   const { apiVersion, kind, plural } = Endpoint;
   const path = `/apis/${apiVersion}/${plural}?dryRun=All`;
   try {

@@ -1,9 +1,9 @@
 import { freePort } from '@metal/controlplane/free-port.ts';
 import type { OperatorProcess } from '@metal/project/operator-process.ts';
-import type { Lab } from './lab.ts';
+import type { Testenv } from './lab.ts';
 import type { Backend } from './machine-service.ts';
 
-export interface OnFreePorts {
+export interface ProcessOnFreePorts {
   readonly process: OperatorProcess;
   /** Where it listens itself, whatever address machines are told. */
   readonly backend: Backend;
@@ -14,19 +14,19 @@ export interface OnFreePorts {
  * moment in which it was free and ours: then others are tried.
  */
 export async function startOnFreePorts(
-  lab: Lab,
+  testenv: Testenv,
   flags: readonly string[] = [],
   onLine?: (line: string) => void,
   attempts = 3,
-): Promise<OnFreePorts> {
+): Promise<ProcessOnFreePorts> {
   const [boot, registry] = [await freePort(), await freePort()];
   const ports = [`--boot-port=${boot}`, `--registry-port=${registry}`];
   const backend = { boot: `http://127.0.0.1:${boot}`, registry: `http://127.0.0.1:${registry}` };
   try {
-    return { process: await lab.startOperatorProcess([...ports, ...flags], onLine), backend };
+    return { process: await testenv.startOperatorProcess([...ports, ...flags], onLine), backend };
   } catch (error) {
     const isTaken = error instanceof Error && error.message.includes('EADDRINUSE');
     if (!isTaken || attempts === 1) throw error;
-    return startOnFreePorts(lab, flags, onLine, attempts - 1);
+    return startOnFreePorts(testenv, flags, onLine, attempts - 1);
   }
 }

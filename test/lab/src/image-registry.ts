@@ -15,7 +15,7 @@ export interface ImageRegistryOptions {
 }
 
 /** Bytes by media type, in order. */
-export type LayerWish = readonly (readonly [mediaType: string, bytes: Buffer])[];
+export type LayerSpec = readonly (readonly [mediaType: string, bytes: Buffer])[];
 
 /** A registry that nobody here wrote: that of the distribution project, on files in a temporary directory. */
 export class ImageRegistry implements AsyncDisposable {
@@ -36,7 +36,7 @@ export class ImageRegistry implements AsyncDisposable {
   }
 
   /** Pushes an image with these layers. Returns the digest of its manifest. */
-  async push(repository: string, tag: string, layers: LayerWish): Promise<string> {
+  async push(repository: string, tag: string, layers: LayerSpec): Promise<string> {
     const type = 'application/vnd.oci.image.manifest.v1+json';
     const config = await this.#pushBlob(repository, Buffer.from('{}'));
     const pushed = [];
@@ -66,7 +66,7 @@ export class ImageRegistry implements AsyncDisposable {
 
   async pushManifest(repository: string, tag: string, type: string, manifest: unknown): Promise<string> {
     const body = JSON.stringify(manifest);
-    await this.#ask('PUT', `/v2/${repository}/manifests/${tag}`, { headers: { 'content-type': type }, body });
+    await this.#request('PUT', `/v2/${repository}/manifests/${tag}`, { headers: { 'content-type': type }, body });
     return digestOf(Buffer.from(body));
   }
 
@@ -89,35 +89,35 @@ export class ImageRegistry implements AsyncDisposable {
 
   async #pushBlob(repository: string, bytes: Buffer): Promise<{ digest: string; size: number }> {
     const digest = digestOf(bytes);
-    const upload = await this.#ask('POST', `/v2/${repository}/blobs/uploads/`);
+    const upload = await this.#request('POST', `/v2/${repository}/blobs/uploads/`);
     const place = new URL(upload.headers.get('location') ?? '', `http://${this.host}`);
     place.searchParams.set('digest', digest);
     const headers = { 'content-type': 'application/octet-stream' };
-    await this.#ask('PUT', place.href, { headers, body: new Uint8Array(bytes) });
+    await this.#request('PUT', place.href, { headers, body: new Uint8Array(bytes) });
     return { digest, size: bytes.length };
   }
 
   async #sizeOf(repository: string, digest: string): Promise<number> {
     const headers = { accept: 'application/vnd.oci.image.manifest.v1+json' };
-    const answer = await this.#ask('HEAD', `/v2/${repository}/manifests/${digest}`, { headers });
-    return Number(answer.headers.get('content-length'));
+    const response = await this.#request('HEAD', `/v2/${repository}/manifests/${digest}`, { headers });
+    return Number(response.headers.get('content-length'));
   }
 
-  async #ask(
+  async #request(
     method: string,
     path: string,
     { headers = {}, body }: { headers?: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> } = {},
   ) {
     const url = new URL(path, `http://${this.host}`);
-    const answer = await fetch(url, { method, headers: { ...headers, ...this.#authorization }, body: body ?? null });
-    if (!answer.ok)
-      throw new Error(`the registry answers ${answer.status} to ${method} ${path}: ${await answer.text()}`);
-    return answer;
+    const response = await fetch(url, { method, headers: { ...headers, ...this.#authorization }, body: body ?? null });
+    if (!response.ok)
+      throw new Error(`the registry answers ${response.status} to ${method} ${path}: ${await response.text()}`);
+    return response;
   }
 }
 
 export async function startImageRegistry(options: ImageRegistryOptions = {}): Promise<ImageRegistry> {
-  const command = await findImageRegistry({ environment: process.env, say: () => undefined });
+  const command = await findImageRegistry({ environment: process.env, log: () => undefined });
   const directory = await mkdtemp(join(tmpdir(), 'metal-images-'));
   const host = `127.0.0.1:${await freePort()}`;
   const { credentials } = options;
@@ -143,12 +143,12 @@ export async function startImageRegistry(options: ImageRegistryOptions = {}): Pr
     environment: { ...process.env, OTEL_TRACES_EXPORTER: 'none' },
     leftovers: directory,
   });
-  const answers = () =>
+  const isReady = () =>
     fetch(`http://${host}/v2/`).then(
       () => true,
       () => false,
     );
-  await child.until(answers, readyWithinMs).catch(async (error: unknown) => {
+  await child.until(isReady, readyWithinMs).catch(async (error: unknown) => {
     await child.kill();
     throw error;
   });

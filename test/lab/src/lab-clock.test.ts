@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { labClock } from './lab-clock.ts';
+import { scaledClock } from './lab-clock.ts';
 
 /** A process whose time passes by hand; `stall` is time in which it does nothing. */
-function stage({ mock }: TestContext) {
+function fakeProcess({ mock }: TestContext) {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   let at = 0;
   mock.method(performance, 'now', () => at);
@@ -21,16 +21,16 @@ function stage({ mock }: TestContext) {
 }
 
 test('time passes as fast as it is told to, also while nobody asks', (t) => {
-  const { pass } = stage(t);
-  using clock = labClock(10);
+  const { pass } = fakeProcess(t);
+  using clock = scaledClock(10);
   const before = clock.now();
   pass(2_000);
   assert.equal(clock.now() - before, 20_000);
 });
 
 test('time in which the process stands still does not count', (t) => {
-  const { pass, stall } = stage(t);
-  using clock = labClock(10);
+  const { pass, stall } = fakeProcess(t);
+  using clock = scaledClock(10);
   const before = clock.now();
   let isCalled = false;
   using _timer = clock.setTimeout(5_000, () => (isCalled = true));
@@ -44,8 +44,8 @@ test('time in which the process stands still does not count', (t) => {
 });
 
 test('a timer that is disposed while it waits for the rest of its time is not called', (t) => {
-  const { pass, stall } = stage(t);
-  using clock = labClock(10);
+  const { pass, stall } = fakeProcess(t);
+  using clock = scaledClock(10);
   let isCalled = false;
   const timer = clock.setTimeout(5_000, () => (isCalled = true));
   stall(10_000);
@@ -55,8 +55,8 @@ test('a timer that is disposed while it waits for the rest of its time is not ca
 });
 
 test('a sleep ends with its signal', async (t) => {
-  stage(t);
-  using clock = labClock(10);
+  fakeProcess(t);
+  using clock = scaledClock(10);
   const stop = new AbortController();
   const sleeping = assert.rejects(clock.sleep(1_000, stop.signal), /enough/);
   stop.abort(new Error('enough'));

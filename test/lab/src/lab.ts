@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import { type RunningSystem, startSystem } from '@metal/all-in-one/system.ts';
+import { type RunningMetalOperator, startMetalOperator } from '@metal/all-in-one/system.ts';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
@@ -26,14 +26,14 @@ import { pino } from 'pino';
 import type { ControlPlaneAccess } from '@metal/controlplane/control-plane.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { type Cluster, type ClusterOptions, emptyCluster, openCluster, startCluster } from './cluster.ts';
-import { labClock } from './lab-clock.ts';
+import { scaledClock } from './lab-clock.ts';
 import { restrictedKubeconfig } from './roles.ts';
-import { ClaimHandle, type ClaimWish } from './claim-handle.ts';
+import { ClaimHandle, type ClaimOptions } from './claim-handle.ts';
 import { type OperatorProcess, startOperatorProcess } from '@metal/project/operator-process.ts';
-import { Subject, untilChanged } from './subject.ts';
+import { WatchedObject, untilChanged } from './subject.ts';
 import { Timeline } from './timeline.ts';
 
-export interface LabOptions {
+export interface TestenvOptions {
   /** Lab time runs this many times faster than the wall. */
   speed?: number;
   /** Extra flags of the operator. */
@@ -53,7 +53,7 @@ export interface LabOptions {
   /** Devices, claims and cleanups of which so many each are in flight at once. */
   maxInFlight?: number;
   /** How long one thing may take, in wall-clock time; two minutes unless it is said. */
-  patienceMs?: number;
+  timeoutMs?: number;
   /** An API server that is there already; it is left empty again. Without one the lab starts its own. */
   cluster?: ControlPlaneAccess;
 }
@@ -62,14 +62,14 @@ export interface LabOptions {
  * A rack of simulated machines, a real API server, and the operator. Every word waits on a watch, has a deadline, and
  * on failure prints what happened in order.
  */
-export class Lab implements AsyncDisposable {
+export class Testenv implements AsyncDisposable {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly fleet: Fleet;
   readonly timeline: Timeline;
   readonly kubeconfigPath: string;
   readonly cluster: ControlPlaneAccess;
-  /** The watches of the lab itself: what `client` wrote is in them when the write returns. */
+  /** The watches of the test environment itself: what `client` wrote is in them when the write returns. */
   readonly caches: CacheSet;
   readonly servers: Cache<Server>;
   readonly claims: Cache<ServerClaim>;
@@ -86,7 +86,7 @@ export class Lab implements AsyncDisposable {
   readonly #stack: AsyncDisposableStack;
   readonly #flags: readonly string[];
   readonly #maxInFlight: number | undefined;
-  #system: RunningSystem | undefined;
+  #system: RunningMetalOperator | undefined;
   #claims = 0;
 
   constructor(parts: {
@@ -96,7 +96,7 @@ export class Lab implements AsyncDisposable {
     fleet: Fleet;
     cluster: ControlPlaneAccess;
     flags: readonly string[];
-    patienceMs: number;
+    timeoutMs: number;
     maxInFlight: number | undefined;
     stack: AsyncDisposableStack;
   }) {
@@ -125,11 +125,11 @@ export class Lab implements AsyncDisposable {
       indexes: { about: ({ regarding, reason }) => [`${regarding.name}/${reason}`] },
     });
     const { servers, claims, bmcs, endpoints, boots, users } = this;
-    this.timeline = new Timeline({ servers, claims, bmcs, endpoints, boots, users }, parts.patienceMs);
+    this.timeline = new Timeline({ servers, claims, bmcs, endpoints, boots, users }, parts.timeoutMs);
   }
 
   /** Adds machines to the rack, without telling the operator. */
-  async rack(wanted: Partial<Record<Vendor, number>>): Promise<Node[]> {
+  async addNodes(wanted: Partial<Record<Vendor, number>>): Promise<Node[]> {
     const nodes: Node[] = [];
     for (const vendor of vendors) {
       const count = wanted[vendor] ?? 0;
@@ -148,10 +148,10 @@ export class Lab implements AsyncDisposable {
   }
 
   /** Each further one, under a name of its own, is another replica. */
-  async startOperator(identity = `lab-${process.pid}`): Promise<RunningSystem> {
+  async startOperator(identity = `testenv-${process.pid}`): Promise<RunningMetalOperator> {
     const config = readConfig(this.#flags, {});
-    const log = pino({ level: process.env.LAB_LOG ?? 'silent' }, process.stderr);
-    const system = await startSystem({
+    const log = pino({ level: process.env.TESTENV_LOG ?? 'silent' }, process.stderr);
+    const system = await startMetalOperator({
       config,
       clock: this.clock,
       random: Math.random,
@@ -204,19 +204,19 @@ export class Lab implements AsyncDisposable {
     const path = '/api/v1/namespaces/default/serviceaccounts';
     const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace: 'default' } };
     await this.client.raw({ method: 'POST', path, body }).catch(toleratePresent);
-    const answer = await this.client.raw<{ status: { token: string } }>({
+    const response = await this.client.raw<{ status: { token: string } }>({
       method: 'POST',
       path: `${path}/${account}/token`,
       body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
     });
-    return answer.status.token;
+    return response.status.token;
   }
 
   /** Lets a service account read metrics. */
   async allowMetrics(account: string): Promise<void> {
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const apiVersion = 'rbac.authorization.k8s.io/v1';
-    const metadata = { name: `lab-metrics-${account}` };
+    const metadata = { name: `testenv-metrics-${account}` };
     const rules = [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }];
     await this.client
       .raw({ method: 'POST', path: `${rbac}/clusterroles`, body: { apiVersion, kind: 'ClusterRole', metadata, rules } })
@@ -233,22 +233,22 @@ export class Lab implements AsyncDisposable {
   }
 
   /** An object of any kind that the lab watches; of the namespace `default`, if its kind has namespaces. */
-  object(kind: Kind, name: string): Subject<KubeObject> {
+  object(kind: Kind, name: string): WatchedObject<KubeObject> {
     const key = kind.scope === 'Namespaced' ? `default/${name}` : name;
     return this.#named(`${kind.kind} ${name}`, this.caches.of(kind), key, () => undefined);
   }
 
-  bmcNamed(name: string): Subject<BMC> {
+  bmcNamed(name: string): WatchedObject<BMC> {
     return this.#named(`BMC ${name}`, this.bmcs, name, ({ status }) => status?.state);
   }
 
-  serverNamed(name: string): Subject<Server> {
+  serverNamed(name: string): WatchedObject<Server> {
     return this.#named(`Server ${name}`, this.servers, name, ({ status }) => status?.state);
   }
 
-  serverOf(systemUuid: string): Subject<Server> {
+  serverOf(systemUuid: string): WatchedObject<Server> {
     const find = () => this.servers.by('uuid', systemUuid.toLowerCase())[0];
-    return new Subject({
+    return new WatchedObject({
       what: `server ${systemUuid}`,
       cache: this.servers,
       find,
@@ -258,21 +258,21 @@ export class Lab implements AsyncDisposable {
   }
 
   /** The first event with this reason, and these words in its note, about the object or the one of that name. */
-  tells(about: KubeObject | string, reason: string, words = ''): Promise<Event> {
+  hasEvent(about: KubeObject | string, reason: string, text = ''): Promise<Event> {
     const { name, uid } = typeof about === 'string' ? { name: about, uid: undefined } : about.metadata;
-    const isIt = ({ note, regarding }: Event) =>
-      note.includes(words) && (regarding.uid ?? uid) === (uid ?? regarding.uid);
-    return new Subject({
+    const matches = ({ note, regarding }: Event) =>
+      note.includes(text) && (regarding.uid ?? uid) === (uid ?? regarding.uid);
+    return new WatchedObject({
       what: `events of ${name}`,
       cache: this.events,
-      find: () => this.events.by('about', `${name}/${reason}`).find(isIt),
+      find: () => this.events.by('about', `${name}/${reason}`).find(matches),
       phase: () => undefined,
       timeline: this.timeline,
-    }).until(`tells ${reason} ${words}`.trimEnd(), () => true);
+    }).until(`has event ${reason} ${text}`.trimEnd(), () => true);
   }
 
   /** Asks for an operation by annotation, as a person would. */
-  ask(server: Server, operation: string): Promise<Server> {
+  requestOperation(server: Server, operation: string): Promise<Server> {
     return this.patchServer(server.metadata.name, {
       metadata: { annotations: { 'metal.ironcore.dev/operation': operation } },
     });
@@ -299,10 +299,10 @@ export class Lab implements AsyncDisposable {
   }
 
   /** Creates a readiness rule about all servers, unless it says otherwise. */
-  async rule(
+  async createRule(
     name: string,
     spec: Partial<ServerReadinessRule['spec']> & Pick<ServerReadinessRule['spec'], 'conditions'>,
-  ): Promise<Subject<ServerReadinessRule>> {
+  ): Promise<WatchedObject<ServerReadinessRule>> {
     const taint = { key: 'not-ready', effect: 'NoBind' as const };
     await this.client.create(ServerReadinessRule, {
       metadata: { name },
@@ -320,34 +320,35 @@ export class Lab implements AsyncDisposable {
   }
 
   /** As a person does who has put something right at the BMC; each word is another change. */
-  async annotateSecret(name: string, word: string): Promise<void> {
-    await this.client.mergePatch(BMCSecret, { name }, { metadata: { annotations: { 'example.org/try': word } } });
+  async annotateSecret(name: string, value: string): Promise<void> {
+    await this.client.mergePatch(BMCSecret, { name }, { metadata: { annotations: { 'example.org/try': value } } });
   }
 
-  get system(): RunningSystem {
-    if (this.#system === undefined) throw new Error('this lab has no operator inside; call startOperator first');
+  get system(): RunningMetalOperator {
+    if (this.#system === undefined)
+      throw new Error('this test environment has no operator inside; call startOperator first');
     return this.#system;
   }
 
-  server(node: Node): Subject<Server> {
+  server(node: Node): WatchedObject<Server> {
     return this.serverOf(node.uuid);
   }
 
   /** The machine itself, beyond what the operator sees of it. */
-  machine({ name, machine }: Node): { until(wish: string, holds: () => boolean): Promise<void> } {
+  machine({ name, machine }: Node): { until(description: string, holds: () => boolean): Promise<void> } {
     return {
-      until: (wish, holds) =>
-        untilChanged(`machine ${name}`, wish, holds, (check) => machine.onChange(check), this.timeline),
+      until: (description, holds) =>
+        untilChanged(`machine ${name}`, description, holds, (check) => machine.onChange(check), this.timeline),
     };
   }
 
-  bmc(node: Node): Subject<BMC> {
+  bmc(node: Node): WatchedObject<BMC> {
     return this.#named(`BMC ${node.name}`, this.bmcs, node.name, ({ status }) => status?.state);
   }
 
-  inventoryOf(node: Node): Subject<ServerInventory> {
+  inventoryOf(node: Node): WatchedObject<ServerInventory> {
     const find = () => [...this.inventories.all()].find(({ spec }) => spec.systemUUID === node.uuid.toLowerCase());
-    return new Subject({
+    return new WatchedObject({
       what: `inventory of ${node.name}`,
       cache: this.inventories,
       find,
@@ -357,15 +358,15 @@ export class Lab implements AsyncDisposable {
   }
 
   /** The boot configuration of that name in the namespace `default`. */
-  bootNamed(name: string): Subject<ServerBootConfiguration> {
+  bootNamed(name: string): WatchedObject<ServerBootConfiguration> {
     return this.#named(`boot ${name}`, this.boots, `default/${name}`, ({ status }) => status?.state);
   }
 
   /** The boot configuration of the machine's discovery. */
-  bootOf(node: Node): Subject<ServerBootConfiguration> {
+  bootOf(node: Node): WatchedObject<ServerBootConfiguration> {
     const find = () =>
       [...this.boots.all()].find(({ spec }) => spec.serverRef.name === this.server(node).now?.metadata.name);
-    return new Subject({
+    return new WatchedObject({
       what: `boot of ${node.name}`,
       cache: this.boots,
       find,
@@ -374,45 +375,45 @@ export class Lab implements AsyncDisposable {
     });
   }
 
-  user(name: string): Subject<BMCUser> {
+  user(name: string): WatchedObject<BMCUser> {
     return this.#named(`BMCUser ${name}`, this.users, name, ({ status }) => status?.state);
   }
 
-  secret(name: string): Subject<BMCSecret> {
+  secret(name: string): WatchedObject<BMCSecret> {
     return this.#named(`BMCSecret ${name}`, this.secrets, name, () => undefined);
   }
 
   /** Accounts, logins and shell commands of the machine's BMC, beyond what the operator sees of them. */
-  accounts({ name, bmc }: Node): { until(wish: string, holds: () => boolean): Promise<void> } {
+  accounts({ name, bmc }: Node): { until(description: string, holds: () => boolean): Promise<void> } {
     return {
-      until: (wish, holds) =>
-        untilChanged(`BMC ${name}`, wish, holds, (check) => bmc.access.onChange(check), this.timeline),
+      until: (description, holds) =>
+        untilChanged(`BMC ${name}`, description, holds, (check) => bmc.access.onChange(check), this.timeline),
     };
   }
 
-  endpoint(node: Node): Subject<Endpoint> {
+  endpoint(node: Node): WatchedObject<Endpoint> {
     return this.endpointNamed(node.name);
   }
 
-  endpointNamed(name: string): Subject<Endpoint> {
+  endpointNamed(name: string): WatchedObject<Endpoint> {
     return this.#named(`Endpoint ${name}`, this.endpoints, name, () => undefined);
   }
 
   /** Creates a claim; with `on`, for that machine only. */
-  async claim({ on, name, ...wish }: ClaimWish): Promise<ClaimHandle> {
+  async claim({ on, name, ...spec }: ClaimOptions): Promise<ClaimHandle> {
     this.#claims += 1;
     const serverRef = on === undefined ? undefined : { name: (await this.server(on).exists()).metadata.name };
     const claim = await this.client.create(ServerClaim, {
       metadata: { name: name ?? `claim-${this.#claims}`, namespace: 'default' },
-      spec: { power: 'On', ...(serverRef === undefined ? {} : { serverRef }), ...wish },
+      spec: { power: 'On', ...(serverRef === undefined ? {} : { serverRef }), ...spec },
     });
-    const subject = this.#named(
+    const watched = this.#named(
       `claim ${claim.metadata.name}`,
       this.claims,
       `default/${claim.metadata.name}`,
       ({ status }) => status?.phase,
     );
-    return new ClaimHandle(this.client, claim, subject);
+    return new ClaimHandle(this.client, claim, watched);
   }
 
   /** Calls after every change of an object that a story looks at. */
@@ -424,7 +425,7 @@ export class Lab implements AsyncDisposable {
   }
 
   /** Resolves when nothing has changed for so long. */
-  async quiet(forMs: number): Promise<void> {
+  async untilStable(forMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     let timer = this.clock.setTimeout(forMs, resolve);
     using _watch = this.onChange(() => {
@@ -443,20 +444,22 @@ export class Lab implements AsyncDisposable {
     cache: Cache<T>,
     key: string,
     phase: (object: T) => string | undefined,
-  ): Subject<T> {
-    return new Subject({ what, cache, find: () => cache.get(key), phase, timeline: this.timeline });
+  ): WatchedObject<T> {
+    return new WatchedObject({ what, cache, find: () => cache.get(key), phase, timeline: this.timeline });
   }
 }
 
 /** Opens a lab of its own: API server, fleet and operator; all of it is gone when the lab is disposed. */
-export async function openLab(options: LabOptions = {}): Promise<Lab> {
+export async function startTestenv(options: TestenvOptions = {}): Promise<Testenv> {
   const stack = new AsyncDisposableStack();
   try {
     const { speed = 25 } = options;
     // In real time, as where operators are processes of their own, everything counts.
-    const clock = speed === 1 ? createClock() : stack.use(labClock(speed));
+    const clock = speed === 1 ? createClock() : stack.use(scaledClock(speed));
     const cluster = options.cluster ?? stack.use(await openCluster());
-    const client = stack.use(createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'lab' }));
+    const client = stack.use(
+      createKubeClient({ kubeconfigPath: cluster.kubeconfigPath, defaultFieldManager: 'testenv' }),
+    );
     if (options.cluster !== undefined) stack.defer(() => emptyCluster(client));
     const fleet = stack.use(
       await startFleet({
@@ -475,14 +478,14 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
         : cluster.kubeconfigPath;
     const flags = await flagsOf(options, fleet, kubeconfigPath, stack);
     const caches = new CacheSet({ client, clock, log: pino({ level: 'silent' }) });
-    const patienceMs = options.patienceMs ?? 120_000;
+    const timeoutMs = options.timeoutMs ?? 120_000;
     const { maxInFlight } = options;
-    const lab = new Lab({ client, caches, clock, fleet, cluster, flags, patienceMs, maxInFlight, stack });
+    const testenv = new Testenv({ client, caches, clock, fleet, cluster, flags, timeoutMs, maxInFlight, stack });
     stack.defer(() => caches.stop());
     await caches.start(new AbortController().signal);
-    lab.timeline.start();
-    if ((options.operator ?? 'inside') === 'inside') await lab.startOperator();
-    return lab;
+    testenv.timeline.start();
+    if ((options.operator ?? 'inside') === 'inside') await testenv.startOperator();
+    return testenv;
   } catch (error) {
     await stack.disposeAsync();
     throw error;
@@ -494,18 +497,18 @@ function toleratePresent(error: unknown): void {
 }
 
 async function flagsOf(
-  options: LabOptions,
+  options: TestenvOptions,
   fleet: Fleet,
   kubeconfigPath: string,
   stack: AsyncDisposableStack,
 ): Promise<string[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'metal-lab-'));
+  const directory = await mkdtemp(join(tmpdir(), 'metal-testenv-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const path = (name: string) => join(directory, name);
   await writeFile(path('prefixes.yaml'), options.macPrefixes?.(fleet) ?? fleet.macPrefixFile());
   if (options.bmcCa === true) await writeFile(path('ca.pem'), fleet.caPem ?? '');
-  await writeFile(path('vmlinuz'), 'kernel of the lab\n'.repeat(64));
-  await writeFile(path('initrd'), 'initrd of the lab\n'.repeat(64));
+  await writeFile(path('vmlinuz'), 'kernel of the test environment\n'.repeat(64));
+  await writeFile(path('initrd'), 'initrd of the test environment\n'.repeat(64));
   const image = { kernel: path('vmlinuz'), initrd: path('initrd') };
   await writeFile(
     path('images.json'),
@@ -528,7 +531,7 @@ async function flagsOf(
 }
 
 /** A process that is killed and started again must be found where machines were told it is. */
-async function portFlags(operator: NonNullable<LabOptions['operator']>): Promise<string[]> {
+async function portFlags(operator: NonNullable<TestenvOptions['operator']>): Promise<string[]> {
   if (operator === 'inside')
     return ['--registry-url=http://127.0.0.1', '--registry-port=0', '--boot-port=0', '--metadata-port=0'];
   const [registry, boot] = [await freePort(), await freePort()];
@@ -544,11 +547,11 @@ async function portFlags(operator: NonNullable<LabOptions['operator']>): Promise
  * Labs for one test file: they follow each other on one API server, which the first one takes and the file gives back.
  * With options it is one of the file's own.
  */
-export function labsOfFile(on?: ClusterOptions): (options?: LabOptions) => Promise<Lab> {
+export function testenvsOfFile(on?: ClusterOptions): (options?: TestenvOptions) => Promise<Testenv> {
   let cluster: Promise<Cluster> | undefined;
   after(async () => (await cluster)?.[Symbol.asyncDispose]());
   return async (options = {}) => {
     cluster ??= on === undefined ? openCluster() : startCluster(on);
-    return openLab({ ...options, cluster: await cluster });
+    return startTestenv({ ...options, cluster: await cluster });
   };
 }

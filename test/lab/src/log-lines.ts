@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 /** A log that a test can wait on: what a program says of itself is the only way to know how far it is. */
 export class LogLines {
@@ -12,7 +12,7 @@ export class LogLines {
   constructor() {
     const stream = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
-        this.#take(chunk.toString());
+        this.#append(chunk.toString());
         done();
       },
     });
@@ -29,13 +29,13 @@ export class LogLines {
     if (!holds()) await this.#wait(String(holds), holds);
   }
 
-  async #wait(wish: string, isIt: (line: string) => boolean): Promise<string> {
+  async #wait(description: string, matches: (line: string) => boolean): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const listener = (line: string) => isIt(line) && resolve(line);
+    const listener = (line: string) => matches(line) && resolve(line);
     this.#listeners.add(listener);
     const timer = setTimeout(
-      () => reject(new Error(`nothing in the log fits ${wish}:\n${this.#lines.join('')}`)),
-      patienceMs,
+      () => reject(new Error(`nothing in the log fits ${description}:\n${this.#lines.join('')}`)),
+      timeoutMs,
     );
     try {
       return await promise;
@@ -45,7 +45,7 @@ export class LogLines {
     }
   }
 
-  #take(line: string): void {
+  #append(line: string): void {
     this.#lines.push(line);
     for (const listener of this.#listeners) listener(line);
   }

@@ -4,17 +4,17 @@ import { promisify } from 'node:util';
 import type { Tap } from '@metal/simulator/qemu/parts.ts';
 import {
   directoryForDnsmasq,
-  dnsmasqRunsIn,
+  installDnsmasqWrapper,
   NetworkNamespace,
-  obstacleToNamespaces,
+  namespaceBlocker,
   randomSuffix,
 } from './network-namespace.ts';
 
 const run = promisify(execFile);
 
 /** Why there can be no network of machines here; undefined if there can be one. */
-export const obstacleToMachineNetworks = (): Promise<string | undefined> =>
-  obstacleToNamespaces({ dnsmasq: ['--version'] }, 'iproute2, dnsmasq-base');
+export const machineNetworkBlocker = (): Promise<string | undefined> =>
+  namespaceBlocker({ dnsmasq: ['--version'] }, 'iproute2, dnsmasq-base');
 
 /**
  * A switch that machines in QEMU are plugged into. It is in a network namespace, with dnsmasq, and this host has a cable
@@ -52,7 +52,7 @@ export class MachineNetwork implements AsyncDisposable {
     const directory = stack.use(await directoryForDnsmasq());
     const suffix = randomSuffix();
     const namespace = stack.use(await NetworkNamespace.open('metal-rack', suffix));
-    stack.use(await dnsmasqRunsIn(namespace, directory.path));
+    stack.use(await installDnsmasqWrapper(namespace, directory.path));
     const cable = `metal-${suffix}`;
     await namespace.ip('link add switch type bridge stp_state 0 forward_delay 0');
     await run('ip', `link add ${cable} type veth peer name cable netns ${namespace.name}`.split(' '));

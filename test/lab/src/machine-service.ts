@@ -12,11 +12,11 @@ export class MachineService {
   readonly #backends: Backend[] = [];
   readonly #waiting = new Set<() => void>();
   #addresses: Backend | undefined;
-  #turn = 0;
+  #roundRobinIndex = 0;
 
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    const backend = await this.#living(init?.signal ?? undefined);
+    const backend = await this.#nextBackend(init?.signal ?? undefined);
     const origin = {
       [originOf(this.#addresses?.boot)]: backend.boot,
       [originOf(this.#addresses?.registry)]: backend.registry,
@@ -28,7 +28,7 @@ export class MachineService {
    * A lab for operators that are processes: in real time, with machines behind this service that take so long for each
    * step. Their firmware looks again: nobody waits half an hour for one that came while all operators were gone.
    */
-  labFor(stepMs: number, flags: readonly string[] = []) {
+  testenvOptions(stepMs: number, flags: readonly string[] = []) {
     const fleet = { powerOnMs: stepMs, powerOffMs: stepMs, bootMs: stepMs, bootRetryMs: 5_000, fetch: this.fetch };
     return { operator: 'none', speed: 1, flags, fleet } as const;
   }
@@ -41,11 +41,11 @@ export class MachineService {
     return { [Symbol.dispose]: () => void this.#backends.splice(this.#backends.indexOf(backend), 1) };
   }
 
-  async #living(signal: AbortSignal | undefined): Promise<Backend> {
+  async #nextBackend(signal: AbortSignal | undefined): Promise<Backend> {
     for (;;) {
       signal?.throwIfAborted();
-      this.#turn += 1;
-      const backend = this.#backends[this.#turn % Math.max(this.#backends.length, 1)];
+      this.#roundRobinIndex += 1;
+      const backend = this.#backends[this.#roundRobinIndex % Math.max(this.#backends.length, 1)];
       if (backend !== undefined) return backend;
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.add(resolve);

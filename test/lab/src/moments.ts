@@ -2,58 +2,59 @@ import { createHash } from 'node:crypto';
 import type { Change } from '@metal/kube/cache.ts';
 import type { KubeObject } from '@metal/kube/kind.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import type { Lab } from './lab.ts';
+import type { Testenv } from './lab.ts';
 
 /** What moments are counted by: writes to the API, changes of state, requests to the BMC before and after the answer. */
-export const momentKinds = ['write', 'phase', 'arrived', 'answered'] as const;
-export type MomentKind = (typeof momentKinds)[number];
+export const faultPointKinds = ['write', 'phase', 'arrived', 'answered'] as const;
+export type FaultPointKind = (typeof faultPointKinds)[number];
 
 /** The n-th of its kind in the life of one machine. */
-export interface Moment {
-  readonly kind: MomentKind;
+export interface FaultPoint {
+  readonly kind: FaultPointKind;
   readonly number: number;
 }
 
-type Counts = Readonly<Record<MomentKind, number>>;
+type Counts = Readonly<Record<FaultPointKind, number>>;
 
 /** The golden ratio spreads consecutive seeds evenly over the whole way, however many of them there are. */
 const goldenRatio = 0.618_033_988_749_895;
 
 /** The same seed gives the same moment, for a way that has so many moments of each kind. */
-export function momentOf(seed: number, counts: Counts): Moment {
-  const kind = momentKinds[createHash('sha256').update(`kind ${seed}`).digest().readUInt8() % momentKinds.length];
+export function faultPointOf(seed: number, counts: Counts): FaultPoint {
+  const kind =
+    faultPointKinds[createHash('sha256').update(`kind ${seed}`).digest().readUInt8() % faultPointKinds.length];
   if (kind === undefined) throw new RangeError(`no kind of moment for seed ${seed}`);
   const fraction = (seed * goldenRatio) % 1;
   return { kind, number: 1 + Math.floor(fraction * counts[kind]) };
 }
 
 /** Counts what happens around one machine, and calls at the moment that was asked for. */
-export class MomentWatch implements Disposable {
-  readonly counts: Record<MomentKind, number> = { write: 0, phase: 0, arrived: 0, answered: 0 };
+export class FaultPointWatch implements Disposable {
+  readonly counts: Record<FaultPointKind, number> = { write: 0, phase: 0, arrived: 0, answered: 0 };
   readonly #node: Node;
   readonly #subscriptions: Disposable[];
-  #awaited: { readonly moment: Moment; readonly call: () => void } | undefined;
+  #pending: { readonly faultPoint: FaultPoint; readonly call: () => void } | undefined;
 
-  constructor(lab: Lab, node: Node) {
+  constructor(testenv: Testenv, node: Node) {
     this.#node = node;
     const follow = (change: Change<KubeObject>) => this.#changed(change);
-    const { endpoints, bmcs, servers, claims, boots, inventories } = lab;
+    const { endpoints, bmcs, servers, claims, boots, inventories } = testenv;
     this.#subscriptions = [
       ...[endpoints, bmcs, servers, claims, boots, inventories].map((cache) => cache.onChange(follow)),
-      node.bmc.traffic.onRequest((moment) => this.#count(moment)),
+      node.bmc.traffic.onRequest((faultPoint) => this.#count(faultPoint)),
     ];
   }
 
   /** Calls once, synchronously, when the moment comes. */
-  at(moment: Moment, call: () => void): void {
-    this.#awaited = { moment, call };
+  at(faultPoint: FaultPoint, call: () => void): void {
+    this.#pending = { faultPoint, call };
   }
 
   /** Calls now if the moment has not come on the whole way. */
-  atTheLatest(): void {
-    const awaited = this.#awaited;
-    this.#awaited = undefined;
-    awaited?.call();
+  fireIfPending(): void {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    pending?.call();
   }
 
   [Symbol.dispose](): void {
@@ -67,12 +68,13 @@ export class MomentWatch implements Disposable {
     if (stateOf(before) !== stateOf(after)) this.#count('phase');
   }
 
-  #count(kind: MomentKind): void {
+  #count(kind: FaultPointKind): void {
     this.counts[kind] += 1;
-    const awaited = this.#awaited;
-    if (awaited === undefined || awaited.moment.kind !== kind || this.counts[kind] < awaited.moment.number) return;
-    this.#awaited = undefined;
-    awaited.call();
+    const pending = this.#pending;
+    if (pending === undefined || pending.faultPoint.kind !== kind || this.counts[kind] < pending.faultPoint.number)
+      return;
+    this.#pending = undefined;
+    pending.call();
   }
 }
 

@@ -55,7 +55,7 @@ export async function bootOverNetwork(url: string, machine: NetworkMachine): Pro
 
 /** Where kernel, initrd and ignition are, by the script of the machine. */
 export async function filesOfScript(url: string, { uuid, address }: NetworkMachine): Promise<string[]> {
-  const script = await text(await fetched(`${url}/ipxe/${uuid}`, address));
+  const script = await text(await fetchUrl(`${url}/ipxe/${uuid}`, address));
   const files = [/^kernel (\S+)/m, /^initrd (\S+)/m, /ignition\.config\.url=(\S+)/].flatMap(
     (pattern) => pattern.exec(script)?.[1] ?? [],
   );
@@ -65,14 +65,14 @@ export async function filesOfScript(url: string, { uuid, address }: NetworkMachi
 
 async function sizeOf(url: string, address: string | undefined): Promise<number> {
   let bytes = 0;
-  for await (const chunk of await fetched(url, address)) bytes += (chunk as Buffer).length; // no encoding was set
+  for await (const chunk of await fetchUrl(url, address)) bytes += (chunk as Buffer).length; // no encoding was set
   return bytes;
 }
 
 /** Over a connection of its own, as firmware does. */
-async function fetched(url: string, localAddress: string | undefined): Promise<IncomingMessage> {
+async function fetchUrl(url: string, localAddress: string | undefined): Promise<IncomingMessage> {
   const request = get(url, { agent: false, ...(localAddress === undefined ? {} : { localAddress }) });
-  const [answer] = (await once(request, 'response')) as [IncomingMessage]; // what the event carries
-  if (answer.statusCode !== 200) throw new Error(`${url} answers ${answer.statusCode}: ${await text(answer)}`);
-  return answer;
+  const [response] = (await once(request, 'response')) as [IncomingMessage]; // what the event carries
+  if (response.statusCode !== 200) throw new Error(`${url} answers ${response.statusCode}: ${await text(response)}`);
+  return response;
 }

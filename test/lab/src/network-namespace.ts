@@ -10,7 +10,7 @@ const run = promisify(execFile);
 export const randomSuffix = (): string => randomBytes(3).toString('hex');
 
 /** Why no network namespaces can be had here, and these programs in them; undefined if they can. */
-export async function obstacleToNamespaces(
+export async function namespaceBlocker(
   programs: Readonly<Record<string, readonly string[]>>,
   packages: string,
 ): Promise<string | undefined> {
@@ -45,13 +45,13 @@ export class NetworkNamespace implements AsyncDisposable {
   }
 
   /** What comes before the words of a command that is to run here. */
-  get entry(): readonly string[] {
+  get commandPrefix(): readonly string[] {
     return ['ip', 'netns', 'exec', this.name];
   }
 
   /** `ip` with these words, in here. */
-  async ip(words: string): Promise<void> {
-    await run('ip', ['-n', this.name, ...words.split(' ')]);
+  async ip(args: string): Promise<void> {
+    await run('ip', ['-n', this.name, ...args.split(' ')]);
   }
 
   async processes(): Promise<number[]> {
@@ -77,9 +77,12 @@ export async function directoryForDnsmasq(): Promise<AsyncDisposable & { readonl
 }
 
 /** A process looks its dnsmasq up in PATH; until this is disposed it finds one that runs in the namespace. */
-export async function dnsmasqRunsIn({ entry }: NetworkNamespace, directory: string): Promise<Disposable> {
+export async function installDnsmasqWrapper(
+  { commandPrefix }: NetworkNamespace,
+  directory: string,
+): Promise<Disposable> {
   const programs = await mkdtemp(join(directory, 'bin-'));
-  const text = `#!/bin/sh\nexec ${entry.join(' ')} /usr/sbin/dnsmasq "$@"\n`;
+  const text = `#!/bin/sh\nexec ${commandPrefix.join(' ')} /usr/sbin/dnsmasq "$@"\n`;
   await writeFile(join(programs, 'dnsmasq'), text, { mode: 0o755 });
   const before = process.env.PATH;
   process.env.PATH = `${programs}:${before}`;

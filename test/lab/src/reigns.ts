@@ -1,15 +1,15 @@
 /** Requests of one process to one BMC, one after the other without anybody between them. */
-export interface Reign {
+export interface OwnershipInterval {
   readonly pid: number;
   readonly since: number;
   until: number;
 }
 
 /** A request of a process arrived at a BMC, or was answered. */
-export interface Heard {
+export interface BmcRequestEvent {
   readonly bmc: string;
   readonly pid: number;
-  readonly moment: 'arrived' | 'answered';
+  readonly event: 'arrived' | 'answered';
   readonly at: number;
 }
 
@@ -17,13 +17,13 @@ export interface Heard {
  * Which process talks to each BMC, from requests in the order in which they were heard; and whatever breaks the promise
  * that it is one at a time: a request that arrives while another process, which lives, waits for an answer.
  */
-export class Reigns {
+export class OwnershipIntervals {
   /** In words, in order. */
   readonly breaches: string[] = [];
   /** BMCs where the promise was broken. */
   readonly shared = new Set<string>();
   readonly #isAlive: (pid: number, at: number) => boolean;
-  readonly #byBmc = new Map<string, Reign[]>();
+  readonly #byBmc = new Map<string, OwnershipInterval[]>();
   readonly #inFlight = new Map<string, Map<number, number>>();
 
   constructor(isAlive: (pid: number, at: number) => boolean) {
@@ -31,7 +31,7 @@ export class Reigns {
   }
 
   /** In the order in which they talked to the BMC. */
-  at(bmc: string): readonly Reign[] {
+  at(bmc: string): readonly OwnershipInterval[] {
     return this.#byBmc.get(bmc) ?? [];
   }
 
@@ -45,27 +45,27 @@ export class Reigns {
     return this.#byBmc.keys();
   }
 
-  hear({ bmc, pid, moment, at }: Heard): void {
+  record({ bmc, pid, event, at }: BmcRequestEvent): void {
     const waiting = this.#inFlight.get(bmc) ?? new Map<number, number>();
     this.#inFlight.set(bmc, waiting);
-    waiting.set(pid, Math.max(0, (waiting.get(pid) ?? 0) + (moment === 'arrived' ? 1 : -1)));
-    if (moment === 'answered') return;
-    this.#prolong(bmc, pid, at);
+    waiting.set(pid, Math.max(0, (waiting.get(pid) ?? 0) + (event === 'arrived' ? 1 : -1)));
+    if (event === 'answered') return;
+    this.#extend(bmc, pid, at);
     for (const [other, count] of waiting)
       if (other !== pid && count > 0 && this.#isAlive(other, at)) this.#breach(bmc, `${pid} asks while ${other} does`);
   }
 
-  #prolong(bmc: string, pid: number, at: number): void {
-    const reigns = this.#byBmc.get(bmc) ?? [];
-    this.#byBmc.set(bmc, reigns);
-    const last = reigns.at(-1);
+  #extend(bmc: string, pid: number, at: number): void {
+    const ownershipIntervals = this.#byBmc.get(bmc) ?? [];
+    this.#byBmc.set(bmc, ownershipIntervals);
+    const last = ownershipIntervals.at(-1);
     if (last?.pid === pid) last.until = at;
-    else reigns.push({ pid, since: at, until: at });
+    else ownershipIntervals.push({ pid, since: at, until: at });
   }
 
-  #breach(bmc: string, what: string): void {
+  #breach(bmc: string, violation: string): void {
     this.shared.add(bmc);
-    this.breaches.push(`${bmc}: ${what}`);
+    this.breaches.push(`${bmc}: ${violation}`);
   }
 }
 
@@ -73,19 +73,19 @@ export interface Takeover {
   /** Of each BMC that the process had and that another one has talked to since, from its end until then. */
   readonly afterMs: ReadonlyMap<string, number>;
   /** BMCs that nobody has talked to since. */
-  readonly left: readonly string[];
+  readonly abandoned: readonly string[];
 }
 
 /** How long BMCs that a process was the last to talk to were left alone after it had ended. */
-export function takeoverFrom(reigns: Reigns, pid: number, endedAt: number): Takeover {
+export function takeoverFrom(ownershipIntervals: OwnershipIntervals, pid: number, endedAt: number): Takeover {
   const afterMs = new Map<string, number>();
-  const left: string[] = [];
-  for (const bmc of reigns.bmcs()) {
-    const all = reigns.at(bmc);
+  const abandoned: string[] = [];
+  for (const bmc of ownershipIntervals.bmcs()) {
+    const all = ownershipIntervals.at(bmc);
     if (all.findLast(({ since }) => since <= endedAt)?.pid !== pid) continue;
-    const next = all.find((reign) => reign.since > endedAt && reign.pid !== pid);
-    if (next === undefined) left.push(bmc);
+    const next = all.find((interval) => interval.since > endedAt && interval.pid !== pid);
+    if (next === undefined) abandoned.push(bmc);
     else afterMs.set(bmc, next.since - endedAt);
   }
-  return { afterMs, left };
+  return { afterMs, abandoned };
 }

@@ -1,7 +1,7 @@
 import { leaderElectionLeaseName } from '@metal/api/wire/contract.ts';
 import type { OperatorProcess } from '@metal/project/operator-process.ts';
 import { startOnFreePorts } from './free-ports.ts';
-import type { Lab } from './lab.ts';
+import type { Testenv } from './lab.ts';
 import type { MachineService } from './machine-service.ts';
 import { untilChanged } from './subject.ts';
 
@@ -20,18 +20,18 @@ export const electionFlags = [
 
 /** Operator processes that elect a leader and serve machines together, as a Deployment behind a Service. */
 export class Replicas implements AsyncDisposable {
-  readonly #lab: Lab;
+  readonly #testenv: Testenv;
   readonly #service: MachineService;
   readonly #replicas = new Set<Replica>();
   readonly #flags: readonly string[];
   /** In the place of one that ended: without waiting for these, one would come up in the next story. */
   readonly #starting = new Set<Promise<unknown>>();
-  #isOver = false;
+  #isDisposed = false;
   /** Changes of leadership by SIGKILL so far. */
   failovers = 0;
 
-  constructor(lab: Lab, service: MachineService, flags: readonly string[] = electionFlags) {
-    this.#lab = lab;
+  constructor(testenv: Testenv, service: MachineService, flags: readonly string[] = electionFlags) {
+    this.#testenv = testenv;
     this.#service = service;
     this.#flags = flags;
   }
@@ -42,43 +42,43 @@ export class Replicas implements AsyncDisposable {
   }
 
   async start(extraFlags: readonly string[] = []): Promise<OperatorProcess> {
-    const { process, backend } = await startOnFreePorts(this.#lab, [...this.#flags, ...extraFlags]);
+    const { process, backend } = await startOnFreePorts(this.#testenv, [...this.#flags, ...extraFlags]);
     const served = this.#service.add({ boot: process.bootUrl, registry: process.registryUrl }, backend);
     const replica = { process, served };
     this.#replicas.add(replica);
-    void process.ended.then((code) => this.#endedByItself(replica, code));
+    void process.ended.then((code) => this.#onExit(replica, code));
     return process;
   }
 
   /** SIGKILL for the one that leads; another one starts in its place. Resolves when somebody else leads. */
   async failOver(): Promise<void> {
     const leader = await this.#leader();
-    this.#lab.timeline.note(`replica ${leader.process.identity} is killed`);
+    this.#testenv.timeline.note(`replica ${leader.process.identity} is killed`);
     this.#forget(leader);
     await leader.process.kill();
     await this.start();
     const next = await this.#leader();
     this.failovers += 1;
-    this.#lab.timeline.note(`replica ${next.process.identity} leads`);
+    this.#testenv.timeline.note(`replica ${next.process.identity} leads`);
   }
 
   /** It ends for good, in whatever way; nobody starts in its place. */
-  async end({ identity }: OperatorProcess, how: 'kill' | 'stop'): Promise<void> {
+  async end({ identity }: OperatorProcess, action: 'kill' | 'stop'): Promise<void> {
     const replica = [...this.#replicas].find(({ process }) => process.identity === identity);
     if (replica === undefined) return;
-    this.#lab.timeline.note(`replica ${identity}: ${how}`);
+    this.#testenv.timeline.note(`replica ${identity}: ${action}`);
     this.#forget(replica);
-    await replica.process[how]();
+    await replica.process[action]();
   }
 
   /** Should it end by itself, nobody starts in its place. */
-  letEnd({ identity }: OperatorProcess): void {
+  expectExit({ identity }: OperatorProcess): void {
     const replica = [...this.#replicas].find(({ process }) => process.identity === identity);
     if (replica !== undefined) this.#forget(replica);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true;
+    this.#isDisposed = true;
     await Promise.all(this.#starting);
     const last = [...this.#replicas];
     for (const replica of last) this.#forget(replica);
@@ -91,19 +91,21 @@ export class Replicas implements AsyncDisposable {
   }
 
   /** One that lost its lease ends, and is started again as the kubelet would. */
-  #endedByItself(replica: Replica, code: number | null): void {
-    if (this.#isOver || !this.#replicas.has(replica)) return;
-    this.#lab.timeline.note(`replica ${replica.process.identity} ended with ${code}: ${replica.process.log.at(-1)}`);
+  #onExit(replica: Replica, code: number | null): void {
+    if (this.#isDisposed || !this.#replicas.has(replica)) return;
+    this.#testenv.timeline.note(
+      `replica ${replica.process.identity} ended with ${code}: ${replica.process.log.at(-1)}`,
+    );
     this.#forget(replica);
     const starting = this.start()
-      .catch((error: unknown) => this.#lab.timeline.note(`no replica in its place: ${String(error)}`))
+      .catch((error: unknown) => this.#testenv.timeline.note(`no replica in its place: ${String(error)}`))
       .finally(() => this.#starting.delete(starting));
     this.#starting.add(starting);
   }
 
   /** Waits until the lease names a replica that lives. */
   async #leader(): Promise<Replica> {
-    const { leases, timeline } = this.#lab;
+    const { leases, timeline } = this.#testenv;
     const find = () => {
       const holder = leases.get({ namespace: 'default', name: leaderElectionLeaseName })?.spec?.holderIdentity;
       return [...this.#replicas].find(({ process }) => process.identity === holder);

@@ -37,7 +37,7 @@ export async function restrictedKubeconfig(
 }
 
 /** What an administrator does who forgot it. */
-export async function bindAfterAll(client: KubeClient, withheld: readonly string[]): Promise<void> {
+export async function bindWithheldRoles(client: KubeClient, withheld: readonly string[]): Promise<void> {
   for (const role of await generatedRoles())
     if (withheld.includes(role.metadata.name)) await bind(client, role, userWithout(withheld));
 }

@@ -2,7 +2,7 @@ import type { Cache } from '@metal/kube/cache.ts';
 import type { Condition, KubeObject } from '@metal/kube/kind.ts';
 import type { Timeline } from './timeline.ts';
 
-export interface SubjectOptions<T> {
+export interface WatchedObjectOptions<T> {
   readonly what: string;
   readonly cache: Cache<T & KubeObject>;
   readonly find: () => T | undefined;
@@ -11,10 +11,10 @@ export interface SubjectOptions<T> {
 }
 
 /** Something a story waits for: an object that reaches a phase or says a reason. */
-export class Subject<T extends KubeObject> {
-  readonly #options: SubjectOptions<T>;
+export class WatchedObject<T extends KubeObject> {
+  readonly #options: WatchedObjectOptions<T>;
 
-  constructor(options: SubjectOptions<T>) {
+  constructor(options: WatchedObjectOptions<T>) {
     this.#options = options;
   }
 
@@ -32,19 +32,21 @@ export class Subject<T extends KubeObject> {
   }
 
   /** Some condition carries this reason. */
-  says(reason: string): Promise<T> {
-    return this.until(`says ${reason}`, (object) =>
+  hasReason(reason: string): Promise<T> {
+    return this.until(`has reason ${reason}`, (object) =>
       conditionsOf(object).some((condition) => condition.reason === reason),
     );
   }
 
   /** The message of some condition has these words. */
-  explains(words: RegExp): Promise<T> {
-    return this.until(`explains ${words}`, (object) => conditionsOf(object).some(({ message }) => words.test(message)));
+  hasMessage(pattern: RegExp): Promise<T> {
+    return this.until(`has message ${pattern}`, (object) =>
+      conditionsOf(object).some(({ message }) => pattern.test(message)),
+    );
   }
 
   /** The condition of this type has this status. */
-  has(type: string, status: Condition['status']): Promise<T> {
+  hasCondition(type: string, status: Condition['status']): Promise<T> {
     return this.until(`has ${type}=${status}`, (object) => conditionOf(object, type)?.status === status);
   }
 
@@ -57,48 +59,48 @@ export class Subject<T extends KubeObject> {
     await this.#wait('is gone', () => (this.now === undefined ? { found: true as const } : undefined));
   }
 
-  async until(wish: string, holds: (object: T) => boolean): Promise<T> {
-    return this.#wait(wish, () => {
+  async until(description: string, holds: (object: T) => boolean): Promise<T> {
+    return this.#wait(description, () => {
       const object = this.now;
       return object !== undefined && holds(object) ? object : undefined;
     });
   }
 
-  #wait<R>(wish: string, look: () => R | undefined): Promise<R> {
+  #wait<R>(description: string, find: () => R | undefined): Promise<R> {
     const { what, cache, timeline } = this.#options;
     const state = () => `it is ${JSON.stringify(this.now, undefined, 1)}`;
-    return waitFor({ what, wish, look, follow: (check) => cache.onChange(check), state, timeline });
+    return waitFor({ what, description, find, follow: (check) => cache.onChange(check), state, timeline });
   }
 }
 
 /** Waits until the condition holds, looking again at every change. */
 export async function untilChanged(
   what: string,
-  wish: string,
+  description: string,
   holds: () => boolean,
   follow: (check: () => void) => Disposable,
   timeline: Timeline,
 ): Promise<void> {
-  await waitFor({ what, wish, look: () => (holds() ? true : undefined), follow, state: () => '', timeline });
+  await waitFor({ what, description, find: () => (holds() ? true : undefined), follow, state: () => '', timeline });
 }
 
-interface Wait<R> {
+interface WaitOptions<R> {
   readonly what: string;
-  readonly wish: string;
-  readonly look: () => R | undefined;
+  readonly description: string;
+  readonly find: () => R | undefined;
   readonly follow: (check: () => void) => Disposable;
   readonly state: () => string;
   readonly timeline: Timeline;
 }
 
-function waitFor<R>({ what, wish, look, follow, state, timeline }: Wait<R>): Promise<R> {
+function waitFor<R>({ what, description, find, follow, state, timeline }: WaitOptions<R>): Promise<R> {
   return new Promise((resolve, reject) => {
     const finish = () => {
       clearTimeout(timer);
       subscription[Symbol.dispose]();
     };
     const check = () => {
-      const found = look();
+      const found = find();
       if (found === undefined) return;
       finish();
       resolve(found);
@@ -107,10 +109,10 @@ function waitFor<R>({ what, wish, look, follow, state, timeline }: Wait<R>): Pro
       finish();
       reject(
         new Error(
-          `${what}: "${wish}" did not happen within ${timeline.patienceMs / 1_000} s; ${state()}\n${timeline.text()}`,
+          `${what}: "${description}" did not happen within ${timeline.timeoutMs / 1_000} s; ${state()}\n${timeline.text()}`,
         ),
       );
-    }, timeline.patienceMs);
+    }, timeline.timeoutMs);
     const subscription = follow(check);
     check();
   });

@@ -45,23 +45,23 @@ export async function startSushy(options: SushyOptions): Promise<Sushy> {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const exited = once(child, 'exit');
-    let said = '';
+    let stderrText = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-2_000);
+      stderrText = (stderrText + chunk.toString()).slice(-2_000);
     });
     stack.defer(async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
       await exited;
     });
-    const ask = (path: string) => fetchJson(options, port, caPem, path);
-    await untilAnswers(
-      () => ask('/redfish/v1/'),
+    const fetchPath = (path: string) => fetchJson(options, port, caPem, path);
+    await untilReady(
+      () => fetchPath('/redfish/v1/'),
       () => child.exitCode,
-      () => said,
+      () => stderrText,
     );
     // The service answers with what Redfish defines for a system.
     const system = async (uuid: string) =>
-      (await ask(`/redfish/v1/Systems/${uuid}`)) as Awaited<ReturnType<Sushy['system']>>;
+      (await fetchPath(`/redfish/v1/Systems/${uuid}`)) as Awaited<ReturnType<Sushy['system']>>;
     return { port, caPem, system, [Symbol.asyncDispose]: () => stack.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
@@ -160,20 +160,20 @@ function fetchJson(
   });
 }
 
-async function untilAnswers(
-  ask: () => Promise<unknown>,
+async function untilReady(
+  fetchPath: () => Promise<unknown>,
   exitCode: () => number | null,
-  said: () => string,
+  stderrText: () => string,
 ): Promise<void> {
   const deadline = performance.now() + readyWithinMs;
   for (;;) {
-    const answered = await ask().then(
+    const isReady = await fetchPath().then(
       () => true,
       () => false,
     );
-    if (answered) return;
+    if (isReady) return;
     if (exitCode() !== null || performance.now() > deadline)
-      throw new Error(`sushy-emulator did not start:\n${said()}`);
+      throw new Error(`sushy-emulator did not start:\n${stderrText()}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -2,11 +2,11 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Change } from '@metal/kube/cache.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import type { Lab } from './lab.ts';
+import type { Testenv } from './lab.ts';
 
 interface Tenancy {
   readonly claimUid: string;
-  readonly startsBefore: number;
+  readonly bootsBefore: number;
 }
 
 /**
@@ -18,17 +18,17 @@ export class TenancyWatch implements Disposable {
   readonly breaches: string[] = [];
   /** UIDs of all claims that ever held a server. */
   readonly served = new Set<string>();
-  readonly #lab: Lab;
+  readonly #testenv: Testenv;
   readonly #nodes: ReadonlyMap<string, Node>;
   readonly #tenancies = new Map<string, Tenancy>();
   readonly #subscriptions: Disposable[];
 
-  constructor(lab: Lab, nodes: readonly Node[]) {
-    this.#lab = lab;
+  constructor(testenv: Testenv, nodes: readonly Node[]) {
+    this.#testenv = testenv;
     this.#nodes = new Map(nodes.map((node) => [node.uuid.toLowerCase(), node]));
     this.#subscriptions = [
-      lab.servers.onChange((change) => this.#serverChanged(change)),
-      lab.claims.onChange((change) => this.#claimChanged(change)),
+      testenv.servers.onChange((change) => this.#serverChanged(change)),
+      testenv.claims.onChange((change) => this.#claimChanged(change)),
     ];
   }
 
@@ -45,29 +45,29 @@ export class TenancyWatch implements Disposable {
     const before = this.#tenancies.get(key);
     const claimUid = after?.spec.serverClaimRef?.uid;
     const node = this.#nodes.get(after?.spec.systemUUID.toLowerCase() ?? '');
-    if (before !== undefined && before.claimUid !== claimUid) this.#ended(key, before, claimUid, node);
-    if (claimUid !== undefined && before?.claimUid !== claimUid) this.#began(key, claimUid, node);
-    if (claimUid !== undefined && saysServed(after)) this.#served(key, node);
+    if (before !== undefined && before.claimUid !== claimUid) this.#endTenancy(key, before, claimUid, node);
+    if (claimUid !== undefined && before?.claimUid !== claimUid) this.#startTenancy(key, claimUid, node);
+    if (claimUid !== undefined && isServed(after)) this.#checkServed(key, node);
   }
 
-  #began(server: string, claimUid: string, node: Node | undefined): void {
+  #startTenancy(server: string, claimUid: string, node: Node | undefined): void {
     for (const [other, tenancy] of this.#tenancies)
       if (tenancy.claimUid === claimUid) this.#breach(`claim ${claimUid} holds ${other} and ${server}`);
     if (this.served.has(claimUid)) this.#breach(`claim ${claimUid} was bound a second time, to ${server}`);
     this.served.add(claimUid);
-    this.#tenancies.set(server, { claimUid, startsBefore: node?.boots.length ?? 0 });
+    this.#tenancies.set(server, { claimUid, bootsBefore: node?.boots.length ?? 0 });
   }
 
-  #ended(server: string, { claimUid }: Tenancy, next: string | undefined, node: Node | undefined): void {
+  #endTenancy(server: string, { claimUid }: Tenancy, next: string | undefined, node: Node | undefined): void {
     this.#tenancies.delete(server);
     if (next !== undefined) this.#breach(`${server} went from claim ${claimUid} to ${next} without being free`);
     if (node !== undefined && node.powerLog.at(-1) !== 'Off')
       this.#breach(`${server} was taken from claim ${claimUid} while its machine was ${node.power}`);
   }
 
-  #served(server: string, node: Node | undefined): void {
+  #checkServed(server: string, node: Node | undefined): void {
     const tenancy = this.#tenancies.get(server);
-    if (tenancy === undefined || node === undefined || node.boots.length > tenancy.startsBefore) return;
+    if (tenancy === undefined || node === undefined || node.boots.length > tenancy.bootsBefore) return;
     this.#breach(`${server} is served to claim ${tenancy.claimUid} on a machine that was not started for it`);
   }
 
@@ -75,7 +75,7 @@ export class TenancyWatch implements Disposable {
   #claimChanged({ after }: Change<ServerClaim>): void {
     const name = after?.spec.serverRef?.name;
     if (after === undefined || name === undefined || after.metadata.deletionTimestamp !== undefined) return;
-    for (const other of this.#lab.claims.all())
+    for (const other of this.#testenv.claims.all())
       if (
         other.metadata.uid !== after.metadata.uid &&
         other.metadata.deletionTimestamp === undefined &&
@@ -84,11 +84,11 @@ export class TenancyWatch implements Disposable {
         this.#breach(`claims ${other.metadata.name} and ${after.metadata.name} both name ${name}`);
   }
 
-  #breach(words: string): void {
-    this.breaches.push(words);
-    this.#lab.timeline.note(`BREACH ${words}`);
+  #breach(message: string): void {
+    this.breaches.push(message);
+    this.#testenv.timeline.note(`BREACH ${message}`);
   }
 }
 
-const saysServed = (server: Server | undefined): boolean =>
+const isServed = (server: Server | undefined): boolean =>
   server?.status?.conditions?.some(({ reason }) => reason === 'ClaimServed') ?? false;

@@ -2,7 +2,7 @@ import type { Cache } from '@metal/kube/cache.ts';
 import type { Condition, KubeObject } from '@metal/kube/kind.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
-interface Told {
+interface StatusFields {
   state?: string | undefined;
   phase?: string | undefined;
   powerState?: string | undefined;
@@ -12,14 +12,14 @@ interface Told {
 /** What happened, in order: each change of state, power or reason that the watches told. */
 export class Timeline {
   /** How long a story waits for one thing, in wall-clock time. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly #caches: Record<string, Cache<KubeObject>>;
   readonly #lines: string[] = [];
   readonly #last = new Map<string, string>();
   readonly #startedAt = performance.now();
 
-  constructor(caches: Record<string, unknown>, patienceMs: number) {
-    this.patienceMs = patienceMs;
+  constructor(caches: Record<string, unknown>, timeoutMs: number) {
+    this.timeoutMs = timeoutMs;
     // Every value is a cache of some kind of object; only what all kinds share is read.
     this.#caches = caches as Record<string, Cache<KubeObject>>;
   }
@@ -49,17 +49,17 @@ export class Timeline {
     return `timeline:\n${this.#lines.slice(-200).join('\n')}`;
   }
 
-  #note(subject: string, object: KubeObject | undefined): void {
+  #note(objectKey: string, object: KubeObject | undefined): void {
     const line = object === undefined ? 'gone' : describe(object);
-    if (this.#last.get(subject) === line) return;
-    this.#last.set(subject, line);
-    this.note(`${subject.padEnd(40)} ${line}`);
+    if (this.#last.get(objectKey) === line) return;
+    this.#last.set(objectKey, line);
+    this.note(`${objectKey.padEnd(40)} ${line}`);
   }
 }
 
 function describe(object: KubeObject): string {
   // The members read here are optional on every kind.
-  const status = (object as KubeObject & { status?: Told }).status ?? {};
+  const status = (object as KubeObject & { status?: StatusFields }).status ?? {};
   const reasons = (status.conditions ?? []).map(
     ({ type, status: holds, reason, message }) =>
       `${type}=${holds}/${reason}${holds === 'False' ? ` (${message})` : ''}`,

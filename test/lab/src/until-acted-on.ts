@@ -4,9 +4,9 @@ const tries = 600;
 const pauseMs = 100;
 
 /** The API server acts on a policy a second or two after it was made, and tells nobody when: it is asked again and again. */
-export async function untilActedOn(isActedOn: () => Promise<boolean>): Promise<void> {
+export async function untilEnforced(isEnforced: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < tries; attempt += 1) {
-    if (await isActedOn()) return;
+    if (await isEnforced()) return;
     await systemClock.sleep(pauseMs);
   }
   throw new Error(`the API server did not act on the policy within ${(tries * pauseMs) / 1_000} s`);

@@ -15,7 +15,7 @@ export interface ApiServerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Door {
+export interface ApiServerEndpoint {
   readonly port: number;
   readonly pki: Pki;
 }
@@ -36,7 +36,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Child> 
     args: flags(options),
   });
   await child
-    .until(() => servesAdministrators(options), readyWithinMs, signal)
+    .until(() => isReadyForAdministrators(options), readyWithinMs, signal)
     .catch(async (error: unknown) => {
       await child.kill();
       throw error;
@@ -67,19 +67,19 @@ const flags = ({ etcdUrl, port, pki, moreFlags }: ApiServerOptions): string[] =>
 
 // Both take a second and more, most of it waiting, and an administrator needs neither.
 const lateHooks = ['poststarthook/rbac/bootstrap-roles', 'poststarthook/scheduling/bootstrap-system-priority-classes'];
-const readyForAdministrators = `/readyz?${lateHooks.map((hook) => `exclude=${hook}`).join('&')}`;
+const administratorReadyzPath = `/readyz?${lateHooks.map((hook) => `exclude=${hook}`).join('&')}`;
 
-async function servesAdministrators(door: Door): Promise<boolean> {
-  if (!(await answers(door, readyForAdministrators))) return false;
+async function isReadyForAdministrators(endpoint: ApiServerEndpoint): Promise<boolean> {
+  if (!(await respondsOk(endpoint, administratorReadyzPath))) return false;
   // Readiness does not wait for the namespaces that the API server makes itself.
-  return answers(door, '/api/v1/namespaces/default');
+  return respondsOk(endpoint, '/api/v1/namespaces/default');
 }
 
 /** Ready in its own opinion: the roles that every cluster has are in place too. */
-export const servesEverybody = (door: Door): Promise<boolean> => answers(door, '/readyz');
+export const isReady = (endpoint: ApiServerEndpoint): Promise<boolean> => respondsOk(endpoint, '/readyz');
 
 /** True when the API server says 200 to an administrator. */
-export function answers({ port, pki: { authority, admin } }: Door, path: string): Promise<boolean> {
+export function respondsOk({ port, pki: { authority, admin } }: ApiServerEndpoint, path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const options = {
       host: '127.0.0.1',
@@ -91,12 +91,12 @@ export function answers({ port, pki: { authority, admin } }: Door, path: string)
       timeout: 1_000,
       agent: false,
     };
-    const call = request(options, (response) => {
+    const clientRequest = request(options, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
-    call.once('error', () => resolve(false));
-    call.once('timeout', () => call.destroy());
-    call.end();
+    clientRequest.once('error', () => resolve(false));
+    clientRequest.once('timeout', () => clientRequest.destroy());
+    clientRequest.end();
   });
 }

@@ -76,8 +76,8 @@ test('a build that is aborted before it began does not begin', async () => {
   await using home = await homeWithGo(building);
   const stop = new AbortController();
   const reason = new Error('asked to stop');
-  const say = () => stop.abort(reason);
-  await assert.rejects(findBinaries({ environment: home.environment, signal: stop.signal, say }), reason);
+  const log = () => stop.abort(reason);
+  await assert.rejects(findBinaries({ environment: home.environment, signal: stop.signal, log }), reason);
   assert.equal(existsSync(join(home.path, 'builds')), false);
 });
 

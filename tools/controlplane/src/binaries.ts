@@ -21,7 +21,7 @@ export interface BinariesOptions {
   readonly environment?: NodeJS.ProcessEnv | undefined;
   readonly signal?: AbortSignal | undefined;
   /** One line of progress for people. */
-  readonly say?: ((line: string) => void) | undefined;
+  readonly log?: ((line: string) => void) | undefined;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function findBinaries({
   assets,
   environment = process.env,
   signal,
-  say = () => undefined,
+  log = () => undefined,
 }: BinariesOptions = {}): Promise<Binaries> {
   const ready = assets ?? environment.KUBEBUILDER_ASSETS;
   if (ready !== undefined && ready !== '') return fromAssets(ready);
@@ -41,9 +41,9 @@ export async function findBinaries({
   if (isComplete(recipe.directory)) return binariesIn(recipe.directory);
   await requireGo(environment);
   await mkdir(dirname(recipe.directory), { recursive: true });
-  const onWait = () => say('another process builds the control plane; waiting for it');
+  const onWait = () => log('another process builds the control plane; waiting for it');
   await using _lock = await takeFileLock(`${recipe.directory}.lock`, { signal, onWait });
-  if (!isComplete(recipe.directory)) await buildPrograms(recipe, { environment, say, signal });
+  if (!isComplete(recipe.directory)) await buildPrograms(recipe, { environment, log, signal });
   return binariesIn(recipe.directory);
 }
 

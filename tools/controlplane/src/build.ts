@@ -8,12 +8,12 @@ import { moduleDirectory, type Recipe } from './recipe.ts';
 
 const run = promisify(execFile);
 const progressEveryMs = 20_000;
-const waysOut =
+const goInstallHint =
   'install Go 1.26 or newer (https://go.dev/dl), or point KUBEBUILDER_ASSETS at a directory with etcd, kube-apiserver, kube-controller-manager and kubectl';
 
 export interface BuildOptions {
   readonly environment: NodeJS.ProcessEnv;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,12 +30,16 @@ export async function requireGo(environment: NodeJS.ProcessEnv): Promise<void> {
 }
 
 const goMissing = (found: string, cause?: unknown): ControlPlaneError =>
-  new ControlPlaneError('GoMissing', `the control plane is built with Go 1.26 or newer, ${found}: ${waysOut}`, cause);
+  new ControlPlaneError(
+    'GoMissing',
+    `the control plane is built with Go 1.26 or newer, ${found}: ${goInstallHint}`,
+    cause,
+  );
 
 /** Builds into a directory beside the final one and renames it, so that what is found there is always complete. */
 export async function buildPrograms(recipe: Recipe, options: BuildOptions): Promise<void> {
   const { directory, kubernetes, etcd } = recipe;
-  options.say(
+  options.log(
     `building etcd ${etcd} and kube-apiserver, kube-controller-manager and kubectl ${kubernetes}: once, about five minutes on two cores`,
   );
   await removePartials(directory);
@@ -59,7 +63,7 @@ async function removePartials(directory: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(dirname(directory), name), { recursive: true, force: true })));
 }
 
-async function goBuild(output: string, recipe: Recipe, { environment, say, signal }: BuildOptions): Promise<void> {
+async function goBuild(output: string, recipe: Recipe, { environment, log, signal }: BuildOptions): Promise<void> {
   signal?.throwIfAborted();
   const startedAt = performance.now();
   const seconds = () => Math.round((performance.now() - startedAt) / 1_000);
@@ -72,15 +76,15 @@ async function goBuild(output: string, recipe: Recipe, { environment, say, signa
     environment: { ...environment, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
     leftovers: output,
   });
-  const progress = setInterval(() => say(`still building (${seconds()} s)`), progressEveryMs);
+  const progress = setInterval(() => log(`still building (${seconds()} s)`), progressEveryMs);
   const abort = () => void child.kill();
   signal?.addEventListener('abort', abort);
   try {
     const code = await child.exited;
     signal?.throwIfAborted();
     if (code !== 0)
-      throw new ControlPlaneError('BuildFailed', `go build failed; the end of its output:\n${child.lastWords}`);
-    say(`built in ${seconds()} s`);
+      throw new ControlPlaneError('BuildFailed', `go build failed; the end of its output:\n${child.lastLogLines}`);
+    log(`built in ${seconds()} s`);
   } finally {
     clearInterval(progress);
     signal?.removeEventListener('abort', abort);

@@ -19,7 +19,7 @@ export interface ControlPlaneOptions {
   /** Ends the start; has no effect on a control plane that is up. */
   readonly signal?: AbortSignal | undefined;
   /** One line of progress for people, when something takes long. */
-  readonly say?: ((line: string) => void) | undefined;
+  readonly log?: ((line: string) => void) | undefined;
 }
 
 /** A control plane as its clients see it, whichever process runs it. */
@@ -58,8 +58,8 @@ const portAttempts = 5;
  * @throws ControlPlaneError, or the signal's reason; nothing is left running then.
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const { assets, apiServerFlags = [], signal, say } = options;
-  const binaries = await findBinaries({ assets, signal, say });
+  const { assets, apiServerFlags = [], signal, log } = options;
+  const binaries = await findBinaries({ assets, signal, log });
   await using started = new AsyncDisposableStack();
   const data = started.use(await openDataDirectory(options.dataDirectory));
   const [pki, etcd] = await both(preparePki(data.path), startEtcdIn(data, binaries, started, signal));
@@ -114,7 +114,7 @@ async function startOnFreePort({
     try {
       const place = { binaries, directory: data.path, pki, etcdUrl: etcd.url };
       const apiServer = await startApiServer({ ...place, port, moreFlags, signal });
-      await data.notePort(port);
+      await data.savePort(port);
       return { apiServer, port };
     } catch (error) {
       const taken = error instanceof ControlPlaneError && error.message.includes('address already in use');

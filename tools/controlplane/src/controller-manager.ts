@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { answers, type Door } from './api-server.ts';
+import { respondsOk, type ApiServerEndpoint } from './api-server.ts';
 import type { Binaries } from './binaries.ts';
 import { Child } from '@metal/process/child.ts';
 import { ControlPlaneError, startFailed } from './errors.ts';
@@ -24,8 +24,8 @@ export async function startControllerManager({
   binaries,
   directory,
   kubeconfigPath,
-  ...door
-}: Door & { binaries: Binaries; directory: string; kubeconfigPath: string }): Promise<Child> {
+  ...endpoint
+}: ApiServerEndpoint & { binaries: Binaries; directory: string; kubeconfigPath: string }): Promise<Child> {
   const child = new Child({
     name: 'kube-controller-manager',
     command: programOf(binaries),
@@ -37,12 +37,12 @@ export async function startControllerManager({
       `--controllers=${controllers.join(',')}`,
       '--leader-elect=false',
       '--secure-port=0',
-      `--service-account-private-key-file=${door.pki.path('service-account.key')}`,
-      `--root-ca-file=${door.pki.path('ca.crt')}`,
+      `--service-account-private-key-file=${endpoint.pki.path('service-account.key')}`,
+      `--root-ca-file=${endpoint.pki.path('ca.crt')}`,
     ],
   });
   await child
-    .until(() => answers(door, '/api/v1/namespaces/default/serviceaccounts/default'), readyWithinMs)
+    .until(() => respondsOk(endpoint, '/api/v1/namespaces/default/serviceaccounts/default'), readyWithinMs)
     .catch(async (error: unknown) => {
       await child.kill();
       throw error;

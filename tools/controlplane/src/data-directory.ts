@@ -12,7 +12,7 @@ export interface DataDirectory extends AsyncDisposable {
   readonly durable: boolean;
   /** A port to try; a persistent control plane asks for the one it had, so that its kubeconfigs stay valid. */
   port(): Promise<number>;
-  notePort(port: number): Promise<void>;
+  savePort(port: number): Promise<void>;
 }
 
 /**
@@ -29,7 +29,7 @@ async function temporary(): Promise<DataDirectory> {
     path,
     durable: false,
     port: freePort,
-    notePort: () => Promise.resolve(),
+    savePort: () => Promise.resolve(),
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 3 }),
   };
 }
@@ -52,7 +52,7 @@ async function persistent(path: string): Promise<DataDirectory> {
       const last = Number(await readFile(portFile, 'utf8').catch(() => '0'));
       return last > 0 && (await isFree(last)) ? last : freePort();
     },
-    notePort: (port) => writeFile(portFile, String(port)),
+    savePort: (port) => writeFile(portFile, String(port)),
     [Symbol.asyncDispose]: () => lock[Symbol.asyncDispose](),
   };
 }

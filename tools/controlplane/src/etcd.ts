@@ -72,12 +72,12 @@ function socketIn(directory: string): string {
 
 function isHealthy(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const call = request({ socketPath, path: '/health', timeout: 1_000, agent: false }, (response) => {
+    const clientRequest = request({ socketPath, path: '/health', timeout: 1_000, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
-    call.once('error', () => resolve(false));
-    call.once('timeout', () => call.destroy());
-    call.end();
+    clientRequest.once('error', () => resolve(false));
+    clientRequest.once('timeout', () => clientRequest.destroy());
+    clientRequest.end();
   });
 }

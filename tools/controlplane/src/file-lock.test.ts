@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { takeFileLock, tryFileLock } from './file-lock.ts';
 
 // Larger than any process id that Linux hands out.
-const nobody = '4194305';
+const deadPid = '4194305';
 
 async function temporaryDirectory(): Promise<{ path: string; lock: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'metal-file-lock-'));
@@ -21,7 +21,7 @@ test('of many who ask at once, one gets the lock', async () => {
 
 test('of many who find the lock of a process that is gone, one takes it over', async () => {
   await using directory = await temporaryDirectory();
-  await writeFile(directory.lock, nobody);
+  await writeFile(directory.lock, deadPid);
   const locks = await Promise.all(Array.from({ length: 20 }, () => tryFileLock(directory.lock)));
   assert.equal(locks.filter((lock) => lock !== undefined).length, 1);
   assert.deepEqual(await readdir(directory.path), ['lock']);
@@ -39,9 +39,9 @@ test('a lock that nobody touched for long is free, whatever process has its numb
 test('who waits is told once, gets the lock when it is given back, and can stop waiting', async () => {
   await using directory = await temporaryDirectory();
   const first = await takeFileLock(directory.lock);
-  const told = Promise.withResolvers<void>();
-  const second = takeFileLock(directory.lock, { onWait: told.resolve });
-  await told.promise;
+  const waiting = Promise.withResolvers<void>();
+  const second = takeFileLock(directory.lock, { onWait: waiting.resolve });
+  await waiting.promise;
   const reason = new Error('asked to stop');
   await assert.rejects(takeFileLock(directory.lock, { signal: AbortSignal.abort(reason) }), reason);
   await first[Symbol.asyncDispose]();

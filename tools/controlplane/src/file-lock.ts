@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const beatMs = 5_000;
+const heartbeatMs = 5_000;
 const staleAfterMs = 30_000;
-const askAgainAfterMs = 250;
+const pollIntervalMs = 250;
 
 /**
  * Takes a lock file for as long as it is not disposed, or tells that another process holds it. A lock is free again
@@ -12,11 +12,11 @@ const askAgainAfterMs = 250;
  */
 export async function tryFileLock(path: string): Promise<AsyncDisposable | undefined> {
   if (!(await create(path)) && !((await removeStale(path)) && (await create(path)))) return undefined;
-  const beat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), beatMs);
-  beat.unref();
+  const heartbeat = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), heartbeatMs);
+  heartbeat.unref();
   return {
     async [Symbol.asyncDispose]() {
-      clearInterval(beat);
+      clearInterval(heartbeat);
       await rm(path, { force: true });
     },
   };
@@ -29,7 +29,7 @@ export async function takeFileLock(path: string, options: LockOptions = {}): Pro
     const lock = await tryFileLock(path);
     if (lock !== undefined) return lock;
     if (attempt === 1) options.onWait?.();
-    await sleep(askAgainAfterMs, undefined, { signal: options.signal });
+    await sleep(pollIntervalMs, undefined, { signal: options.signal });
   }
 }
 

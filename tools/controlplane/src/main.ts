@@ -21,7 +21,7 @@ cores) into $XDG_CACHE_HOME or ~/.cache. However the command ends, by SIGKILL to
 Exit codes: 0 ended as asked, 1 could not start or a program ended by itself, 2 wrong usage,
 3 neither Go nor ready-made programs; kubectl's own with kubectl.`;
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const command = new Command('metal-controlplane')
   .description('A small Kubernetes control plane: etcd, kube-apiserver, kube-controller-manager and kubectl.')
@@ -40,12 +40,12 @@ command
 command
   .command('build')
   .description('only make sure that the programs are there')
-  .action(async () => say(`ready in ${(await findBinaries({ say })).directory}`));
+  .action(async () => log(`ready in ${(await findBinaries({ log })).directory}`));
 
 command
   .command('path')
   .description('print the directory of the programs, for PATH or KUBEBUILDER_ASSETS')
-  .action(async () => void process.stdout.write(`${(await findBinaries({ say })).directory}\n`));
+  .action(async () => void process.stdout.write(`${(await findBinaries({ log })).directory}\n`));
 
 command
   .command('kubectl [arguments...]')
@@ -58,7 +58,7 @@ async function up({ data, controllerManager }: { data?: string; controllerManage
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort(new Stopped()));
   const stopped = once(stop.signal, 'abort');
-  await using plane = await startControlPlane({ say, controllerManager, dataDirectory: data, signal: stop.signal });
+  await using plane = await startControlPlane({ log, controllerManager, dataDirectory: data, signal: stop.signal });
   await plane.rolesReady();
   process.stdout.write(
     `The API server is ready at ${plane.url}\n\n  export KUBECONFIG=${plane.kubeconfigPath}\n  ${plane.binaries.kubectl} get namespaces\n\nCtrl-C ends it.\n`,
@@ -68,7 +68,7 @@ async function up({ data, controllerManager }: { data?: string; controllerManage
 }
 
 async function kubectl(args: string[], { data }: { data?: string }): Promise<void> {
-  const { kubectl: program } = await findBinaries({ say });
+  const { kubectl: program } = await findBinaries({ log });
   const environment = data === undefined ? process.env : { ...process.env, KUBECONFIG: kubeconfigIn(data) };
   const child = spawn(program, args, { stdio: 'inherit', env: environment });
   // Ctrl-C reaches kubectl by itself; its exit code is ours.
@@ -103,7 +103,7 @@ function explain(error: unknown): string {
 command.parseAsync().then(
   () => process.exit(),
   (error: unknown) => {
-    if (!(error instanceof Stopped)) say(`metal-controlplane: ${explain(error)}`);
+    if (!(error instanceof Stopped)) log(`metal-controlplane: ${explain(error)}`);
     process.exit(exitCodeOf(error));
   },
 );

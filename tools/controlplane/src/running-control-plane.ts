@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { servesEverybody, startApiServer } from './api-server.ts';
+import { isReady, startApiServer } from './api-server.ts';
 import type { Binaries } from './binaries.ts';
 import type { Child } from '@metal/process/child.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -33,7 +33,7 @@ export class RunningControlPlane implements ControlPlane {
   readonly directory: string;
   readonly ended: Promise<ControlPlaneError>;
   readonly #parts: Parts;
-  readonly #tellEnd: (reason: ControlPlaneError) => void;
+  readonly #resolveEnded: (reason: ControlPlaneError) => void;
   /** Programs that are meant to run. */
   readonly #wanted = new Set<Child>();
   #apiServer: Child;
@@ -47,7 +47,7 @@ export class RunningControlPlane implements ControlPlane {
     this.binaries = parts.binaries;
     const { promise, resolve } = Promise.withResolvers<ControlPlaneError>();
     this.ended = promise;
-    this.#tellEnd = resolve;
+    this.#resolveEnded = resolve;
     this.#apiServer = parts.apiServer;
     this.#watch('etcd', parts.etcd.child);
     this.#watch('kube-apiserver', parts.apiServer);
@@ -61,7 +61,7 @@ export class RunningControlPlane implements ControlPlane {
   }
 
   async rolesReady(): Promise<void> {
-    await this.#apiServer.until(() => servesEverybody(this.#parts), rolesWithinMs);
+    await this.#apiServer.until(() => isReady(this.#parts), rolesWithinMs);
   }
 
   async kubeconfigFor(user: string, groups: readonly string[] = []): Promise<string> {
@@ -109,7 +109,9 @@ export class RunningControlPlane implements ControlPlane {
     this.#wanted.add(child);
     void child.exited.then(() => {
       if (!this.#wanted.has(child)) return;
-      this.#tellEnd(new ControlPlaneError('ProgramEnded', `${name} ended; the end of its log:\n${child.lastWords}`));
+      this.#resolveEnded(
+        new ControlPlaneError('ProgramEnded', `${name} ended; the end of its log:\n${child.lastLogLines}`),
+      );
     });
   }
 }

@@ -17,21 +17,21 @@ const manifestFile = 'manifest.json';
 export interface ImageOptions {
   /** Where the image is wanted. */
   readonly out: string;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 /** Builds the image, or takes the one that was built of the same inputs and is in the cache. @throws ImageError, saying what to do. */
-export async function buildImage({ out, say }: ImageOptions): Promise<void> {
+export async function buildImage({ out, log }: ImageOptions): Promise<void> {
   const cache = cacheDirectory();
   const inputs = await readInputs();
-  if ((await digestIn(out)) === inputs.digest) return say(`${out} is up to date`);
+  if ((await digestIn(out)) === inputs.digest) return log(`${out} is up to date`);
   const built = join(cache, 'discovery-image', inputs.digest.slice(0, 24));
-  if (!existsSync(built)) await buildInto(built, inputs, cache, say);
+  if (!existsSync(built)) await buildInto(built, inputs, cache, log);
   await mkdir(out, { recursive: true });
   // The manifest last: it says that the rest is there.
   await rm(join(out, manifestFile), { force: true });
   for (const file of [...imageFiles, manifestFile]) await copyFile(join(built, file), join(out, file));
-  for (const file of imageFiles) say(`${join(out, file)}  ${megabytes((await stat(join(out, file))).size)}`);
+  for (const file of imageFiles) log(`${join(out, file)}  ${megabytes((await stat(join(out, file))).size)}`);
 }
 
 async function digestIn(out: string): Promise<string | undefined> {
@@ -42,13 +42,13 @@ async function digestIn(out: string): Promise<string | undefined> {
 }
 
 /** Builds beside the place and renames, so that what is found there is always complete. */
-async function buildInto(built: string, inputs: Inputs, cache: string, say: ImageOptions['say']): Promise<void> {
+async function buildInto(built: string, inputs: Inputs, cache: string, log: ImageOptions['log']): Promise<void> {
   await mkdir(dirname(built), { recursive: true });
   const scratch = await mkdtemp(`${built}.partial-`);
   try {
     const result = join(scratch, 'image');
     await mkdir(result);
-    await buildFiles(inputs, { result, scratch, packages: join(cache, 'debian-packages'), say });
+    await buildFiles(inputs, { result, scratch, packages: join(cache, 'debian-packages'), log });
     await rename(result, built);
   } catch (error) {
     if (!existsSync(built)) throw error;
@@ -61,20 +61,20 @@ interface Places {
   readonly result: string;
   readonly scratch: string;
   readonly packages: string;
-  readonly say: ImageOptions['say'];
+  readonly log: ImageOptions['log'];
 }
 
-async function buildFiles(inputs: Inputs, { result, scratch, packages, say }: Places): Promise<void> {
-  say(`fetching ${inputs.packages.length} packages`);
+async function buildFiles(inputs: Inputs, { result, scratch, packages, log }: Places): Promise<void> {
+  log(`fetching ${inputs.packages.length} packages`);
   const paths = await fetchPackages(inputs.packages, packages);
-  say(`unpacking them, with kernel ${inputs.kernel}`);
+  log(`unpacking them, with kernel ${inputs.kernel}`);
   const unpacked = join(scratch, 'unpacked');
   await mkdir(unpacked);
   await unpackPackages(paths, unpacked);
   const archive = cpio(await rootFileSystem(inputs, unpacked, scratch));
   const archiveFile = join(scratch, 'initrd.cpio');
   await writeFile(archiveFile, archive);
-  say(`compressing ${megabytes(archive.length)}: about a minute on two cores`);
+  log(`compressing ${megabytes(archive.length)}: about a minute on two cores`);
   // More than one worker changes the output, but not how many: -T2 is the same on every machine.
   await tool('zstd', ['-19', '-T2', '-q', archiveFile, '-o', join(result, 'initrd')]);
   await copyFile(join(unpacked, 'boot', inputs.kernel.replace(/^linux-image/, 'vmlinuz')), join(result, 'vmlinuz'));

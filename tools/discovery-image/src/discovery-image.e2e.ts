@@ -20,7 +20,7 @@ const mebibyte = 1_048_576;
 before(() =>
   buildImage({
     out: image,
-    say: (line) => void process.stdout.write(`${line}\n`),
+    log: (line) => void process.stdout.write(`${line}\n`),
   }),
 );
 
@@ -173,7 +173,7 @@ async function inTime<T>(what: string, awaited: Promise<T>, machine: Machine): P
 
 const byName = (one: { name: string }, other: { name: string }): number => one.name.localeCompare(other.name);
 
-function sayDuration(what: string, startedAt: number): void {
+function logDuration(what: string, startedAt: number): void {
   const seconds = (performance.now() - startedAt) / 1_000;
   process.stdout.write(`${what}: report ${seconds.toFixed(1)} s after power on (goal ${goalSeconds} s)\n`);
 }
@@ -195,7 +195,7 @@ test('a machine that boots kernel and initrd reports what it was built of, and i
     ...(await disk(folder.path, 'SATA-1', 256, 'ide-hd')),
   ]);
   const { authorization, body } = await inTime('report', server.report, machine);
-  sayDuration('kernel and initrd, 512 MiB', startedAt);
+  logDuration('kernel and initrd, 512 MiB', startedAt);
 
   assert.equal(authorization, 'Bearer report-token');
   assert.equal(body.systemUUID, uuid);
@@ -257,6 +257,6 @@ test('firmware that starts the one-file image leads it to its orders by the boot
     ...network(`,bootfile=${server.guestUrl}/boot/boot-token/discovery.efi`),
   ]);
   const { body } = await inTime('report', server.report, machine);
-  sayDuration('one-file image under OVMF, 768 MiB', startedAt);
+  logDuration('one-file image under OVMF, 768 MiB', startedAt);
   assert.deepEqual([body.systemUUID, body.data.boot], [uuid, { mode: 'UEFI', secureBoot: 'disabled' }]);
 });

@@ -7,8 +7,8 @@ import { type DebianPackage, kernelPackage, resolvePackages } from './packages.t
 import { packages } from './recipe.ts';
 import { tool } from './tool.ts';
 
-export const room = dirname(dirname(fileURLToPath(import.meta.url)));
-const project = join(room, '../..');
+export const packageRoot = dirname(dirname(fileURLToPath(import.meta.url)));
+const project = join(packageRoot, '../..');
 const agentEntry = join(project, 'services/probe/src/agent/main.ts');
 const nodeProgram = join(project, 'node_modules/node/bin/node');
 
@@ -31,13 +31,13 @@ export async function readInputs(): Promise<Inputs> {
   const tools = versions.map((text) => text.split('\n')[0] ?? '');
   const hash = createHash('sha256').update(JSON.stringify({ resolved, tools }));
   hash.update(agent).update(await readFile(nodeProgram));
-  for (const file of await ownFiles()) hash.update(`${file}\0`).update(await readFile(join(room, file)));
+  for (const file of await ownFiles()) hash.update(`${file}\0`).update(await readFile(join(packageRoot, file)));
   return { kernel, packages: resolved, agent, nodeProgram, tools, digest: hash.digest('hex') };
 }
 
 /** Code and files of this room, without its tests. */
 async function ownFiles(): Promise<string[]> {
-  const all = await Promise.all(['src', 'rootfs'].map((folder) => filesBelow(join(room, folder))));
+  const all = await Promise.all(['src', 'rootfs'].map((folder) => filesBelow(join(packageRoot, folder))));
   return all
     .flat()
     .filter((file) => !/\.(test|e2e)\.ts$/.test(file))
@@ -47,5 +47,7 @@ async function ownFiles(): Promise<string[]> {
 /** Paths of files below a folder, relative to the room. */
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => relative(room, join(entry.parentPath, entry.name)));
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(packageRoot, join(entry.parentPath, entry.name)));
 }

@@ -14,8 +14,10 @@ export function moduleInfo(path: string, section: string): ModuleInfo {
   const texts = section.split('\0');
   const valuesOf = (key: string) =>
     texts.filter((text) => text.startsWith(`${key}=`)).map((text) => text.slice(key.length + 1));
-  const softly = valuesOf('softdep').flatMap((text) => /pre: ([^:]*?)(?: post:.*)?$/.exec(text)?.[1]?.split(' ') ?? []);
-  const depends = [...valuesOf('depends').flatMap((text) => text.split(',')), ...softly];
+  const softDepends = valuesOf('softdep').flatMap(
+    (text) => /pre: ([^:]*?)(?: post:.*)?$/.exec(text)?.[1]?.split(' ') ?? [],
+  );
+  const depends = [...valuesOf('depends').flatMap((text) => text.split(',')), ...softDepends];
   return {
     name: moduleName(path),
     path,

@@ -10,7 +10,7 @@ const command = new Command('discovery-image')
 const { out } = command.opts<{ out: string }>();
 
 try {
-  await buildImage({ out: resolve(out), say: (line) => void process.stdout.write(`${line}\n`) });
+  await buildImage({ out: resolve(out), log: (line) => void process.stdout.write(`${line}\n`) });
 } catch (error) {
   if (!(error instanceof ImageError)) throw error;
   process.stderr.write(`${error.message}\n`);

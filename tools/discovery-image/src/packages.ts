@@ -15,7 +15,7 @@ export interface DebianPackage {
 
 /** The package that the meta package of the kernel stands for today. */
 export async function kernelPackage(): Promise<string> {
-  const output = await askApt('apt-cache', ['depends', kernelMetaPackage]);
+  const output = await runApt('apt-cache', ['depends', kernelMetaPackage]);
   const name = /^\s*Depends: (linux-image-\S+)$/m.exec(output)?.[1];
   if (name === undefined) throw new ImageError('PackagesUnknown', unknownTo(kernelMetaPackage));
   return name;
@@ -23,7 +23,7 @@ export async function kernelPackage(): Promise<string> {
 
 /** Version and digest of each package, from the lists that apt has verified. */
 export async function resolvePackages(names: readonly string[]): Promise<DebianPackage[]> {
-  return packagesIn(await askApt('apt-get', ['download', '--print-uris', ...names]));
+  return packagesIn(await runApt('apt-get', ['download', '--print-uris', ...names]));
 }
 
 /** @param uris What `apt-get download --print-uris` prints: address, file name, size and digest. */
@@ -36,7 +36,7 @@ export function packagesIn(uris: string): DebianPackage[] {
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-async function askApt(program: string, parameters: readonly string[]): Promise<string> {
+async function runApt(program: string, parameters: readonly string[]): Promise<string> {
   try {
     return await tool(program, parameters);
   } catch (error) {

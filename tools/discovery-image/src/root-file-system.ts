@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Entry } from './cpio.ts';
 import { emptyLibrary } from './empty-library.ts';
-import { type Inputs, room } from './inputs.ts';
+import { type Inputs, packageRoot } from './inputs.ts';
 import {
   type ModuleInfo,
   moduleInfo,
@@ -29,7 +29,7 @@ export async function rootFileSystem(inputs: Inputs, unpacked: string, scratch: 
     return fileAt(`lib/x86_64-linux-gnu/${name}`, path);
   };
   return [
-    ...(await ownFiles(join(room, 'rootfs'))),
+    ...(await ownFiles(join(packageRoot, 'rootfs'))),
     ...emptyDirectories.map((path) => ({ path, type: 'directory' as const })),
     await fileAt('bin/busybox', inPackages('bin/busybox')),
     await fileAt('bin/node', node),

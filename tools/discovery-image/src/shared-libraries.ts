@@ -8,10 +8,10 @@ const folders = ['lib/x86_64-linux-gnu', 'usr/lib/x86_64-linux-gnu'];
 /** Names of libraries that these programs need, directly or not, with the files that unpacked packages have for them. */
 export async function sharedLibraries(programs: readonly string[], root: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  for (let asked = programs; asked.length > 0; ) {
-    const fresh = (await neededBy(asked)).filter((name) => !found.has(name));
+  for (let pending = programs; pending.length > 0; ) {
+    const fresh = (await neededBy(pending)).filter((name) => !found.has(name));
     for (const name of fresh) found.set(name, fileOf(name, root));
-    asked = fresh.map((name) => fileOf(name, root));
+    pending = fresh.map((name) => fileOf(name, root));
   }
   return found;
 }

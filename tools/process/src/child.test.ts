@@ -6,14 +6,14 @@ import { test } from 'node:test';
 import { Child } from './child.ts';
 
 /** Every tenth of a millisecond of a start; every half where few seeds are asked for. */
-const momentCount = Number(process.env.METAL_SEEDS ?? 20) < 20 ? 16 : 80;
-const moments = Array.from({ length: momentCount }, (_, index) => (index * 8) / momentCount);
+const delayCount = Number(process.env.METAL_SEEDS ?? 20) < 20 ? 16 : 80;
+const killDelaysMs = Array.from({ length: delayCount }, (_, index) => (index * 8) / delayCount);
 
 test('a program that is ended at any moment of its start ends', { timeout: 60_000 }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'metal-child-test-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const program = { name: 'sleeper', command: '/bin/sleep', args: ['120'], directory, logFile: join(directory, 'log') };
-  for (const [index, afterMs] of moments.entries()) {
+  for (const [index, afterMs] of killDelaysMs.entries()) {
     const child = new Child(program);
     // Busy rather than asleep: the moments that matter lie closer together than a timer can tell.
     for (const end = performance.now() + afterMs; performance.now() < end; );
@@ -37,11 +37,11 @@ test('a channel goes to the program, and is seen to close when the program close
     logFile: join(directory, 'log'),
     channels: 2,
   });
-  const [told, asked] = child.channels;
-  assert.ok(told !== undefined && asked !== undefined);
-  asked.write('hello\n');
+  const [fromChild, toChild] = child.channels;
+  assert.ok(fromChild !== undefined && toChild !== undefined);
+  toChild.write('hello\n');
   let text = '';
-  for await (const chunk of told) text += String(chunk);
+  for await (const chunk of fromChild) text += String(chunk);
   assert.equal(text, 'heard hello\n');
   assert.equal(child.running, true);
   await child.kill();

@@ -34,7 +34,7 @@ if [ -n "$orphaned" ] && [ -n "$leftovers" ]; then rm -rf "$leftovers"; fi
 exit $status`;
 
 const stopWithinMs = 5_000;
-const askAgainAfterMs = 20;
+const pollIntervalMs = 20;
 
 export interface Program {
   readonly name: string;
@@ -98,7 +98,7 @@ export class Child {
   }
 
   /** The end of its log, for messages. */
-  get lastWords(): string {
+  get lastLogLines(): string {
     try {
       return readFileSync(this.#logFile, 'utf8').trimEnd().split('\n').slice(-8).join('\n');
     } catch {
@@ -113,7 +113,7 @@ export class Child {
       signal?.throwIfAborted();
       if (!this.#running) throw this.#failed('ended while starting');
       if (performance.now() > deadline) throw this.#failed(`was not ready within ${withinMs / 1_000} s`);
-      await sleep(askAgainAfterMs);
+      await sleep(pollIntervalMs);
     }
   }
 
@@ -134,6 +134,6 @@ export class Child {
   }
 
   #failed(what: string): Error {
-    return this.#failure(`${this.#name} ${what}; the end of its log:\n${this.lastWords}`);
+    return this.#failure(`${this.#name} ${what}; the end of its log:\n${this.lastLogLines}`);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { badHabitsIn } from './check-conventions.ts';
+import { conventionViolationsIn } from './check-conventions.ts';
 
 const rows: readonly (readonly [file: string, text: string, found: RegExp | undefined])[] = [
   ['packages/kube/src/a.ts', '// TODO later', /TODO\(#12\)/],
@@ -30,7 +30,7 @@ const rows: readonly (readonly [file: string, text: string, found: RegExp | unde
 
 for (const [file, text, found] of rows) {
   test(`${file} with "${text}" ${found === undefined ? 'follows the habits' : `is told: ${found.source}`}`, () => {
-    const messages = badHabitsIn(file, text).map(({ message }) => message);
+    const messages = conventionViolationsIn(file, text).map(({ message }) => message);
     if (found === undefined) assert.deepEqual(messages, []);
     else assert.match(messages.join('\n'), found);
   });
@@ -39,7 +39,7 @@ for (const [file, text, found] of rows) {
 test('a bad habit is told with its line', () => {
   const text = "import { a } from './a.ts';\n\n/* one\n two TODO */\nexport default a;\n";
   assert.deepEqual(
-    badHabitsIn('packages/kube/src/a.ts', text).map(({ line }) => line),
+    conventionViolationsIn('packages/kube/src/a.ts', text).map(({ line }) => line),
     [4, 5],
   );
 });

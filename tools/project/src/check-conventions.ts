@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Breach } from './check-rooms.ts';
+import type { Violation } from './check-rooms.ts';
 import { type CodeText, lineAt, readCode } from './code-text.ts';
 import { sourceFiles } from './source-files.ts';
 
-interface Habit {
+interface Convention {
   readonly applies: (file: string) => boolean;
   /** Where the pattern must not be found: code is without comments, bare code without texts too. It begins outside texts. */
   readonly part: keyof CodeText;
@@ -18,7 +18,7 @@ const isProduct = (file: string): boolean => /^(packages|services)\/[^/]+\/src\/
 const mayReadEnvironment = (file: string): boolean => /\/(config|main|options)\.ts$/.test(file);
 
 /** Habits that a reader of the text can check; those that need types are the linter's. Each says what to do instead. */
-const habits: readonly Habit[] = [
+const conventions: readonly Convention[] = [
   {
     applies: everywhere,
     part: 'comments',
@@ -77,28 +77,28 @@ const habits: readonly Habit[] = [
 ];
 
 /** Lines that go against a habit of the house. */
-export function findBadHabits(root: string): Breach[] {
-  return sourceFiles(root).flatMap((file) => badHabitsIn(file, readFileSync(join(root, file), 'utf8')));
+export function findConventionViolations(root: string): Violation[] {
+  return sourceFiles(root).flatMap((file) => conventionViolationsIn(file, readFileSync(join(root, file), 'utf8')));
 }
 
 /** The bad habits of one file; `file` is relative to the root. */
-export function badHabitsIn(file: string, text: string): Breach[] {
-  return [...badName(file), ...badLines(file, text)].toSorted((one, other) => one.line - other.line);
+export function conventionViolationsIn(file: string, text: string): Violation[] {
+  return [...nameViolations(file), ...lineViolations(file, text)].toSorted((one, other) => one.line - other.line);
 }
 
-const badNames: readonly (readonly [RegExp, string])[] = [
+const forbiddenNames: readonly (readonly [RegExp, string])[] = [
   [/^(?:[\w-]+-)?(?:utils?|helpers?)\.(?:test\.)?ts$/, 'no utils and no helpers; name the file after what it answers'],
   [/^index\.ts$/, 'no barrels; import the file that has the name'],
 ];
 
-const badName = (file: string): Breach[] =>
-  badNames
+const nameViolations = (file: string): Violation[] =>
+  forbiddenNames
     .filter(([pattern]) => pattern.test(basename(file)))
     .map(([, message]) => ({ file, line: 1, message: `found ${basename(file)}: ${message}` }));
 
-function badLines(file: string, text: string): Breach[] {
+function lineViolations(file: string, text: string): Violation[] {
   const parts = readCode(text);
-  return habits
+  return conventions
     .filter(({ applies }) => applies(file))
     .flatMap(({ part, pattern, message }) =>
       [...parts[part].matchAll(pattern)]

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { breachesIn } from './check-rooms.ts';
+import { violationsIn } from './check-rooms.ts';
 
-const rooms = {
+const boundaries = {
   'packages/kube': [],
   'packages/redfish': [],
   'services/operator': ['packages/kube', 'packages/redfish'],
@@ -10,7 +10,7 @@ const rooms = {
   'test/lab': ['*'],
 };
 const messages = (file: string, text: string) =>
-  breachesIn(file, text, rooms).map(({ line, message }) => `${line} ${message}`);
+  violationsIn(file, text, boundaries).map(({ line, message }) => `${line} ${message}`);
 
 test('a room uses what the plan allows', () => {
   assert.deepEqual(
@@ -23,9 +23,9 @@ test('a room uses what the plan allows', () => {
 });
 
 test('a package import through a wall is found with its line', () => {
-  const [breach] = messages('tools/simulator/src/a.ts', "\nimport {\n  b,\n} from '@metal/redfish/b.ts';\n");
+  const [violation] = messages('tools/simulator/src/a.ts', "\nimport {\n  b,\n} from '@metal/redfish/b.ts';\n");
   assert.match(
-    breach ?? '',
+    violation ?? '',
     /^4 imports @metal\/redfish\/b\.ts: tools\/simulator may use nothing of ours, not packages\/redfish/,
   );
 });

@@ -2,16 +2,16 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findBadHabits } from './check-conventions.ts';
-import { type Breach, findBreaches } from './check-rooms.ts';
+import { findConventionViolations } from './check-conventions.ts';
+import { type Violation, findViolations } from './check-rooms.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const bin = (name: string) => join(root, 'node_modules/.bin', name);
 
-interface Verdict {
+interface CheckResult {
   readonly name: string;
   readonly seconds: number;
-  readonly complaint: string | undefined;
+  readonly problem: string | undefined;
 }
 
 function run(command: string, args: readonly string[]): Promise<string | undefined> {
@@ -22,36 +22,34 @@ function run(command: string, args: readonly string[]): Promise<string | undefin
   });
 }
 
-const list = (breaches: readonly Breach[]): string | undefined =>
-  breaches.length === 0
+const list = (violations: readonly Violation[]): string | undefined =>
+  violations.length === 0
     ? undefined
-    : breaches.map(({ file, line, message }) => `${file}:${line} ${message}`).join('\n');
+    : violations.map(({ file, line, message }) => `${file}:${line} ${message}`).join('\n');
 
 /** Everything that can be said without running the product; each line names one check and its time. */
 const checks: Record<string, () => Promise<string | undefined>> = {
   types: () => run(bin('tsc'), ['--noEmit']),
   lint: () => run(bin('oxlint'), ['--type-aware', '--deny-warnings', 'packages', 'services', 'tools', 'test']),
   format: () => run(bin('biome'), ['format']),
-  rooms: async () => list(findBreaches(root)),
-  habits: async () => list(findBadHabits(root)),
+  boundaries: async () => list(findViolations(root)),
+  conventions: async () => list(findConventionViolations(root)),
   freshness: async () =>
     existsSync(join(root, 'tools/project/src/generate.ts'))
       ? run(process.execPath, [join(root, 'tools/project/src/generate.ts'), '--check'])
       : undefined,
 };
 
-async function judge(name: string, check: () => Promise<string | undefined>): Promise<Verdict> {
+async function runCheck(name: string, check: () => Promise<string | undefined>): Promise<CheckResult> {
   const startedAt = performance.now();
-  const complaint = await check();
+  const problem = await check();
   const seconds = (performance.now() - startedAt) / 1_000;
-  process.stdout.write(
-    `${complaint === undefined ? '✔' : '✖'} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(5)} s\n`,
-  );
-  return { name, seconds, complaint };
+  process.stdout.write(`${problem === undefined ? '✔' : '✖'} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(5)} s\n`);
+  return { name, seconds, problem };
 }
 
-const verdicts = await Promise.all(Object.entries(checks).map(([name, check]) => judge(name, check)));
-for (const { name, complaint } of verdicts) {
-  if (complaint !== undefined) process.stdout.write(`\n${name}:\n${complaint}\n`);
+const results = await Promise.all(Object.entries(checks).map(([name, check]) => runCheck(name, check)));
+for (const { name, problem } of results) {
+  if (problem !== undefined) process.stdout.write(`\n${name}:\n${problem}\n`);
 }
-process.exit(verdicts.some(({ complaint }) => complaint !== undefined) ? 1 : 0);
+process.exit(results.some(({ problem }) => problem !== undefined) ? 1 : 0);

@@ -35,8 +35,8 @@ interface DemoFlags {
 }
 
 command.action(async () => {
-  const { machines, once, ...wish } = command.opts<DemoFlags>();
-  const { servers, timeout } = { ...usual[machines], ...wish };
+  const { machines, once, ...overrides } = command.opts<DemoFlags>();
+  const { servers, timeout } = { ...usual[machines], ...overrides };
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => stop.abort(new DemoFailed('stopped')));

@@ -4,8 +4,8 @@ import { controllers } from '@metal/operator/controllers.ts';
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
 import { admissionFiles } from './generate/admission.ts';
-import { refusals } from '@metal/operator/refusals.ts';
-import { explaining } from './generate/explaining.ts';
+import { rejectionReasons } from '@metal/operator/refusals.ts';
+import { reasonSources } from './generate/explaining.ts';
 import { crdFiles } from './generate/crds.ts';
 import { dashboard } from './generate/dashboard.ts';
 import { errorChapters } from './generate/error-chapters.ts';
@@ -40,7 +40,7 @@ function everything(): GeneratedFolder[] {
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
     { path: 'docs', files: [errorPage(errorChapters)], isShared: true },
-    { path: 'docs/operate', files: [optionPage(), reasonPage(explaining, refusals)], isShared: true },
+    { path: 'docs/operate', files: [optionPage(), reasonPage(reasonSources, rejectionReasons)], isShared: true },
   ];
 }
 

@@ -21,7 +21,7 @@ export interface GoProgram {
 export interface GoProgramOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** One line of progress for people. */
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 /**
@@ -29,16 +29,16 @@ export interface GoProgramOptions {
  * need it at the same time build once.
  * @throws ControlPlaneError GoMissing; an error with the end of the output when the build fails.
  */
-export async function findGoProgram(program: GoProgram, { environment, say }: GoProgramOptions): Promise<string> {
+export async function findGoProgram(program: GoProgram, { environment, log }: GoProgramOptions): Promise<string> {
   const given = environment[program.variable];
   if (given !== undefined && given !== '') return given;
   const path = join(await cacheFolder(program, environment), program.name);
   if (existsSync(path)) return path;
   await requireGo(environment);
   await mkdir(dirname(dirname(path)), { recursive: true });
-  const onWait = () => say(`another process builds ${program.name}; waiting for it`);
+  const onWait = () => log(`another process builds ${program.name}; waiting for it`);
   await using _lock = await takeFileLock(`${dirname(path)}.lock`, { onWait });
-  if (!existsSync(path)) await build(program, dirname(path), { environment, say });
+  if (!existsSync(path)) await build(program, dirname(path), { environment, log });
   return path;
 }
 
@@ -58,9 +58,9 @@ async function cacheFolder(program: GoProgram, environment: NodeJS.ProcessEnv): 
 }
 
 /** Builds beside the final place and renames, so that what is found there is always complete. */
-async function build(program: GoProgram, directory: string, { environment, say }: GoProgramOptions): Promise<void> {
+async function build(program: GoProgram, directory: string, { environment, log }: GoProgramOptions): Promise<void> {
   const { name, buildFlags, cost } = program;
-  say(`building ${name}: once, ${cost}`);
+  log(`building ${name}: once, ${cost}`);
   const partial = `${directory}.partial-${process.pid}`;
   await mkdir(partial, { recursive: true });
   try {
@@ -74,7 +74,7 @@ async function build(program: GoProgram, directory: string, { environment, say }
       leftovers: partial,
     });
     if ((await child.exited) !== 0)
-      throw new Error(`${name} could not be built; the end of the output:\n${child.lastWords}`);
+      throw new Error(`${name} could not be built; the end of the output:\n${child.lastLogLines}`);
     await rm(directory, { recursive: true, force: true });
     await rename(partial, directory);
   } finally {

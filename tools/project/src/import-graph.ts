@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathOf, readRooms, type Rooms } from './check-rooms.ts';
+import { pathOf, readBoundaries, type Boundaries } from './check-rooms.ts';
 import { importsIn } from './code-text.ts';
 
 /** Which files of the project a file needs, directly or through others; read once per file. */
 export class ImportGraph {
   readonly #root: string;
-  readonly #rooms: Rooms;
+  readonly #boundaries: Boundaries;
   readonly #direct = new Map<string, readonly string[]>();
 
   constructor(root: string) {
     this.#root = root;
-    this.#rooms = readRooms(root);
+    this.#boundaries = readBoundaries(root);
   }
 
   reaches(file: string, target: string): boolean {
@@ -31,7 +31,9 @@ export class ImportGraph {
     if (known !== undefined) return known;
     const path = join(this.#root, file);
     const found = existsSync(path)
-      ? importsIn(readFileSync(path, 'utf8')).flatMap(({ specifier }) => pathOf(file, specifier, this.#rooms) ?? [])
+      ? importsIn(readFileSync(path, 'utf8')).flatMap(
+          ({ specifier }) => pathOf(file, specifier, this.#boundaries) ?? [],
+        )
       : [];
     this.#direct.set(file, found);
     return found;

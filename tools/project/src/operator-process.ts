@@ -30,7 +30,7 @@ export interface OperatorProcess extends LaunchedOperator {
   readonly identity: string;
 }
 
-export interface Launch {
+export interface LaunchOptions {
   /** Program and arguments. It has to stay the process that it is started as: its id is what is measured and signalled. */
   readonly command: readonly [string, ...string[]];
   readonly environment?: NodeJS.ProcessEnv | undefined;
@@ -38,7 +38,11 @@ export interface Launch {
 }
 
 /** Starts a program and keeps what it says on stderr; it may not be ready yet. */
-export function launchOperator({ command: [program, ...parameters], environment, onLine }: Launch): LaunchedOperator {
+export function launchOperator({
+  command: [program, ...parameters],
+  environment,
+  onLine,
+}: LaunchOptions): LaunchedOperator {
   const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe'], env: environment ?? process.env });
   const log: string[] = [];
   const ended = new Promise<number | null>((resolve) => {
@@ -64,22 +68,22 @@ export function launchOperator({ command: [program, ...parameters], environment,
   };
 }
 
-export interface OperatorWish extends Omit<Launch, 'command'> {
+export interface OperatorProcessOptions extends Omit<LaunchOptions, 'command'> {
   readonly flags?: readonly string[];
   /** Another whole command line, in the place of this checkout's with the flags; it has to ask for lines of JSON. */
-  readonly command?: Launch['command'];
+  readonly command?: LaunchOptions['command'];
 }
 
 /** Starts it and waits until it says that it is running. */
-export async function startOperatorProcess(wish: OperatorWish): Promise<OperatorProcess> {
-  const { flags = [], command = [ownCommand, ...flags, '--zap-encoder=json'], environment, onLine } = wish;
+export async function startOperatorProcess(options: OperatorProcessOptions): Promise<OperatorProcess> {
+  const { flags = [], command = [ownCommand, ...flags, '--zap-encoder=json'], environment, onLine } = options;
   const running = Promise.withResolvers<Omit<z.output<typeof readiness>, 'msg'>>();
   const launched = launchOperator({
     command,
     environment,
     onLine: (line) => {
-      const said = readiness.safeParse(parse(line));
-      if (said.success) running.resolve(said.data);
+      const result = readiness.safeParse(parse(line));
+      if (result.success) running.resolve(result.data);
       onLine?.(line);
     },
   });

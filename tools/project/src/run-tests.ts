@@ -58,12 +58,12 @@ interface Flags {
   list: boolean;
 }
 
-async function main(words: string[], flags: Flags): Promise<void> {
+async function main(patterns: string[], flags: Flags): Promise<void> {
   const { all, list, e2e, firstSeed } = flags;
   const isWanted = (path: string) =>
-    words.length === 0 ? all || !path.startsWith(matrixFolder) : words.some((word) => path.includes(word));
+    patterns.length === 0 ? all || !path.startsWith(matrixFolder) : patterns.some((pattern) => path.includes(pattern));
   const files = testFiles(isWanted, e2e ? '.e2e.ts' : '.test.ts');
-  if (files.length === 0) throw new Error(`no test file's path contains ${words.join(' or ')}`);
+  if (files.length === 0) throw new Error(`no test file's path contains ${patterns.join(' or ')}`);
   if (list) return void process.stdout.write(`${files.map(({ path }) => path).join('\n')}\n`);
   if (e2e) await demandQemu();
   await buildPrograms(files);
@@ -95,10 +95,10 @@ async function main(words: string[], flags: Flags): Promise<void> {
 
 /** Built once and with progress, rather than inside the first test that waits for it. */
 async function buildPrograms(files: readonly TestFile[]): Promise<void> {
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  if (files.some(({ needsControlPlane }) => needsControlPlane)) await findBinaries({ say });
+  const log = (line: string) => void process.stdout.write(`${line}\n`);
+  if (files.some(({ needsControlPlane }) => needsControlPlane)) await findBinaries({ log });
   for (const { file, find } of goPrograms)
-    if (files.some(({ goFiles }) => goFiles.includes(file))) await find({ environment: process.env, say });
+    if (files.some(({ goFiles }) => goFiles.includes(file))) await find({ environment: process.env, log });
 }
 
 async function demandQemu(): Promise<void> {

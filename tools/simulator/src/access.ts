@@ -75,7 +75,7 @@ export class Access {
   }
 
   /** The account, or why not. A locked BMC does not even look at the password. */
-  admit(username: unknown, password: unknown): Account | undefined {
+  authenticate(username: unknown, password: unknown): Account | undefined {
     const account = this.accounts.find(
       (candidate) => candidate.enabled && candidate.username === username && username !== '',
     );
@@ -92,12 +92,12 @@ export class Access {
     return undefined;
   }
 
-  admitBasic(authorization: string): Account | undefined {
+  authenticateBasic(authorization: string): Account | undefined {
     const [scheme, encoded = ''] = authorization.split(' ', 2);
     if (scheme?.toLowerCase() !== 'basic') return undefined;
     const pair = Buffer.from(encoded, 'base64').toString('utf8');
     const colon = pair.indexOf(':');
-    return this.admit(pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1));
+    return this.authenticate(pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1));
   }
 
   /** Undefined when all sessions are taken. */
@@ -120,7 +120,7 @@ export class Access {
   }
 
   /** The session of a token, without using it. */
-  peek(token: string): Session | undefined {
+  sessionOf(token: string): Session | undefined {
     return this.#sessions.get(token);
   }
 

@@ -72,8 +72,8 @@ export function createAccount(bmc: SimulatedBmc, body: unknown): Reply {
   const username = member(body, 'UserName');
   const password = member(body, 'Password');
   const role = member(body, 'RoleId') ?? 'ReadOnly';
-  const refusal = refusalOf(bmc, { username, password, role });
-  if (refusal !== undefined) return refusal;
+  const error = validationError(bmc, { username, password, role });
+  if (error !== undefined) return error;
   if (typeof username !== 'string' || username === '' || typeof password !== 'string' || typeof role !== 'string')
     return failure(400, 'PropertyMissing', 'UserName and Password are needed');
   const id = String(Math.max(...access.accounts.map((account) => Number(account.id))) + 1);
@@ -92,8 +92,8 @@ export function patchAccount(bmc: SimulatedBmc, id: string, body: Record<string,
   const account = access.accounts.find((candidate) => candidate.id === id);
   if (account === undefined) return missing(id);
   const { UserName: username, Password: password, RoleId: role, Enabled: enabled } = body;
-  const refusal = refusalOf(bmc, { username, password, role, account });
-  if (refusal !== undefined) return refusal;
+  const error = validationError(bmc, { username, password, role, account });
+  if (error !== undefined) return error;
   if (role !== undefined && password === undefined && profile.roleNeedsPassword)
     return failure(400, 'PropertyMissing', 'a role is changed together with the password');
   const isSlotTaken = typeof username === 'string' && username !== '' && account.username === '';
@@ -126,7 +126,7 @@ export function removeAccount({ access, profile }: SimulatedBmc, id: string): Re
 }
 
 const storedPassword = ({ board }: SimulatedBmc, password: string): string =>
-  board.meet('manglesPasswords', '') ? password.slice(0, -1) : password;
+  board.consume('manglesPasswords', '') ? password.slice(0, -1) : password;
 
 interface AccountChange {
   readonly username: unknown;
@@ -136,7 +136,7 @@ interface AccountChange {
 }
 
 /** What of the wish this BMC refuses, if anything. It repeats the password it refuses, as real ones do. */
-function refusalOf(
+function validationError(
   { access, profile }: SimulatedBmc,
   { username, password, role, account }: AccountChange,
 ): Reply | undefined {

@@ -8,7 +8,7 @@ import { resourceAt } from './resources.ts';
 import { logIn, patch, post, remove } from './writes.ts';
 
 /** A request as it arrived, read whole. */
-export interface Asked {
+export interface RedfishRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -21,40 +21,40 @@ export interface Asked {
 const sessions = `${root}/SessionService/Sessions`;
 
 /** What the BMC says to a request. Changes it and its machines when the request does. */
-export function answer(bmc: SimulatedBmc, asked: Asked): Reply | Promise<Reply> {
-  const { method, path, body, headers } = asked;
-  const status = bmc.board.meet('status', path);
-  if (status !== undefined) return sick(status);
+export function dispatchRequest(bmc: SimulatedBmc, request: RedfishRequest): Reply | Promise<Reply> {
+  const { method, path, body, headers } = request;
+  const status = bmc.board.consume('status', path);
+  if (status !== undefined) return simulatedFailure(status);
   if (body instanceof Error) return failure(400, 'MalformedJSON', body.message);
-  if (method === 'POST' && (path === sessions || path === `${sessions}/Members`)) return logIn(bmc, asked);
+  if (method === 'POST' && (path === sessions || path === `${sessions}/Members`)) return logIn(bmc, request);
   const isPublic = path === root || path === '/redfish';
-  if (!isPublic && !isAdmitted(bmc, headers)) return unauthorized;
+  if (!isPublic && !isAuthenticated(bmc, headers)) return unauthorized;
   switch (method) {
     case 'GET':
     case 'HEAD':
-      return get(bmc, asked);
+      return get(bmc, request);
     case 'PATCH':
-      return unlessChanged(bmc, path, headers['if-match']) ?? patch(bmc, asked);
+      return checkPrecondition(bmc, path, headers['if-match']) ?? patch(bmc, request);
     case 'POST':
-      return post(bmc, asked);
+      return post(bmc, request);
     case 'DELETE':
-      return remove(bmc, asked);
+      return remove(bmc, request);
     default:
       return failure(405, 'OperationNotAllowed', `${method} is not possible`);
   }
 }
 
-const sick = (status: number): Reply =>
+const simulatedFailure = (status: number): Reply =>
   failure(status, status === 503 ? 'ServiceTemporarilyUnavailable' : 'GeneralError', `simulated failure ${status}`);
 const unauthorized = failure(401, 'NoValidSession', 'there is no valid session, and no valid user name and password');
 
-function isAdmitted({ access }: SimulatedBmc, headers: IncomingHttpHeaders): boolean {
+function isAuthenticated({ access }: SimulatedBmc, headers: IncomingHttpHeaders): boolean {
   const { 'x-auth-token': token, authorization } = headers;
   if (typeof token === 'string') return access.useSession(token) !== undefined;
-  return authorization !== undefined && access.admitBasic(authorization) !== undefined;
+  return authorization !== undefined && access.authenticateBasic(authorization) !== undefined;
 }
 
-function get(bmc: SimulatedBmc, { path, query, headers }: Asked): Reply {
+function get(bmc: SimulatedBmc, { path, query, headers }: RedfishRequest): Reply {
   const resource = resourceAt(bmc, path);
   if (resource === undefined) return missing(path);
   const expansion = expansionIn(query);
@@ -87,7 +87,7 @@ function pageOf(resource: Resource, { path, query, size }: Page): Resource {
   return { ...page, 'Members@odata.nextLink': `${path}?${decodeURIComponent(next.toString())}` };
 }
 
-function unlessChanged(bmc: SimulatedBmc, path: string, ifMatch: string | undefined): Reply | undefined {
+function checkPrecondition(bmc: SimulatedBmc, path: string, ifMatch: string | undefined): Reply | undefined {
   const resource = ifMatch === undefined || ifMatch === '*' ? undefined : resourceAt(bmc, path);
   if (resource === undefined || ifMatch === etagOf(resource)) return undefined;
   return failure(412, 'PreconditionFailed', 'the resource has changed');

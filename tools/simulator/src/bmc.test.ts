@@ -3,24 +3,25 @@ import { test } from 'node:test';
 import { startFleet } from './fleet.ts';
 import { reportOf } from './hardware.ts';
 import { profiles, vendors } from './profiles.ts';
-import { clientOf, type Said, sender } from './test-client.ts';
-import { testClock } from './test-clock.ts';
+import { clientOf, type TestResponse, testClient } from './test-client.ts';
+import { fakeClock } from './test-clock.ts';
 
 const link = (value: unknown): string =>
   typeof value === 'object' && value !== null ? String(Reflect.get(value, '@odata.id')) : '';
-const members = ({ body }: Said): Record<string, unknown>[] => (Array.isArray(body.Members) ? body.Members : []);
-const messageOf = ({ text }: Said): string => /"MessageId":"Base\.1\.18\.(\w+)"/.exec(text)?.[1] ?? '';
+const members = ({ body }: TestResponse): Record<string, unknown>[] =>
+  Array.isArray(body.Members) ? body.Members : [];
+const messageOf = ({ text }: TestResponse): string => /"MessageId":"Base\.1\.18\.(\w+)"/.exec(text)?.[1] ?? '';
 
 test('the root is public and everything else needs credentials', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add();
-  const stranger = sender(node.bmc.url, {});
-  assert.deepEqual((await stranger.get('/redfish')).body, {
-    '@odata.etag': (await stranger.get('/redfish')).headers.get('etag'),
+  const anonymous = testClient(node.bmc.url, {});
+  assert.deepEqual((await anonymous.get('/redfish')).body, {
+    '@odata.etag': (await anonymous.get('/redfish')).headers.get('etag'),
     v1: '/redfish/v1/',
   });
-  assert.equal((await stranger.get('/')).body.RedfishVersion, '1.17.0');
-  assert.equal((await stranger.get('/Systems')).status, 401);
+  assert.equal((await anonymous.get('/')).body.RedfishVersion, '1.17.0');
+  assert.equal((await anonymous.get('/Systems')).status, 401);
   assert.equal((await clientOf(node, 'wrong').get('/Systems')).status, 401);
   assert.equal((await clientOf(node).get('/Systems')).status, 200);
   assert.equal(node.bmc.access.failedLogins, 1);
@@ -29,22 +30,22 @@ test('the root is public and everything else needs credentials', async () => {
 test('sessions are opened, counted, limited, ended and forgotten', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add({ quirks: { sessionCap: 2 } });
-  const stranger = sender(node.bmc.url, {});
+  const anonymous = testClient(node.bmc.url, {});
   const credentials = { UserName: node.bmc.username, Password: node.bmc.password };
-  const logIn = () => stranger.send('POST', '/SessionService/Sessions', credentials);
+  const logIn = () => anonymous.send('POST', '/SessionService/Sessions', credentials);
   assert.equal(
-    (await stranger.send('POST', '/SessionService/Sessions', { ...credentials, Password: 'no' })).status,
+    (await anonymous.send('POST', '/SessionService/Sessions', { ...credentials, Password: 'no' })).status,
     401,
   );
 
   const first = await logIn();
   assert.equal(first.status, 201);
-  const inSession = sender(node.bmc.url, { 'x-auth-token': first.headers.get('x-auth-token') ?? '' });
+  const inSession = testClient(node.bmc.url, { 'x-auth-token': first.headers.get('x-auth-token') ?? '' });
   assert.equal((await inSession.get('/Systems')).status, 200);
   await logIn();
-  const surplus = await logIn();
-  assert.equal(surplus.status, 503);
-  assert.equal(messageOf(surplus), 'SessionLimitExceeded');
+  const oneTooMany = await logIn();
+  assert.equal(oneTooMany.status, 503);
+  assert.equal(messageOf(oneTooMany), 'SessionLimitExceeded');
   assert.equal(node.bmc.openSessions, 2);
 
   assert.equal((await inSession.send('DELETE', first.headers.get('location') ?? '')).status, 204);
@@ -55,11 +56,11 @@ test('sessions are opened, counted, limited, ended and forgotten', async () => {
 });
 
 test('a session that is not used expires', async () => {
-  const clock = testClock();
+  const clock = fakeClock();
   await using fleet = await startFleet({ clock });
   const node = await fleet.add({ quirks: { sessionIdleMs: 60_000 } });
   const { username: UserName, password: Password } = node.bmc;
-  await sender(node.bmc.url, {}).send('POST', '/SessionService/Sessions', { UserName, Password });
+  await testClient(node.bmc.url, {}).send('POST', '/SessionService/Sessions', { UserName, Password });
   clock.advance(59_000);
   assert.equal(node.bmc.openSessions, 1);
   clock.advance(2_000);
@@ -67,7 +68,7 @@ test('a session that is not used expires', async () => {
 });
 
 test('too many wrong passwords lock the account, also for the right one', async () => {
-  const clock = testClock();
+  const clock = fakeClock();
   await using fleet = await startFleet({ clock });
   const node = await fleet.add({ quirks: { lockAfterFailures: 2, lockForMs: 60_000 } });
   for (const _ of [1, 2]) await clientOf(node, 'wrong').get('/Systems');
@@ -82,7 +83,7 @@ test('a BMC without sessions has no session service', async () => {
   const root = await clientOf(node).get('/');
   assert.equal(root.body.SessionService, undefined);
   assert.equal((await clientOf(node).get('/SessionService')).status, 404);
-  assert.equal((await sender(node.bmc.url, {}).send('POST', '/SessionService/Sessions', {})).status, 404);
+  assert.equal((await testClient(node.bmc.url, {}).send('POST', '/SessionService/Sessions', {})).status, 404);
 });
 
 for (const vendor of vendors) {
@@ -126,7 +127,7 @@ for (const vendor of vendors) {
 async function disksOf(
   system: Record<string, unknown>,
   read: (path: string) => Promise<Record<string, unknown>[]>,
-  get: (path: string) => Promise<Said>,
+  get: (path: string) => Promise<TestResponse>,
 ): Promise<unknown[]> {
   if (system.Storage === undefined) {
     const [controller] = await read(link(system.SimpleStorage));
@@ -156,15 +157,15 @@ test('a collection can come in pages', async () => {
   await using fleet = await startFleet();
   const node = await fleet.add({ quirks: { pageSize: 3 } });
   const client = clientOf(node);
-  const seen: unknown[] = [];
+  const readIds: unknown[] = [];
   let next: string | undefined = '/redfish/v1/Systems/system/Memory?$expand=.';
   while (next !== undefined) {
-    const page: Said = await client.get(next);
-    seen.push(...members(page).map((dimm) => dimm.Id));
+    const page: TestResponse = await client.get(next);
+    readIds.push(...members(page).map((dimm) => dimm.Id));
     next = typeof page.body['Members@odata.nextLink'] === 'string' ? page.body['Members@odata.nextLink'] : undefined;
   }
   assert.deepEqual(
-    seen,
+    readIds,
     node.machine.hardware.dimms.map(({ id }) => id),
   );
 });
@@ -243,7 +244,7 @@ test('an override can be taken back and a boot order stays', async () => {
 const reset = '/Actions/ComputerSystem.Reset';
 
 test('power takes its time and shows it', async () => {
-  const clock = testClock();
+  const clock = fakeClock();
   await using fleet = await startFleet({ clock, powerOnMs: 500, powerOffMs: 700 });
   const node = await fleet.add();
   const client = clientOf(node);
@@ -262,21 +263,21 @@ test('power takes its time and shows it', async () => {
 
 test('resets that make no sense are refused as the vendor does', async () => {
   await using fleet = await startFleet();
-  const ask = async (vendor: 'generic' | 'dell' | 'hpe', type: unknown) => {
+  const requestReset = async (vendor: 'generic' | 'dell' | 'hpe', type: unknown) => {
     const node = await fleet.add({ vendor });
     const { systemId } = node.machine;
     return (await clientOf(node).send('POST', `/Systems/${systemId}${reset}`, { ResetType: type })).status;
   };
-  assert.equal(await ask('generic', 'ForceOff'), 204);
-  assert.equal(await ask('dell', 'ForceOff'), 409);
-  assert.equal(await ask('hpe', 'GracefulRestart'), 400);
-  assert.equal(await ask('hpe', 'PowerCycle'), 400, 'not offered');
-  assert.equal(await ask('generic', 7), 400);
-  assert.equal(await ask('generic', undefined), 400);
+  assert.equal(await requestReset('generic', 'ForceOff'), 204);
+  assert.equal(await requestReset('dell', 'ForceOff'), 409);
+  assert.equal(await requestReset('hpe', 'GracefulRestart'), 400);
+  assert.equal(await requestReset('hpe', 'PowerCycle'), 400, 'not offered');
+  assert.equal(await requestReset('generic', 7), 400);
+  assert.equal(await requestReset('generic', undefined), 400);
 });
 
 test('a BMC that restarts is away for a while and forgets its sessions, not its machine', async () => {
-  const clock = testClock();
+  const clock = fakeClock();
   await using fleet = await startFleet({ clock, bmcRestartMs: 5_000 });
   const node = await fleet.add({ vendor: 'hpe', inUse: true });
   const client = clientOf(node);
@@ -287,14 +288,14 @@ test('a BMC that restarts is away for a while and forgets its sessions, not its 
   clock.advance(4_999);
   await assert.rejects(client.get('/'), { name: 'TypeError' });
   clock.advance(1);
-  await node.bmc.settled();
+  await node.bmc.whenStable();
   assert.notEqual((await client.get('/Managers/1')).body.LastResetTime, before);
   assert.equal(node.bmc.openSessions, 0);
   assert.equal(node.power, 'On');
 });
 
 test('several systems behind one BMC have lives of their own', async () => {
-  await using fleet = await startFleet({ clock: testClock() });
+  await using fleet = await startFleet({ clock: fakeClock() });
   const node = await fleet.add({ vendor: 'dell', systems: 2 });
   const client = clientOf(node);
   const [first, second] = members(await client.get('/Systems?$expand=.'));
@@ -331,8 +332,8 @@ test('accounts are created, changed and deleted, or filled where they are slots'
 test('subscriptions are kept, once each, without what the vendor rejects', async () => {
   await using fleet = await startFleet();
   const client = clientOf(await fleet.add({ vendor: 'hpe' }));
-  const wish = { Destination: 'http://listener/', Protocol: 'Redfish', Context: 'metal-operator' };
-  const subscribe = (more: object) => client.send('POST', '/EventService/Subscriptions', { ...wish, ...more });
+  const subscription = { Destination: 'http://listener/', Protocol: 'Redfish', Context: 'metal-operator' };
+  const subscribe = (more: object) => client.send('POST', '/EventService/Subscriptions', { ...subscription, ...more });
   assert.equal((await subscribe({ DeliveryRetryPolicy: 'TerminateAfterRetries' })).status, 400);
   const made = await subscribe({});
   assert.equal(made.status, 201);
@@ -342,7 +343,7 @@ test('subscriptions are kept, once each, without what the vendor rejects', async
 });
 
 test('BIOS attributes wait for the next start', async () => {
-  const clock = testClock();
+  const clock = fakeClock();
   await using fleet = await startFleet({ clock });
   const node = await fleet.add();
   const client = clientOf(node);
@@ -358,7 +359,7 @@ test('BIOS attributes wait for the next start', async () => {
 });
 
 test('a reset of the BIOS waits for the next start, takes what was set before it along, and may get stuck', async () => {
-  const clock = testClock();
+  const clock = fakeClock();
   await using fleet = await startFleet({ clock });
   const node = await fleet.add();
   const client = clientOf(node);
@@ -392,7 +393,7 @@ test('who talks to a BMC is written down', async () => {
     node.bmc.requests.map(({ method, route, status, client }) => ({ method, route, status, client })),
     [{ method: 'GET', route: '/redfish/v1/Systems/{id}/Memory/{id}', status: 200, client: `${peer?.port}/basic` }],
   );
-  assert.equal(node.bmc.traffic.mostInFlight, 1);
+  assert.equal(node.bmc.traffic.peakInFlight, 1);
 });
 
 test('a new account can log in, is counted when its password is wrong, and is gone when it is deleted', async () => {
@@ -401,7 +402,7 @@ test('a new account can log in, is counted when its password is wrong, and is go
   const body = { UserName: 'second', Password: 'long-enough-1', RoleId: 'Operator' };
   const made = await clientOf(node).send('POST', '/AccountService/Accounts', body);
   const basic = (password: string) =>
-    sender(node.bmc.url, { authorization: `Basic ${Buffer.from(`second:${password}`).toString('base64')}` });
+    testClient(node.bmc.url, { authorization: `Basic ${Buffer.from(`second:${password}`).toString('base64')}` });
   assert.equal((await basic('long-enough-1').get('/Systems')).status, 200);
   assert.equal((await basic('wrong').get('/Systems')).status, 401);
   assert.equal(node.bmc.access.failedLogins, 1);
@@ -415,7 +416,7 @@ test('empty slots are seen and let nobody in', async () => {
   const client = clientOf(node);
   assert.equal(members(await client.get('/AccountService/Accounts')).length, 16);
   assert.equal((await client.get('/AccountService/Accounts/3')).body.UserName, '');
-  const nobody = sender(node.bmc.url, { authorization: `Basic ${Buffer.from(':').toString('base64')}` });
+  const nobody = testClient(node.bmc.url, { authorization: `Basic ${Buffer.from(':').toString('base64')}` });
   assert.equal((await nobody.get('/Systems')).status, 401);
 });
 

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { Access, type Session } from './access.ts';
 import type { Clock } from './clock.ts';
-import { Conversation } from './conversation.ts';
+import { RequestHandler } from './conversation.ts';
 import { FaultBoard, type FaultLimit, type Faults } from './faults.ts';
 import { root } from './links.ts';
 import { Listener, type TlsIdentity } from './listener.ts';
@@ -27,7 +27,7 @@ export interface BmcOptions {
   /** Certificate and key; without them the BMC speaks plain HTTP. */
   readonly identity: TlsIdentity | undefined;
   /** What it shows while its certificate is not to be trusted. */
-  readonly strangeIdentity: (() => Promise<TlsIdentity>) | undefined;
+  readonly untrustedIdentity: (() => Promise<TlsIdentity>) | undefined;
   /** What it sends its events with. */
   readonly fetch: typeof globalThis.fetch;
 }
@@ -56,7 +56,7 @@ export class SimulatedBmc {
   restartedAt: number;
   readonly #options: BmcOptions;
   readonly #listener: Listener;
-  readonly #conversation: Conversation;
+  readonly #requestHandler: RequestHandler;
   #subscriptionCount = 0;
   #port = 0;
   #isClosed = false;
@@ -75,12 +75,12 @@ export class SimulatedBmc {
     this.sessionsOffered = profile.sessionCap !== undefined;
     this.access = new Access(clock, profile, { username, password });
     this.board = new FaultBoard(clock, (name) => this.#onFaultEnd(name));
-    this.#conversation = new Conversation(this, clock, options.latencyMs);
+    this.#requestHandler = new RequestHandler(this, clock, options.latencyMs);
     this.#listener = new Listener({
       address,
       identity,
-      handle: (request, response) => void this.#conversation.handle(request, response),
-      onConnection: (socket) => this.#conversation.welcome(socket),
+      handle: (request, response) => void this.#requestHandler.handle(request, response),
+      onConnection: (socket) => this.#requestHandler.recordConnection(socket),
     });
   }
 
@@ -166,14 +166,14 @@ export class SimulatedBmc {
     this.#isClosed = true;
     await this.#shell?.close();
     this.board.endAll();
-    this.#conversation.resume();
+    this.#requestHandler.resume();
     await this.#listener.close();
   }
 
   /** Any faults at once, but for those that change the socket; these are verbs of their own. */
   set(faults: Partial<Omit<Faults, 'refuses' | 'untrusted'>>, limit: FaultLimit = {}): void {
     this.board.set(faults, limit);
-    if (faults.hang === false) this.#conversation.resume();
+    if (faults.hang === false) this.#requestHandler.resume();
   }
 
   latency(ms: number, limit?: FaultLimit): void {
@@ -192,7 +192,7 @@ export class SimulatedBmc {
   /** Nothing listens any more: connections are refused. */
   async refuse(limit?: FaultLimit): Promise<void> {
     this.board.set({ refuses: true }, limit);
-    await this.#listenOrNot();
+    await this.#syncListener();
   }
 
   answer(status: number, limit?: FaultLimit): void {
@@ -204,8 +204,8 @@ export class SimulatedBmc {
   }
 
   /** Does what it is asked by a write and answers with this status, or not at all (0). */
-  spoilWrites(status: number, limit?: FaultLimit): void {
-    this.board.set({ spoilsWrites: status }, limit);
+  failWriteResponses(status: number, limit?: FaultLimit): void {
+    this.board.set({ failsWriteResponses: status }, limit);
   }
 
   /** Sends answers slowly. */
@@ -217,8 +217,8 @@ export class SimulatedBmc {
     this.board.set({ truncates: true }, limit);
   }
 
-  talkRubbish(limit?: FaultLimit): void {
-    this.board.set({ talksRubbish: true }, limit);
+  answerGarbage(limit?: FaultLimit): void {
+    this.board.set({ answersGarbage: true }, limit);
   }
 
   ignoreOverride(limit?: FaultLimit): void {
@@ -247,7 +247,7 @@ export class SimulatedBmc {
   /** Shows a certificate that the fleet's CA has not signed. */
   async showUntrustedCertificate(limit?: FaultLimit): Promise<void> {
     this.board.set({ untrusted: true }, limit);
-    await this.#identify();
+    await this.#syncCertificate();
   }
 
   /** Every session is forgotten, as after a restart of the BMC. */
@@ -280,23 +280,23 @@ export class SimulatedBmc {
   }
 
   /** Resolves when its socket is where the faults want it: faults that end by themselves take a moment to do so. */
-  async settled(): Promise<void> {
+  async whenStable(): Promise<void> {
     await this.#listening;
   }
 
   /** No fault is left, and it listens again. */
   async heal(): Promise<void> {
     this.board.endAll();
-    this.#conversation.resume();
-    await this.#listenOrNot();
-    if (this.identity !== undefined) await this.#identify();
+    this.#requestHandler.resume();
+    await this.#syncListener();
+    if (this.identity !== undefined) await this.#syncCertificate();
   }
 
   /** What the system says its UUID is. */
   uuidOf(machine: Machine): string | null {
     if (this.faults.anonymous) return null;
-    const told = this.board.meet('uuid', `${root}/Systems/${machine.systemId}`);
-    return told === undefined ? machine.hardware.uuid : told;
+    const reported = this.board.consume('uuid', `${root}/Systems/${machine.systemId}`);
+    return reported === undefined ? machine.hardware.uuid : reported;
   }
 
   addSubscription(subscription: Record<string, unknown>): string {
@@ -307,25 +307,25 @@ export class SimulatedBmc {
   }
 
   #onFaultEnd(name: keyof Faults): void {
-    if (name === 'hang') this.#conversation.resume();
-    if (name === 'refuses') this.#listenOrNot().catch(() => undefined);
-    if (name === 'untrusted') this.#identify().catch(() => undefined);
+    if (name === 'hang') this.#requestHandler.resume();
+    if (name === 'refuses') this.#syncListener().catch(() => undefined);
+    if (name === 'untrusted') this.#syncCertificate().catch(() => undefined);
   }
 
   /** Brings the socket to where the faults want it; one change after the other. */
-  #listenOrNot(): Promise<void> {
+  #syncListener(): Promise<void> {
     const next = this.#listening.then(async () => {
-      const wanted = !this.#isClosed && !this.faults.refuses;
-      if (wanted && !this.#listener.isOpen && this.#port !== 0) await this.#listener.open(this.#port);
-      else if (!wanted) await this.#listener.close();
+      const shouldListen = !this.#isClosed && !this.faults.refuses;
+      if (shouldListen && !this.#listener.isOpen && this.#port !== 0) await this.#listener.open(this.#port);
+      else if (!shouldListen) await this.#listener.close();
     });
     this.#listening = next.catch(() => undefined);
     return next;
   }
 
-  async #identify(): Promise<void> {
-    const { identity, strangeIdentity } = this.#options;
-    if (identity === undefined || strangeIdentity === undefined || this.#isClosed) return;
-    this.#listener.identify(this.faults.untrusted ? await strangeIdentity() : identity);
+  async #syncCertificate(): Promise<void> {
+    const { identity, untrustedIdentity } = this.#options;
+    if (identity === undefined || untrustedIdentity === undefined || this.#isClosed) return;
+    this.#listener.identify(this.faults.untrusted ? await untrustedIdentity() : identity);
   }
 }

@@ -1,7 +1,7 @@
 import { runProbe } from '@metal/probe/run-probe.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import type { Clock } from './clock.ts';
-import { eraseDisks, type EraserTrouble } from './eraser.ts';
+import { eraseDisks, type EraserFault } from './eraser.ts';
 import { type MachineIgnition, readIgnition } from './ignition.ts';
 import { type Artefact, runScript, type ScriptEnd } from './ipxe.ts';
 import type { MachineNetwork } from './network-fetch.ts';
@@ -22,7 +22,7 @@ export interface Running {
 export type BootDevice = 'disk' | 'pxe' | 'http' | 'cd';
 
 /** Everything a boot touches, so that it can be cut off at any point. */
-export interface BootWorld {
+export interface BootEnvironment {
   readonly uuid: string;
   readonly clock: Clock;
   readonly network: MachineNetwork;
@@ -32,7 +32,7 @@ export interface BootWorld {
   /** Set, firmware has a probe in it, which a network boot runs and which reports there without a token. */
   readonly probeRegistryUrl: () => string | undefined;
   readonly report: () => ProbeReport;
-  readonly eraser: () => { durationMs: number; trouble: EraserTrouble | undefined };
+  readonly eraser: () => { durationMs: number; fault: EraserFault | undefined };
   readonly erased: () => void;
   readonly random: () => number;
   readonly installed: () => Running | undefined;
@@ -59,28 +59,32 @@ export const noBootableDevice = 'no bootable device';
 export async function bootFrom(
   devices: readonly BootDevice[],
   httpUri: string | undefined,
-  world: BootWorld,
+  env: BootEnvironment,
   signal: AbortSignal,
 ): Promise<string> {
   for (const device of devices) {
-    const outcome = await tries[device](httpUri, world, signal);
+    const outcome = await bootAttempts[device](httpUri, env, signal);
     if (outcome !== undefined) return outcome;
   }
-  world.log(noBootableDevice);
+  env.log(noBootableDevice);
   return noBootableDevice;
 }
 
-type Try = (httpUri: string | undefined, world: BootWorld, signal: AbortSignal) => Promise<string | undefined>;
+type BootAttempt = (
+  httpUri: string | undefined,
+  env: BootEnvironment,
+  signal: AbortSignal,
+) => Promise<string | undefined>;
 
-const tries: Readonly<Record<BootDevice, Try>> = {
-  disk: async (_, world) => bootDisk(world),
-  pxe: (_, world, signal) => bootNetwork(undefined, world, signal),
+const bootAttempts: Readonly<Record<BootDevice, BootAttempt>> = {
+  disk: async (_, env) => bootDisk(env),
+  pxe: (_, env, signal) => bootNetwork(undefined, env, signal),
   http: bootNetwork,
   // Simulated machines have no drive.
   cd: async () => undefined,
 };
 
-function bootDisk({ installed, run, log }: BootWorld): string | undefined {
+function bootDisk({ installed, run, log }: BootEnvironment): string | undefined {
   const system = installed();
   if (system === undefined) {
     log('disk: no operating system');
@@ -93,31 +97,31 @@ function bootDisk({ installed, run, log }: BootWorld): string | undefined {
 
 async function bootNetwork(
   uri: string | undefined,
-  world: BootWorld,
+  env: BootEnvironment,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const registryUrl = world.probeRegistryUrl();
-  if (registryUrl !== undefined) return runOwnProbe(registryUrl, world, signal);
-  const base = world.bootUrl();
+  const registryUrl = env.probeRegistryUrl();
+  if (registryUrl !== undefined) return runFirmwareProbe(registryUrl, env, signal);
+  const base = env.bootUrl();
   if (uri === undefined && base === undefined) {
-    world.log('network: no answer to DHCP');
+    env.log('network: no answer to DHCP');
     return undefined;
   }
-  const end = await followScripts(uri ?? `${base}/ipxe/${world.uuid}`, world, signal);
-  if (end?.kind === 'boot') return runImage(end, world, signal);
-  world.log(`network: ${end === undefined ? 'no boot script' : `the script ended, ${end.reason}`}`);
+  const end = await followScripts(uri ?? `${base}/ipxe/${env.uuid}`, env, signal);
+  if (end?.kind === 'boot') return runImage(end, env, signal);
+  env.log(`network: ${end === undefined ? 'no boot script' : `the script ended, ${end.reason}`}`);
   return undefined;
 }
 
 /** What needs no boot service: nothing is fetched, and whoever serves the registry has to believe it. */
-async function runOwnProbe(registryUrl: string, world: BootWorld, signal: AbortSignal): Promise<string> {
-  world.run(ownProbe);
-  world.log('firmware: probe');
-  await probe({ registryUrl, serverUuid: world.uuid, token: undefined, caPem: undefined }, world, signal);
+async function runFirmwareProbe(registryUrl: string, env: BootEnvironment, signal: AbortSignal): Promise<string> {
+  env.run(firmwareProbe);
+  env.log('firmware: probe');
+  await probe({ registryUrl, serverUuid: env.uuid, token: undefined, caPem: undefined }, env, signal);
   return 'probe';
 }
 
-const ownProbe: Running = {
+const firmwareProbe: Running = {
   from: 'network',
   role: 'probe',
   kernel: { url: 'firmware:probe', bytes: 0, sha256: '' },
@@ -127,9 +131,9 @@ const ownProbe: Running = {
   ignition: undefined,
 };
 
-async function followScripts(url: string, world: BootWorld, signal: AbortSignal): Promise<ScriptEnd | undefined> {
-  const { network, clock } = world;
-  const text = await patiently(url, world, signal);
+async function followScripts(url: string, env: BootEnvironment, signal: AbortSignal): Promise<ScriptEnd | undefined> {
+  const { network, clock } = env;
+  const text = await fetchWithRetries(url, env, signal);
   if (text === undefined) return undefined;
   if (text.startsWith('MZ')) {
     const kernel = await network.image(url, signal);
@@ -137,7 +141,7 @@ async function followScripts(url: string, world: BootWorld, signal: AbortSignal)
   }
   return runScript(text, {
     url,
-    variables: { uuid: world.uuid, platform: 'efi', buildarch: 'x86_64' },
+    variables: { uuid: env.uuid, platform: 'efi', buildarch: 'x86_64' },
     sleep: (ms) => clock.sleep(ms, signal),
     fetchImage: (image) => network.image(image, signal),
     fetchScript: async (script) => {
@@ -148,9 +152,9 @@ async function followScripts(url: string, world: BootWorld, signal: AbortSignal)
 }
 
 /** As firmware asks: some tries, whatever the answer was. */
-async function patiently(
+async function fetchWithRetries(
   url: string,
-  { network, clock, log }: BootWorld,
+  { network, clock, log }: BootEnvironment,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (let attempt = 1; attempt <= firmwareTries; attempt += 1) {
@@ -162,12 +166,12 @@ async function patiently(
   return undefined;
 }
 
-async function runImage(end: ScriptEnd & { kind: 'boot' }, world: BootWorld, signal: AbortSignal): Promise<string> {
+async function runImage(end: ScriptEnd & { kind: 'boot' }, env: BootEnvironment, signal: AbortSignal): Promise<string> {
   const parameters = parametersIn(end.commandLine);
-  const ignitionUrl = parameters['ignition.config.url'] ?? besideUki(end.kernel.url);
-  const ignition = ignitionUrl === undefined ? noIgnition : await fetchIgnition(ignitionUrl, world, signal);
+  const ignitionUrl = parameters['ignition.config.url'] ?? ignitionUrlOfUki(end.kernel.url);
+  const ignition = ignitionUrl === undefined ? noIgnition : await fetchIgnition(ignitionUrl, env, signal);
   if (ignition === undefined) {
-    world.log('network: no usable ignition, the system stops in its emergency shell');
+    env.log('network: no usable ignition, the system stops in its emergency shell');
     return 'emergency';
   }
   const running: Running = {
@@ -179,25 +183,25 @@ async function runImage(end: ScriptEnd & { kind: 'boot' }, world: BootWorld, sig
     parameters,
     ignition: ignition.document,
   };
-  if (running.role === 'os') world.install(running);
-  world.run(running);
-  world.log(`network: ${running.role}`);
+  if (running.role === 'os') env.install(running);
+  env.run(running);
+  env.log(`network: ${running.role}`);
   if (ignition.probe !== undefined && ignition.erasure !== undefined)
-    await erase(ignition.probe, ignition.erasure, world, signal);
-  else if (ignition.probe !== undefined) await probe(ignition.probe, world, signal);
-  else await giveEvidence(parameters['metal.boot.evidence'], world, signal);
+    await erase(ignition.probe, ignition.erasure, env, signal);
+  else if (ignition.probe !== undefined) await probe(ignition.probe, env, signal);
+  else await reportBooted(parameters['metal.boot.evidence'], env, signal);
   return running.role;
 }
 
 /** A UKI is told nothing: it finds its orders beside the boot file that DHCP names, if that is of a boot. */
-const besideUki = (url: string): string | undefined =>
+const ignitionUrlOfUki = (url: string): string | undefined =>
   /\/boot\/[^/]+\/uki\.efi$/.test(url) ? new URL('ignition', url).href : undefined;
 
 const noIgnition: MachineIgnition = { document: undefined, probe: undefined, erasure: undefined };
 
 async function fetchIgnition(
   url: string,
-  { network, clock, log }: BootWorld,
+  { network, clock, log }: BootEnvironment,
   signal: AbortSignal,
 ): Promise<MachineIgnition | undefined> {
   for (;;) {
@@ -212,18 +216,18 @@ async function fetchIgnition(
 /** Runs the probe as its unit does: when it fails it is started again. */
 async function probe(
   { registryUrl, serverUuid, token, caPem }: NonNullable<MachineIgnition['probe']>,
-  world: BootWorld,
+  env: BootEnvironment,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, random, log } = world;
-  const fetch = world.fetchTrusting(caPem);
+  const { clock, random, log } = env;
+  const fetch = env.fetchTrusting(caPem);
   for (;;) {
     try {
       await runProbe({
         registryUrl,
         systemUUID: serverUuid,
         token,
-        report: world.report(),
+        report: env.report(),
         clock,
         signal,
         fetch,
@@ -241,12 +245,12 @@ async function probe(
 async function erase(
   { registryUrl, serverUuid, token, caPem }: NonNullable<MachineIgnition['probe']>,
   order: NonNullable<MachineIgnition['erasure']>,
-  world: BootWorld,
+  env: BootEnvironment,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, log } = world;
-  const fetch = world.fetchTrusting(caPem);
-  const { storage } = world.report();
+  const { clock, log } = env;
+  const fetch = env.fetchTrusting(caPem);
+  const { storage } = env.report();
   const machine = {
     registryUrl,
     token,
@@ -255,23 +259,23 @@ async function erase(
     clock,
     fetch,
     log,
-    erased: world.erased,
-    ...world.eraser(),
+    erased: env.erased,
+    ...env.eraser(),
   };
   await eraseDisks(order, machine, signal);
 }
 
 /** The installed system says once that it is up. */
-async function giveEvidence(
+async function reportBooted(
   url: string | undefined,
-  { network, clock, log }: BootWorld,
+  { network, clock, log }: BootEnvironment,
   signal: AbortSignal,
 ): Promise<void> {
   if (url === undefined) return;
   for (let attempt = 1; attempt <= firmwareTries; attempt += 1) {
     const sent = await network.text(url, signal, 'POST');
-    if (sent.ok) return log('os: said that it is up');
-    if (sent.isFinal) return log('os: was not believed to be up');
+    if (sent.ok) return log('os: reported that it is up');
+    if (sent.isFinal) return log('os: boot report rejected');
     await clock.sleep(firmwarePauseMs, signal);
   }
 }
@@ -279,11 +283,11 @@ async function giveEvidence(
 export const withoutToken = (url: string): string => url.replace(/\/boot\/[^/]+\//, '/boot/***/');
 
 function parametersIn(commandLine: string): Record<string, string> {
-  const words = commandLine.split(/\s+/).filter((word) => word !== '');
+  const tokens = commandLine.split(/\s+/).filter((token) => token !== '');
   return Object.fromEntries(
-    words.map((word) => {
-      const equals = word.indexOf('=');
-      return equals < 0 ? [word, ''] : [word.slice(0, equals), word.slice(equals + 1)];
+    tokens.map((token) => {
+      const equals = token.indexOf('=');
+      return equals < 0 ? [token, ''] : [token.slice(0, equals), token.slice(equals + 1)];
     }),
   );
 }

@@ -13,7 +13,7 @@ export interface FleetAuthority {
   /** A certificate of this authority for an address. */
   identityFor(address: string): Promise<TlsIdentity>;
   /** A certificate for the same address that nobody has signed. */
-  strangeIdentityFor(address: string): Promise<TlsIdentity>;
+  untrustedIdentityFor(address: string): Promise<TlsIdentity>;
 }
 
 export async function createFleetAuthority(): Promise<FleetAuthority> {
@@ -39,7 +39,7 @@ export async function createFleetAuthority(): Promise<FleetAuthority> {
       });
       return identityOf(issued, own);
     },
-    strangeIdentityFor: async (address) => {
+    untrustedIdentityFor: async (address) => {
       const own = await newKeys();
       const issued = await x509.X509CertificateGenerator.createSelfSigned({
         ...common(address),

@@ -5,57 +5,57 @@ import { startFleet } from './fleet.ts';
 import { statusOf } from './status-line.ts';
 import { clientOf } from './test-client.ts';
 
-interface Seen {
+interface NodeSummary {
   readonly power: string;
   readonly requests: number;
   readonly faults: object;
   readonly lastRequests: { readonly path: string }[];
 }
 
-async function stage() {
+async function startFixture() {
   const stack = new AsyncDisposableStack();
   const fleet = stack.use(await startFleet({ count: 2, vendors: ['generic'] }));
   const control = stack.use(await startControl(fleet, 0));
-  const ask = async (method: string, path: string, wish?: unknown, headers: Record<string, string> = {}) => {
-    const sent = wish === undefined ? {} : { body: JSON.stringify(wish) };
+  const request = async (method: string, path: string, payload?: unknown, headers: Record<string, string> = {}) => {
+    const sent = payload === undefined ? {} : { body: JSON.stringify(payload) };
     const response = await fetch(`http://127.0.0.1:${control.port}${path}`, { method, headers, ...sent });
     const text = await response.text();
-    const nodes: Seen[] = text.startsWith('[') ? JSON.parse(text) : [];
+    const nodes: NodeSummary[] = text.startsWith('[') ? JSON.parse(text) : [];
     const body: { error?: string; byRoute?: Record<string, number> } = text.startsWith('{') ? JSON.parse(text) : {};
     return { status: response.status, nodes, body, text };
   };
-  return { fleet, ask, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { fleet, request, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 test('faults are put on one server or on all, and healed', async () => {
-  await using it = await stage();
-  const [first, second] = it.fleet.nodes;
+  await using fixture = await startFixture();
+  const [first, second] = fixture.fleet.nodes;
   assert.ok(first && second);
-  const set = await it.ask('POST', `/nodes/${first.name}/faults`, { status: 503, times: 1 });
+  const set = await fixture.request('POST', `/nodes/${first.name}/faults`, { status: 503, times: 1 });
   assert.deepEqual([set.status, set.nodes[0]?.faults], [200, { status: 503 }]);
   assert.equal((await clientOf(first).get('/')).status, 503);
   assert.equal((await clientOf(first).get('/')).status, 200);
 
-  await it.ask('POST', '/nodes/*/faults', { refuse: true });
+  await fixture.request('POST', '/nodes/*/faults', { refuse: true });
   await assert.rejects(clientOf(second).get('/'), { name: 'TypeError' });
-  assert.match(statusOf(it.fleet, 0), /^2 servers: 0 on, .* 2 with faults$/);
-  await it.ask('POST', '/nodes/*/heal');
+  assert.match(statusOf(fixture.fleet, 0), /^2 servers: 0 on, .* 2 with faults$/);
+  await fixture.request('POST', '/nodes/*/heal');
   assert.equal((await clientOf(second).get('/')).status, 200);
 
-  await it.ask('POST', `/nodes/${second.name}/faults`, { machineHangs: true, networkLost: true });
+  await fixture.request('POST', `/nodes/${second.name}/faults`, { machineHangs: true, networkLost: true });
   second.machine.turnOn();
   await second.until(({ power }) => power === 'On', AbortSignal.timeout(60_000));
   second.machine.turnOff();
   assert.equal(second.power, 'On', 'it hears nobody');
-  await it.ask('POST', '/nodes/*/heal');
+  await fixture.request('POST', '/nodes/*/heal');
   second.machine.turnOff();
   await second.until(({ power }) => power === 'Off', AbortSignal.timeout(60_000));
 });
 
 test('servers and counts can be looked at', async () => {
-  await using it = await stage();
-  await clientOf(it.fleet.nodes[0] ?? assert.fail()).get('/Systems');
-  const { nodes, text } = await it.ask('GET', '/nodes');
+  await using fixture = await startFixture();
+  await clientOf(fixture.fleet.nodes[0] ?? assert.fail()).get('/Systems');
+  const { nodes, text } = await fixture.request('GET', '/nodes');
   assert.deepEqual(
     nodes.map(({ power, requests }) => [power, requests]),
     [
@@ -64,30 +64,30 @@ test('servers and counts can be looked at', async () => {
     ],
   );
   assert.equal(
-    (await it.ask('GET', `/nodes/${it.fleet.nodes[0]?.name}`)).nodes[0]?.lastRequests[0]?.path,
+    (await fixture.request('GET', `/nodes/${fixture.fleet.nodes[0]?.name}`)).nodes[0]?.lastRequests[0]?.path,
     '/redfish/v1/Systems',
   );
-  assert.equal((await it.ask('GET', '/counts')).body.byRoute?.['GET /redfish/v1/Systems'], 1);
+  assert.equal((await fixture.request('GET', '/counts')).body.byRoute?.['GET /redfish/v1/Systems'], 1);
   assert.doesNotMatch(text, /fleet-password/);
 });
 
 test('the journal tells who asked which BMC since it was last asked for', async () => {
-  await using it = await stage();
-  const [first, second] = it.fleet.nodes;
+  await using fixture = await startFixture();
+  const [first, second] = fixture.fleet.nodes;
   assert.ok(first && second);
-  const page = async () => JSON.parse((await it.ask('POST', '/journal')).text);
+  const page = async () => JSON.parse((await fixture.request('POST', '/journal')).text);
   const read = await page();
-  assert.deepEqual(read, { connections: [], moments: [], lost: 0 });
+  assert.deepEqual(read, { connections: [], events: [], lost: 0 });
   await clientOf(first).get('/Systems');
-  const { connections, moments } = await page();
+  const { connections, events } = await page();
   const [{ id, node, from, to }] = connections;
   const { address, port } = first.bmc.peers[0] ?? assert.fail('a connection');
   assert.deepEqual(
     [node, from, to],
-    [first.name, { address, port }, { address: first.bmc.address, port: it.fleet.port }],
+    [first.name, { address, port }, { address: first.bmc.address, port: fixture.fleet.port }],
   );
   assert.deepEqual(
-    moments.map(([, ...rest]: unknown[]) => rest),
+    events.map(([, ...rest]: unknown[]) => rest),
     [
       [id, 'arrived'],
       [id, 'answered'],
@@ -95,18 +95,21 @@ test('the journal tells who asked which BMC since it was last asked for', async 
   );
   await clientOf(second).get('/Systems');
   const next = await page();
-  assert.deepEqual([next.connections.length, next.connections[0].node, next.moments.length], [1, second.name, 2]);
+  assert.deepEqual([next.connections.length, next.connections[0].node, next.events.length], [1, second.name, 2]);
 });
 
 test('what is not understood is refused with what was expected', async () => {
-  await using it = await stage();
-  assert.equal((await it.ask('POST', '/nodes/nobody/faults', {})).status, 404);
-  assert.match((await it.ask('POST', '/nodes/*/faults', { statu: 503 })).body.error ?? '', /Unrecognized key: "statu"/);
-  assert.equal((await it.ask('POST', '/nodes/*/faults', undefined)).status, 400);
-  assert.equal((await it.ask('POST', '/boot-url', { url: 'nowhere' })).status, 400);
-  assert.equal((await it.ask('GET', '/')).status, 404);
+  await using fixture = await startFixture();
+  assert.equal((await fixture.request('POST', '/nodes/nobody/faults', {})).status, 404);
+  assert.match(
+    (await fixture.request('POST', '/nodes/*/faults', { statu: 503 })).body.error ?? '',
+    /Unrecognized key: "statu"/,
+  );
+  assert.equal((await fixture.request('POST', '/nodes/*/faults', undefined)).status, 400);
+  assert.equal((await fixture.request('POST', '/boot-url', { url: 'nowhere' })).status, 400);
+  assert.equal((await fixture.request('GET', '/')).status, 404);
   assert.equal(
-    (await it.ask('POST', '/nodes/*/faults', { hang: true }, { origin: 'http://evil.example' })).status,
+    (await fixture.request('POST', '/nodes/*/faults', { hang: true }, { origin: 'http://evil.example' })).status,
     403,
   );
 });

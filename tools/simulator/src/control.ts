@@ -7,14 +7,14 @@ import { Journal, type JournalPage } from './journal.ts';
 import type { Node } from './node.ts';
 import { readJson, readWhole } from './request-body.ts';
 
-const wish = z
+const faultRequest = z
   .strictObject({
     latencyMs: z.number().min(0),
     hang: z.boolean(),
     refuse: z.boolean(),
     status: z.number().int().min(400).max(599),
     cutsConnections: z.boolean(),
-    spoilsWrites: z.number().int().min(0).max(599),
+    failsWriteResponses: z.number().int().min(0).max(599),
     dripMs: z.number().min(0),
     ignoresOverride: z.boolean(),
     lacksBiosReset: z.boolean(),
@@ -24,7 +24,7 @@ const wish = z
     ignoresShutdown: z.boolean(),
     manglesPasswords: z.boolean(),
     truncates: z.boolean(),
-    talksRubbish: z.boolean(),
+    answersGarbage: z.boolean(),
     uuid: z.string().nullable(),
     untrusted: z.boolean(),
     anonymous: z.boolean(),
@@ -40,11 +40,11 @@ const wish = z
     path: z.string(),
   })
   .partial();
-type Wish = z.output<typeof wish>;
+type FaultRequest = z.output<typeof faultRequest>;
 
 const bootUrl = z.strictObject({ url: z.url() });
 
-interface Answer {
+interface ControlResponse {
   readonly status: number;
   readonly body: unknown;
 }
@@ -63,9 +63,9 @@ export const controlRoutes: readonly string[] = [
 /** Faults at run time, over HTTP on the loopback interface. */
 export async function startControl(fleet: Fleet, port: number): Promise<AsyncDisposable & { readonly port: number }> {
   let journal: Journal | undefined;
-  const tearOff = () => (journal ??= new Journal(fleet, () => wallClock.now())).tearOff();
+  const takePage = () => (journal ??= new Journal(fleet, () => wallClock.now())).takePage();
   const server = createServer((request, response) => {
-    answer(fleet, request, tearOff).then(
+    handleRequest(fleet, request, takePage).then(
       ({ status, body }) =>
         response
           .writeHead(status, { 'content-type': 'application/json' })
@@ -89,41 +89,45 @@ export async function startControl(fleet: Fleet, port: number): Promise<AsyncDis
   };
 }
 
-async function answer(fleet: Fleet, request: IncomingMessage, tearOff: () => JournalPage): Promise<Answer> {
+async function handleRequest(
+  fleet: Fleet,
+  request: IncomingMessage,
+  takePage: () => JournalPage,
+): Promise<ControlResponse> {
   const [, area = '', name, verb] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
-  const asked = `${request.method} /${area}`;
+  const route = `${request.method} /${area}`;
   // Browsers say where a request comes from: no web page gets to break a fleet.
   if (request.headers.origin !== undefined) return { status: 403, body: { error: 'not for web pages' } };
-  if (asked === 'GET /nodes' && name === undefined) return { status: 200, body: fleet.nodes.map(summaryOf) };
-  if (asked === 'GET /counts')
+  if (route === 'GET /nodes' && name === undefined) return { status: 200, body: fleet.nodes.map(summaryOf) };
+  if (route === 'GET /counts')
     return { status: 200, body: { total: fleet.requestCount, byRoute: Object.fromEntries(fleet.requestCounts) } };
-  if (asked === 'POST /journal') return { status: 200, body: tearOff() };
-  if (asked === 'POST /boot-url') return changeBootUrl(fleet, request);
+  if (route === 'POST /journal') return { status: 200, body: takePage() };
+  if (route === 'POST /boot-url') return changeBootUrl(fleet, request);
   if (area !== 'nodes' || name === undefined)
     return { status: 404, body: { error: 'no such route', routes: controlRoutes } };
   const nodes = name === '*' ? fleet.nodes : fleet.nodes.filter((node) => node.name === name);
   if (nodes.length === 0) return { status: 404, body: { error: `there is no node "${name}"` } };
   if (request.method === 'GET') return { status: 200, body: nodes.map(detailsOf) };
   if (request.method === 'POST' && verb === 'heal') return heal(nodes);
-  if (request.method === 'POST' && verb === 'faults') return injure(nodes, request);
+  if (request.method === 'POST' && verb === 'faults') return injectFaults(nodes, request);
   return { status: 404, body: { error: 'no such route', routes: controlRoutes } };
 }
 
-async function changeBootUrl(fleet: Fleet, request: IncomingMessage): Promise<Answer> {
+async function changeBootUrl(fleet: Fleet, request: IncomingMessage): Promise<ControlResponse> {
   const parsed = bootUrl.safeParse(readJson(await readWhole(request)));
   if (!parsed.success) return { status: 400, body: { error: z.prettifyError(parsed.error) } };
   fleet.setBootUrl(parsed.data.url);
   return { status: 200, body: parsed.data };
 }
 
-async function heal(nodes: readonly Node[]): Promise<Answer> {
+async function heal(nodes: readonly Node[]): Promise<ControlResponse> {
   await Promise.all(nodes.map(({ bmc }) => bmc.heal()));
   for (const { machines } of nodes) for (const machine of machines) machine.heal();
   return { status: 200, body: nodes.map(summaryOf) };
 }
 
-async function injure(nodes: readonly Node[], request: IncomingMessage): Promise<Answer> {
-  const parsed = wish.safeParse(readJson(await readWhole(request)));
+async function injectFaults(nodes: readonly Node[], request: IncomingMessage): Promise<ControlResponse> {
+  const parsed = faultRequest.safeParse(readJson(await readWhole(request)));
   if (!parsed.success) return { status: 400, body: { error: z.prettifyError(parsed.error) } };
   await Promise.all(nodes.map((node) => apply(node, parsed.data)));
   return { status: 200, body: nodes.map(summaryOf) };
@@ -140,10 +144,10 @@ async function apply(
     factoryReset,
     machineHangs,
     networkLost,
-    ...wished
-  }: Wish,
+    ...requested
+  }: FaultRequest,
 ): Promise<void> {
-  const { forMs, times, path, ...faults } = wished;
+  const { forMs, times, path, ...faults } = requested;
   const limit = { forMs, times, path };
   bmc.set(withoutUndefined(faults), limit);
   if (untrusted === true) await bmc.showUntrustedCertificate(limit);

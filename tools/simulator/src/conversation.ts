@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { answer } from './answer.ts';
+import { dispatchRequest } from './answer.ts';
 import type { SimulatedBmc } from './bmc.ts';
 import type { Clock } from './clock.ts';
 import { failure, type Reply } from './replies.ts';
@@ -10,7 +10,7 @@ import { type Peer, routeOf } from './traffic.ts';
 const dripBytes = 64;
 
 /** How a BMC talks: reads requests, takes its time, writes answers, and does all of that badly when it has faults. */
-export class Conversation {
+export class RequestHandler {
   readonly #bmc: SimulatedBmc;
   readonly #clock: Clock;
   readonly #latencyMs: number;
@@ -22,7 +22,7 @@ export class Conversation {
     this.#latencyMs = latencyMs;
   }
 
-  welcome({ remoteAddress = '', remotePort = 0 }: Socket): void {
+  recordConnection({ remoteAddress = '', remotePort = 0 }: Socket): void {
     const openedAt = this.#clock.now();
     this.#bmc.traffic.connect({ address: remoteAddress, port: remotePort, openedAt, requests: 0, sessions: new Set() });
   }
@@ -43,12 +43,19 @@ export class Conversation {
     let status = 0;
     try {
       const body = readJson(await readWhole(request));
-      await this.#dawdle(path, response);
+      await this.#delay(path, response);
       if (response.destroyed) return;
-      if (this.#bmc.board.meet('cutsConnections', path)) return void request.socket.destroy();
+      if (this.#bmc.board.consume('cutsConnections', path)) return void request.socket.destroy();
       const query = new URLSearchParams(url.split('?', 2)[1] ?? '');
-      const said = await answer(this.#bmc, { method, path, query, headers: request.headers, body, client });
-      const reply = this.#spoilt(said, { method, path });
+      const correctReply = await dispatchRequest(this.#bmc, {
+        method,
+        path,
+        query,
+        headers: request.headers,
+        body,
+        client,
+      });
+      const reply = this.#applyWriteFault(correctReply, { method, path });
       if (reply === undefined) return void request.socket.destroy();
       status = reply.status;
       if (reply.afterwards !== undefined) response.once('finish', reply.afterwards);
@@ -62,19 +69,19 @@ export class Conversation {
   }
 
   /** The answer to a write that was carried out; undefined when it gets lost. */
-  #spoilt(reply: Reply, { method, path }: { method: string; path: string }): Reply | undefined {
+  #applyWriteFault(reply: Reply, { method, path }: { method: string; path: string }): Reply | undefined {
     if (method === 'GET' || method === 'HEAD' || path.includes('/Sessions')) return reply;
-    const status = this.#bmc.board.meet('spoilsWrites', path);
+    const status = this.#bmc.board.consume('failsWriteResponses', path);
     if (status === undefined) return reply;
     return status === 0 ? undefined : failure(status, 'GeneralError', 'Something went wrong.');
   }
 
   /** Latency, then the fault that never answers. */
-  async #dawdle(path: string, response: ServerResponse): Promise<void> {
+  async #delay(path: string, response: ServerResponse): Promise<void> {
     const { board } = this.#bmc;
-    const delayMs = this.#latencyMs + board.meet('latencyMs', path);
+    const delayMs = this.#latencyMs + board.consume('latencyMs', path);
     if (delayMs > 0) await this.#clock.sleep(delayMs);
-    if (!board.meet('hang', path)) return;
+    if (!board.consume('hang', path)) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
     response.once('close', resolve);
@@ -83,12 +90,12 @@ export class Conversation {
 
   async #write(reply: Reply, path: string, method: string, response: ServerResponse): Promise<void> {
     const { board, profile } = this.#bmc;
-    if (board.meet('talksRubbish', path)) {
+    if (board.consume('answersGarbage', path)) {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Welcome</body></html>');
       return;
     }
     const text = reply.body === undefined ? '' : JSON.stringify(reply.body);
-    const bytes = Buffer.from(board.meet('truncates', path) ? text.slice(0, Math.floor(text.length / 2)) : text);
+    const bytes = Buffer.from(board.consume('truncates', path) ? text.slice(0, Math.floor(text.length / 2)) : text);
     const isEmpty = reply.status === 204 || reply.status === 304;
     response.writeHead(reply.status, {
       'odata-version': '4.0',
@@ -96,7 +103,7 @@ export class Conversation {
       ...(profile.keepAlive ? {} : { connection: 'close' }),
       ...reply.headers,
     });
-    const pauseMs = board.meet('dripMs', path);
+    const pauseMs = board.consume('dripMs', path);
     if (method === 'HEAD' || isEmpty) response.end();
     else if (pauseMs > 0) await this.#drip(bytes, pauseMs, response);
     else response.end(bytes);
@@ -117,7 +124,7 @@ export class Conversation {
 
   #clientOf({ socket, headers }: IncomingMessage, peer: Peer | undefined): string {
     const token = headers['x-auth-token'];
-    const session = typeof token === 'string' ? this.#bmc.access.peek(token) : undefined;
+    const session = typeof token === 'string' ? this.#bmc.access.sessionOf(token) : undefined;
     if (session !== undefined) peer?.sessions.add(session.id);
     return `${socket.remotePort ?? 0}/${session?.id ?? (headers.authorization === undefined ? '' : 'basic')}`;
   }

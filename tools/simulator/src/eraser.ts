@@ -3,7 +3,7 @@ import type { DiskErasure, ErasureOrder, ErasureReportBody } from '@metal/api/wi
 import type { Clock } from './clock.ts';
 
 /** What goes wrong when a machine erases its disks. */
-export type EraserTrouble =
+export type EraserFault =
   /** The first disk cannot be erased. */
   | 'fails'
   /** It begins, and nothing is heard of it any more. */
@@ -13,7 +13,7 @@ export type EraserTrouble =
   /** The first disk erases itself, and goes on when the agent is stopped. */
   | 'sanitizes';
 
-export interface EraserWorld {
+export interface EraserEnvironment {
   readonly registryUrl: string;
   readonly token: string | undefined;
   readonly systemUUID: string;
@@ -21,88 +21,89 @@ export interface EraserWorld {
   readonly durationMs: number;
   /** The disks are empty. */
   readonly erased: () => void;
-  readonly trouble: EraserTrouble | undefined;
+  readonly fault: EraserFault | undefined;
   readonly clock: Clock;
   readonly fetch: typeof globalThis.fetch;
   readonly log: (line: string) => void;
 }
 
-const againAfterMs = 1_000;
+const retryAfterMs = 1_000;
 /** As the agent does it. */
-const reportAgainAfterMs = 5_000;
+const reportIntervalMs = 5_000;
 
 /**
  * Erases as the agent does, as far as anybody outside can tell: compares the disks with the order, tells that it begins,
  * takes its time and tells how far it is, and tells the end until that is acknowledged. When it is refused it stops, and tries to
  * tell where.
  */
-export async function eraseDisks(order: ErasureOrder, world: EraserWorld, signal: AbortSignal): Promise<void> {
-  const { clock, trouble, log } = world;
+export async function eraseDisks(order: ErasureOrder, env: EraserEnvironment, signal: AbortSignal): Promise<void> {
+  const { clock, fault, log } = env;
   if (order.mode === 'None') {
-    await tell({ state: 'Succeeded', message: '', disks: [] }, order, world, signal);
+    await sendReport({ state: 'Succeeded', message: '', disks: [] }, order, env, signal);
     log('eraser: started, nothing to erase');
     return;
   }
-  const stranger = strangerOf(order, world);
-  if (stranger !== undefined) {
-    await tell({ state: 'Failed', message: `nothing was erased: ${stranger}`, disks: [] }, order, world, signal);
+  const mismatch = diskMismatch(order, env);
+  if (mismatch !== undefined) {
+    await sendReport({ state: 'Failed', message: `nothing was erased: ${mismatch}`, disks: [] }, order, env, signal);
     return;
   }
-  if (!(await tell({ state: 'Running', message: '', disks: disksOf(order, 'Running') }, order, world, signal))) return;
+  if (!(await sendReport({ state: 'Running', message: '', disks: disksOf(order, 'Running') }, order, env, signal)))
+    return;
   log('eraser: began');
-  if (trouble === 'hangs') await clock.sleep(10 ** 9, signal);
-  const leftMs = await eraseForAWhile(order, world, signal);
-  if (leftMs > 0) return stop(order, world, { leftMs, signal });
-  const failed = trouble === 'fails';
+  if (fault === 'hangs') await clock.sleep(10 ** 9, signal);
+  const leftMs = await eraseUntilRefused(order, env, signal);
+  if (leftMs > 0) return stop(order, env, { leftMs, signal });
+  const failed = fault === 'fails';
   const end = failed
     ? { state: 'Failed', message: '1 disk is not erased', disks: disksOf(order, 'Failed') }
     : { state: 'Succeeded', message: '', disks: disksOf(order, 'Erased') };
   // They are empty from here on, whether anybody hears of it or not.
-  if (!failed) world.erased();
-  await tell(end as Said, order, world, signal); // one of the two above
+  if (!failed) env.erased();
+  await sendReport(end as EraserReport, order, env, signal); // one of the two above
   log(`eraser: ${end.state}`);
 }
 
 /** How much of its time is left when it is refused; 0 when it came to its end. */
-async function eraseForAWhile(order: ErasureOrder, world: EraserWorld, signal: AbortSignal): Promise<number> {
-  const running = { state: 'Running', message: '', disks: runningDisksOf(order, world) } as const;
-  let leftMs = world.durationMs;
-  while (leftMs > reportAgainAfterMs) {
-    await world.clock.sleep(reportAgainAfterMs, signal);
-    leftMs -= reportAgainAfterMs;
-    if (!(await tell(running, order, world, signal))) return leftMs;
+async function eraseUntilRefused(order: ErasureOrder, env: EraserEnvironment, signal: AbortSignal): Promise<number> {
+  const running = { state: 'Running', message: '', disks: runningDisksOf(order, env) } as const;
+  let leftMs = env.durationMs;
+  while (leftMs > reportIntervalMs) {
+    await env.clock.sleep(reportIntervalMs, signal);
+    leftMs -= reportIntervalMs;
+    if (!(await sendReport(running, order, env, signal))) return leftMs;
   }
-  await world.clock.sleep(leftMs, signal);
+  await env.clock.sleep(leftMs, signal);
   return 0;
 }
 
 async function stop(
   order: ErasureOrder,
-  world: EraserWorld,
+  env: EraserEnvironment,
   { leftMs, signal }: { leftMs: number; signal: AbortSignal },
 ): Promise<void> {
-  world.log('eraser: stopped');
-  const disks = runningDisksOf(order, world).map(
+  env.log('eraser: stopped');
+  const disks = runningDisksOf(order, env).map(
     (disk, index): DiskErasure => (index > 0 ? disk : { ...disk, result: 'Failed', message: 'stopped before its end' }),
   );
-  await tell({ state: 'Failed', message: 'stopped, as the order was withdrawn', disks }, order, world, signal);
-  if (world.trouble !== 'sanitizes') return;
-  await world.clock.sleep(leftMs, signal);
-  world.erased();
+  await sendReport({ state: 'Failed', message: 'stopped, as the order was withdrawn', disks }, order, env, signal);
+  if (env.fault !== 'sanitizes') return;
+  await env.clock.sleep(leftMs, signal);
+  env.erased();
 }
 
 /** One after the other: the first is at work, and nothing was done to the others. */
-const runningDisksOf = (order: ErasureOrder, { trouble }: EraserWorld): DiskErasure[] =>
+const runningDisksOf = (order: ErasureOrder, { fault }: EraserEnvironment): DiskErasure[] =>
   disksOf(order, 'Running').map(({ method, ...disk }, index) => {
     if (index > 0) return { ...disk, result: 'Pending' };
-    if (trouble === 'sanitizes') return { ...disk, method, continuesByItself: true };
+    if (fault === 'sanitizes') return { ...disk, method, continuesByItself: true };
     return { ...disk, method: 'Overwrite', erasedBytes: Math.floor(disk.sizeBytes / 2) };
   });
 
-type Said = Pick<ErasureReportBody, 'state' | 'message' | 'disks'>;
+type EraserReport = Pick<ErasureReportBody, 'state' | 'message' | 'disks'>;
 
-function strangerOf(order: ErasureOrder, { storage, trouble }: EraserWorld): string | undefined {
-  if (trouble === 'extraDisk') return 'disk serial EXTRA is there and not in the order';
+function diskMismatch(order: ErasureOrder, { storage, fault }: EraserEnvironment): string | undefined {
+  if (fault === 'extraDisk') return 'disk serial EXTRA is there and not in the order';
   const present = storage.filter(({ removable, readOnly }) => !removable && !readOnly);
   const serials = new Set(order.disks.map(({ serial }) => serial));
   const extra = present.find(({ serial }) => !serials.has(serial));
@@ -124,10 +125,15 @@ const disksOf = (order: ErasureOrder, result: DiskErasure['result']): DiskErasur
   }));
 
 /** Until it is heard; false when it is not wanted. */
-async function tell(said: Said, { attempt }: ErasureOrder, world: EraserWorld, signal: AbortSignal): Promise<boolean> {
-  const { registryUrl, token, systemUUID, clock, fetch, log } = world;
+async function sendReport(
+  report: EraserReport,
+  { attempt }: ErasureOrder,
+  env: EraserEnvironment,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { registryUrl, token, systemUUID, clock, fetch, log } = env;
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const body = JSON.stringify({ systemUUID, attempt, ...said });
+  const body = JSON.stringify({ systemUUID, attempt, ...report });
   for (;;) {
     signal.throwIfAborted();
     const status = await fetch(`${registryUrl}/erasures`, { method: 'POST', headers, body, signal }).then(
@@ -140,6 +146,6 @@ async function tell(said: Said, { attempt }: ErasureOrder, world: EraserWorld, s
     );
     if (status !== undefined && status < 300) return true;
     if (status !== undefined && status >= 400 && status < 500 && status !== 429) return false;
-    await clock.sleep(againAfterMs, signal);
+    await clock.sleep(retryAfterMs, signal);
   }
 }

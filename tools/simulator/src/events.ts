@@ -17,13 +17,13 @@ export function deliver(
     subscriptions.map(async ({ Destination, Context, EventFormatType }) => {
       const body = EventFormatType === 'MetricReport' ? metricReportOf(event) : eventOf(event, Context);
       try {
-        const answer = await fetch(String(Destination), {
+        const response = await fetch(String(Destination), {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify(body),
         });
-        await answer.arrayBuffer();
-        return answer.status;
+        await response.arrayBuffer();
+        return response.status;
       } catch {
         return 0;
       }

@@ -9,7 +9,7 @@ export interface Expansion {
   readonly levels: number;
 }
 
-const mostLevels = 2;
+const maxLevels = 2;
 
 /** Undefined when the query asks for no expansion; `invalid` when it asks for one that does not exist. */
 export function expansionIn(query: URLSearchParams): Expansion | 'invalid' | undefined {
@@ -17,7 +17,7 @@ export function expansionIn(query: URLSearchParams): Expansion | 'invalid' | und
   if (text === null) return undefined;
   const [, kind, levels = '1'] = /^([.*~])(?:\(\$levels=(\d+)\))?$/.exec(text) ?? [];
   if (kind === undefined) return 'invalid';
-  return { links: kind !== '.', parts: kind !== '~', levels: Math.min(Number(levels), mostLevels) };
+  return { links: kind !== '.', parts: kind !== '~', levels: Math.min(Number(levels), maxLevels) };
 }
 
 /** Replaces links by what they lead to. Actions and annotations are left alone. */

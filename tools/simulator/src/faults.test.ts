@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startFleet } from './fleet.ts';
-import { clientOf, sender } from './test-client.ts';
-import { testClock } from './test-clock.ts';
+import { clientOf, testClient } from './test-client.ts';
+import { fakeClock } from './test-clock.ts';
 
 const system = '/Systems/system';
 const reset = `${system}/Actions/ComputerSystem.Reset`;
 const pxeOnce = { Boot: { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Pxe' } };
 const connectionFailed = { name: 'TypeError' };
 
-async function rack() {
-  const clock = testClock();
+async function startNode() {
+  const clock = fakeClock();
   const fleet = await startFleet({ clock });
   const node = await fleet.add();
   return { clock, fleet, node, bmc: node.bmc, client: clientOf(node) };
 }
 
 test('a BMC that refuses is not connectable until it is healed, at the same address', async () => {
-  const { fleet, bmc, client } = await rack();
+  const { fleet, bmc, client } = await startNode();
   await using _ = fleet;
   assert.equal((await client.get(system)).status, 200);
   await bmc.refuse();
@@ -27,7 +27,7 @@ test('a BMC that refuses is not connectable until it is healed, at the same addr
 });
 
 test('a fault with a duration ends by itself', async () => {
-  const { fleet, bmc, client, clock } = await rack();
+  const { fleet, bmc, client, clock } = await startNode();
   await using _ = fleet;
   bmc.answer(503, { forMs: 1_000 });
   assert.equal((await client.get(system)).status, 503);
@@ -36,12 +36,12 @@ test('a fault with a duration ends by itself', async () => {
   await bmc.refuse({ forMs: 1_000 });
   await assert.rejects(client.get(system), connectionFailed);
   clock.advance(1_000);
-  await bmc.settled();
+  await bmc.whenStable();
   assert.equal((await client.get(system)).status, 200);
 });
 
 test('a fault with a number of times meets so many requests, and only those on its path', async () => {
-  const { fleet, bmc, client } = await rack();
+  const { fleet, bmc, client } = await startNode();
   await using _ = fleet;
   bmc.answer(500, { times: 2, path: '/Memory' });
   const statuses = [];
@@ -52,38 +52,38 @@ test('a fault with a number of times meets so many requests, and only those on i
 });
 
 test('requests that met a hanging BMC are answered when it wakes up', async () => {
-  const { fleet, bmc, client, clock } = await rack();
+  const { fleet, bmc, client, clock } = await startNode();
   await using _ = fleet;
   bmc.hangFor(60_000);
-  const answers = [client.get(system), client.get('/Managers')];
+  const responses = [client.get(system), client.get('/Managers')];
   await assert.rejects(fetch(`${bmc.url}/redfish/v1/`, { signal: AbortSignal.timeout(50) }), { name: 'TimeoutError' });
   clock.advance(60_000);
   assert.deepEqual(
-    (await Promise.all(answers)).map(({ status }) => status),
+    (await Promise.all(responses)).map(({ status }) => status),
     [200, 200],
   );
 });
 
 test('latency is counted in the time of the fleet', async () => {
-  const { fleet, bmc, client, clock } = await rack();
+  const { fleet, bmc, client, clock } = await startNode();
   await using _ = fleet;
   bmc.latency(5_000);
-  const answer = client.get(system);
+  const response = client.get(system);
   // Another BMC's answer shows that the request has had its chance to arrive.
   await clientOf(await fleet.add()).get(system);
   assert.equal(bmc.traffic.inFlight, 1);
   clock.advance(5_000);
-  assert.equal((await answer).status, 200);
+  assert.equal((await response).status, 200);
 });
 
 test('answers may be cut short, be web pages, come in drops or not at all', async () => {
-  const { fleet, node, bmc, client } = await rack();
+  const { fleet, node, bmc, client } = await startNode();
   await using _ = fleet;
   bmc.truncate({ times: 1 });
   const cut = await client.get(system);
   assert.equal(cut.status, 200);
   assert.throws(() => JSON.parse(cut.text));
-  bmc.talkRubbish({ times: 1 });
+  bmc.answerGarbage({ times: 1 });
   assert.match((await client.get(system)).text, /^<html>/);
   bmc.cutConnections({ times: 1 });
   await assert.rejects(client.get(system), connectionFailed);
@@ -92,7 +92,7 @@ test('answers may be cut short, be web pages, come in drops or not at all', asyn
 });
 
 test('a dripping answer arrives whole, in its own time', async () => {
-  const { fleet, bmc, client, clock } = await rack();
+  const { fleet, bmc, client, clock } = await startNode();
   await using _ = fleet;
   bmc.drip(1_000);
   const response = await fetch(`${bmc.url}/redfish/v1/`);
@@ -107,7 +107,7 @@ test('a dripping answer arrives whole, in its own time', async () => {
 });
 
 test('resets and overrides can be accepted and forgotten', async () => {
-  const { fleet, node, bmc, client } = await rack();
+  const { fleet, node, bmc, client } = await startNode();
   await using _ = fleet;
   bmc.freezePower({ times: 1 });
   bmc.ignoreOverride({ times: 1 });
@@ -121,9 +121,9 @@ test('resets and overrides can be accepted and forgotten', async () => {
 });
 
 test('a machine that ignores its shutdown can still be forced off', async () => {
-  const { fleet, node, bmc, client, clock } = await rack();
+  const { fleet, node, bmc, client, clock } = await startNode();
   await using _ = fleet;
-  node.machine.beInUse();
+  node.machine.setInUse();
   bmc.ignoreShutdown();
   await client.send('POST', reset, { ResetType: 'GracefulShutdown' });
   assert.equal(node.power, 'On');
@@ -133,7 +133,7 @@ test('a machine that ignores its shutdown can still be forced off', async () => 
 });
 
 test('a system can report a wrong UUID or none', async () => {
-  const { fleet, node, bmc, client } = await rack();
+  const { fleet, node, bmc, client } = await startNode();
   await using _ = fleet;
   bmc.reportUuid('11111111-2222-4333-8444-555555555555');
   assert.equal((await client.get(system)).body.UUID, '11111111-2222-4333-8444-555555555555');
@@ -144,10 +144,10 @@ test('a system can report a wrong UUID or none', async () => {
 });
 
 test('connections that are cut are just opened again', async () => {
-  const { fleet, bmc, client } = await rack();
+  const { fleet, bmc, client } = await startNode();
   await using _ = fleet;
   await client.get(system);
   bmc.dropConnections();
-  assert.equal((await sender(bmc.url, {}).get('/')).status, 200);
+  assert.equal((await testClient(bmc.url, {}).get('/')).status, 200);
   assert.equal(bmc.peers.length, 2);
 });

@@ -13,7 +13,7 @@ export interface Faults {
   /** Cuts the connection instead of answering. */
   cutsConnections: boolean;
   /** Does what a write asks for and answers with this status; 0 cuts the connection. Logins are spared. */
-  spoilsWrites: number | undefined;
+  failsWriteResponses: number | undefined;
   /** Sends its answers byte by byte, with this pause after each 64 bytes. */
   dripMs: number;
   /** The boot override is accepted and forgotten. */
@@ -33,7 +33,7 @@ export interface Faults {
   /** Bodies end in the middle. */
   truncates: boolean;
   /** Answers with a web page. */
-  talksRubbish: boolean;
+  answersGarbage: boolean;
   /** UUID the systems report instead of their own; null: they report none. */
   uuid: string | null | undefined;
   /** Shows a certificate that the fleet's CA has not signed. */
@@ -59,7 +59,7 @@ export const noFaults: Readonly<Faults> = {
   refuses: false,
   status: undefined,
   cutsConnections: false,
-  spoilsWrites: undefined,
+  failsWriteResponses: undefined,
   dripMs: 0,
   ignoresOverride: false,
   lacksBiosReset: false,
@@ -69,7 +69,7 @@ export const noFaults: Readonly<Faults> = {
   ignoresShutdown: false,
   manglesPasswords: false,
   truncates: false,
-  talksRubbish: false,
+  answersGarbage: false,
   uuid: undefined,
   untrusted: false,
   anonymous: false,
@@ -117,7 +117,7 @@ export class FaultBoard {
   }
 
   /** The value a request meets; counts towards the fault's limit. */
-  meet<N extends keyof Faults>(name: N, path: string): Faults[N] {
+  consume<N extends keyof Faults>(name: N, path: string): Faults[N] {
     const active = this.#active?.get(name);
     if (active === undefined || !path.includes(active.path ?? '')) return noFaults[name];
     const value = this.current[name];

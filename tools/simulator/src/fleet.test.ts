@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { FleetError } from './errors.ts';
 import { startFleet } from './fleet.ts';
 import type { Node } from './node.ts';
-import { profiles, usualVendors } from './profiles.ts';
+import { profiles, defaultVendors } from './profiles.ts';
 import { clientOf } from './test-client.ts';
 
 const identityOf = ({ name, uuid, bmc, machine }: Node) => ({
@@ -36,7 +36,7 @@ test('every BMC has an address of its own and the port of the fleet', async () =
   assert.ok(fleet.nodes.every(({ bmc }) => bmc.port === fleet.port));
   assert.deepEqual(
     fleet.nodes.slice(0, 5).map(({ vendor }) => vendor),
-    usualVendors,
+    defaultVendors,
   );
   assert.equal((await clientOf(fleet.nodes[299] ?? assert.fail()).get('/Systems')).status, 200);
 });
@@ -74,7 +74,7 @@ test('a machine can be taken out of the rack', async () => {
 
 test('the MAC prefix database matches each BMC once, with its own credentials', async () => {
   await using fleet = await startFleet({ count: 5 });
-  const odd = await fleet.add({ vendor: 'hpe', password: 'quite "another"' });
+  const otherPassword = await fleet.add({ vendor: 'hpe', password: 'quite "another"' });
   const text = fleet.macPrefixFile();
   const prefixes = [...text.matchAll(/macPrefix: "([0-9a-f]+)"/g)].map(([, prefix]) => prefix ?? '');
   for (const { bmc } of fleet.nodes) {
@@ -83,7 +83,7 @@ test('the MAC prefix database matches each BMC once, with its own credentials', 
   assert.match(
     text,
     new RegExp(
-      `${odd.bmc.macAddress.replaceAll(':', '')}"[^-]*?port: ${fleet.port}[^]*?password: "quite \\\\"another\\\\""`,
+      `${otherPassword.bmc.macAddress.replaceAll(':', '')}"[^-]*?port: ${fleet.port}[^]*?password: "quite \\\\"another\\\\""`,
     ),
   );
   assert.equal(
@@ -106,7 +106,7 @@ test('requests are counted by route and by node', async () => {
 });
 
 /** What a client that trusts only this CA makes of a BMC. */
-async function shakeHands(
+async function handshake(
   { bmc }: Node,
   ca: string | undefined,
 ): Promise<{ authorized: boolean; certificate: PeerCertificate }> {
@@ -114,22 +114,22 @@ async function shakeHands(
   const options = { host: bmc.address, port: bmc.port, rejectUnauthorized: false, ...(ca === undefined ? {} : { ca }) };
   const socket = connect(options, () => resolve(socket)).once('error', reject);
   await promise;
-  const seen = { authorized: socket.authorized, certificate: socket.getPeerCertificate() };
+  const presented = { authorized: socket.authorized, certificate: socket.getPeerCertificate() };
   socket.destroy();
-  return seen;
+  return presented;
 }
 
 test('with HTTPS each BMC shows a certificate of the CA of its fleet', async () => {
   await using fleet = await startFleet({ count: 2, https: true });
   const [first, second] = fleet.nodes;
   assert.ok(first && second);
-  const { authorized, certificate } = await shakeHands(first, fleet.caPem);
+  const { authorized, certificate } = await handshake(first, fleet.caPem);
   assert.equal(authorized, true);
   assert.equal(certificate.fingerprint256, first.bmc.fingerprint);
   assert.equal(certificate.subjectaltname, `IP Address:${first.bmc.address}`);
   assert.notEqual(first.bmc.fingerprint, second.bmc.fingerprint);
-  await using stranger = await startFleet({ https: true });
-  assert.equal((await shakeHands(first, stranger.caPem)).authorized, false);
+  await using otherFleet = await startFleet({ https: true });
+  assert.equal((await handshake(first, otherFleet.caPem)).authorized, false);
 });
 
 test('an untrusted certificate is shown until the BMC is healed', async () => {
@@ -137,9 +137,9 @@ test('an untrusted certificate is shown until the BMC is healed', async () => {
   const [node] = fleet.nodes;
   assert.ok(node);
   await node.bmc.showUntrustedCertificate();
-  const { authorized, certificate } = await shakeHands(node, fleet.caPem);
+  const { authorized, certificate } = await handshake(node, fleet.caPem);
   assert.equal(authorized, false);
   assert.notEqual(certificate.fingerprint256, node.bmc.fingerprint);
   await node.bmc.heal();
-  assert.equal((await shakeHands(node, fleet.caPem)).authorized, true);
+  assert.equal((await handshake(node, fleet.caPem)).authorized, true);
 });

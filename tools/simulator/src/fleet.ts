@@ -7,8 +7,8 @@ import { digestOf, macAddress, makeHardware, uuidFrom } from './hardware.ts';
 import { macPrefixYaml } from './mac-prefixes.ts';
 import type { Machine } from './machine.ts';
 import { Node } from './node.ts';
-import { profiles, usualVendors, type Vendor, type VendorProfile } from './profiles.ts';
-import { makeQemuParts, type QemuWish } from './qemu/parts.ts';
+import { profiles, defaultVendors, type Vendor, type VendorProfile } from './profiles.ts';
+import { makeQemuParts, type QemuOptions } from './qemu/parts.ts';
 import { QemuMachine } from './qemu/qemu-machine.ts';
 import { openRack, type QemuRack } from './qemu/rack.ts';
 import { SimulatedMachine } from './simulated-machine.ts';
@@ -55,7 +55,7 @@ export interface FleetOptions {
 
 const defaults: FleetOptions = {
   count: 0,
-  vendors: usualVendors,
+  vendors: defaultVendors,
   https: false,
   latencyMs: 0,
   powerOnMs: 500,
@@ -76,7 +76,7 @@ const defaults: FleetOptions = {
 };
 
 /** One machine more. Everything may be left out. */
-export interface NodeWish {
+export interface NodeOptions {
   readonly vendor?: Vendor;
   /** Where this one differs from its vendor's profile. */
   readonly quirks?: Partial<VendorProfile>;
@@ -91,7 +91,7 @@ export interface NodeWish {
   /** Simulated ones by default; those in QEMU really run what they boot. */
   readonly machine?: 'simulated' | 'qemu';
   /** What machines in QEMU are made of. */
-  readonly qemu?: QemuWish;
+  readonly qemu?: QemuOptions;
 }
 
 export interface FleetCounts {
@@ -109,20 +109,24 @@ export class Fleet implements AsyncDisposable {
   readonly port: number;
   readonly #options: FleetOptions;
   readonly #authority: FleetAuthority | undefined;
-  readonly #anchor: AsyncDisposable;
-  readonly #shellAnchor: Anchor | undefined;
+  readonly #portReservation: AsyncDisposable;
+  readonly #shellPortReservation: PortReservation | undefined;
   #bootUrl: string | undefined;
   #made = 0;
   /** Opened for the first machine in QEMU. */
   #rack: Promise<QemuRack> | undefined;
 
   /** Use `startFleet`. */
-  constructor(options: FleetOptions, authority: FleetAuthority | undefined, [anchor, shellAnchor]: Anchors) {
+  constructor(
+    options: FleetOptions,
+    authority: FleetAuthority | undefined,
+    [portReservation, shellPortReservation]: PortReservations,
+  ) {
     this.#options = options;
     this.#authority = authority;
-    this.#anchor = anchor;
-    this.#shellAnchor = shellAnchor;
-    this.port = anchor.port;
+    this.#portReservation = portReservation;
+    this.#shellPortReservation = shellPortReservation;
+    this.port = portReservation.port;
     this.#bootUrl = options.bootUrl;
   }
 
@@ -157,32 +161,32 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Adds a machine; its BMC listens when the promise is fulfilled. */
-  async add(wish: NodeWish = {}): Promise<Node> {
-    const { vendor = 'generic' } = wish;
+  async add(options: NodeOptions = {}): Promise<Node> {
+    const { vendor = 'generic' } = options;
     const index = this.#made;
     this.#made += 1;
     const { clock, credentials, latencyMs, bmcRestartMs, seed, network, fetch } = this.#options;
-    const profile: VendorProfile = { ...profiles[vendor], ...wish.quirks };
+    const profile: VendorProfile = { ...profiles[vendor], ...options.quirks };
     const address = `${network}.${Math.floor(index / 250)}.${(index % 250) + 1}`;
     const bmc = new SimulatedBmc({
       profile,
-      machines: await this.#machinesOf(index, profile, wish),
+      machines: await this.#machinesOf(index, profile, options),
       address,
       macAddress: macAddress(profile.macPrefix, index, 0),
       managerUuid: uuidFrom(digestOf(`${seed}/${index}/manager`)),
       username: credentials.username,
-      password: wish.password ?? credentials.password,
+      password: options.password ?? credentials.password,
       clock,
       latencyMs,
       restartMs: bmcRestartMs,
       identity: await this.#authority?.identityFor(address),
-      strangeIdentity:
-        this.#authority && (() => this.#authority?.strangeIdentityFor(address) ?? Promise.reject(noAuthority)),
+      untrustedIdentity:
+        this.#authority && (() => this.#authority?.untrustedIdentityFor(address) ?? Promise.reject(noAuthority)),
       fetch,
     });
     await bmc.listen(this.port);
-    if (this.#shellAnchor !== undefined) await bmc.openShell(this.#shellAnchor.port);
-    const node = new Node(wish.name ?? `${vendor}-${String(index).padStart(4, '0')}`, vendor, bmc);
+    if (this.#shellPortReservation !== undefined) await bmc.openShell(this.#shellPortReservation.port);
+    const node = new Node(options.name ?? `${vendor}-${String(index).padStart(4, '0')}`, vendor, bmc);
     this.nodes.push(node);
     return node;
   }
@@ -199,7 +203,7 @@ export class Fleet implements AsyncDisposable {
   macPrefixFile(): string {
     const { credentials } = this.#options;
     const protocolScheme = this.#authority === undefined ? 'http' : 'https';
-    const shellPort = this.#shellAnchor?.port ?? 22;
+    const shellPort = this.#shellPortReservation?.port ?? 22;
     return macPrefixYaml({ nodes: this.nodes, credentials, protocolScheme, port: this.port, shellPort });
   }
 
@@ -214,28 +218,28 @@ export class Fleet implements AsyncDisposable {
       (rack) => rack[Symbol.asyncDispose](),
       () => undefined,
     );
-    await this.#anchor[Symbol.asyncDispose]();
-    await this.#shellAnchor?.[Symbol.asyncDispose]();
+    await this.#portReservation[Symbol.asyncDispose]();
+    await this.#shellPortReservation?.[Symbol.asyncDispose]();
   }
 
-  async #machinesOf(index: number, profile: VendorProfile, wish: NodeWish): Promise<[Machine, ...Machine[]]> {
-    const { systems = 1, inUse = false, machine: kind = 'simulated' } = wish;
+  async #machinesOf(index: number, profile: VendorProfile, options: NodeOptions): Promise<[Machine, ...Machine[]]> {
+    const { systems = 1, inUse = false, machine: kind = 'simulated' } = options;
     const make = async (part: number): Promise<Machine> => {
       const systemId = part === 0 ? profile.systemId : nextId(profile.systemId, part);
-      const machine = await this.#makers[kind]({ index, part, systemId, profile, wish });
-      if (inUse) machine.beInUse();
+      const machine = await this.#makers[kind]({ index, part, systemId, profile, options });
+      if (inUse) machine.setInUse();
       return machine;
     };
     return [await make(0), ...(await Promise.all(Array.from({ length: systems - 1 }, (_, part) => make(part + 1))))];
   }
 
-  readonly #makers: Readonly<Record<NonNullable<NodeWish['machine']>, (place: Place) => Promise<Machine>>> = {
-    simulated: async ({ index, part, systemId, profile, wish: { uuid } }) => {
+  readonly #makers: Readonly<Record<NonNullable<NodeOptions['machine']>, (place: Place) => Promise<Machine>>> = {
+    simulated: async ({ index, part, systemId, profile, options: { uuid } }) => {
       const { clock, fetch, seed } = this.#options;
-      const made = makeHardware(String(seed), index, part);
+      const defaultHardware = makeHardware(String(seed), index, part);
       return new SimulatedMachine({
         systemId,
-        hardware: uuid === undefined || part > 0 ? made : { ...made, uuid },
+        hardware: uuid === undefined || part > 0 ? defaultHardware : { ...defaultHardware, uuid },
         profile,
         ipAddress: `10.${20 + part}.${Math.floor(index / 250)}.${(index % 250) + 1}`,
         clock,
@@ -246,7 +250,7 @@ export class Fleet implements AsyncDisposable {
         random: Math.random,
       });
     },
-    qemu: async ({ index, part, systemId, profile, wish: { uuid, qemu = {} } }) => {
+    qemu: async ({ index, part, systemId, profile, options: { uuid, qemu = {} } }) => {
       const { clock, fetch, seed } = this.#options;
       // One for all, also for those that are added while it is opened.
       this.#rack ??= openRack();
@@ -265,7 +269,7 @@ interface Place {
   readonly part: number;
   readonly systemId: string;
   readonly profile: VendorProfile;
-  readonly wish: NodeWish;
+  readonly options: NodeOptions;
 }
 
 const noAuthority = new FleetError('NoCertificates', 'a fleet without HTTPS has no certificates');
@@ -280,16 +284,16 @@ const nextId = (first: string, part: number): string => `${first.replace(/1$/, '
 
 /** Starts a fleet; all of it ends when it is disposed. */
 export async function startFleet(options: Partial<FleetOptions> = {}): Promise<Fleet> {
-  const settled = { ...defaults, ...options };
-  const authority = settled.https ? await createFleetAuthority() : undefined;
-  const anchors: Anchors = [
-    await dropAnchor(settled, settled.port),
-    settled.shells ? await dropAnchor(settled, 0) : undefined,
+  const resolvedOptions = { ...defaults, ...options };
+  const authority = resolvedOptions.https ? await createFleetAuthority() : undefined;
+  const reservations: PortReservations = [
+    await reservePort(resolvedOptions, resolvedOptions.port),
+    resolvedOptions.shells ? await reservePort(resolvedOptions, 0) : undefined,
   ];
-  const fleet = new Fleet(settled, authority, anchors);
+  const fleet = new Fleet(resolvedOptions, authority, reservations);
   try {
-    for (let index = 0; index < settled.count; index += 1) {
-      await fleet.add({ vendor: settled.vendors[index % settled.vendors.length] ?? 'generic' });
+    for (let index = 0; index < resolvedOptions.count; index += 1) {
+      await fleet.add({ vendor: resolvedOptions.vendors[index % resolvedOptions.vendors.length] ?? 'generic' });
     }
     return fleet;
   } catch (error) {
@@ -299,9 +303,9 @@ export async function startFleet(options: Partial<FleetOptions> = {}): Promise<F
 }
 
 /** Of the fleet's port, and of that of its shells. */
-type Anchors = readonly [Anchor, Anchor | undefined];
+type PortReservations = readonly [PortReservation, PortReservation | undefined];
 
-interface Anchor extends AsyncDisposable {
+interface PortReservation extends AsyncDisposable {
   readonly port: number;
 }
 
@@ -309,7 +313,7 @@ interface Anchor extends AsyncDisposable {
  * Holds the fleet's port on an address that every fleet uses for this: two fleets that take a free port never get the
  * same, also in different processes, and the port is known before the first BMC is there.
  */
-async function dropAnchor({ network }: FleetOptions, port: number): Promise<Anchor> {
+async function reservePort({ network }: FleetOptions, port: number): Promise<PortReservation> {
   const server = createServer((socket) => socket.destroy());
   const host = `${network}.255.254`;
   await new Promise<void>((resolve, reject) => {

@@ -115,7 +115,7 @@ export function uuidFrom(hex: string): string {
   return [...parts, hex.slice(20, 32)].join('-');
 }
 
-export interface Surroundings {
+export interface ReportContext {
   readonly profile: VendorProfile;
   /** Address of the first interface. */
   readonly ipAddress: string;
@@ -124,7 +124,7 @@ export interface Surroundings {
 }
 
 /** What the probe finds on this machine from inside; agrees with what the BMC tells from outside. */
-export function reportOf(hardware: Hardware, { profile, ipAddress, now }: Surroundings): ProbeReport {
+export function reportOf(hardware: Hardware, { profile, ipAddress, now }: ReportContext): ProbeReport {
   return probeReport.parse({
     timestamp: new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'),
     systemInfo: systemInfoOf(hardware, profile),
@@ -143,7 +143,7 @@ export function reportOf(hardware: Hardware, { profile, ipAddress, now }: Surrou
       ipAddresses: index === 0 ? [ipAddress] : [],
     })),
     lldp: [{ name: 'eth0', neighbors: [neighborOf(hardware)] }],
-    storage: disksSeenFromInside(hardware, profile),
+    storage: disksSeenByProbe(hardware, profile),
     memory: hardware.dimms.map(({ id, sizeGiB, manufacturer, partNumber, serialNumber }) => ({
       deviceLocator: id,
       size: sizeGiB * 2 ** 30,
@@ -178,9 +178,9 @@ const neighborOf = ({ nics }: Hardware) => ({
   capabilities: ['Bridge', 'Router'],
 });
 
-function disksSeenFromInside({ disks }: Hardware, { mirrored }: VendorProfile) {
-  const seen = mirrored ? disks.slice(0, 1).map((item) => ({ ...item, name: 'sda', model: 'Virtual Disk' })) : disks;
-  return seen.map(({ name, model, serialNumber, bytes, rotational }, index) => ({
+function disksSeenByProbe({ disks }: Hardware, { mirrored }: VendorProfile) {
+  const visible = mirrored ? disks.slice(0, 1).map((item) => ({ ...item, name: 'sda', model: 'Virtual Disk' })) : disks;
+  return visible.map(({ name, model, serialNumber, bytes, rotational }, index) => ({
     path: `pci-0000:${(0x80 + index).toString(16)}:00.0-nvme-1`,
     name,
     model,

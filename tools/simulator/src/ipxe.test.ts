@@ -2,29 +2,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runScript, type ScriptEnd } from './ipxe.ts';
 
-interface Site {
+interface BootServerFixture {
   scripts?: Record<string, string>;
   /** How often each image fails before it can be had. */
   failures?: Record<string, number>;
 }
 
-async function run(text: string, { scripts = {}, failures = {} }: Site = {}) {
-  const heard: string[] = [];
+async function run(text: string, { scripts = {}, failures = {} }: BootServerFixture = {}) {
+  const echoed: string[] = [];
   const slept: number[] = [];
-  const left = new Map(Object.entries(failures));
+  const failuresLeft = new Map(Object.entries(failures));
   const end: ScriptEnd = await runScript(text, {
     url: 'http://boot/ipxe/abc',
     variables: { uuid: 'abc' },
-    echo: (line) => heard.push(line),
+    echo: (line) => echoed.push(line),
     sleep: async (ms) => void slept.push(ms),
     fetchScript: async (url) => scripts[url],
     fetchImage: async (url) => {
-      const failing = left.get(url) ?? 0;
-      left.set(url, failing - 1);
+      const failing = failuresLeft.get(url) ?? 0;
+      failuresLeft.set(url, failing - 1);
       return failing > 0 ? undefined : { url, bytes: 1, sha256: '' };
     },
   });
-  return { end, heard, slept };
+  return { end, echoed, slept };
 }
 
 const kernelOf = (end: ScriptEnd) => (end.kind === 'boot' ? `${end.kernel.url} ${end.commandLine}` : end.reason);
@@ -62,8 +62,8 @@ test('a script that tries again boots when its server is back', async () => {
 test('variables carry types, and iseq and isset judge them', async () => {
   const text =
     '#!ipxe\nset tries:string ${tries}x\nset tries:string ${tries}x\niseq ${tries} xx && echo two ||\nisset ${nothing} || echo none\nexit 1\n';
-  const { end, heard } = await run(text);
-  assert.deepEqual(heard, ['two', 'none']);
+  const { end, echoed } = await run(text);
+  assert.deepEqual(echoed, ['two', 'none']);
   assert.equal(kernelOf(end), 'exit 1');
 });
 

@@ -16,7 +16,7 @@ export type ScriptEnd =
   /** The firmware goes on with its next device. */
   | { readonly kind: 'exit'; readonly reason: string };
 
-export interface ScriptWorld {
+export interface ScriptEnvironment {
   readonly variables: Readonly<Record<string, string>>;
   /** Where the script came from; addresses in it may be relative to that. */
   readonly url: string;
@@ -30,8 +30,8 @@ export interface ScriptWorld {
 }
 
 /** Scripts and chains that never end and never wait are cut off, as a watchdog would. */
-const mostSteps = 10_000;
-const mostHops = 20;
+const maxSteps = 10_000;
+const maxHops = 20;
 
 /** Settings of a network card and the like: a simulated machine has its network already. */
 const withoutEffect = new Set(['dhcp', 'ifopen', 'ifclose', 'ifconf', 'ifstat', 'cpuid', 'console', 'colour', 'cpair']);
@@ -41,8 +41,8 @@ const withoutEffect = new Set(['dhcp', 'ifopen', 'ifclose', 'ifconf', 'ifstat', 
  * iseq, kernel, initrd, imgargs, imgfree, boot, chain, goto and labels, sleep, echo, prompt, exit; `||` and `&&`.
  * As in iPXE a failing command ends the script unless something stands after `||`, and an unknown command fails.
  */
-export async function runScript(text: string, world: ScriptWorld): Promise<ScriptEnd> {
-  return new Script(world).run(text);
+export async function runScript(text: string, env: ScriptEnvironment): Promise<ScriptEnd> {
+  return new Script(env).run(text);
 }
 
 interface Image {
@@ -53,7 +53,7 @@ interface Image {
 type Flow = 'succeeded' | 'failed' | 'ended';
 
 class Script {
-  readonly #world: ScriptWorld;
+  readonly #env: ScriptEnvironment;
   readonly #variables: Map<string, string>;
   #url: string;
   #lines: readonly string[] = [];
@@ -63,15 +63,15 @@ class Script {
   #initrds: Artefact[] = [];
   #end: ScriptEnd | undefined;
 
-  constructor(world: ScriptWorld) {
-    this.#world = world;
-    this.#url = world.url;
-    this.#variables = new Map(Object.entries(world.variables));
+  constructor(env: ScriptEnvironment) {
+    this.#env = env;
+    this.#url = env.url;
+    this.#variables = new Map(Object.entries(env.variables));
   }
 
   async run(text: string): Promise<ScriptEnd> {
     if (!this.#enter(text)) return { kind: 'exit', reason: 'the file is no iPXE script' };
-    for (let step = 0; step < mostSteps; step += 1) {
+    for (let step = 0; step < maxSteps; step += 1) {
       const line = this.#lines[this.#at];
       if (line === undefined) return { kind: 'exit', reason: 'the script ended without booting' };
       this.#at += 1;
@@ -95,18 +95,18 @@ class Script {
     const parts = line.split(/(?<=\s|^)(\|\||&&)(?=\s|$)/);
     let flow = await this.#command(parts[0] ?? '');
     for (let index = 1; index < parts.length && flow !== 'ended'; index += 2) {
-      const goesOn = parts[index] === '&&' ? flow === 'succeeded' : flow === 'failed';
-      if (goesOn) flow = await this.#command(parts[index + 1] ?? '');
+      const runsNext = parts[index] === '&&' ? flow === 'succeeded' : flow === 'failed';
+      if (runsNext) flow = await this.#command(parts[index + 1] ?? '');
     }
     return flow;
   }
 
   async #command(text: string): Promise<Flow> {
-    const words = this.#expand(text)
+    const tokens = this.#expand(text)
       .trim()
       .split(/\s+/)
-      .filter((word) => word !== '');
-    const [name, ...rest] = words;
+      .filter((token) => token !== '');
+    const [name, ...rest] = tokens;
     if (name === undefined) return 'succeeded';
     const { operands, options } = withoutOptions(name, rest);
     return this.#run(name, operands, options);
@@ -149,12 +149,10 @@ class Script {
         return 'ended';
       case 'sleep':
       case 'prompt':
-        await this.#world.sleep(
-          Math.max(Number(first) || Number(options.get('--timeout')) / 1_000 || 0, 0.001) * 1_000,
-        );
+        await this.#env.sleep(Math.max(Number(first) || Number(options.get('--timeout')) / 1_000 || 0, 0.001) * 1_000);
         return 'succeeded';
       case 'echo':
-        this.#world.echo?.(operands.join(' '));
+        this.#env.echo?.(operands.join(' '));
         return 'succeeded';
       default:
         return outcome(withoutEffect.has(name));
@@ -169,14 +167,14 @@ class Script {
   }
 
   async #loadKernel(url: string, parameters: readonly string[]): Promise<Flow> {
-    const artefact = await this.#world.fetchImage(this.#absolute(url));
+    const artefact = await this.#env.fetchImage(this.#absolute(url));
     if (artefact === undefined) return 'failed';
     this.#kernel = { artefact, commandLine: parameters.join(' ') };
     return 'succeeded';
   }
 
   async #loadInitrd(url: string): Promise<Flow> {
-    const artefact = await this.#world.fetchImage(this.#absolute(url));
+    const artefact = await this.#env.fetchImage(this.#absolute(url));
     if (artefact !== undefined) this.#initrds.push(artefact);
     return outcome(artefact !== undefined);
   }
@@ -190,9 +188,9 @@ class Script {
   /** Another script takes over; with `--replace` for good, otherwise this one goes on when that one exits. */
   async #chain(url: string, replaces: boolean): Promise<Flow> {
     this.#hops += 1;
-    if (this.#hops > mostHops) return 'failed';
+    if (this.#hops > maxHops) return 'failed';
     const target = this.#absolute(url);
-    const text = await this.#world.fetchScript(target);
+    const text = await this.#env.fetchScript(target);
     if (text === undefined) return 'failed';
     if (text.startsWith('MZ')) return this.#execute(target);
     const caller = { url: this.#url, lines: this.#lines, at: this.#at };
@@ -207,7 +205,7 @@ class Script {
 
   /** An EFI program, for example a kernel with everything in it. */
   async #execute(url: string): Promise<Flow> {
-    const kernel = await this.#world.fetchImage(url);
+    const kernel = await this.#env.fetchImage(url);
     if (kernel === undefined) return 'failed';
     this.#end = { kind: 'boot', kernel, commandLine: '', initrds: [] };
     return 'ended';
@@ -237,16 +235,16 @@ const outcome = (success: boolean): Flow => (success ? 'succeeded' : 'failed');
 const withValue = new Set(['--name', '--timeout', '-n', '-t']);
 
 /** Options stand before the first operand; what follows belongs to the kernel. */
-function withoutOptions(name: string, words: readonly string[]): { operands: string[]; options: Map<string, string> } {
+function withoutOptions(name: string, tokens: readonly string[]): { operands: string[]; options: Map<string, string> } {
   const options = new Map<string, string>();
-  if (name === 'echo' || name === 'set') return { operands: [...words], options };
+  if (name === 'echo' || name === 'set') return { operands: [...tokens], options };
   let at = 0;
-  for (; words[at]?.startsWith('-') === true; at += 1) {
-    const option = words[at] ?? '';
+  for (; tokens[at]?.startsWith('-') === true; at += 1) {
+    const option = tokens[at] ?? '';
     const [key = '', value] = option.split('=', 2);
     const next = withValue.has(key) && value === undefined;
-    options.set(key, value ?? (next ? (words[at + 1] ?? '') : ''));
+    options.set(key, value ?? (next ? (tokens[at + 1] ?? '') : ''));
     if (next) at += 1;
   }
-  return { operands: words.slice(at), options };
+  return { operands: tokens.slice(at), options };
 }

@@ -2,7 +2,7 @@ import type { Fleet } from './fleet.ts';
 import type { Peer } from './traffic.ts';
 
 /** Nobody who asks now and then ever comes near it. */
-const mostMoments = 2_000_000;
+const maxEvents = 2_000_000;
 
 /** A connection to a BMC, as whoever opened it sees it. */
 export interface JournalConnection {
@@ -13,12 +13,12 @@ export interface JournalConnection {
 }
 
 /** A request came in or was answered: milliseconds since the Unix epoch, the connection, and which of the two. */
-export type JournalMoment = readonly [at: number, connection: number, what: 'arrived' | 'answered'];
+export type JournalEvent = readonly [at: number, connection: number, kind: 'arrived' | 'answered'];
 
 export interface JournalPage {
   /** Those of the moments that no earlier page had. */
   readonly connections: readonly JournalConnection[];
-  readonly moments: readonly JournalMoment[];
+  readonly events: readonly JournalEvent[];
   /** Moments that had no place any more, since nobody asked for a page. */
   readonly lost: number;
 }
@@ -28,44 +28,44 @@ export class Journal {
   readonly #now: () => number;
   readonly #ids = new WeakMap<Peer, number>();
   #connections: JournalConnection[] = [];
-  #moments: JournalMoment[] = [];
+  #events: JournalEvent[] = [];
   #lost = 0;
-  #known = 0;
+  #lastId = 0;
 
   constructor(fleet: Fleet, now: () => number) {
     this.#now = now;
     for (const { name, bmc } of fleet.nodes)
-      bmc.traffic.onRequest((what, peer) => {
-        if (peer !== undefined) this.#write(what, this.#idOf(peer, { node: name, to: bmc }));
+      bmc.traffic.onRequest((kind, peer) => {
+        if (peer !== undefined) this.#write(kind, this.#idOf(peer, { node: name, to: bmc }));
       });
   }
 
   /** What was written since the last page. */
-  tearOff(): JournalPage {
-    const page = { connections: this.#connections, moments: this.#moments, lost: this.#lost };
+  takePage(): JournalPage {
+    const page = { connections: this.#connections, events: this.#events, lost: this.#lost };
     this.#connections = [];
-    this.#moments = [];
+    this.#events = [];
     this.#lost = 0;
     return page;
   }
 
-  #write(what: 'arrived' | 'answered', connection: number): void {
-    if (this.#moments.length < mostMoments) this.#moments.push([this.#now(), connection, what]);
+  #write(kind: 'arrived' | 'answered', connection: number): void {
+    if (this.#events.length < maxEvents) this.#events.push([this.#now(), connection, kind]);
     else this.#lost += 1;
   }
 
   #idOf(peer: Peer, { node, to }: Pick<JournalConnection, 'node' | 'to'>): number {
     const known = this.#ids.get(peer);
     if (known !== undefined) return known;
-    this.#known += 1;
-    this.#ids.set(peer, this.#known);
+    this.#lastId += 1;
+    this.#ids.set(peer, this.#lastId);
     const { address, port } = peer;
     this.#connections.push({
-      id: this.#known,
+      id: this.#lastId,
       node,
       from: { address, port },
       to: { address: to.address, port: to.port },
     });
-    return this.#known;
+    return this.#lastId;
   }
 }

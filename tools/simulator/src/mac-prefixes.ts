@@ -1,7 +1,7 @@
 import type { Node } from './node.ts';
 import { profiles } from './profiles.ts';
 
-export interface MacPrefixWish {
+export interface MacPrefixOptions {
   readonly nodes: readonly Node[];
   /** Those of the fleet; a BMC with others gets an entry of its own. */
   readonly credentials: { readonly username: string; readonly password: string };
@@ -12,12 +12,13 @@ export interface MacPrefixWish {
 }
 
 /** The MAC prefix database that makes an operator find these BMCs, as YAML. No two entries match the same address. */
-export function macPrefixYaml({ nodes, credentials, protocolScheme, port, shellPort }: MacPrefixWish): string {
+export function macPrefixYaml({ nodes, credentials, protocolScheme, port, shellPort }: MacPrefixOptions): string {
   const prefixes = new Map<string, string>();
   for (const { macPrefix, manufacturer } of Object.values(profiles)) prefixes.set(macPrefix, manufacturer);
   for (const { bmc } of nodes) prefixes.set(bmc.profile.macPrefix, bmc.profile.manufacturer);
-  const isUsual = ({ bmc }: Node) => bmc.username === credentials.username && bmc.password === credentials.password;
-  const mixed = new Set(nodes.filter((node) => !isUsual(node)).map(({ bmc }) => bmc.profile.macPrefix));
+  const hasDefaultCredentials = ({ bmc }: Node) =>
+    bmc.username === credentials.username && bmc.password === credentials.password;
+  const mixed = new Set(nodes.filter((node) => !hasDefaultCredentials(node)).map(({ bmc }) => bmc.profile.macPrefix));
   const whole = [...prefixes]
     .filter(([macPrefix]) => !mixed.has(macPrefix))
     .map(([macPrefix, manufacturer]) => ({ macPrefix, manufacturer, credentials }));
@@ -38,8 +39,8 @@ function entryYaml(
     macPrefix,
     manufacturer,
     credentials,
-  }: { macPrefix: string; manufacturer: string; credentials: MacPrefixWish['credentials'] },
-  { protocolScheme, port, shellPort }: Pick<MacPrefixWish, 'protocolScheme' | 'port' | 'shellPort'>,
+  }: { macPrefix: string; manufacturer: string; credentials: MacPrefixOptions['credentials'] },
+  { protocolScheme, port, shellPort }: Pick<MacPrefixOptions, 'protocolScheme' | 'port' | 'shellPort'>,
 ): string {
   return `  - macPrefix: ${JSON.stringify(macPrefix.toLowerCase())}
     manufacturer: ${JSON.stringify(manufacturer)}

@@ -111,7 +111,7 @@ export interface Machine {
   /** What runs is asked to end, then on again. */
   restartGracefully(): void;
   /** As a machine that was in use before anybody looked: on before the operator comes. */
-  beInUse(): void;
+  setInUse(): void;
   /** The disks are empty again. */
   erase(): void;
   /** Nothing happens on it any more, its power button is not heard, and it is On; through all its starts, until `heal`. */

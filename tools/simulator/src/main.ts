@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { controlRoutes, startControl } from './control.ts';
 import { FleetError } from './errors.ts';
 import { type Fleet, startFleet } from './fleet.ts';
-import { isVendor, usualVendors, type Vendor, vendors } from './profiles.ts';
+import { isVendor, defaultVendors, type Vendor, vendors } from './profiles.ts';
 import { showStatus } from './status-line.ts';
 
 interface Flags {
@@ -73,7 +73,7 @@ Control API, http://127.0.0.1:<control-port>:
   ${controlRoutes.join('\n  ')}
 
   curl 127.0.0.1:8099/nodes/dell-0001/faults -d '{"status": 503, "times": 3}'
-  Faults: latencyMs, hang, refuse, status, cutsConnections, spoilsWrites, dripMs, truncates, talksRubbish, uuid (null: none), anonymous,
+  Faults: latencyMs, hang, refuse, status, cutsConnections, failsWriteResponses, dripMs, truncates, answersGarbage, uuid (null: none), anonymous,
   untrusted, ignoresOverride, ignoresShutdown, manglesPasswords, powerNeverChanges, eventsDisabled; once: dropSessions,
   dropConnections, restart, factoryReset.
   Limits: forMs, times, path (only requests whose path contains it). Without a limit they last until heal.`;
@@ -87,7 +87,7 @@ const command = new Command('metal-fleet')
   .addOption(
     new Option('--vendors <list>', 'vendors in turn, separated by commas')
       .argParser(vendorList)
-      .default(usualVendors, usualVendors.join(',')),
+      .default(defaultVendors, defaultVendors.join(',')),
   )
   .option('--seed <text>', 'the same seed makes the same machines', 'fleet')
   .option('--https', 'speak HTTPS', false)

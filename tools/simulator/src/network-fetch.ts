@@ -21,8 +21,8 @@ export interface NetworkOptions {
 }
 
 /** Deadline of one request, in wall-clock time: the other side lives in it. */
-const longestRequestMs = 30_000;
-const mostRequests = 500;
+const requestTimeoutMs = 30_000;
+const maxRequests = 500;
 
 /** The network as a booting machine uses it. Remembers what was asked for. */
 export class MachineNetwork {
@@ -65,15 +65,15 @@ export class MachineNetwork {
    * A server that names the time of the next try is asked then, however often: so iPXE does (src/net/tcp/httpcore.c).
    * @returns the status; undefined when the answer did not arrive whole.
    */
-  async #request(url: string, signal: AbortSignal, method: 'GET' | 'POST', take: (chunk: Uint8Array) => void) {
+  async #request(url: string, signal: AbortSignal, method: 'GET' | 'POST', onChunk: (chunk: Uint8Array) => void) {
     for (;;) {
-      const { status, retryAfterMs } = await this.#ask(url, signal, method, take);
+      const { status, retryAfterMs } = await this.#send(url, signal, method, onChunk);
       if (retryAfterMs === undefined) return status;
       await this.#options.clock.sleep(retryAfterMs, signal);
     }
   }
 
-  async #ask(url: string, signal: AbortSignal, method: 'GET' | 'POST', take: (chunk: Uint8Array) => void) {
+  async #send(url: string, signal: AbortSignal, method: 'GET' | 'POST', onChunk: (chunk: Uint8Array) => void) {
     signal.throwIfAborted();
     let bytes = 0;
     let status: number | undefined;
@@ -81,7 +81,7 @@ export class MachineNetwork {
       const response = await this.#options.fetch(url, {
         method,
         headers: { 'user-agent': this.#options.userAgent },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(longestRequestMs)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
       });
       const retryAfterMs = retryAfterOf(response);
       if (retryAfterMs !== undefined) await response.body?.cancel();
@@ -89,7 +89,7 @@ export class MachineNetwork {
       else
         for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
           bytes += chunk.length;
-          take(chunk);
+          onChunk(chunk);
         }
       status = response.status;
       return { status, retryAfterMs };
@@ -97,13 +97,13 @@ export class MachineNetwork {
       signal.throwIfAborted();
       return { status, retryAfterMs: undefined };
     } finally {
-      this.#note({ at: this.#options.clock.now(), method, url, status, bytes });
+      this.#record({ at: this.#options.clock.now(), method, url, status, bytes });
     }
   }
 
-  #note(request: MachineRequest): void {
+  #record(request: MachineRequest): void {
     this.requests.push(request);
-    if (this.requests.length > mostRequests) this.requests.splice(0, mostRequests / 2);
+    if (this.requests.length > maxRequests) this.requests.splice(0, maxRequests / 2);
   }
 }
 

@@ -68,12 +68,12 @@ export class Node {
    */
   async until(condition: (node: Node) => boolean, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const look = () => condition(this) && resolve();
+    const check = () => condition(this) && resolve();
     const onAbort = () => reject(signal.reason);
-    using _watch = this.machine.onChange(look);
+    using _watch = this.machine.onChange(check);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    look();
+    check();
     await promise.finally(() => signal.removeEventListener('abort', onAbort));
   }
 }

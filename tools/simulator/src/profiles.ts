@@ -35,7 +35,7 @@ export interface VendorProfile {
   /** Boot mode the system reports; undefined where it reports none and refuses one. */
   readonly bootMode: 'UEFI' | 'Legacy' | undefined;
   /** The one-time override is taken only when the patch spells the mode out. */
-  readonly wantsModeSpelledOut: boolean;
+  readonly needsExplicitBootMode: boolean;
   /** Boot changes are taken only on the settings object. */
   readonly bootBySettings: boolean;
   readonly bootTargets: readonly string[];
@@ -49,7 +49,7 @@ export interface VendorProfile {
   /** The manager advertises its reset types. */
   readonly managerResetTypes: boolean;
   /** Answer to a reset that makes no sense now, like On for a system that is on; undefined: it is done at once. */
-  readonly uselessResetStatus: 400 | 409 | undefined;
+  readonly redundantResetStatus: 400 | 409 | undefined;
   /** Answer to a change that went well. */
   readonly changedStatus: 200 | 204;
   /** Properties of an event subscription that are refused. */
@@ -99,7 +99,7 @@ const generic: VendorProfile = {
   passwordChangeEndsSessions: false,
   keepAlive: true,
   bootMode: 'UEFI',
-  wantsModeSpelledOut: false,
+  needsExplicitBootMode: false,
   bootBySettings: false,
   bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'UefiHttp', 'BiosSetup'],
   biosReset: 'pending',
@@ -107,7 +107,7 @@ const generic: VendorProfile = {
   led: 'LocationIndicatorActive',
   resetTypes: [...everyReset, 'ForceOn'],
   managerResetTypes: true,
-  uselessResetStatus: undefined,
+  redundantResetStatus: undefined,
   changedStatus: 204,
   rejectedInSubscription: [],
   locatesSubscriptions: true,
@@ -134,7 +134,7 @@ const dell: VendorProfile = {
   maxPasswordLength: 40,
   bootBySettings: true,
   biosReset: 'task',
-  uselessResetStatus: 409,
+  redundantResetStatus: 409,
   changedStatus: 200,
   shellResetCommand: 'racreset',
   mirrored: true,
@@ -155,7 +155,7 @@ const supermicro: VendorProfile = {
   sessionCap: 6,
   maxPasswordLength: 20,
   passwordChangeEndsSessions: true,
-  wantsModeSpelledOut: true,
+  needsExplicitBootMode: true,
   biosReset: 'nothing',
   led: 'IndicatorLED',
   changedStatus: 200,
@@ -181,7 +181,7 @@ export const profiles = {
     led: 'IndicatorLED',
     managerResetTypes: false,
     resetTypes: ['On', 'ForceOff', 'GracefulShutdown', 'ForceRestart', 'Nmi', 'PushPowerButton', 'GracefulRestart'],
-    uselessResetStatus: 400,
+    redundantResetStatus: 400,
     changedStatus: 200,
     rejectedInSubscription: ['DeliveryRetryPolicy'],
     shellResetCommand: 'cd /map1 && reset',
@@ -244,7 +244,7 @@ export const profiles = {
     minPasswordLength: undefined,
     maxPasswordLength: undefined,
     bootMode: undefined,
-    wantsModeSpelledOut: false,
+    needsExplicitBootMode: false,
     biosReset: undefined,
     bootTargets: ['None', 'Pxe', 'Hdd', 'Cd', 'BiosSetup'],
     simpleStorage: true,
@@ -256,5 +256,5 @@ export const profiles = {
 export type Vendor = keyof typeof profiles;
 export const vendors = Object.keys(profiles) as Vendor[]; // the table's keys are the vendors
 /** What a fleet is made of when nothing is said. */
-export const usualVendors: readonly Vendor[] = ['generic', 'dell', 'hpe', 'lenovo', 'supermicro'];
+export const defaultVendors: readonly Vendor[] = ['generic', 'dell', 'hpe', 'lenovo', 'supermicro'];
 export const isVendor = (name: string): name is Vendor => vendors.some((vendor) => vendor === name);

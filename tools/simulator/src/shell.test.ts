@@ -49,8 +49,8 @@ test('shells of a fleet are on one port, which its MAC prefix database names', a
 });
 
 test('an event reaches every subscriber in its format, until the BMC forgets them', async () => {
-  const heard: string[] = [];
-  await using receiver = await listenTo(heard);
+  const received: string[] = [];
+  await using receiver = await listenTo(received);
   await using fleet = await startFleet({ count: 1 });
   const [node] = fleet.nodes;
   assert.ok(node);
@@ -58,20 +58,20 @@ test('an event reaches every subscriber in its format, until the BMC forgets the
     node.bmc.addSubscription({ Destination: receiver.url, Context: 'c', EventFormatType });
   const event = { severity: 'Critical', messageId: 'Fan.1.0.Failed', message: 'a fan failed' } as const;
   assert.deepEqual(await node.bmc.sendEvent(event), [200, 200]);
-  assert.match(heard.find((body) => body.includes('Events')) ?? '', /Fan\.1\.0\.Failed/);
-  assert.ok(heard.some((body) => body.includes('MetricValues')));
+  assert.match(received.find((body) => body.includes('Events')) ?? '', /Fan\.1\.0\.Failed/);
+  assert.ok(received.some((body) => body.includes('MetricValues')));
   node.bmc.factoryReset();
   assert.deepEqual(await node.bmc.sendEvent(event), []);
 });
 
-async function listenTo(heard: string[]): Promise<AsyncDisposable & { url: string }> {
+async function listenTo(received: string[]): Promise<AsyncDisposable & { url: string }> {
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (part: Buffer) => {
       body += part.toString('utf8');
     });
     request.on('end', () => {
-      heard.push(body);
+      received.push(body);
       response.end();
     });
   });

@@ -23,12 +23,12 @@ export class SimulatedShell {
     this.#bmc = bmc;
     const hostKey = makeHostKey();
     this.hostKeyFingerprint = fingerprintOf(hostKey);
-    const speaker = new ssh.Server({ hostKeys: [hostKey] }, (connection) => this.#welcome(connection));
+    const sshServer = new ssh.Server({ hostKeys: [hostKey] }, (connection) => this.#acceptConnection(connection));
     // Sockets of our own: also one that never gets through its handshake is ended with the shell.
     this.#server = createServer((socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
-      speaker.injectSocket(socket);
+      sshServer.injectSocket(socket);
     });
   }
 
@@ -60,17 +60,18 @@ export class SimulatedShell {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #welcome(connection: Connection): void {
+  #acceptConnection(connection: Connection): void {
     connection
       .on('error', () => undefined)
-      .on('authentication', (attempt) => this.#admit(attempt))
+      .on('authentication', (attempt) => this.#authenticate(attempt))
       .on('session', (accept) => this.#serve(accept()));
   }
 
-  #admit(attempt: AuthContext): void {
+  #authenticate(attempt: AuthContext): void {
     if (attempt.method !== 'password') return attempt.reject(['password']);
     this.logins += 1;
-    if (this.#bmc.access.admit(attempt.username, attempt.password) === undefined) return attempt.reject(['password']);
+    if (this.#bmc.access.authenticate(attempt.username, attempt.password) === undefined)
+      return attempt.reject(['password']);
     attempt.accept();
   }
 

@@ -39,7 +39,7 @@ test('a machine that is told to boot from the network runs the probe with its to
   assert.equal(node.running?.initrd?.bytes, 70_000);
   assert.match(node.running?.kernel.sha256 ?? '', /^[0-9a-f]{64}$/);
   assert.equal(node.running?.parameters.quiet, '');
-  const report = server.asked.find(({ what }) => what === 'POST /register');
+  const report = server.requests.find(({ requestLine }) => requestLine === 'POST /register');
   assert.equal(report?.authorization, 'Bearer the-token');
   const { systemUUID, data } = JSON.parse(report?.body ?? '{}');
   assert.equal(systemUUID, node.uuid);
@@ -58,10 +58,10 @@ test('a probe in the firmware needs no boot service and reports without a token'
   node.machine.turnOn();
   await node.until((it) => outcome(it) === 'probe', soon());
   assert.deepEqual(
-    server.asked.map(({ what, authorization }) => [what, authorization]),
+    server.requests.map(({ requestLine, authorization }) => [requestLine, authorization]),
     [['POST /register', undefined]],
   );
-  assert.equal(JSON.parse(server.asked[0]?.body ?? '{}').systemUUID, node.uuid);
+  assert.equal(JSON.parse(server.requests[0]?.body ?? '{}').systemUUID, node.uuid);
 });
 
 test('a machine that hangs is on and can only be forced off; one that is healed goes on', async () => {
@@ -91,7 +91,7 @@ test('a machine whose firmware looks again boots when its network is back', asyn
   await node.until(({ bootLog }) => bootLog.filter((line) => line === 'no bootable device').length === 2, soon());
   assert.equal(outcome(node), undefined, 'the boot goes on');
   node.machine.heal();
-  await server.sees(`GET /ipxe/${node.uuid}`);
+  await server.untilRequested(`GET /ipxe/${node.uuid}`);
 });
 
 test('a machine that lost its network is not answered by DHCP until it is healed', async () => {
@@ -105,7 +105,7 @@ test('a machine that lost its network is not answered by DHCP until it is healed
   assert.deepEqual(node.bootLog, ['network: no answer to DHCP', 'disk: no operating system', 'no bootable device']);
   node.machine.heal();
   node.machine.restart();
-  await server.sees(`GET /ipxe/${node.uuid}`);
+  await server.untilRequested(`GET /ipxe/${node.uuid}`);
 });
 
 test('an operating system is installed, says that it is up, and starts from the disk afterwards', async () => {
@@ -121,8 +121,8 @@ test('an operating system is installed, says that it is up, and starts from the 
   node.machine.override = pxe;
   node.machine.turnOn();
   await node.until((it) => outcome(it) === 'os', soon());
-  assert.deepEqual(node.bootLog, ['network: os', 'os: said that it is up']);
-  assert.equal(server.asked.at(-1)?.what, 'POST /boot/secret/booted');
+  assert.deepEqual(node.bootLog, ['network: os', 'os: reported that it is up']);
+  assert.equal(server.requests.at(-1)?.requestLine, 'POST /boot/secret/booted');
 
   node.machine.restart();
   assert.equal(node.running === undefined, true, 'nothing runs without power');
@@ -137,7 +137,7 @@ test('an operating system is installed, says that it is up, and starts from the 
     ],
   );
   assert.deepEqual(node.powerLog, ['On', 'Off', 'On']);
-  assert.equal(server.asked.filter(({ what }) => what.startsWith('POST')).length, 1, 'said once');
+  assert.equal(server.requests.filter(({ requestLine }) => requestLine.startsWith('POST')).length, 1, 'said once');
 });
 
 test('a machine without anything to boot stays on and says so', async () => {
@@ -157,23 +157,23 @@ test('firmware tries a boot server that is away a few times', async () => {
   node.machine.override = pxe;
   node.machine.turnOn();
   await node.until((it) => outcome(it) === 'no bootable device', soon());
-  assert.equal(server.asked.length, 5);
+  assert.equal(server.requests.length, 5);
 });
 
 test('a boot server that says when to ask again is asked then, as long as it says so', async () => {
   const { fleet, node } = await oneMachine();
   await using _ = fleet;
-  let refusals = 0;
+  let busyResponses = 0;
   const script = () => {
-    refusals += 1;
-    return refusals < 9 ? busy : '#!ipxe\nexit 1\n';
+    busyResponses += 1;
+    return busyResponses < 9 ? busy : '#!ipxe\nexit 1\n';
   };
   await using server = await startTestBootServer(() => ({ [`/ipxe/${node.uuid}`]: script }));
   fleet.setBootUrl(server.url);
   node.machine.override = pxe;
   node.machine.turnOn();
   await node.until((it) => outcome(it) === 'no bootable device', soon());
-  assert.equal(server.asked.length, 9);
+  assert.equal(server.requests.length, 9);
 });
 
 test('power lost in the middle of a boot ends it at once', async () => {
@@ -186,7 +186,7 @@ test('power lost in the middle of a boot ends it at once', async () => {
   fleet.setBootUrl(server.url);
   node.machine.override = pxe;
   node.machine.turnOn();
-  await server.sees('GET /kernel');
+  await server.untilRequested('GET /kernel');
   node.machine.forceOff();
   assert.equal(node.power, 'PoweringOff');
   await node.until((it) => it.power === 'Off', soon());
@@ -256,7 +256,7 @@ test('a probe that is refused is started again like its unit says', async () => 
   node.machine.turnOn();
   await node.until((it) => outcome(it) === 'probe', soon());
   assert.equal(tries, 2);
-  assert.equal(server.asked.at(-1)?.authorization, 'Bearer a+b');
+  assert.equal(server.requests.at(-1)?.authorization, 'Bearer a+b');
   assert.equal(node.bootLog.at(-1), 'probe: reported');
 });
 

@@ -1,7 +1,7 @@
 import { fetchTrusting } from '@metal/probe/fetch-trusting.ts';
 import { bootFrom, noBootableDevice, type Running } from './boot.ts';
 import type { Clock } from './clock.ts';
-import type { EraserTrouble } from './eraser.ts';
+import type { EraserFault } from './eraser.ts';
 import { type Hardware, reportOf } from './hardware.ts';
 import {
   type BootRecord,
@@ -64,7 +64,7 @@ export class SimulatedMachine implements Machine {
   overrideMode: string | undefined;
   bootOrder: string[] = [...factoryBootOrder];
   /** What goes wrong whenever it is to erase its disks. */
-  eraserTrouble: EraserTrouble | undefined;
+  eraserFault: EraserFault | undefined;
   led: 'Off' | 'Lit' | 'Blinking' = 'Off';
   assetTag = '';
   biosAttributes: Record<string, unknown> = { ...factoryBios };
@@ -108,7 +108,7 @@ export class SimulatedMachine implements Machine {
 
   turnOn(): void {
     if (this.power === 'On' || this.power === 'PoweringOn') return;
-    this.#become('PoweringOn', this.#options.times().powerOnMs, () => this.#start());
+    this.#beginTransition('PoweringOn', this.#options.times().powerOnMs, () => this.#start());
   }
 
   /** As the power button does: what runs ends, then the power goes. */
@@ -120,7 +120,7 @@ export class SimulatedMachine implements Machine {
   forceOff(): void {
     if (this.power === 'Off' || this.power === 'PoweringOff') return;
     this.#stop();
-    this.#become('PoweringOff', this.#options.times().powerOffMs, () => this.#reach('Off'));
+    this.#beginTransition('PoweringOff', this.#options.times().powerOffMs, () => this.#reach('Off'));
   }
 
   /** At once, as pulling the plug. */
@@ -129,7 +129,7 @@ export class SimulatedMachine implements Machine {
     this.#stop();
     this.#transition?.[Symbol.dispose]();
     if (wasOn) this.#reach('Off');
-    else this.#become('Off', 0, () => {});
+    else this.#beginTransition('Off', 0, () => {});
   }
 
   /** Off and on again; the log shows both. */
@@ -143,7 +143,7 @@ export class SimulatedMachine implements Machine {
   }
 
   /** As a machine that was in use before anybody looked: on, with a system on its disk. Not in the log. */
-  beInUse(): void {
+  setInUse(): void {
     const kernel = { url: 'file:///boot/vmlinuz', bytes: 0, sha256: '' };
     const system = {
       from: 'disk',
@@ -193,7 +193,7 @@ export class SimulatedMachine implements Machine {
     this.#changed();
   }
 
-  #become(power: Power, afterMs: number, then: () => void): void {
+  #beginTransition(power: Power, afterMs: number, then: () => void): void {
     this.#transition?.[Symbol.dispose]();
     this.power = power;
     this.#transition = this.#options.clock.setTimeout(afterMs, then);
@@ -238,15 +238,15 @@ export class SimulatedMachine implements Machine {
     const { clock, times } = this.#options;
     try {
       await clock.sleep(times().bootMs, signal);
-      await this.#woken(signal);
+      await this.#untilHealed(signal);
       if (override?.target === 'BiosSetup') return 'setup';
       const devices = bootDevicesOf({ override, bootOrder: this.bootOrder });
       for (;;) {
-        const outcome = await bootFrom(devices, override?.httpUri, this.#world(record), signal);
+        const outcome = await bootFrom(devices, override?.httpUri, this.#bootEnvironment(record), signal);
         const { bootRetryMs } = times();
         if (outcome !== noBootableDevice || bootRetryMs === undefined) return outcome;
         await clock.sleep(bootRetryMs, signal);
-        await this.#woken(signal);
+        await this.#untilHealed(signal);
       }
     } catch (error) {
       if (signal.aborted) return 'lost power';
@@ -256,12 +256,12 @@ export class SimulatedMachine implements Machine {
   }
 
   /** A machine that hangs does nothing until it is healed. */
-  async #woken(signal: AbortSignal): Promise<void> {
+  async #untilHealed(signal: AbortSignal): Promise<void> {
     await this.#healed?.promise;
     signal.throwIfAborted();
   }
 
-  #world(record: BootRecord): Parameters<typeof bootFrom>[2] {
+  #bootEnvironment(record: BootRecord): Parameters<typeof bootFrom>[2] {
     const { clock, bootUrl, probeRegistryUrl, profile, ipAddress, random, times } = this.#options;
     return {
       uuid: this.hardware.uuid,
@@ -272,7 +272,7 @@ export class SimulatedMachine implements Machine {
       probeRegistryUrl: () => (this.#hasNetwork ? probeRegistryUrl : undefined),
       random,
       report: () => reportOf(this.hardware, { profile, ipAddress, now: clock.now() }),
-      eraser: () => ({ durationMs: times().eraseMs, trouble: this.eraserTrouble }),
+      eraser: () => ({ durationMs: times().eraseMs, fault: this.eraserFault }),
       // It is switched off as soon as that is heard, perhaps before it knows that it was.
       erased: () => {
         this.erase();

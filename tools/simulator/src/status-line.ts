@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import type { Fleet } from './fleet.ts';
 
-const everyMs = 1_000;
+const intervalMs = 1_000;
 const clearLine = '\r\u001B[2K';
 
 /** What the fleet does, in one line. */
@@ -13,7 +13,7 @@ export function statusOf({ nodes, requestCount }: Fleet, requestsPerSecond: numb
   const installed = count(({ running }) => running?.role === 'os');
   const faulty = count(({ bmc }) => Object.keys(bmc.activeFaults).length > 0);
   const sessions = nodes.reduce((sum, { bmc }) => sum + bmc.openSessions, 0);
-  const words = [
+  const parts = [
     `${nodes.length} servers: ${on} on${changing > 0 ? ` (+${changing} changing)` : ''}`,
     `${probing} probing`,
     `${installed} in an OS`,
@@ -21,7 +21,7 @@ export function statusOf({ nodes, requestCount }: Fleet, requestsPerSecond: numb
     `${requestCount} requests (${requestsPerSecond}/s)`,
     ...(faulty > 0 ? [`${faulty} with faults`] : []),
   ];
-  return words.join(', ');
+  return parts.join(', ');
 }
 
 /** Keeps the line up to date on a terminal; elsewhere nothing is written. */
@@ -32,7 +32,7 @@ export function showStatus(fleet: Fleet, terminal: Pick<WriteStream, 'isTTY' | '
     const now = fleet.requestCount;
     terminal.write(`${clearLine}${statusOf(fleet, now - before).slice(0, terminal.columns - 1)}`);
     before = now;
-  }, everyMs);
+  }, intervalMs);
   return {
     [Symbol.dispose]: () => {
       clearInterval(timer);

@@ -3,15 +3,15 @@ import { createServer } from 'node:http';
 export interface TestBootServer extends AsyncDisposable {
   readonly url: string;
   /** Method and path of what was asked for, with the body. */
-  readonly asked: readonly {
-    readonly what: string;
+  readonly requests: readonly {
+    readonly requestLine: string;
     readonly body: string;
     readonly authorization: string | undefined;
   }[];
   /** Resolves when this has been asked for. */
-  sees(what: string): Promise<void>;
+  untilRequested(requestLine: string): Promise<void>;
   /** Resolves when a connection on which this was asked for closes. */
-  closed(what: string): Promise<void>;
+  untilClosed(requestLine: string): Promise<void>;
 }
 
 /** A page that never comes. */
@@ -22,12 +22,12 @@ type Page = typeof hangs | string | Buffer | number | (() => string | Buffer | n
 
 /** Serves pages by path; a number is a status. What is not there is 404, and `hangs` never comes. For tests of this room. */
 export async function startTestBootServer(pages: (url: string) => Record<string, Page>): Promise<TestBootServer> {
-  const asked: { what: string; body: string; authorization: string | undefined }[] = [];
+  const requests: { requestLine: string; body: string; authorization: string | undefined }[] = [];
   const watchers = new Set<() => void>();
   const closed = new Map<string, PromiseWithResolvers<void>>();
-  const closedOf = (what: string): PromiseWithResolvers<void> => {
-    const known = closed.get(what) ?? Promise.withResolvers<void>();
-    closed.set(what, known);
+  const closedOf = (requestLine: string): PromiseWithResolvers<void> => {
+    const known = closed.get(requestLine) ?? Promise.withResolvers<void>();
+    closed.set(requestLine, known);
     return known;
   };
   let served: Record<string, Page> = {};
@@ -36,7 +36,11 @@ export async function startTestBootServer(pages: (url: string) => Record<string,
     for await (const chunk of request) chunks.push(Buffer.from(chunk));
     const path = request.url ?? '';
     const { authorization } = request.headers;
-    asked.push({ what: `${request.method} ${path}`, body: Buffer.concat(chunks).toString('utf8'), authorization });
+    requests.push({
+      requestLine: `${request.method} ${path}`,
+      body: Buffer.concat(chunks).toString('utf8'),
+      authorization,
+    });
     request.socket.once('close', () => closedOf(`${request.method} ${path}`).resolve());
     for (const watcher of watchers) watcher();
     const page = served[path] ?? 404;
@@ -52,14 +56,14 @@ export async function startTestBootServer(pages: (url: string) => Record<string,
   served = pages(url);
   return {
     url,
-    asked,
-    sees: (what) =>
+    requests,
+    untilRequested: (requestLine) =>
       new Promise((resolve) => {
-        const look = () => asked.some((one) => one.what === what) && resolve();
-        watchers.add(look);
-        look();
+        const check = () => requests.some((one) => one.requestLine === requestLine) && resolve();
+        watchers.add(check);
+        check();
       }),
-    closed: (what) => closedOf(what).promise,
+    untilClosed: (requestLine) => closedOf(requestLine).promise,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

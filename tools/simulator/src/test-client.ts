@@ -1,7 +1,7 @@
 import type { Node } from './node.ts';
 
 /** What a BMC said; the body as it is, for tests look into it. */
-export interface Said {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -9,27 +9,32 @@ export interface Said {
 }
 
 export interface TestClient {
-  get(path: string, headers?: Record<string, string>): Promise<Said>;
+  get(path: string, headers?: Record<string, string>): Promise<TestResponse>;
   send(
     method: 'POST' | 'PATCH' | 'DELETE',
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<Said>;
+  ): Promise<TestResponse>;
 }
 
 /** Speaks Redfish with Basic authentication and knows nothing else. For tests of this room. */
 export function clientOf({ bmc }: Node, password = bmc.password): TestClient {
   const authorization = `Basic ${Buffer.from(`${bmc.username}:${password}`).toString('base64')}`;
-  return sender(bmc.url, { authorization });
+  return testClient(bmc.url, { authorization });
 }
 
 /** Speaks in a session, or without any credentials. */
-export function sender(url: string, common: Record<string, string>): TestClient {
-  const ask = async (method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Said> => {
+export function testClient(url: string, commonHeaders: Record<string, string>): TestClient {
+  const request = async (
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Record<string, string>,
+  ): Promise<TestResponse> => {
     const response = await fetch(`${url}${path.startsWith('/redfish') ? path : `/redfish/v1${path}`}`, {
       method,
-      headers: { ...common, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: { ...commonHeaders, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(60_000),
     });
@@ -37,8 +42,8 @@ export function sender(url: string, common: Record<string, string>): TestClient 
     return { status: response.status, headers: response.headers, text, body: parse(text) };
   };
   return {
-    get: (path, headers = {}) => ask('GET', path, undefined, headers),
-    send: (method, path, body, headers = {}) => ask(method, path, body, headers),
+    get: (path, headers = {}) => request('GET', path, undefined, headers),
+    send: (method, path, body, headers = {}) => request(method, path, body, headers),
   };
 }
 

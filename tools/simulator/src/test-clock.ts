@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
 
-export interface TestClock extends Clock {
+export interface FakeClock extends Clock {
   /** Lets this much time pass; what is due happens in order. */
   advance(ms: number): void;
 }
 
 /** A clock that stands still until a test moves it. */
-export function testClock(): TestClock {
+export function fakeClock(): FakeClock {
   let now = Date.UTC(2026, 0, 1);
   const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
   const setClockTimeout = (delayMs: number, callback: () => void): Disposable => {

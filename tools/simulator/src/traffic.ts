@@ -21,8 +21,8 @@ export interface Peer {
   readonly sessions: Set<string>;
 }
 
-const mostRecords = 1_000;
-const mostPeers = 200;
+const maxRecords = 1_000;
+const maxPeers = 200;
 
 /** Who talks to one BMC, about what, and how much at once. The oldest entries are dropped. */
 export class Traffic {
@@ -32,11 +32,11 @@ export class Traffic {
   total = 0;
   inFlight = 0;
   /** The most requests that were in flight at the same time. */
-  mostInFlight = 0;
-  readonly #listeners = new Set<(moment: 'arrived' | 'answered', peer: Peer | undefined) => void>();
+  peakInFlight = 0;
+  readonly #listeners = new Set<(event: 'arrived' | 'answered', peer: Peer | undefined) => void>();
 
   /** Called when a request has arrived, before anything is done about it, and again when it is answered. */
-  onRequest(listener: (moment: 'arrived' | 'answered', peer: Peer | undefined) => void): Disposable {
+  onRequest(listener: (event: 'arrived' | 'answered', peer: Peer | undefined) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
@@ -44,7 +44,7 @@ export class Traffic {
   arrive(peer: Peer | undefined): void {
     if (peer !== undefined) peer.requests += 1;
     this.inFlight += 1;
-    this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
+    this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
     for (const listener of this.#listeners) listener('arrived', peer);
   }
 
@@ -57,13 +57,13 @@ export class Traffic {
     this.total += 1;
     this.byRoute.set(key, (this.byRoute.get(key) ?? 0) + 1);
     this.requests.push(record);
-    if (this.requests.length > mostRecords) this.requests.splice(0, mostRecords / 2);
+    if (this.requests.length > maxRecords) this.requests.splice(0, maxRecords / 2);
     for (const listener of this.#listeners) listener('answered', peer);
   }
 
   connect(peer: Peer): void {
     this.peers.push(peer);
-    if (this.peers.length > mostPeers) this.peers.splice(0, mostPeers / 2);
+    if (this.peers.length > maxPeers) this.peers.splice(0, maxPeers / 2);
   }
 }
 

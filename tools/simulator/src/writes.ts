@@ -125,8 +125,9 @@ const isBootOrder = (order: unknown): order is string[] =>
 
 function applyBoot(bmc: SimulatedBmc, machine: Machine, boot: Record<string, unknown>): void {
   const { BootSourceOverrideMode: mode, BootSourceOverrideEnabled: enabled, HttpBootUri: uri, BootOrder: order } = boot;
-  const isForgotten = bmc.board.meet('ignoresOverride', '') || (bmc.profile.wantsModeSpelledOut && mode !== 'UEFI');
-  if (isBootOrder(order) && !bmc.board.meet('ignoresBootOrder', '')) machine.bootOrder = [...order];
+  const isForgotten =
+    bmc.board.consume('ignoresOverride', '') || (bmc.profile.needsExplicitBootMode && mode !== 'UEFI');
+  if (isBootOrder(order) && !bmc.board.consume('ignoresBootOrder', '')) machine.bootOrder = [...order];
   if (typeof mode === 'string' && !isForgotten) machine.overrideMode = mode;
   const target =
     typeof boot.BootSourceOverrideTarget === 'string' ? boot.BootSourceOverrideTarget : machine.override?.target;
@@ -163,8 +164,8 @@ export function post(bmc: SimulatedBmc, write: Write): Reply | Promise<Reply> {
   if (path === `${root}/Managers/${bmc.profile.managerId}/Actions/Manager.Reset`) return resetManager(bmc, body);
   if (path === accountsPath) return createAccount(bmc, body);
   if (path === `${root}/EventService/Subscriptions`) return subscribe(bmc, body);
-  const acted = mediaAction(bmc.machines, path, body);
-  if (acted !== undefined) return acted;
+  const mediaReply = mediaAction(bmc.machines, path, body);
+  if (mediaReply !== undefined) return mediaReply;
   return resourceAt(bmc, path) === undefined
     ? missing(path)
     : failure(405, 'OperationNotAllowed', `nothing can be posted to ${path}`);
@@ -176,14 +177,14 @@ function resetSystem(bmc: SimulatedBmc, machine: Machine, type: unknown, path: s
   if (!isOneOf(profile.resetTypes, type))
     return failure(400, 'ActionParameterNotSupported', `reset type ${JSON.stringify(type)} is not offered`);
   const isOff = machine.power === 'Off' || machine.power === 'PoweringOff';
-  const isUseless = ['On', 'ForceOn'].includes(type) ? machine.power === 'On' : isOff && type !== 'PushPowerButton';
-  if (isUseless && profile.uselessResetStatus !== undefined)
+  const isRedundant = ['On', 'ForceOn'].includes(type) ? machine.power === 'On' : isOff && type !== 'PushPowerButton';
+  if (isRedundant && profile.redundantResetStatus !== undefined)
     return failure(
-      profile.uselessResetStatus,
+      profile.redundantResetStatus,
       'OperationNotAllowed',
       `the system is ${machine.power}, ${type} is not possible`,
     );
-  if (!isUseless && !board.meet('powerNeverChanges', path)) applyReset(bmc, machine, type, isOff);
+  if (!isRedundant && !board.consume('powerNeverChanges', path)) applyReset(bmc, machine, type, isOff);
   return done(profile.changedStatus);
 }
 
@@ -197,7 +198,7 @@ function applyReset({ board }: SimulatedBmc, machine: Machine, type: string, isO
     case 'PushPowerButton':
     case 'GracefulShutdown':
       if (isOff) return machine.turnOn();
-      return board.meet('ignoresShutdown', '') ? undefined : machine.turnOff();
+      return board.consume('ignoresShutdown', '') ? undefined : machine.turnOff();
     case 'Nmi':
       return undefined;
     case 'GracefulRestart':
@@ -209,9 +210,9 @@ function applyReset({ board }: SimulatedBmc, machine: Machine, type: string, isO
 
 function resetBios(bmc: SimulatedBmc, machine: Machine, path: string): Reply {
   const { profile, board } = bmc;
-  if (profile.biosReset === undefined || board.meet('lacksBiosReset', path)) return missing(path);
+  if (profile.biosReset === undefined || board.consume('lacksBiosReset', path)) return missing(path);
   machine.pendingBiosAttributes = {};
-  machine.biosReset = board.meet('biosResetStuck', path) ? 'stuck' : 'pending';
+  machine.biosReset = board.consume('biosResetStuck', path) ? 'stuck' : 'pending';
   machine.touch();
   if (profile.biosReset !== 'task') return done(profile.changedStatus);
   const task = biosResetTaskAt(machine);
@@ -250,7 +251,7 @@ const created = (bmc: SimulatedBmc, path: string): Reply => ({
 /** Anybody may try. @returns 503 while all sessions are taken. */
 export function logIn(bmc: SimulatedBmc, { body, client }: Write): Reply {
   if (!bmc.sessionsOffered) return missing(`${root}/SessionService/Sessions`);
-  const account = bmc.access.admit(member(body, 'UserName'), member(body, 'Password'));
+  const account = bmc.access.authenticate(member(body, 'UserName'), member(body, 'Password'));
   if (account === undefined)
     return failure(401, 'ResourceAtUriUnauthorized', 'user name or password is wrong, or the account is locked');
   const opened = bmc.access.openSession(account.username, client);

@@ -60,8 +60,8 @@ export const macAddress = () =>
   );
 
 /** A wish that may be left empty. Anything but these words had no effect in v0.7.0. */
-export const powerWish = () => z.enum(['On', 'Off', '']);
-export const ledWish = () => z.enum(['Unknown', 'Lit', 'Blinking', 'Off', '']);
+export const desiredPower = () => z.enum(['On', 'Off', '']);
+export const desiredLed = () => z.enum(['Unknown', 'Lit', 'Blinking', 'Off', '']);
 
 const quantityPattern =
   /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
@@ -190,7 +190,7 @@ export const retryPolicy = () =>
 export const group = 'metal.ironcore.dev';
 export const version = 'v1alpha1';
 /** Why the object is where it is: the reason of its condition Ready, and with `-o wide` the whole message. */
-export const why = {
+export const readyColumns = {
   Reason: '.status.conditions[?(@.type=="Ready")].reason',
   Message: { path: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },
 } as const;

@@ -16,7 +16,7 @@ import {
   rejectedLogin,
   time,
   version,
-  why,
+  readyColumns,
 } from '../common/fields.ts';
 
 const access = z.object({
@@ -113,7 +113,7 @@ export const BMC = defineKind({
     State: '.status.state',
     PowerState: '.status.powerState',
     ...age,
-    ...why,
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(

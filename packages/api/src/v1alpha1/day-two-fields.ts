@@ -48,9 +48,9 @@ export const versionTemplate = () => ({
   retryPolicy: retryPolicy(),
 });
 
-const keyRef = (what: string) =>
+const keyRef = (targetKind: string) =>
   z.object({
-    name: z.string().min(1).max(253).describe(`Name of the ${what}.`),
+    name: z.string().min(1).max(253).describe(`Name of the ${targetKind}.`),
     namespace: z.string().min(1).max(63).describe('Its namespace.'),
     key: z.string().min(1).max(253).describe('Key in it.'),
   });
@@ -136,7 +136,7 @@ type SetCounter<Child extends string, Selected extends string> =
 
 /** Counters of a set: `availableX`, `pendingX` and so on, for children of kind X, over selected objects. */
 export function setStatus<Child extends string, Selected extends string>(child: Child, selected: Selected) {
-  const names = [`fullyLabeled${selected}`, ...setCounters.map((word) => `${word}${child}`)];
+  const names = [`fullyLabeled${selected}`, ...setCounters.map((state) => `${state}${child}`)];
   // The names are put together in the same way by the type.
   const shape = Object.fromEntries(names.map((name) => [name, counter()])) as Record<
     SetCounter<Child, Selected>,
@@ -152,7 +152,7 @@ export function setColumns(
   total: { name: string; type: 'string' | 'integer' },
   counterType: 'string' | 'integer',
 ) {
-  const counter = (word: string) => ({ path: `.status.${word}${child}`, type: counterType });
+  const counter = (state: string) => ({ path: `.status.${state}${child}`, type: counterType });
   return {
     ...first,
     [total.name]: { path: `.status.fullyLabeled${selected}`, type: total.type },

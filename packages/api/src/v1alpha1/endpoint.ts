@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, conditions, group, int32, ipAddress, macAddress, time, version, why } from '../common/fields.ts';
+import { age, conditions, group, int32, ipAddress, macAddress, time, version, readyColumns } from '../common/fields.ts';
 
 /** A device on the management network, by its addresses. The MAC prefix database tells what it is. */
 export const Endpoint = defineKind({
@@ -19,7 +19,7 @@ export const Endpoint = defineKind({
     IP: '.spec.ip',
     ...age,
     Ready: '.status.conditions[?(@.type=="Ready")].status',
-    ...why,
+    ...readyColumns,
   },
   fields: {
     spec: z

@@ -1,7 +1,7 @@
 import { defineKind } from '@metal/kube/define-kind.ts';
 import type { ObjectOf } from '@metal/kube/kind.ts';
 import * as z from 'zod';
-import { age, conditions, defaulted, group, int32, localRef, time, version, why } from '../common/fields.ts';
+import { age, conditions, defaulted, group, int32, localRef, time, version, readyColumns } from '../common/fields.ts';
 
 export const bootConfigurationSpec = () =>
   z.object({
@@ -61,7 +61,7 @@ export const ServerBootConfiguration = defineKind({
     IgnitionRef: '.spec.ignitionSecretRef.name',
     State: '.status.state',
     ...age,
-    ...why,
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(bootConfigurationSpec().describe('What is booted.'), { serverRef: { name: '' } }),

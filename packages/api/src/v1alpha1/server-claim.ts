@@ -9,14 +9,14 @@ import {
   group,
   labelSelector,
   localRef,
-  powerWish,
+  desiredPower,
   toleration,
   version,
-  why,
+  readyColumns,
 } from '../common/fields.ts';
 
 const spec = z.object({
-  power: powerWish().describe('Power state the claimed server should have: On or Off.'),
+  power: desiredPower().describe('Power state the claimed server should have: On or Off.'),
   image: z.string().describe('Operating system image the server boots.'),
   serverRef: immutable(localRef(), 'serverRef')
     .optional()
@@ -61,7 +61,7 @@ export const ServerClaim = defineKind({
     Image: '.spec.image',
     Phase: '.status.phase',
     ...age,
-    ...why,
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(keptOnceSet(spec, 'serverRef', 'serverSelector').describe('What is wanted.'), {

@@ -9,17 +9,17 @@ import {
   formerClaim,
   group,
   int32,
-  ledWish,
+  desiredLed,
   localRef,
   objectRef,
-  powerWish,
+  desiredPower,
   protocol,
   quantity,
   rejectedLogin,
   taint,
   time,
   version,
-  why,
+  readyColumns,
 } from '../common/fields.ts';
 import { erasureModes, settingResets } from '../wire/erasure.ts';
 
@@ -40,10 +40,10 @@ const claimRef = z.object({
 const spec = z.object({
   systemUUID: z.string().describe('UUID of the system, as SMBIOS and Redfish tell it. Letter case does not matter.'),
   systemURI: z.string().optional().describe('Redfish path of the system.'),
-  power: powerWish()
+  power: desiredPower()
     .optional()
     .describe('Desired power, computed by the operator; what others write is overwritten. Deprecated.'),
-  indicatorLED: ledWish().optional().describe('Locator light: Lit, Blinking or Off.'),
+  indicatorLED: desiredLed().optional().describe('Locator light: Lit, Blinking or Off.'),
   reclaimPolicy: defaulted(
     z
       .enum(['Recycle', 'Retain'])
@@ -274,7 +274,7 @@ export const Server = defineKind({
     State: '.status.state',
     Unclaimable: { path: '.spec.unclaimable', type: 'boolean', priority: 100 },
     ...age,
-    ...why,
+    ...readyColumns,
   },
   fields: {
     spec: defaulted(spec.describe('What the server is and what is wanted of it.'), { systemUUID: '' }),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { KubeClient } from '@metal/kube/client.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { ServerBootConfiguration } from '../v1alpha1/server-boot-configuration.ts';
 import { mintBootToken } from './boot-token.ts';
@@ -23,16 +23,16 @@ const bootOf = (number: number): ServerBootConfiguration => ({
 type Boots = AsyncGenerator<ServerBootConfiguration[]>;
 
 /** Our watch has told of the boots up to a number; the API server answers with pages. */
-function openTokens(told: number, pagesAfter: (told: Store<ServerBootConfiguration>) => Boots) {
+function openTokens(watched: number, pagesAfter: (watched: Store<ServerBootConfiguration>) => Boots) {
   const bootConfigurations = new Store<ServerBootConfiguration>();
-  for (let number = 1; number <= told; number += 1) bootConfigurations.absorb(bootOf(number));
+  for (let number = 1; number <= watched; number += 1) bootConfigurations.upsertIfNewer(bootOf(number));
   const client = {
     async *pages() {
       for await (const items of pagesAfter(bootConfigurations)) yield { items, resourceVersion: '' };
     },
   } as unknown as Pick<KubeClient, 'pages'>; // boot configurations are all that is asked for
   const bootTokenKey = () => Promise.resolve(key);
-  return new BootTokens({ bootConfigurations, bootTokenKey, client, clock: handClock() });
+  return new BootTokens({ bootConfigurations, bootTokenKey, client, clock: fakeClock() });
 }
 
 test('a boot that our watch has not told of is found, and one that is gone is not', async () => {
@@ -45,8 +45,8 @@ test('a boot that our watch has not told of is found, and one that is gone is no
 });
 
 test('a boot that our watch tells of while the API server is asked is found', async () => {
-  using tokens = openTokens(0, async function* (told) {
-    told.absorb(bootOf(1));
+  using tokens = openTokens(0, async function* (watched) {
+    watched.upsertIfNewer(bootOf(1));
     yield [bootOf(1)];
   });
   assert.equal((await tokens.find(tokenOf(1)))?.metadata.name, 'boot-1');

@@ -2,7 +2,7 @@ import { ServerBootConfiguration } from '../v1alpha1/server-boot-configuration.t
 import type { Cache } from '@metal/kube/cache.ts';
 import type { KubeClient } from '@metal/kube/client.ts';
 import type { Clock } from '@metal/kube/clock.ts';
-import { SharedQuestions } from '@metal/kube/shared-questions.ts';
+import { SingleFlight } from '@metal/kube/shared-questions.ts';
 import { uidOfBootToken } from './boot-token.ts';
 
 export interface BootTokensOptions {
@@ -15,7 +15,7 @@ export interface BootTokensOptions {
 /** An API server that hangs must not make a machine wait without end. */
 const deadlineMs = 10_000;
 /** UIDs of boot configurations that are gone, the latest ones. They do not come back. */
-const mostGone = 10_000;
+const maxTombstones = 10_000;
 
 /**
  * Finds the boot configuration a token was minted for.
@@ -27,16 +27,17 @@ const mostGone = 10_000;
 export class BootTokens implements Disposable {
   readonly #options: BootTokensOptions;
   readonly #keyByUid = new Map<string, string>();
-  readonly #gone = new Set<string>();
-  readonly #lists: SharedQuestions<ReadonlyMap<string, ServerBootConfiguration>>;
-  readonly #listening: Disposable;
+  readonly #tombstones = new Set<string>();
+  readonly #lists: SingleFlight<ReadonlyMap<string, ServerBootConfiguration>>;
+  readonly #subscription: Disposable;
 
   constructor(options: BootTokensOptions) {
     this.#options = options;
-    this.#lists = new SharedQuestions({ clock: options.clock, everyMs: 1_000, burst: 5 });
+    this.#lists = new SingleFlight({ clock: options.clock, everyMs: 1_000, burst: 5 });
     for (const boot of options.bootConfigurations.all()) this.#add(boot);
-    this.#listening = options.bootConfigurations.onChange(({ before, after }) => {
-      if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#bury(before.metadata.uid ?? '');
+    this.#subscription = options.bootConfigurations.onChange(({ before, after }) => {
+      if (before !== undefined && before.metadata.uid !== after?.metadata.uid)
+        this.#addTombstone(before.metadata.uid ?? '');
       if (after !== undefined) this.#add(after);
     });
   }
@@ -48,11 +49,11 @@ export class BootTokens implements Disposable {
   async find(token: string): Promise<ServerBootConfiguration | undefined> {
     const uid = uidOfBootToken(await this.#options.bootTokenKey(), token);
     if (uid === undefined) return undefined;
-    return this.#known(uid) ?? this.#asked(uid);
+    return this.#known(uid) ?? this.#findInList(uid);
   }
 
   [Symbol.dispose](): void {
-    this.#listening[Symbol.dispose]();
+    this.#subscription[Symbol.dispose]();
   }
 
   #known(uid: string): ServerBootConfiguration | undefined {
@@ -60,12 +61,12 @@ export class BootTokens implements Disposable {
     return known?.metadata.uid === uid ? known : undefined;
   }
 
-  async #asked(uid: string): Promise<ServerBootConfiguration | undefined> {
-    if (this.#gone.has(uid)) return undefined;
-    const unknown = await this.#lists.ask('all', () => this.#listUnknown());
+  async #findInList(uid: string): Promise<ServerBootConfiguration | undefined> {
+    if (this.#tombstones.has(uid)) return undefined;
+    const unknown = await this.#lists.run('all', () => this.#listUnknown());
     // Our watch may have told of it while the API server was asked.
     const boot = unknown.get(uid) ?? this.#known(uid);
-    if (boot === undefined) this.#bury(uid);
+    if (boot === undefined) this.#addTombstone(uid);
     return boot;
   }
 
@@ -86,10 +87,10 @@ export class BootTokens implements Disposable {
     this.#keyByUid.set(metadata.uid ?? '', `${metadata.namespace}/${metadata.name}`);
   }
 
-  #bury(uid: string): void {
+  #addTombstone(uid: string): void {
     this.#keyByUid.delete(uid);
-    this.#gone.add(uid);
-    const [oldest = ''] = this.#gone;
-    if (this.#gone.size > mostGone) this.#gone.delete(oldest);
+    this.#tombstones.add(uid);
+    const [oldest = ''] = this.#tombstones;
+    if (this.#tombstones.size > maxTombstones) this.#tombstones.delete(oldest);
   }
 }

@@ -41,17 +41,17 @@ test('one address from an old probe is kept as it came', () => {
 });
 
 test('health and boot mode are kept as they came, and absent from probes that tell neither', () => {
-  const told = {
+  const sent = {
     boot: { mode: 'UEFI', secureBoot: 'enabled' },
     storage: [{ name: 'sda', health: { status: 'passed', temperatureCelsius: 31 } }, { name: 'sdb' }],
   };
-  const report = register(told);
-  assert.deepEqual([report.boot, report.storage[0]?.health], [told.boot, told.storage[0]?.health]);
+  const report = register(sent);
+  assert.deepEqual([report.boot, report.storage[0]?.health], [sent.boot, sent.storage[0]?.health]);
   assert.equal('health' in (report.storage[1] ?? {}), false);
   assert.equal('boot' in register({}), false);
 });
 
-for (const [what, body] of [
+for (const [title, body] of [
   ['without a system UUID', { data: {} }],
   ['with an empty system UUID', { systemUUID: '', data: {} }],
   ['without data', { systemUUID: 'u' }],
@@ -60,7 +60,7 @@ for (const [what, body] of [
   ['with a health nobody knows', { systemUUID: 'u', data: { storage: [{ health: { status: 'well' } }] } }],
   ['that is null', null],
 ] as const) {
-  test(`a registration ${what} is refused`, () => assert.equal(registration.safeParse(body).success, false));
+  test(`a registration ${title} is refused`, () => assert.equal(registration.safeParse(body).success, false));
 }
 
 test('what was parsed once parses to itself', () => {

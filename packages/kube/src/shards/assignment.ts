@@ -1,18 +1,18 @@
 import { Buckets } from './buckets.ts';
-import { bucketCount, emptyView, View } from './rendezvous.ts';
+import { bucketCount, emptyView, AssignmentView } from './rendezvous.ts';
 
 /** One member as a list of the leases tells. */
-export interface Sighting {
+export interface ObservedMember {
   readonly name: string;
   /** Differs after each renewal. */
   readonly version: string;
   /** Others count it in until so long after they have seen a renewal. */
   readonly leaseMs: number;
   /** The view it acts by; undefined when it cannot be read, which is taken for a claim to everything. */
-  readonly view: View | undefined;
+  readonly view: AssignmentView | undefined;
 }
 
-interface Other extends Sighting {
+interface Other extends ObservedMember {
   readonly seenAt: number;
 }
 
@@ -39,13 +39,13 @@ export class Assignment {
   readonly #renewMs: number;
   readonly #buckets: number;
   /** Views that may be the written one, the surely written first. */
-  #claims: readonly View[] = [emptyView];
-  #target: View = emptyView;
+  #claims: readonly AssignmentView[] = [emptyView];
+  #target: AssignmentView = emptyView;
   /** By bucket: none, ready, or the number of the grant that is being prepared. */
   readonly #has: Int32Array;
   #grants = 0;
   /** Everything that the target gives is ready, and nothing else is. */
-  #isSettled = true;
+  #isStable = true;
   #others: ReadonlyMap<string, Other> = new Map();
   #endsAt: number | undefined;
   #stopping: Buckets | undefined;
@@ -58,7 +58,7 @@ export class Assignment {
   }
 
   /** The members that it works with, or is about to. */
-  get target(): View {
+  get target(): AssignmentView {
     return this.#target;
   }
 
@@ -72,17 +72,17 @@ export class Assignment {
   }
 
   /** Whether something of the bucket may be done right now. */
-  mayAct(bucket: number, now: number): boolean {
+  isOwner(bucket: number, now: number): boolean {
     return this.#has[bucket] === ready && this.isAlive(now);
   }
 
   /** Whether something new may be begun: what is on its way to another member is only finished. */
-  mayBegin(bucket: number, now: number): boolean {
-    return this.mayAct(bucket, now) && this.#isAimedAt(bucket) && this.#stopping?.has(bucket) !== true;
+  mayStart(bucket: number, now: number): boolean {
+    return this.isOwner(bucket, now) && this.#isAimedAt(bucket) && this.#stopping?.has(bucket) !== true;
   }
 
   /** The view to be written next: the target, once everything that it takes away has been stopped. */
-  viewToWrite(): View {
+  viewToWrite(): AssignmentView {
     return this.isLosing ? (this.#claims[0] ?? emptyView) : this.#target;
   }
 
@@ -92,7 +92,7 @@ export class Assignment {
   }
 
   /** From here on, until it is known to be written, nobody knows which of the views others see. */
-  tries(view: View): void {
+  tries(view: AssignmentView): void {
     if (!this.#claims.some((claim) => claim.equals(view))) this.#claims = [...this.#claims, view];
   }
 
@@ -100,40 +100,40 @@ export class Assignment {
    * It is written. `askedAt` is when the request began: others count from the write, which is later. An answer after the
    * end changes nothing, since others may have counted this member out by then.
    */
-  wrote(view: View, { askedAt, now }: { askedAt: number; now: number }): void {
+  wrote(view: AssignmentView, { requestedAt, now }: { requestedAt: number; now: number }): void {
     if (this.#endsAt !== undefined && now >= this.#endsAt) return;
     this.#claims = [view];
-    this.#endsAt = askedAt + this.#renewMs;
+    this.#endsAt = requestedAt + this.#renewMs;
   }
 
   /** All members, as the API server told when it was asked after the last write was answered. */
-  saw(sightings: readonly Sighting[], now: number): void {
-    const others = sightings.filter(({ name }) => name !== this.#self);
+  observe(observed: readonly ObservedMember[], now: number): void {
+    const others = observed.filter(({ name }) => name !== this.#self);
     this.#others = new Map(others.map((one) => [one.name, this.#remembered(one, now)]));
-    this.fade(now);
-    if (!this.#isSettled) this.#grant();
+    this.expire(now);
+    if (!this.#isStable) this.#grant();
   }
 
   /** Those who were not seen to renew for their whole lease time count no more. */
-  fade(now: number): void {
+  expire(now: number): void {
     const living = this.#living(now).map(({ name }) => name);
-    const target = new View([this.#self, ...living], this.#buckets);
+    const target = new AssignmentView([this.#self, ...living], this.#buckets);
     if (!target.equals(this.#target)) this.#aimAt(this.#known(target));
   }
 
   /** When the next one counts no more, should it not be seen to renew. */
-  nextFadeAt(now: number): number {
-    return Math.min(...this.#living(now).map(fadesAt));
+  nextExpiryAt(now: number): number {
+    return Math.min(...this.#living(now).map(expiresAt));
   }
 
   /** Those who count no more, and whose leases have to be removed before somebody acts in their place. */
-  faded(now: number): readonly Sighting[] {
-    return [...this.#others.values()].filter((other) => fadesAt(other) <= now);
+  expired(now: number): readonly ObservedMember[] {
+    return [...this.#others.values()].filter((other) => expiresAt(other) <= now);
   }
 
   /** Something has to be stopped. */
   get isLosing(): boolean {
-    return !this.#isSettled && this.#has.some((has, bucket) => has === ready && !this.#isAimedAt(bucket));
+    return !this.#isStable && this.#has.some((has, bucket) => has === ready && !this.#isAimedAt(bucket));
   }
 
   /** What has to be stopped; nothing of it is begun until `stopped`, even if the target gives it back. */
@@ -154,7 +154,7 @@ export class Assignment {
 
   /** Number of the latest grant that has to be prepared; undefined when there is none. */
   get toPrepare(): number | undefined {
-    return !this.#isSettled && this.#has.some((has) => has > none) ? this.#grants : undefined;
+    return !this.#isStable && this.#has.some((has) => has > none) ? this.#grants : undefined;
   }
 
   /** What was granted up to this number may be acted on from now on; returns what that is. */
@@ -171,7 +171,7 @@ export class Assignment {
 
   /** Members that still claim what is to be this one's. */
   get blockers(): readonly string[] {
-    if (this.#isSettled) return [];
+    if (this.#isStable) return [];
     const wanted = this.#where((bucket) => this.#has[bucket] === none && this.#isAimedAt(bucket));
     return [...this.#others.values()]
       .filter((other) => wanted.some((bucket) => claims(other, bucket)))
@@ -190,26 +190,26 @@ export class Assignment {
     return (this.#has[bucket] ?? none) > none;
   }
 
-  #remembered(one: Sighting, now: number): Other {
+  #remembered(one: ObservedMember, now: number): Other {
     const before = this.#others.get(one.name);
     const view = one.view && this.#known(one.view);
     return { ...one, view, seenAt: before?.version === one.version ? before.seenAt : now };
   }
 
   /** An equal view that is there already has worked out its winners. */
-  #known(view: View): View {
+  #known(view: AssignmentView): AssignmentView {
     const views = [this.#target, ...this.#claims, ...[...this.#others.values()].map((other) => other.view)];
     return views.find((known) => known?.equals(view)) ?? view;
   }
 
   #living(now: number): Other[] {
-    return [...this.#others.values()].filter((other) => fadesAt(other) > now);
+    return [...this.#others.values()].filter((other) => expiresAt(other) > now);
   }
 
   /** What was granted and not begun needs no stopping. */
-  #aimAt(target: View): void {
+  #aimAt(target: AssignmentView): void {
     this.#target = target;
-    this.#isSettled = false;
+    this.#isStable = false;
     for (const bucket of this.#has.keys())
       if (this.#isBeingPrepared(bucket) && !this.#isAimedAt(bucket)) this.#has[bucket] = none;
   }
@@ -222,7 +222,7 @@ export class Assignment {
     );
     if (!granted.isEmpty) this.#grants += 1;
     for (const bucket of this.#has.keys()) if (granted.has(bucket)) this.#has[bucket] = this.#grants;
-    this.#isSettled = this.#has.every((has, bucket) => has === (this.#isAimedAt(bucket) ? ready : none));
+    this.#isStable = this.#has.every((has, bucket) => has === (this.#isAimedAt(bucket) ? ready : none));
   }
 
   #isClaimed(bucket: number): boolean {
@@ -230,6 +230,6 @@ export class Assignment {
   }
 }
 
-const claims = ({ view, name }: Sighting, bucket: number): boolean => view?.gives(bucket, name) ?? true;
+const claims = ({ view, name }: ObservedMember, bucket: number): boolean => view?.gives(bucket, name) ?? true;
 
-const fadesAt = ({ seenAt, leaseMs }: Other): number => seenAt + leaseMs;
+const expiresAt = ({ seenAt, leaseMs }: Other): number => seenAt + leaseMs;

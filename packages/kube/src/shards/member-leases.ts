@@ -3,9 +3,9 @@ import { Lease } from '../builtin.ts';
 import type { KubeClient } from '../client.ts';
 import type { Clock } from '../clock.ts';
 import { microTime } from '../events.ts';
-import type { Sighting } from './assignment.ts';
+import type { ObservedMember } from './assignment.ts';
 import type { MemberLeases } from './membership.ts';
-import { View } from './rendezvous.ts';
+import { AssignmentView } from './rendezvous.ts';
 
 export interface MemberLeasesOptions {
   readonly client: KubeClient;
@@ -52,13 +52,13 @@ export function memberLeases(options: MemberLeasesOptions): MemberLeases {
     // Without a version the answer is what etcd has now, and not what a cache of the API server had a while ago.
     list: async (signal) =>
       (await client.list(Lease, { namespace, labelSelector: `${groupLabel}=${group}`, signal })).items.map((lease) =>
-        sightingOf(lease, options),
+        observedMemberOf(lease, options),
       ),
     remove: (gone) => client.delete(Lease, at(gone.name), { resourceVersion: gone.version }),
   };
 }
 
-const annotationsOf = (view: View) => ({ [viewAnnotation]: view.text });
+const annotationsOf = (view: AssignmentView) => ({ [viewAnnotation]: view.text });
 
 function specOf({ identity, leaseMs, clock }: MemberLeasesOptions) {
   const now = microTime(clock.now());
@@ -72,7 +72,7 @@ function specOf({ identity, leaseMs, clock }: MemberLeasesOptions) {
 }
 
 /** A lease time that somebody shortened does not end a member that goes by its own. */
-function sightingOf({ metadata, spec }: Lease, { leaseMs }: MemberLeasesOptions): Sighting {
+function observedMemberOf({ metadata, spec }: Lease, { leaseMs }: MemberLeasesOptions): ObservedMember {
   return {
     name: metadata.name,
     version: metadata.resourceVersion ?? '',
@@ -81,9 +81,9 @@ function sightingOf({ metadata, spec }: Lease, { leaseMs }: MemberLeasesOptions)
   };
 }
 
-function viewIn(text: string | undefined): View | undefined {
+function viewIn(text: string | undefined): AssignmentView | undefined {
   try {
-    return new View(viewText.parse(JSON.parse(text ?? '')));
+    return new AssignmentView(viewText.parse(JSON.parse(text ?? '')));
   } catch {
     return undefined;
   }

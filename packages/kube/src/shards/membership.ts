@@ -2,18 +2,18 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { isConflict, isNotFound } from '../errors.ts';
 import { LeaseLost } from '../leader.ts';
-import { Assignment, type Sighting } from './assignment.ts';
+import { Assignment, type ObservedMember } from './assignment.ts';
 import type { Buckets } from './buckets.ts';
-import { bucketOf, type View } from './rendezvous.ts';
+import { bucketOf, type AssignmentView } from './rendezvous.ts';
 
 /** The leases of all members, in the API server. Writes are guarded by the version that was seen last. */
 export interface MemberLeases {
   /** Resolves with its version. */
-  create(view: View, signal: AbortSignal): Promise<string>;
-  renew(view: View, version: string, signal: AbortSignal): Promise<string>;
+  create(view: AssignmentView, signal: AbortSignal): Promise<string>;
+  renew(view: AssignmentView, version: string, signal: AbortSignal): Promise<string>;
   /** All members as of now: what was written before the request is in it. */
-  list(signal: AbortSignal): Promise<readonly Sighting[]>;
-  remove(member: Pick<Sighting, 'name' | 'version'>): Promise<void>;
+  list(signal: AbortSignal): Promise<readonly ObservedMember[]>;
+  remove(member: Pick<ObservedMember, 'name' | 'version'>): Promise<void>;
 }
 
 export interface MembershipTimes {
@@ -25,7 +25,7 @@ export interface MembershipTimes {
 }
 
 /** What a membership asks of those who act. `isConcerned` tells of a key whether it is meant. */
-export interface Deeds {
+export interface ShardCallbacks {
   /** Begin nothing of these, finish what is under way, let go of everything that belongs to them. */
   stop(isConcerned: (key: string) => boolean): Promise<void>;
   /** Catch up with what was written until now, by whomever. */
@@ -55,22 +55,26 @@ export interface MembershipOptions {
  *
  * See docs/decisions/0052 for why no two act on one key.
  */
-export class Membership {
+export class ShardMembership {
   readonly #options: MembershipOptions;
   readonly #assignment: Assignment;
   readonly #buckets: number | undefined;
-  #deeds: Deeds = { stop: () => Promise.resolve(), prepare: () => Promise.resolve(), start: () => undefined };
+  #callbacks: ShardCallbacks = {
+    stop: () => Promise.resolve(),
+    prepare: () => Promise.resolve(),
+    start: () => undefined,
+  };
   /** Of its own lease; undefined while the fate of a write is unknown. */
   #version: string | undefined;
-  #nextBeatAt = 0;
+  #nextHeartbeatAt = 0;
   #wakeUp: () => void = () => undefined;
-  #isWoken = false;
+  #isTriggered = false;
   #isStopping = false;
   #isPreparing = false;
   #failure: Error | undefined;
-  #toldOf = '';
+  #lastLogged = '';
   /** Takings and givings of keys so far, for metrics. */
-  readonly handOvers = { gained: 0, lost: 0 };
+  readonly shardMoves = { gained: 0, lost: 0 };
 
   constructor(options: MembershipOptions) {
     const { self, times, buckets } = options;
@@ -95,29 +99,29 @@ export class Membership {
   }
 
   /** Whether something may be sent for the key at this very moment. */
-  mayAct(key: string): boolean {
-    return this.#assignment.mayAct(this.#bucketOf(key), this.#options.clock.now());
+  isOwner(key: string): boolean {
+    return this.#assignment.isOwner(this.#bucketOf(key), this.#options.clock.now());
   }
 
   /** Whether a turn of the key may begin. */
-  mayBegin(key: string): boolean {
-    return this.#assignment.mayBegin(this.#bucketOf(key), this.#options.clock.now());
+  mayStart(key: string): boolean {
+    return this.#assignment.mayStart(this.#bucketOf(key), this.#options.clock.now());
   }
 
   /** Makes itself known. An API server that is away is asked again: a newcomer holds nothing that it could lose. */
-  async join(deeds: Deeds, signal: AbortSignal): Promise<void> {
+  async join(callbacks: ShardCallbacks, signal: AbortSignal): Promise<void> {
     const { clock, times, log } = this.#options;
-    this.#deeds = deeds;
+    this.#callbacks = callbacks;
     while (!(await this.#tryToJoin(signal))) await clock.sleep(times.retryMs, signal);
     log.info({ replica: this.#options.self }, 'takes part in sharing the keys');
   }
 
   /** Keeps the lease until the signal is aborted; rejects with LeaseLost as soon as it cannot be sure of it. */
   async keep(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#wake(), { once: true });
+    signal.addEventListener('abort', () => this.#trigger(), { once: true });
     while (!signal.aborted) {
       await this.#untilDue(signal);
-      if (!signal.aborted) await this.#beat(signal);
+      if (!signal.aborted) await this.#heartbeat(signal);
     }
   }
 
@@ -134,10 +138,10 @@ export class Membership {
       this.#take(await leases.list(signal));
       const view = this.#assignment.viewToWrite();
       this.#assignment.tries(view);
-      const askedAt = clock.now();
+      const requestedAt = clock.now();
       this.#version = await this.#write(view, signal);
-      this.#assignment.wrote(view, { askedAt, now: clock.now() });
-      this.#nextBeatAt = clock.now();
+      this.#assignment.wrote(view, { requestedAt, now: clock.now() });
+      this.#nextHeartbeatAt = clock.now();
       return true;
     } catch (error) {
       if (signal.aborted) throw error;
@@ -147,28 +151,28 @@ export class Membership {
   }
 
   /** An earlier creation may have succeeded although no answer came. */
-  #write(view: View, signal: AbortSignal): Promise<string> {
+  #write(view: AssignmentView, signal: AbortSignal): Promise<string> {
     const { leases } = this.#options;
     return this.#version === undefined ? leases.create(view, signal) : leases.renew(view, this.#version, signal);
   }
 
-  async #beat(signal: AbortSignal): Promise<void> {
+  async #heartbeat(signal: AbortSignal): Promise<void> {
     const { clock, times } = this.#options;
-    this.#insistOnLife();
-    this.#nextBeatAt = clock.now() + times.retryMs;
-    this.#assignment.fade(clock.now());
+    this.#assertAlive();
+    this.#nextHeartbeatAt = clock.now() + times.retryMs;
+    this.#assignment.expire(clock.now());
     const isRenewed = await this.#renew(signal);
-    this.#insistOnLife();
-    const isSeen = await this.#look(signal);
-    this.#insistOnLife();
-    if (!isRenewed || !isSeen) this.#nextBeatAt = clock.now() + times.retryMs / 4;
-    else if (!this.#assignment.isLosing && !this.#assignment.isWritten) this.#wake();
-    this.#stopWhatIsLost();
-    this.#prepareWhatIsGranted();
-    this.#tell();
+    this.#assertAlive();
+    const isObserved = await this.#observe(signal);
+    this.#assertAlive();
+    if (!isRenewed || !isObserved) this.#nextHeartbeatAt = clock.now() + times.retryMs / 4;
+    else if (!this.#assignment.isLosing && !this.#assignment.isWritten) this.#trigger();
+    this.#stopLost();
+    this.#prepareGranted();
+    this.#logMembership();
   }
 
-  #insistOnLife(): void {
+  #assertAlive(): void {
     const { clock, times, self } = this.#options;
     if (this.#failure !== undefined) throw this.#failure;
     if (!this.#assignment.isAlive(clock.now()))
@@ -182,38 +186,38 @@ export class Membership {
     if (version === undefined) return false;
     const view = this.#assignment.viewToWrite();
     this.#assignment.tries(view);
-    const askedAt = clock.now();
+    const requestedAt = clock.now();
     try {
       this.#version = await this.#inTime(signal, (deadline) => leases.renew(view, version, deadline));
-      this.#assignment.wrote(view, { askedAt, now: clock.now() });
+      this.#assignment.wrote(view, { requestedAt, now: clock.now() });
       return true;
     } catch (error) {
       if (isNotFound(error)) throw new LeaseLost(`the lease ${self} was deleted`);
       this.#version = undefined;
-      this.#complain(error);
+      this.#logError(error);
       return false;
     }
   }
 
-  async #look(signal: AbortSignal): Promise<boolean> {
+  async #observe(signal: AbortSignal): Promise<boolean> {
     try {
       this.#take(await this.#inTime(signal, (deadline) => this.#options.leases.list(deadline)));
       return true;
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      this.#complain(error);
+      this.#logError(error);
       return false;
     }
   }
 
-  #take(sightings: readonly Sighting[]): void {
+  #take(observed: readonly ObservedMember[]): void {
     const { self, clock } = this.#options;
-    const own = sightings.find(({ name }) => name === self);
+    const own = observed.find(({ name }) => name === self);
     if (own === undefined && this.#assignment.isAlive(clock.now()))
       throw new LeaseLost(`the lease ${self} was deleted`);
     this.#version = own?.version;
-    this.#assignment.saw(sightings, clock.now());
-    this.#removeTheFaded();
+    this.#assignment.observe(observed, clock.now());
+    this.#removeExpired();
   }
 
   /** Nothing is waited for longer than half of the time that is left: another connection may be better. */
@@ -225,30 +229,30 @@ export class Membership {
     return await work(AbortSignal.any([signal, deadline.signal]));
   }
 
-  #stopWhatIsLost(): void {
+  #stopLost(): void {
     if (this.#isStopping || !this.#assignment.isLosing) return;
     this.#isStopping = true;
-    this.handOvers.lost += 1;
+    this.shardMoves.lost += 1;
     const buckets = this.#assignment.stop();
-    void this.#deeds
+    void this.#callbacks
       .stop(this.#isIn(buckets))
       .then(() => this.#start(this.#assignment.stopped()))
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#isStopping = false;
-        this.#wake();
+        this.#trigger();
       });
   }
 
-  #prepareWhatIsGranted(): void {
+  #prepareGranted(): void {
     const grant = this.#assignment.toPrepare;
     if (grant === undefined || this.#isPreparing) return;
     this.#isPreparing = true;
-    void this.#deeds
+    void this.#callbacks
       .prepare()
       .then(() => this.#start(this.#assignment.prepared(grant)))
       // Tried again at the next heartbeat.
-      .catch((error: unknown) => this.#complain(error))
+      .catch((error: unknown) => this.#logError(error))
       .finally(() => {
         this.#isPreparing = false;
       });
@@ -256,9 +260,9 @@ export class Membership {
 
   #start(buckets: Buckets): void {
     if (buckets.isEmpty) return;
-    this.handOvers.gained += 1;
-    this.#deeds.start(this.#isIn(buckets));
-    this.#tell();
+    this.shardMoves.gained += 1;
+    this.#callbacks.start(this.#isIn(buckets));
+    this.#logMembership();
   }
 
   #isIn(buckets: Buckets): (key: string) => boolean {
@@ -271,13 +275,13 @@ export class Membership {
   }
 
   /** Guarded by the version that was seen last: one that renews after all is left alone. */
-  #removeTheFaded(): void {
+  #removeExpired(): void {
     const { leases, clock, log } = this.#options;
-    for (const { name, version } of this.#assignment.faded(clock.now()))
+    for (const { name, version } of this.#assignment.expired(clock.now()))
       void leases.remove({ name, version }).then(
         () => {
           log.info({ lease: name }, 'the lease of a replica that was not seen to renew it is removed');
-          this.#wake();
+          this.#trigger();
         },
         (error: unknown) =>
           isConflict(error) ||
@@ -286,14 +290,14 @@ export class Membership {
   }
 
   /** One line per change. */
-  #tell(): void {
+  #logMembership(): void {
     const { log, self } = this.#options;
     const { blockers } = this.#assignment;
     const waits = blockers.length === 0 ? {} : { waitsFor: blockers };
     const percent = Math.round(this.share * 100);
-    const words = JSON.stringify([this.members, blockers, percent]);
-    if (this.#toldOf === words) return;
-    this.#toldOf = words;
+    const summary = JSON.stringify([this.members, blockers, percent]);
+    if (this.#lastLogged === summary) return;
+    this.#lastLogged = summary;
     log.info(
       { replica: self, members: this.members, ...waits },
       `one of ${this.members.length} replicas, acts on ${percent} % of the keys`,
@@ -304,13 +308,13 @@ export class Membership {
     this.#failure = error instanceof Error ? error : new Error(String(error));
   }
 
-  #complain(error: unknown): void {
+  #logError(error: unknown): void {
     if (isConflict(error)) return;
     this.#options.log.debug({ error: messageOf(error) }, 'a lease of the replicas could not be read or written');
   }
 
-  #wake(): void {
-    this.#isWoken = true;
+  #trigger(): void {
+    this.#isTriggered = true;
     this.#wakeUp();
   }
 
@@ -318,12 +322,12 @@ export class Membership {
   async #untilDue(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const dueAt = Math.min(this.#nextBeatAt, this.#assignment.nextFadeAt(clock.now()));
+    const dueAt = Math.min(this.#nextHeartbeatAt, this.#assignment.nextExpiryAt(clock.now()));
     using _timer = clock.setTimeout(Math.max(0, dueAt - clock.now()), resolve);
     this.#wakeUp = resolve;
-    if (this.#isWoken || signal.aborted) resolve();
+    if (this.#isTriggered || signal.aborted) resolve();
     await promise;
-    this.#isWoken = false;
+    this.#isTriggered = false;
   }
 }
 

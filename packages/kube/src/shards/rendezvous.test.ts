@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bucketOf, emptyView, View } from './rendezvous.ts';
+import { bucketOf, emptyView, AssignmentView } from './rendezvous.ts';
 
 const keys = Array.from({ length: 3_000 }, (_, index) => `bmc-${index}`);
 
-function ownerOf(key: string, view: View): string {
+function ownerOf(key: string, view: AssignmentView): string {
   return view.members.find((member) => view.gives(bucketOf(key), member)) ?? assert.fail('every key has an owner');
 }
 
-function sharesOf(view: View): Map<string, number> {
+function sharesOf(view: AssignmentView): Map<string, number> {
   const shares = new Map<string, number>();
   for (const key of keys) {
     const owner = ownerOf(key, view);
@@ -22,19 +22,22 @@ for (const members of [
   ['metal-7d9f-abcde', 'metal-7d9f-fghij', 'metal-7d9f-klmno'],
 ])
   test(`three members (${members[0]}, …) have each a third of 3000 keys, within a tenth`, () => {
-    for (const [member, count] of sharesOf(new View(members)))
+    for (const [member, count] of sharesOf(new AssignmentView(members)))
       assert.ok(Math.abs(count - 1_000) <= 100, `${member} has ${count}`);
   });
 
 test('of many groups of three, hardly one is out of balance by a tenth', () => {
-  const groups = Array.from({ length: 100 }, (_, index) => new View([`a-${index}`, `b-${index}`, `c-${index}`]));
+  const groups = Array.from(
+    { length: 100 },
+    (_, index) => new AssignmentView([`a-${index}`, `b-${index}`, `c-${index}`]),
+  );
   const uneven = groups.filter((view) => [...sharesOf(view).values()].some((count) => Math.abs(count - 1_000) > 100));
   assert.ok(uneven.length <= 1, `${uneven.length} of ${groups.length}`);
 });
 
 test('a member that goes leaves only its own keys to the others', () => {
-  const three = new View(['a', 'b', 'c']);
-  const two = new View(['a', 'c']);
+  const three = new AssignmentView(['a', 'b', 'c']);
+  const two = new AssignmentView(['a', 'c']);
   for (const key of keys) {
     const before = ownerOf(key, three);
     if (before !== 'b') assert.equal(ownerOf(key, two), before);
@@ -42,15 +45,15 @@ test('a member that goes leaves only its own keys to the others', () => {
 });
 
 test('a member that comes takes a quarter, and nothing moves between the others', () => {
-  const three = new View(['a', 'b', 'c']);
-  const four = new View(['a', 'b', 'c', 'd']);
+  const three = new AssignmentView(['a', 'b', 'c']);
+  const four = new AssignmentView(['a', 'b', 'c', 'd']);
   const moved = keys.filter((key) => ownerOf(key, three) !== ownerOf(key, four));
   assert.ok(moved.every((key) => ownerOf(key, four) === 'd'));
   assert.ok(Math.abs(moved.length - 750) < 100, `${moved.length} moved`);
 });
 
 test('views of the same members are equal in whatever order they are told, and an empty one gives nothing', () => {
-  assert.ok(new View(['b', 'a', 'b']).equals(new View(['a', 'b'])));
-  assert.equal(new View(['b', 'a']).text, '["a","b"]');
+  assert.ok(new AssignmentView(['b', 'a', 'b']).equals(new AssignmentView(['a', 'b'])));
+  assert.equal(new AssignmentView(['b', 'a']).text, '["a","b"]');
   assert.ok(!emptyView.gives(0, 'a'));
 });

@@ -11,7 +11,7 @@ export const bucketCount = 16_384;
 export const bucketOf = (key: string): number => mixed(hashOf(key)) % bucketCount;
 
 /** A set of members, and what it gives to whom. */
-export class View {
+export class AssignmentView {
   readonly members: readonly string[];
   readonly #buckets: number;
   #winners: Uint16Array | undefined;
@@ -26,7 +26,7 @@ export class View {
     return JSON.stringify(this.members);
   }
 
-  equals(other: View): boolean {
+  equals(other: AssignmentView): boolean {
     return this === other || this.text === other.text;
   }
 
@@ -37,7 +37,7 @@ export class View {
   }
 }
 
-export const emptyView = new View([]);
+export const emptyView = new AssignmentView([]);
 
 /** For each bucket the index of the member that wins it. */
 function winnersAmong(members: readonly string[], buckets: number): Uint16Array {

@@ -9,10 +9,10 @@ interface Traffic {
   readonly requests: Map<string, number>;
   /** By error code. */
   readonly errors: Map<string, number>;
-  line: Line;
+  connection: ConnectionGauges;
 }
 
-interface Line {
+interface ConnectionGauges {
   sessions: number;
   inFlight: number;
   breakerOpen: boolean;
@@ -41,18 +41,18 @@ export class BmcTraffic implements TrafficObserver {
 
   /** One per conversation; a later one for the same BMC takes the place of the earlier. */
   observerOf(bmcName: string): BmcObserver {
-    const line: Line = { sessions: 0, inFlight: 0, breakerOpen: false };
-    const traffic = this.#traffic.get(bmcName) ?? { requests: new Map(), errors: new Map(), line };
-    traffic.line = line;
+    const connection: ConnectionGauges = { sessions: 0, inFlight: 0, breakerOpen: false };
+    const traffic = this.#traffic.get(bmcName) ?? { requests: new Map(), errors: new Map(), connection };
+    traffic.connection = connection;
     this.#traffic.set(bmcName, traffic);
     return {
-      requestStarted: () => (line.inFlight += 1),
+      requestStarted: () => (connection.inFlight += 1),
       request: (event) => {
-        line.inFlight -= 1;
+        connection.inFlight -= 1;
         this.#count(traffic, event);
       },
-      sessions: (count) => (line.sessions = count),
-      breaker: (state) => (line.breakerOpen = state !== 'closed'),
+      sessions: (count) => (connection.sessions = count),
+      breaker: (state) => (connection.breakerOpen = state !== 'closed'),
     };
   }
 
@@ -93,19 +93,19 @@ const metrics: readonly {
     name: 'metal_bmc_open_sessions',
     help: 'Redfish sessions held open',
     type: 'gauge',
-    samplesOf: (bmc, { line }) => [{ labels: { bmc }, value: line.sessions }],
+    samplesOf: (bmc, { connection }) => [{ labels: { bmc }, value: connection.sessions }],
   },
   {
     name: 'metal_bmc_requests_in_flight',
     help: 'Redfish requests that are not answered yet',
     type: 'gauge',
-    samplesOf: (bmc, { line }) => [{ labels: { bmc }, value: line.inFlight }],
+    samplesOf: (bmc, { connection }) => [{ labels: { bmc }, value: connection.inFlight }],
   },
   {
     name: 'metal_bmc_breaker_open',
     help: '1 while the BMC is not talked to because it does not answer',
     type: 'gauge',
-    samplesOf: (bmc, { line }) => [{ labels: { bmc }, value: Number(line.breakerOpen) }],
+    samplesOf: (bmc, { connection }) => [{ labels: { bmc }, value: Number(connection.breakerOpen) }],
   },
 ];
 

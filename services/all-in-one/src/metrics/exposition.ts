@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { type Sample, ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 
 /** Some milliseconds of work. */
-const samplesAtOnce = 2_000;
+const samplesPerPiece = 2_000;
 
 /**
  * The metrics in the text format of Prometheus, piece by piece. A fleet of 10 000 servers has 370 000 samples, 27 MB: they
@@ -24,7 +24,7 @@ async function* pieces(metric: ScrapedMetric): AsyncGenerator<string> {
   for (const sample of samples) {
     piece += lineOf(name, sample);
     count += 1;
-    if (count % samplesAtOnce !== 0) continue;
+    if (count % samplesPerPiece !== 0) continue;
     yield piece;
     piece = '';
     await setImmediate();

@@ -9,7 +9,7 @@ import { Readings } from '@metal/events/readings.ts';
 import { createClock, type Clock } from '@metal/kube/clock.ts';
 import { ControllerMetrics } from '@metal/kube/controller-metrics.ts';
 import { Store } from '@metal/kube/store.ts';
-import { Signal } from '@metal/operator/signal.ts';
+import { KeyNotifier } from '@metal/operator/signal.ts';
 import { Registry } from 'prom-client';
 import { exposition } from './exposition.ts';
 import { exportFleet } from './metrics.ts';
@@ -27,7 +27,7 @@ const server = (name: string, status: NonNullable<Server['status']> = {}): Serve
   spec: { systemUUID: name, serverClaimRef: { namespace: 'default', name: 'claim', uid: 'claim-uid' } },
   status,
 });
-const givenBack = (held: Server): Server => ({ ...held, spec: { systemUUID: held.spec.systemUUID } });
+const released = (held: Server): Server => ({ ...held, spec: { systemUUID: held.spec.systemUUID } });
 const claim = (phase?: string): ServerClaim => ({
   apiVersion,
   kind: 'ServerClaim',
@@ -61,7 +61,7 @@ function fleet() {
   };
   caches.erasures.addIndexes({ server: ({ spec }) => [spec.serverRef.uid] });
   const registry = new Registry();
-  const scheduler = { contested: new Signal() };
+  const scheduler = { bindConflict: new KeyNotifier() };
   const metrics = exportFleet(registry, { caches, scheduler, clock });
   /** `label=value,… number` of every sample. */
   const samples = async (name: string): Promise<string[]> =>
@@ -78,9 +78,9 @@ function fleet() {
 test('every server has one series per state, and exactly one of them is 1', async () => {
   const { servers, samples, holding } = fleet();
   const states = 'Initial Discovery Available Reserved Released Cleanup Maintenance Parked Error'.split(' ');
-  for (const state of states) servers.absorb(server(`in-${state}`, { state, powerState: 'Off' }));
-  servers.absorb(server('new'));
-  servers.absorb(server('odd', { state: 'OfTheFuture', powerState: 'Dimmed' }));
+  for (const state of states) servers.upsertIfNewer(server(`in-${state}`, { state, powerState: 'Off' }));
+  servers.upsertIfNewer(server('new'));
+  servers.upsertIfNewer(server('odd', { state: 'OfTheFuture', powerState: 'Dimmed' }));
 
   const all = await samples('metal_server_state');
   for (const state of states)
@@ -100,7 +100,7 @@ test('every server has one series per state, and exactly one of them is 1', asyn
 test('a condition that stands there twice is one series', async () => {
   const { servers, samples } = fleet();
   const ready = { type: 'Ready', status: 'False', reason: 'X', message: '', lastTransitionTime: at(0) } as const;
-  servers.absorb(server('s', { conditions: [ready, ready, { ...ready, type: 'Discovered', status: 'True' }] }));
+  servers.upsertIfNewer(server('s', { conditions: [ready, ready, { ...ready, type: 'Discovered', status: 'True' }] }));
   assert.deepEqual(await samples('metal_server_condition_status'), [
     'server=s,condition_type=Ready,status=False 1',
     'server=s,condition_type=Discovered,status=True 1',
@@ -110,9 +110,9 @@ test('a condition that stands there twice is one series', async () => {
 test('what is deleted leaves nothing behind in the metrics', async () => {
   const { servers, claims, bmcs, registry, metrics } = fleet();
   const before = await registry.metrics();
-  servers.absorb(server('gone', { state: 'Available', stateSince: at(0), powerState: 'Off' }));
-  claims.absorb(claim());
-  bmcs.absorb(bmc('gone'));
+  servers.upsertIfNewer(server('gone', { state: 'Available', stateSince: at(0), powerState: 'Off' }));
+  claims.upsertIfNewer(claim());
+  bmcs.upsertIfNewer(bmc('gone'));
   for (const name of ['gone', 'server/gone']) {
     const observer = metrics.traffic.observerOf(name);
     observer.requestStarted?.();
@@ -120,7 +120,7 @@ test('what is deleted leaves nothing behind in the metrics', async () => {
   }
   assert.match(await registry.metrics(), /server="gone"[^]*bmc="gone"[^]*bmc="server\/gone"/);
 
-  for (const store of [servers, claims, bmcs]) store.census().complete(String(version + 1));
+  for (const store of [servers, claims, bmcs]) store.listReplacement().commit(String(version + 1));
   assert.equal(await registry.metrics(), before);
 });
 
@@ -128,12 +128,12 @@ test('a BMC that is talked to before it is created is told of once it is there, 
   const { bmcs, registry, metrics, samples } = fleet();
   const empty = await registry.metrics();
   const [observer] = ['b', 'endpoint/b'].map((name) => {
-    const heard = metrics.traffic.observerOf(name);
-    heard.sessions(1);
-    return heard;
+    const trafficObserver = metrics.traffic.observerOf(name);
+    trafficObserver.sessions(1);
+    return trafficObserver;
   });
   assert.equal(await registry.metrics(), empty, 'nobody knows a BMC of this name yet');
-  bmcs.absorb(bmc('b'));
+  bmcs.upsertIfNewer(bmc('b'));
   observer?.sessions(2);
   assert.deepEqual(await samples('metal_bmc_open_sessions'), ['bmc=b 2']);
   metrics.traffic.forget('b');
@@ -146,9 +146,10 @@ test('turns of the server controller are counted by result', async () => {
   const { registry, samples } = fleet();
   const zero = ['result=success 0', 'result=error_fetch 0', 'result=error_reconcile 0'];
   assert.deepEqual(await samples('metal_server_reconciliation_total'), zero, 'also before this process leads');
-  const runner = new ControllerMetrics(registry, clock);
-  for (const result of ['success', 'requeue_after', 'error'] as const) runner.turnStarted('server')(result);
-  runner.turnStarted('bmc')('error');
+  const controllerMetrics = new ControllerMetrics(registry, clock);
+  for (const result of ['success', 'requeue_after', 'error'] as const)
+    controllerMetrics.reconcileStarted('server')(result);
+  controllerMetrics.reconcileStarted('bmc')('error');
   assert.deepEqual(await samples('metal_server_reconciliation_total'), [
     'result=success 2',
     'result=error_fetch 0',
@@ -159,16 +160,16 @@ test('turns of the server controller are counted by result', async () => {
 test('times in a state, of discoveries, bindings and boots are told from changes alone', async () => {
   const { servers, claims, registry } = fleet();
   const sums = async () => (await registry.metrics()).match(/^metal_\w+_duration_seconds_sum.*$/gm)?.toSorted();
-  claims.absorb(claim('Unbound'));
-  servers.absorb(server('s', { state: 'Initial', stateSince: at(0) }));
-  servers.absorb(server('s', { state: 'Discovery', stateSince: at(5) }));
-  servers.absorb(server('s', { state: 'Discovery', stateSince: at(5), powerState: 'On' }));
-  servers.absorb(server('s', { state: 'Available', stateSince: at(95) }));
-  claims.absorb(claim('Bound'));
+  claims.upsertIfNewer(claim('Unbound'));
+  servers.upsertIfNewer(server('s', { state: 'Initial', stateSince: at(0) }));
+  servers.upsertIfNewer(server('s', { state: 'Discovery', stateSince: at(5) }));
+  servers.upsertIfNewer(server('s', { state: 'Discovery', stateSince: at(5), powerState: 'On' }));
+  servers.upsertIfNewer(server('s', { state: 'Available', stateSince: at(95) }));
+  claims.upsertIfNewer(claim('Bound'));
   const reserved = { state: 'Reserved', stateSince: at(100) };
-  servers.absorb(server('s', reserved));
+  servers.upsertIfNewer(server('s', reserved));
   for (let times = 0; times < 2; times += 1)
-    servers.absorb(server('s', { ...reserved, provisionedClaimUID: 'claim-uid' }));
+    servers.upsertIfNewer(server('s', { ...reserved, provisionedClaimUID: 'claim-uid' }));
 
   assert.deepEqual(await sums(), [
     'metal_bmc_request_duration_seconds_sum 0',
@@ -184,39 +185,37 @@ test('times in a state, of discoveries, bindings and boots are told from changes
 
 test('what was so before this process came is no duration of its own', async () => {
   const { servers, claims, registry } = fleet();
-  claims.absorb(claim('Bound'));
-  servers.absorb(server('s', { state: 'Reserved', stateSince: at(9), provisionedClaimUID: 'claim-uid' }));
+  claims.upsertIfNewer(claim('Bound'));
+  servers.upsertIfNewer(server('s', { state: 'Reserved', stateSince: at(9), provisionedClaimUID: 'claim-uid' }));
   assert.doesNotMatch(await registry.metrics(), /_duration_seconds_count(?:\{.*\})? [1-9]/);
 });
 
 test('attempts to clean up are counted by how they ended, silence included, and successes are timed', async () => {
   const { servers, erasures, samples, registry } = fleet();
   const inCleanup = (cleanup: object, seconds = 0) =>
-    servers.absorb(
-      givenBack(
-        server('s', { state: 'Cleanup', stateSince: at(seconds), cleanup: { neededSince: at(0), ...cleanup } }),
-      ),
+    servers.upsertIfNewer(
+      released(server('s', { state: 'Cleanup', stateSince: at(seconds), cleanup: { neededSince: at(0), ...cleanup } })),
     );
-  erasures.absorb(erasure('old', { attempt: 1, state: 'Succeeded', receivedTime: at(10) }));
+  erasures.upsertIfNewer(erasure('old', { attempt: 1, state: 'Succeeded', receivedTime: at(10) }));
   assert.deepEqual(await samples('metal_erasure_reports'), [' 1']);
   inCleanup({ queuedSince: at(0) });
   assert.deepEqual(await samples('metal_cleanups'), ['state=queued 1', 'state=running 0']);
   assert.deepEqual(await samples('metal_server_cleanup_needed'), ['server=s 1']);
   inCleanup({ attempt: 1, startedTime: at(600) });
   assert.deepEqual(await samples('metal_cleanups'), ['state=queued 0', 'state=running 1']);
-  erasures.absorb(erasure('one', { attempt: 1, state: 'Failed', receivedTime: at(601) }));
+  erasures.upsertIfNewer(erasure('one', { attempt: 1, state: 'Failed', receivedTime: at(601) }));
   inCleanup({ failedAttempts: 1 });
   inCleanup({ failedAttempts: 1, attempt: 2, startedTime: at(602) });
-  erasures.absorb(erasure('two', { attempt: 2, state: 'Running', receivedTime: at(603) }));
+  erasures.upsertIfNewer(erasure('two', { attempt: 2, state: 'Running', receivedTime: at(603) }));
   inCleanup({ failedAttempts: 2 });
   inCleanup({ failedAttempts: 2, attempt: 3, startedTime: at(604) });
-  erasures.absorb(erasure('three', { attempt: 3, state: 'Running', receivedTime: at(605) }));
+  erasures.upsertIfNewer(erasure('three', { attempt: 3, state: 'Running', receivedTime: at(605) }));
   const succeeded = erasure('three', { attempt: 3, state: 'Succeeded', receivedTime: at(606) });
-  erasures.absorb(succeeded);
+  erasures.upsertIfNewer(succeeded);
   assert.deepEqual((await samples('metal_cleanup_attempts_total'))[0], 'result=Succeeded 0', 'nobody has judged it');
   for (let times = 0; times < 2; times += 1)
-    erasures.absorb({ ...succeeded, metadata: metadata('three'), status: { certificate: 'a.b.c' } });
-  servers.absorb(server('s', { state: 'Available', stateSince: at(634), cleanup: { startedTime: at(604) } }));
+    erasures.upsertIfNewer({ ...succeeded, metadata: metadata('three'), status: { certificate: 'a.b.c' } });
+  servers.upsertIfNewer(server('s', { state: 'Available', stateSince: at(634), cleanup: { startedTime: at(604) } }));
   assert.deepEqual(await samples('metal_cleanup_attempts_total'), [
     'result=Succeeded 1',
     'result=Failed 1',
@@ -230,34 +229,34 @@ test('attempts to clean up are counted by how they ended, silence included, and 
 test('a server that a claim holds needs no cleanup yet, whatever state it is in', async () => {
   const { servers, samples } = fleet();
   const failed = () => server('s', { state: 'Error', cleanup: { neededSince: at(0) } });
-  servers.absorb(failed());
+  servers.upsertIfNewer(failed());
   assert.deepEqual(await samples('metal_server_cleanup_needed'), []);
-  servers.absorb(givenBack(failed()));
+  servers.upsertIfNewer(released(failed()));
   assert.deepEqual(await samples('metal_server_cleanup_needed'), ['server=s 1']);
 });
 
 test('only claims without a server tell since when they wait', async () => {
   const { claims, samples } = fleet();
-  claims.absorb(claim());
+  claims.upsertIfNewer(claim());
   const waiting = 'metal_claim_unbound_since_timestamp_seconds';
   assert.deepEqual(await samples(waiting), [`claim=claim,claim_namespace=default ${Date.parse(at(0)) / 1_000}`]);
   assert.deepEqual(await samples('metal_claims'), ['phase=Unbound 1', 'phase=Bound 0', 'phase=Lost 0']);
-  claims.absorb(claim('Bound'));
+  claims.upsertIfNewer(claim('Bound'));
   assert.deepEqual(await samples(waiting), []);
 });
 
 test('requests, errors, sessions and the breaker are told per BMC, and counts outlive a new line', async () => {
   const { bmcs, metrics, samples, scheduler } = fleet();
-  bmcs.absorb(bmc('b', { state: 'Error' }));
-  const asked = { method: 'GET', path: '/redfish/v1', ms: 20 };
+  bmcs.upsertIfNewer(bmc('b', { state: 'Error' }));
+  const requestEvent = { method: 'GET', path: '/redfish/v1', ms: 20 };
   const first = metrics.traffic.observerOf('b');
   first.requestStarted?.();
-  first.request({ ...asked, status: 401, error: 'AuthenticationFailed' });
+  first.request({ ...requestEvent, status: 401, error: 'AuthenticationFailed' });
   first.sessions(1);
   const second = metrics.traffic.observerOf('b');
   second.requestStarted?.();
   second.requestStarted?.();
-  second.request({ ...asked, status: undefined, error: 'TimedOut' });
+  second.request({ ...requestEvent, status: undefined, error: 'TimedOut' });
   second.breaker('open');
   first.sessions(0);
 
@@ -275,7 +274,7 @@ test('requests, errors, sessions and the breaker are told per BMC, and counts ou
   assert.deepEqual(await samples('metal_bmc_ready'), ['bmc=b,reason=NotYetSeen 0']);
   assert.ok((await samples('metal_bmc_state')).includes('bmc=b,state=Error 1'));
 
-  scheduler.contested.emit('default/claim');
+  scheduler.bindConflict.emit('default/claim');
   assert.deepEqual(await samples('metal_claim_conflicts_total'), [' 1']);
 });
 
@@ -287,8 +286,9 @@ async function textOf(registry: Registry): Promise<string[]> {
 
 test('told piece by piece, metrics read as the library would tell them', async () => {
   const { servers, bmcs, registry, metrics } = fleet();
-  for (let number = 0; number < 300; number += 1) servers.absorb(server(`server-${number}`, { state: 'Available' }));
-  bmcs.absorb(bmc('a "b" \\ c', { state: 'Enabled' }));
+  for (let number = 0; number < 300; number += 1)
+    servers.upsertIfNewer(server(`server-${number}`, { state: 'Available' }));
+  bmcs.upsertIfNewer(bmc('a "b" \\ c', { state: 'Enabled' }));
   metrics.traffic.observerOf('a "b" \\ c').requestStarted?.();
   const pieces = await textOf(registry);
   assert.ok(pieces.length > registry.getMetricsAsArray().length, 'many samples come in more than one piece');

@@ -9,11 +9,11 @@ import { exportCleanups } from './cleanups.ts';
 import { exportClaims } from './claim-metrics.ts';
 import { observeDurations } from './durations.ts';
 import { exportServers } from './server-metrics.ts';
-import { exportServerTurns } from './server-turns.ts';
+import { exportServerReconciles } from './server-turns.ts';
 
 export interface MetricsSources {
   readonly caches: Pick<OperatorCaches, 'servers' | 'claims' | 'bmcs' | 'erasures'>;
-  readonly scheduler: Pick<ClaimScheduler, 'contested'>;
+  readonly scheduler: Pick<ClaimScheduler, 'bindConflict'>;
   readonly clock: Clock;
 }
 
@@ -27,7 +27,7 @@ export interface FleetMetrics extends Disposable {
  */
 export function exportFleet(registry: Registry, { caches, scheduler, clock }: MetricsSources): FleetMetrics {
   exportServers(registry, caches.servers);
-  exportServerTurns(registry);
+  exportServerReconciles(registry);
   exportClaims(registry, caches.claims);
   exportBmcs(registry, caches.bmcs);
   const traffic = new BmcTraffic(registry, (name) => isKnown(name, caches));
@@ -39,7 +39,7 @@ export function exportFleet(registry: Registry, { caches, scheduler, clock }: Me
     help: "Servers that were chosen for a claim and were somebody else's by the time of the binding",
     registers: [registry],
   });
-  stack.use(scheduler.contested.on(() => conflicts.inc()));
+  stack.use(scheduler.bindConflict.on(() => conflicts.inc()));
   return { traffic, [Symbol.dispose]: () => stack.dispose() };
 }
 

@@ -1,13 +1,13 @@
-import type { Membership } from '@metal/kube/shards/membership.ts';
+import type { ShardMembership } from '@metal/kube/shards/membership.ts';
 import type { OperatorCaches } from '@metal/operator/context.ts';
-import { keyOfBmc } from '@metal/operator/bmc-key.ts';
+import { shardKeyOfBmc } from '@metal/operator/bmc-key.ts';
 import type { Registry } from 'prom-client';
 import { ScrapedMetric } from '@metal/kube/scraped-metric.ts';
 
 /** What of the fleet is this replica's. Where replicas do not share there is nothing to tell. */
-export function exportShare(
+export function exportShardMetrics(
   registry: Registry,
-  { membership, caches }: { membership: Membership | undefined; caches: Pick<OperatorCaches, 'bmcs'> },
+  { membership, caches }: { membership: ShardMembership | undefined; caches: Pick<OperatorCaches, 'bmcs'> },
 ): void {
   void new ScrapedMetric({
     registry,
@@ -21,7 +21,9 @@ export function exportShare(
     help: 'BMCs that this replica may act on',
     read: () => {
       if (membership === undefined) return [];
-      return [{ labels: {}, value: [...caches.bmcs.all()].filter((bmc) => membership.mayAct(keyOfBmc(bmc))).length }];
+      return [
+        { labels: {}, value: [...caches.bmcs.all()].filter((bmc) => membership.isOwner(shardKeyOfBmc(bmc))).length },
+      ];
     },
   });
   void new ScrapedMetric({
@@ -31,7 +33,7 @@ export function exportShare(
     type: 'counter',
     read: () => {
       if (membership === undefined) return [];
-      const { gained, lost } = membership.handOvers;
+      const { gained, lost } = membership.shardMoves;
       return [
         { labels: { direction: 'gained' }, value: gained },
         { labels: { direction: 'lost' }, value: lost },

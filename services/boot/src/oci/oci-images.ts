@@ -24,7 +24,7 @@ interface Manifest {
   readonly layers: Layers;
 }
 
-const mostRemembered = 1_000;
+const maxRemembered = 1_000;
 const contentTypes: Partial<Record<LayerName, string>> = { uki: 'application/efi' };
 
 /** Finds the files of images in registries. */
@@ -105,7 +105,7 @@ export class OciImages {
     const key = `${nameOf(manifest.reference)}@${manifest.digest}`;
     this.#manifests.delete(key);
     this.#manifests.set(key, manifest);
-    if (this.#manifests.size > mostRemembered) this.#manifests.delete(this.#manifests.keys().next().value ?? '');
+    if (this.#manifests.size > maxRemembered) this.#manifests.delete(this.#manifests.keys().next().value ?? '');
   }
 
   #artefactsOf(manifest: Manifest): OciImage['artefacts'] {

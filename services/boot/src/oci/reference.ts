@@ -10,7 +10,7 @@ export interface ImageReference {
 
 const hub = 'docker.io';
 const namesOfHub = new Set([hub, 'index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com']);
-const longestName = 255;
+const maxNameLength = 255;
 
 const host =
   /^(?:(?:[a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9])(?:\.(?:[a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9]))*|\[[0-9a-f:]+\])(?::\d{1,5})?$/;
@@ -26,7 +26,8 @@ export function parseImageReference(text: string): ImageReference | undefined {
   const name = hasTag ? named.slice(0, colon) : named;
   const wantedTag = hasTag ? named.slice(colon + 1) : undefined;
   const { registry, path } = splitName(name);
-  if (more.length > 0 || name.length > longestName || !host.test(registry) || !repository.test(path)) return undefined;
+  if (more.length > 0 || name.length > maxNameLength || !host.test(registry) || !repository.test(path))
+    return undefined;
   if (wantedTag !== undefined && !tag.test(wantedTag)) return undefined;
   if (digest !== undefined && !isDigest(digest)) return undefined;
   const tagOrLatest = wantedTag ?? (digest === undefined ? 'latest' : undefined);

@@ -17,9 +17,9 @@ const digest = `sha256:${'a'.repeat(64)}`;
 
 /** Answers as the handler says, and remembers who showed what. */
 async function host(handler: (request: IncomingMessage, response: ServerResponse, name: string) => void) {
-  const asked: { path: string; authorization: string | undefined }[] = [];
+  const requests: { path: string; authorization: string | undefined }[] = [];
   const server = createServer((request, response) => {
-    asked.push({ path: request.url ?? '', authorization: request.headers.authorization });
+    requests.push({ path: request.url ?? '', authorization: request.headers.authorization });
     handler(request, response, name);
   });
   server.listen(0, '127.0.0.1');
@@ -30,16 +30,16 @@ async function host(handler: (request: IncomingMessage, response: ServerResponse
     server.closeAllConnections();
     server.close();
   };
-  return { name, asked, [Symbol.dispose]: close };
+  return { name, requests, [Symbol.dispose]: close };
 }
 
-interface ClientWish {
+interface ClientOptions {
   path?: string;
   insecure?: string[];
   guard?: typeof globalThis.fetch;
 }
 
-function clientFor(registry: string, { path, insecure = [registry], guard }: ClientWish = {}) {
+function clientFor(registry: string, { path, insecure = [registry], guard }: ClientOptions = {}) {
   const credentials = new RegistryCredentials(path);
   return new RegistryClient({
     allowed: [registry],
@@ -75,7 +75,7 @@ test('a token is fetched when the registry asks for one, with our credentials, a
   await client.document(at(registry.name), undefined, signal);
   await client.document(at(registry.name), undefined, signal);
   const manifests = '/v2/org/os/manifests/1';
-  assert.deepEqual(registry.asked, [
+  assert.deepEqual(registry.requests, [
     { path: manifests, authorization: undefined },
     {
       path: '/token?service=a+registry&scope=repository%3Aorg%2Fos%3Apull',
@@ -95,7 +95,7 @@ test('a name and a password are shown only when they are asked for', async () =>
   await using file = await credentialsFor(registry.name);
   await clientFor(registry.name, file).document(at(registry.name), undefined, signal);
   assert.deepEqual(
-    registry.asked.map(({ authorization }) => authorization !== undefined),
+    registry.requests.map(({ authorization }) => authorization !== undefined),
     [false, true],
   );
 });
@@ -110,13 +110,13 @@ test('a store on another host gets none of our credentials', async () => {
   await using file = await credentialsFor(registry.name);
   const blob = await clientFor(registry.name, file).blob(at(registry.name), digest, signal);
   assert.equal(await text(blob), 'a kernel');
-  assert.deepEqual(store.asked, [{ path: '/blob?signature=1', authorization: undefined }]);
+  assert.deepEqual(store.requests, [{ path: '/blob?signature=1', authorization: undefined }]);
 });
 
 test('token services and stores on other hosts are asked by way of the guard, the registry itself is not', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const guard: typeof globalThis.fetch = async (url) => {
-    asked.push(url instanceof URL ? url.href : '');
+    requests.push(url instanceof URL ? url.href : '');
     throw new TypeError('fetch failed', { cause: new Error('10.0.0.1 is refused') });
   };
   using leading = await host((_request, response) =>
@@ -130,10 +130,10 @@ test('token services and stores on other hosts are asked by way of the guard, th
       code: 'RegistryUnreachable',
       message: /is refused/,
     });
-  assert.deepEqual(asked, ['http://10.0.0.1/blob', 'http://10.0.0.1/token?scope=repository%3Aorg%2Fos%3Apull']);
+  assert.deepEqual(requests, ['http://10.0.0.1/blob', 'http://10.0.0.1/token?scope=repository%3Aorg%2Fos%3Apull']);
 });
 
-const refusals: [string, (response: ServerResponse, name: string) => unknown, string, RegExp][] = [
+const errorRows: [string, (response: ServerResponse, name: string) => unknown, string, RegExp][] = [
   ['403', (response) => response.writeHead(403).end(), 'RegistryDenied', /answers 403/],
   [
     '401 without a challenge',
@@ -165,9 +165,9 @@ const refusals: [string, (response: ServerResponse, name: string) => unknown, st
   ],
   ['a manifest without end', (response) => response.end(Buffer.alloc(5_000_000)), 'ImageMalformed', /more than/],
 ];
-for (const [title, answer, code, message] of refusals) {
+for (const [title, respond, code, message] of errorRows) {
   test(`a registry that answers ${title} is told apart: ${code}`, async () => {
-    using registry = await host((_request, response, name) => answer(response, name));
+    using registry = await host((_request, response, name) => respond(response, name));
     await assert.rejects(clientFor(registry.name).document(at(registry.name), undefined, signal), { code, message });
   });
 }
@@ -176,7 +176,7 @@ test('a registry is spoken to with TLS unless it is named', async () => {
   using registry = await host((_request, response) => response.end('{}'));
   const client = clientFor(registry.name, { insecure: [] });
   await assert.rejects(client.document(at(registry.name), undefined, signal), { code: 'RegistryUnreachable' });
-  assert.deepEqual(registry.asked, []);
+  assert.deepEqual(registry.requests, []);
 });
 
 test('a registry that is not allowed is not asked', async () => {
@@ -186,7 +186,7 @@ test('a registry that is not allowed is not asked', async () => {
     code: 'RegistryNotAllowed',
     message: /--allowed-registries names registry\.test/,
   });
-  assert.deepEqual(registry.asked, []);
+  assert.deepEqual(registry.requests, []);
 });
 
 test('what is wrong with the file of credentials is told without what is in it', async () => {

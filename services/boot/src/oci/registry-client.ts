@@ -35,13 +35,13 @@ interface Request {
   readonly signal: AbortSignal;
 }
 
-const answerWithinMs = 30_000;
+const responseTimeoutMs = 30_000;
 /** Registries promise a minute at least. */
-const usualTokenSeconds = 60;
-const longestTokenMs = 15 * 60_000;
-const mostRedirects = 5;
-const largestDocumentBytes = 4 * 1_048_576;
-const largestTokenBytes = 65_536;
+const defaultTokenSeconds = 60;
+const maxTokenMs = 15 * 60_000;
+const maxRedirects = 5;
+const maxDocumentBytes = 4 * 1_048_576;
+const maxTokenBytes = 65_536;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 const documentTypes = [
   'application/vnd.oci.image.index.v1+json',
@@ -49,7 +49,7 @@ const documentTypes = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
-const tokenAnswer = z.object({
+const tokenResponse = z.object({
   token: z.string().optional(),
   access_token: z.string().optional(),
   expires_in: z.number().optional(),
@@ -87,17 +87,17 @@ export class RegistryClient {
   /** The document behind the reference, or behind one of its digests. @throws BootError, also when it is another one. */
   async document(reference: ImageReference, digest: string | undefined, signal: AbortSignal): Promise<Document> {
     const wanted = digest ?? reference.digest;
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(answerWithinMs)]);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(responseTimeoutMs)]);
     const path = `manifests/${wanted ?? reference.tag ?? 'latest'}`;
     const response = await this.#read({ reference, path, accept: documentTypes, signal: limit });
-    const bytes = await read(response, largestDocumentBytes, reference);
+    const bytes = await read(response, maxDocumentBytes, reference);
     const actual = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-    const promised = wanted ?? response.headers.get('docker-content-digest') ?? actual;
+    const expected = wanted ?? response.headers.get('docker-content-digest') ?? actual;
     // A registry may promise a digest of another kind for a tag; only SHA-256 is held against it.
-    if (promised !== actual && isDigest(promised))
+    if (expected !== actual && isDigest(expected))
       throw new BootError(
         'DigestMismatch',
-        `the manifest of "${textOf(reference)}" has digest ${actual}; expected ${promised}`,
+        `the manifest of "${textOf(reference)}" has digest ${actual}; expected ${expected}`,
       );
     return { digest: actual, mediaType: response.headers.get('content-type') ?? '', bytes };
   }
@@ -123,7 +123,7 @@ export class RegistryClient {
     }
     if (response.ok) return response;
     await response.body?.cancel();
-    throw refusalOf(response.status, request);
+    throw errorOf(response.status, request);
   }
 
   /** Follows to stores, which are told nothing that was meant for the registry. */
@@ -133,17 +133,17 @@ export class RegistryClient {
       const headers = new Headers({ 'accept-encoding': 'identity' });
       if (accept !== undefined) headers.set('accept', accept);
       if (authorization !== undefined && url.origin === start.origin) headers.set('authorization', authorization);
-      const response = await this.#ask(url, { headers, signal, redirect: 'manual' }, reference);
+      const response = await this.#fetch(url, { headers, signal, redirect: 'manual' }, reference);
       const location = response.headers.get('location');
       if (!redirects.includes(response.status) || location === null) return response;
       await response.body?.cancel();
       url = URL.parse(location, url) ?? url;
       const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && this.#insecure.has(reference.registry));
-      if (hops === mostRedirects || !isSafe)
+      if (hops === maxRedirects || !isSafe)
         throw new BootError(
           'RegistryUnreachable',
           isSafe
-            ? `registry ${reference.registry} leads on more than ${mostRedirects} times; expected an answer`
+            ? `registry ${reference.registry} leads on more than ${maxRedirects} times; expected an answer`
             : `registry ${reference.registry} leads to ${url.origin}, which is not https; name it in --insecure-registries if that is meant`,
         );
     }
@@ -153,11 +153,11 @@ export class RegistryClient {
     const { reference } = request;
     const credentials = await this.#options.credentials.of(reference.registry);
     if (challenge === undefined || (challenge.scheme === 'basic' && credentials === undefined))
-      throw refusalOf(401, request, credentials === undefined);
+      throw errorOf(401, request, credentials === undefined);
     const now = this.#options.clock.now();
     const { header, forMs } =
       challenge.scheme === 'basic' && credentials !== undefined
-        ? { header: credentials.revealBasic(), forMs: longestTokenMs }
+        ? { header: credentials.revealBasic(), forMs: maxTokenMs }
         : await this.#token(challenge, request, credentials?.revealBasic());
     this.#authorizations.set(nameOf(reference), { header, until: now + forMs });
     if (this.#authorizations.size > 1_000) this.#authorizations.delete(this.#authorizations.keys().next().value ?? '');
@@ -176,15 +176,15 @@ export class RegistryClient {
     if (challenge.service !== undefined) url.searchParams.set('service', challenge.service);
     url.searchParams.set('scope', `repository:${reference.repository}:pull`);
     const headers = new Headers(basic === undefined ? {} : { authorization: basic });
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(answerWithinMs)]);
-    const response = await this.#ask(url, { headers, signal: limit, redirect: 'error' }, reference);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(responseTimeoutMs)]);
+    const response = await this.#fetch(url, { headers, signal: limit, redirect: 'error' }, reference);
     if (!response.ok) {
       await response.body?.cancel();
-      throw refusalOf(response.status, request, basic === undefined);
+      throw errorOf(response.status, request, basic === undefined);
     }
-    const text = (await read(response, largestTokenBytes, reference)).toString('utf8');
+    const text = (await read(response, maxTokenBytes, reference)).toString('utf8');
     const { token, access_token: accessToken, expires_in: seconds } = parsedToken(text, reference);
-    const forMs = Math.min((seconds ?? usualTokenSeconds) * 1_000 * 0.9, longestTokenMs);
+    const forMs = Math.min((seconds ?? defaultTokenSeconds) * 1_000 * 0.9, maxTokenMs);
     return { header: `Bearer ${token ?? accessToken ?? ''}`, forMs };
   }
 
@@ -193,14 +193,14 @@ export class RegistryClient {
   }
 
   /** Headers have to come in time; a body may take as long as it flows. */
-  async #ask(url: URL, init: RequestInit & { signal: AbortSignal }, reference: ImageReference): Promise<Response> {
+  async #fetch(url: URL, init: RequestInit & { signal: AbortSignal }, reference: ImageReference): Promise<Response> {
     const { fetch = globalThis.fetch, fetchElsewhere = fetch } = this.#options;
-    const impatience = new AbortController();
-    using _timer = this.#options.clock.setTimeout(answerWithinMs, () =>
-      impatience.abort(new Error(`no answer within ${answerWithinMs / 1_000} s`)),
+    const timeout = new AbortController();
+    using _timer = this.#options.clock.setTimeout(responseTimeoutMs, () =>
+      timeout.abort(new Error(`no answer within ${responseTimeoutMs / 1_000} s`)),
     );
     try {
-      const signal = AbortSignal.any([init.signal, impatience.signal]);
+      const signal = AbortSignal.any([init.signal, timeout.signal]);
       return await (url.origin === this.#origin(reference) ? fetch : fetchElsewhere)(url, { ...init, signal });
     } catch (cause) {
       throw unreachable(reference.registry, cause);
@@ -210,11 +210,11 @@ export class RegistryClient {
 
 export function unreachable(registry: string, cause: unknown): BootError {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-  const why = inner instanceof Error ? inner.message || String('code' in inner ? inner.code : inner) : String(inner);
-  return new BootError('RegistryUnreachable', `registry ${registry} does not answer: ${why}`, cause);
+  const reason = inner instanceof Error ? inner.message || String('code' in inner ? inner.code : inner) : String(inner);
+  return new BootError('RegistryUnreachable', `registry ${registry} does not answer: ${reason}`, cause);
 }
 
-function refusalOf(status: number, { reference, path }: Request, isAnonymous = false): BootError {
+function errorOf(status: number, { reference, path }: Request, isAnonymous = false): BootError {
   const what = `"${textOf(reference)}" (${path.replace(/\/.*/s, '')})`;
   if (status === 401 || status === 403)
     return new BootError(
@@ -234,25 +234,25 @@ function refusalOf(status: number, { reference, path }: Request, isAnonymous = f
 }
 
 /** Reads a small body whole. */
-async function read(response: Response, mostBytes: number, { registry }: ImageReference): Promise<Buffer> {
+async function read(response: Response, maxBytes: number, { registry }: ImageReference): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const chunk of response.body ?? []) {
       size += chunk.byteLength;
-      if (size > mostBytes) break;
+      if (size > maxBytes) break;
       chunks.push(chunk);
     }
   } catch (cause) {
     throw unreachable(registry, cause);
   }
-  if (size <= mostBytes) return Buffer.concat(chunks);
-  throw new BootError('ImageMalformed', `registry ${registry} sends more than ${mostBytes} bytes for a small document`);
+  if (size <= maxBytes) return Buffer.concat(chunks);
+  throw new BootError('ImageMalformed', `registry ${registry} sends more than ${maxBytes} bytes for a small document`);
 }
 
-function parsedToken(text: string, { registry }: ImageReference): z.output<typeof tokenAnswer> {
+function parsedToken(text: string, { registry }: ImageReference): z.output<typeof tokenResponse> {
   try {
-    return tokenAnswer.parse(JSON.parse(text));
+    return tokenResponse.parse(JSON.parse(text));
   } catch {
     // The text may hold the token.
     throw new BootError('RegistryDenied', `registry ${registry} gives out a token that is not understood`);

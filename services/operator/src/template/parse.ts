@@ -18,10 +18,10 @@ export type Pipeline = readonly Command[];
 
 export type Statement =
   | { readonly kind: 'text'; readonly text: string }
-  | ({ readonly kind: 'print' } & Said)
-  | ({ readonly kind: 'if' | 'with' | 'range' } & Said & Branches);
+  | ({ readonly kind: 'print' } & PipelineAction)
+  | ({ readonly kind: 'if' | 'with' | 'range' } & PipelineAction & Branches);
 
-interface Said {
+interface PipelineAction {
   readonly pipeline: Pipeline;
   readonly line: number;
   /** The inside of the action, for messages. */
@@ -46,7 +46,7 @@ export function parse(template: string): readonly Statement[] {
 }
 
 interface End {
-  readonly word: 'end' | 'else';
+  readonly keyword: 'end' | 'else';
   readonly body: string;
   readonly line: number;
   readonly tokens: readonly Token[];
@@ -70,8 +70,8 @@ class Parser {
       }
       const { body, line } = piece;
       const [first, ...rest] = tokensOf(body, line);
-      const word = first?.kind === 'word' ? first.text : '';
-      if (word === 'end' || word === 'else') return { statements, ended: { word, body, line, tokens: rest } };
+      const keyword = first?.kind === 'word' ? first.text : '';
+      if (keyword === 'end' || keyword === 'else') return { statements, ended: { keyword, body, line, tokens: rest } };
       statements.push(this.#statement(first === undefined ? [] : [first, ...rest], body, line, known));
     }
     return { statements, ended: undefined };
@@ -85,10 +85,10 @@ class Parser {
 
   #statement(tokens: readonly Token[], body: string, line: number, known: ReadonlySet<string>): Statement {
     const [first] = tokens;
-    const word = first?.kind === 'word' ? first.text : '';
-    if (unsupported.has(word)) throw new TemplateError(line, `{{ ${body} }}: "${word}" is not supported`);
-    if (word === 'if' || word === 'with' || word === 'range')
-      return this.#block(word, tokens.slice(1), { body, line }, known);
+    const keyword = first?.kind === 'word' ? first.text : '';
+    if (unsupported.has(keyword)) throw new TemplateError(line, `{{ ${body} }}: "${keyword}" is not supported`);
+    if (keyword === 'if' || keyword === 'with' || keyword === 'range')
+      return this.#block(keyword, tokens.slice(1), { body, line }, known);
     return { kind: 'print', pipeline: pipelineOf(tokens, { body, line, known }), line, body };
   }
 
@@ -103,7 +103,7 @@ class Parser {
     const pipeline = pipelineOf(rest, { body, line, known });
     const { statements: inner, ended } = this.statements(inside);
     if (ended === undefined) throw new TemplateError(line, `{{ ${body} }} is never ended; expected {{ end }}`);
-    const otherwise = ended.word === 'end' ? [] : this.#otherwise(kind, ended, known);
+    const otherwise = ended.keyword === 'end' ? [] : this.#otherwise(kind, ended, known);
     return { kind, pipeline, line, body, variables, inner, otherwise };
   }
 
@@ -119,7 +119,7 @@ class Parser {
       );
     }
     const { statements, ended } = this.statements(known);
-    if (ended?.word === 'end') return statements;
+    if (ended?.keyword === 'end') return statements;
     throw new TemplateError(line, `{{ ${body} }} is never ended; expected {{ end }}`);
   }
 }

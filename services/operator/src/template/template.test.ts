@@ -62,7 +62,7 @@ for (const [title, template, text] of rendered) {
   test(title, () => assert.equal(templateOf(template).render(data), text));
 }
 
-const refused: [title: string, template: string, message: RegExp][] = [
+const invalid: [title: string, template: string, message: RegExp][] = [
   ['an action without its end', 'a\n{{ .Name', /^line 2: .*never ended; expected \}\}/],
   ['a block without its end', '\n\n{{ if .Name }}x', /^line 3: \{\{ if \.Name \}\} is never ended/],
   ['an end without its block', 'x{{ end }}', /^line 1: \{\{ end \}\} belongs to nothing/],
@@ -84,7 +84,7 @@ const refused: [title: string, template: string, message: RegExp][] = [
   ['signs that mean nothing', '{{ .Name + 1 }}', /"\+ 1" is not understood/],
 ];
 
-for (const [title, template, message] of refused) {
+for (const [title, template, message] of invalid) {
   test(`not understood: ${title}`, () =>
     assert.throws(() => templateOf(template), { code: 'TemplateFailed', message }));
 }

@@ -25,7 +25,7 @@ export function tokensOf(body: string, line: number): Token[] {
 }
 
 function tokenOf(
-  { string, path, number, word, sign }: Record<string, string | undefined>,
+  { string, path, number, word: identifier, sign: punctuation }: Record<string, string | undefined>,
   body: string,
   line: number,
 ): Token | undefined {
@@ -35,11 +35,11 @@ function tokenOf(
     return { kind: 'path', start, members: members.filter((member) => member !== '') };
   }
   if (number !== undefined) return { kind: 'literal', value: Number(number) };
-  if (word === 'true' || word === 'false') return { kind: 'literal', value: word === 'true' };
-  if (word === 'nil') return { kind: 'literal', value: undefined };
-  if (word !== undefined) return { kind: 'word', text: word };
+  if (identifier === 'true' || identifier === 'false') return { kind: 'literal', value: identifier === 'true' };
+  if (identifier === 'nil') return { kind: 'literal', value: undefined };
+  if (identifier !== undefined) return { kind: 'word', text: identifier };
   // The shape of signs has exactly these.
-  return sign === undefined ? undefined : { kind: 'sign', text: sign as '(' | ')' | '|' | ',' | ':=' };
+  return punctuation === undefined ? undefined : { kind: 'sign', text: punctuation as '(' | ')' | '|' | ',' | ':=' };
 }
 
 function textIn(quoted: string, body: string, line: number): string {

@@ -1,12 +1,12 @@
 /** Parameters of the kernel: the last one of a name counts. Quotes hold spaces together, as the kernel reads them. */
 export function kernelParameters(commandLine: string): ReadonlyMap<string, string> {
-  const words = commandLine.match(/(?:"[^"]*"|[^\s"])+/g) ?? [];
-  return new Map(words.map((word) => parameterIn(word.replaceAll('"', ''))));
+  const parameters = commandLine.match(/(?:"[^"]*"|[^\s"])+/g) ?? [];
+  return new Map(parameters.map((parameter) => parameterIn(parameter.replaceAll('"', ''))));
 }
 
-function parameterIn(word: string): [string, string] {
-  const end = word.indexOf('=');
-  return end < 0 ? [word, ''] : [word.slice(0, end), word.slice(end + 1)];
+function parameterIn(parameter: string): [string, string] {
+  const end = parameter.indexOf('=');
+  return end < 0 ? [parameter, ''] : [parameter.slice(0, end), parameter.slice(end + 1)];
 }
 
 /**
@@ -14,8 +14,8 @@ function parameterIn(word: string): [string, string] {
  * firmware started us over HTTP without one. Undefined as long as neither tells.
  */
 export function ignitionUrl(commandLine: string, bootFiles: readonly string[]): string | undefined {
-  const told = kernelParameters(commandLine).get('ignition.config.url');
-  if (told !== undefined && told !== '') return told;
+  const configured = kernelParameters(commandLine).get('ignition.config.url');
+  if (configured !== undefined && configured !== '') return configured;
   const bootFile = bootFiles.find((file) => /^https?:\/\//.test(file) && URL.canParse(file));
   return bootFile === undefined ? undefined : new URL('ignition', bootFile).href;
 }

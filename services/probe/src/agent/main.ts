@@ -4,7 +4,7 @@ import { machineClock, runProgram } from '../run-program.ts';
 import { runAgent } from './run-agent.ts';
 
 /** Entry of the discovery image: it is given nothing, and finds everything on the machine. */
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
@@ -14,7 +14,7 @@ try {
     clock: machineClock,
     signal: stop.signal,
     random: Math.random,
-    say,
+    print,
     fetch: globalThis.fetch,
     run: runProgram,
     addresses: networkInterfaces,
@@ -24,6 +24,6 @@ try {
   });
 } catch (error) {
   if (!stop.signal.aborted)
-    say(`The agent ended: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    print(`The agent ended: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   process.exitCode = 1;
 }

@@ -52,7 +52,7 @@ test('the kernel command line has the last word about flags', () => {
   assert.equal(ordersFrom(ignitionWith([unitWith(`metalprobe ${flags}`)]), commandLine).lldp.budgetMs, 2_000);
 });
 
-const mistakes: [string, string, RegExp][] = [
+const invalidOrders: [string, string, RegExp][] = [
   ['that is no JSON', '<html>', /JSON/],
   ['without the unit', ignitionWith([]), /enables no unit metalprobe.service/],
   ['whose unit is not enabled', ignitionWith([unitWith(flags, false)]), /enables no unit/],
@@ -60,7 +60,7 @@ const mistakes: [string, string, RegExp][] = [
   ['without the token file', ignitionWith([unitWith(flags)], []), /cannot read \/etc\/metalprobe\/token/],
   ['whose flags nobody knows', ignitionWith([unitWith(`${flags} --what`)]), /unknown option/],
 ];
-for (const [what, text, message] of mistakes) {
+for (const [what, text, message] of invalidOrders) {
   test(`an ignition ${what} is refused with the reason`, () => assert.throws(() => ordersFrom(text, ''), message));
 }
 

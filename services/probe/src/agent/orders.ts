@@ -60,16 +60,16 @@ export function ordersFrom(text: string, commandLine: string): Orders {
 function flagsOf({ systemd }: Ignition): string[] {
   const unit = systemd?.units?.find(({ name, enabled }) => name === unitName && enabled === true);
   if (unit === undefined) throw new Error(`the ignition enables no unit ${unitName}`);
-  const words = wordsOfExecStart(unit.contents ?? '');
+  const tokens = tokensOfExecStart(unit.contents ?? '');
   // Before the first flag that only the probe knows stands what starts it: a path, or a container runtime.
-  const start = words.findIndex((word) => /^--?(registry-url|server-uuid)\b/.test(word));
+  const start = tokens.findIndex((token) => /^--?(registry-url|server-uuid)\b/.test(token));
   if (start < 0) throw new Error(`${unitName} gives the probe no --registry-url`);
-  return words.slice(start);
+  return tokens.slice(start);
 }
 
-function wordsOfExecStart(unit: string): string[] {
+function tokensOfExecStart(unit: string): string[] {
   const line = /^ExecStart=(.*)$/m.exec(unit.replaceAll(/\\\n\s*/g, ' '))?.[1] ?? '';
-  return (line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []).map((word) => word.replaceAll(/["']/g, ''));
+  return (line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []).map((token) => token.replaceAll(/["']/g, ''));
 }
 
 const kernelFlags = (commandLine: string): string[] =>

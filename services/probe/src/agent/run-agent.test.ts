@@ -26,7 +26,7 @@ async function agentWith(answers: (() => Response)[], more: Partial<AgentOptions
   await mkdir(join(root, 'leases'));
   await writeFile(join(root, 'cmdline'), 'ignition.config.url=http://boot.test/boot/secret/ignition');
   const stop = new AbortController();
-  const [said, asked, pauses, reported]: [string[], string[], number[], ProbeConfig[]] = [[], [], [], []];
+  const [printed, requested, pauses, reported]: [string[], string[], number[], ProbeConfig[]] = [[], [], [], []];
   let now = 0;
   const options: AgentOptions = {
     clock: {
@@ -39,9 +39,9 @@ async function agentWith(answers: (() => Response)[], more: Partial<AgentOptions
     },
     signal: stop.signal,
     random: () => 1,
-    say: (line) => void said.push(line),
+    print: (line) => void printed.push(line),
     fetch: async (url) => {
-      asked.push(url instanceof Request ? url.url : url.toString());
+      requested.push(url instanceof Request ? url.url : url.toString());
       return ((answers.length > 1 ? answers.shift() : answers[0]) ?? (() => new Response('')))();
     },
     run: () => Promise.reject(new Error('not installed')),
@@ -58,42 +58,42 @@ async function agentWith(answers: (() => Response)[], more: Partial<AgentOptions
   };
   const over = assert.rejects(runAgent(options), { message: 'enough' });
   await over.finally(() => rm(root, { recursive: true }));
-  return { said, asked, pauses, reported, stop };
+  return { printed, requested, pauses, reported, stop };
 }
 
 test('orders are asked for until they come, with growing pauses and a line for every failure', async () => {
-  const refused = () => {
+  const connectionRefused = () => {
     throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 192.0.2.1:80') });
   };
-  const { said, asked, pauses, reported } = await agentWith([
-    refused,
+  const { printed, requested, pauses, reported } = await agentWith([
+    connectionRefused,
     () => new Response('no such boot', { status: 404 }),
     () => new Response('<html>'),
     () => new Response(ignition),
   ]);
   assert.deepEqual(pauses, [1_000, 2_000, 4_000]);
-  assert.equal(asked[0], 'http://boot.test/boot/secret/ignition');
+  assert.equal(requested[0], 'http://boot.test/boot/secret/ignition');
   assert.deepEqual(reported[0]?.registryUrl, 'http://registry.test');
-  const failures = said.filter((line) => line.startsWith('No orders yet'));
+  const failures = printed.filter((line) => line.startsWith('No orders yet'));
   assert.match(failures[0] ?? '', /ECONNREFUSED 192.0.2.1:80; again in 1.0 s/);
   assert.match(failures[1] ?? '', /HTTP 404 no such boot; again in 2.0 s/);
   assert.equal(failures.length, 3);
 });
 
 test('the token in the address of the orders is not shown', async () => {
-  const { said } = await agentWith([() => new Response(ignition)]);
-  assert.ok(said.includes('Asking for orders at http://boot.test.'));
-  assert.doesNotMatch(said.join('\n'), /secret/);
+  const { printed } = await agentWith([() => new Response(ignition)]);
+  assert.ok(printed.includes('Asking for orders at http://boot.test.'));
+  assert.doesNotMatch(printed.join('\n'), /secret/);
 });
 
 test('a machine without an address says what it waits for, and goes on when it has one', async () => {
-  let looks = 0;
+  let reads = 0;
   const addresses = () => {
-    looks += 1;
-    return { eth0: [{ ...address, address: looks < 60 ? 'fe80::1' : '10.0.0.5' }] };
+    reads += 1;
+    return { eth0: [{ ...address, address: reads < 60 ? 'fe80::1' : '10.0.0.5' }] };
   };
-  const { said, reported } = await agentWith([() => new Response(ignition)], { addresses });
-  assert.equal(said.filter((line) => line === 'Waiting for an address from DHCP.').length, 2);
+  const { printed, reported } = await agentWith([() => new Response(ignition)], { addresses });
+  assert.equal(printed.filter((line) => line === 'Waiting for an address from DHCP.').length, 2);
   assert.equal(reported.length, 1);
 });
 
@@ -106,9 +106,9 @@ test('a report that is refused for good is followed by new orders', async () => 
     stop.abort(new Error('enough'));
     stop.signal.throwIfAborted();
   };
-  const { said, asked } = await agentWith([() => new Response(ignition)], { report, signal: stop.signal });
-  assert.ok(said.includes('Not reported: the token is no longer valid'));
-  assert.equal(asked.length, 2);
+  const { printed, requested } = await agentWith([() => new Response(ignition)], { report, signal: stop.signal });
+  assert.ok(printed.includes('Not reported: the token is no longer valid'));
+  assert.equal(requested.length, 2);
 });
 
 test('an order to erase disks is carried out in place of a report, once', async () => {
@@ -118,7 +118,7 @@ test('an order to erase disks is carried out in place of a report, once', async 
   const answer = JSON.stringify({ ...JSON.parse(ignition), storage });
   const stop = new AbortController();
   const erased: unknown[] = [];
-  const { said, reported, pauses } = await agentWith([() => new Response(answer)], {
+  const { printed, reported, pauses } = await agentWith([() => new Response(answer)], {
     signal: stop.signal,
     erase: async ({ order: given, registryUrl }) => {
       erased.push([given.attempt, registryUrl]);
@@ -128,6 +128,6 @@ test('an order to erase disks is carried out in place of a report, once', async 
   });
   assert.deepEqual(erased, [[2, 'http://registry.test']]);
   assert.deepEqual(reported, []);
-  assert.ok(said.includes('The order succeeded. The operator switches this machine off.'));
+  assert.ok(printed.includes('The order succeeded. The operator switches this machine off.'));
   assert.equal(pauses.filter((pauseMs) => pauseMs === 20_000).length, 0, 'it does not ask for orders anew');
 });

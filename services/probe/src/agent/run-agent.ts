@@ -16,7 +16,7 @@ export interface AgentOptions {
   /** Between 0 and 1; spreads a rack that was switched on at once. */
   random: () => number;
   /** One line for the people in front of the console. */
-  say: (line: string) => void;
+  print: (line: string) => void;
   fetch: typeof globalThis.fetch;
   run: RunProgram;
   addresses: () => Addresses;
@@ -28,11 +28,11 @@ export interface AgentOptions {
   erase?: typeof runErasure;
 }
 
-const lookAgainAfterMs = 250;
-const sayAgainAfterMs = 10_000;
+const pollIntervalMs = 250;
+const printIntervalMs = 10_000;
 const fetchDeadlineMs = 10_000;
 const firstPauseMs = 1_000;
-const longestPauseMs = 30_000;
+const maxPauseMs = 30_000;
 const restartAfterMs = 20_000;
 const idleMs = 2 ** 31 - 1;
 
@@ -41,10 +41,10 @@ const idleMs = 2 ** 31 - 1;
  * there who would start it again; the operator switches the machine off. Ends only with the signal's reason.
  */
 export async function runAgent(options: AgentOptions): Promise<never> {
-  const { clock, signal, say } = options;
+  const { clock, signal, print } = options;
   for (;;) {
     await waitUntil('an address from DHCP', options, async () => hasAddress(options.addresses()));
-    await sayAddresses(options);
+    await printAddresses(options);
     const orders = await getOrders(options);
     try {
       await (orders.erasure === undefined
@@ -52,45 +52,49 @@ export async function runAgent(options: AgentOptions): Promise<never> {
         : eraseDisks(orders, orders.erasure, options));
     } catch (error) {
       signal.throwIfAborted();
-      say(`Not reported: ${messageOf(error)}`);
+      print(`Not reported: ${messageOf(error)}`);
     }
-    say(`Asking for orders anew in ${restartAfterMs / 1_000} s.`);
+    print(`Asking for orders anew in ${restartAfterMs / 1_000} s.`);
     await clock.sleep(restartAfterMs, signal);
   }
 }
 
 async function reportHardware(orders: ProbeConfig, options: AgentOptions): Promise<void> {
-  const { say, report = keepReporting } = options;
-  say(`Looking at the hardware, and up to ${orders.lldp.budgetMs / 1_000} s for neighbours on the network (LLDP).`);
-  say(`The report goes to ${orders.registryUrl} as system ${orders.systemUUID}.`);
-  await report(orders, { ...options, log: consoleLog(say) });
+  const { print, report = keepReporting } = options;
+  print(`Looking at the hardware, and up to ${orders.lldp.budgetMs / 1_000} s for neighbours on the network (LLDP).`);
+  print(`The report goes to ${orders.registryUrl} as system ${orders.systemUUID}.`);
+  await report(orders, { ...options, log: consoleLog(print) });
 }
 
 /** Once: what comes of it is the operator's affair, which switches the machine off. */
 async function eraseDisks(
   { registryUrl, token, systemUUID, caPem }: ProbeConfig,
   order: ErasureOrder,
-  { clock, signal, say, random, erase = runErasure }: AgentOptions,
+  { clock, signal, print, random, erase = runErasure }: AgentOptions,
 ): Promise<void> {
-  say(
+  print(
     order.mode === 'None'
       ? `Telling ${registryUrl} that this machine has started, as it ordered; no disk is touched.`
       : `ERASING ${order.disks.length} disk(s) by order of ${registryUrl}: mode ${order.mode}, attempt ${order.attempt}.`,
   );
   const fetch = caPem === undefined ? undefined : fetchTrusting(caPem);
-  const log: ProbeLog = { info: (_fields, message) => say(message), warn: (_fields, message) => say(message) };
+  const log: ProbeLog = { info: (_fields, message) => print(message), warn: (_fields, message) => print(message) };
   const { state, message } = await erase({ order, registryUrl, token, systemUUID, clock, signal, log, random, fetch });
-  say(
+  print(
     `The order ${state.toLowerCase()}${message === '' ? '' : `: ${message}`}. The operator switches this machine off.`,
   );
   await clock.sleep(idleMs, signal);
 }
 
-async function waitUntil(what: string, { clock, signal, say }: AgentOptions, isSo: () => Promise<boolean>) {
-  for (let saidAt = -Infinity; !(await isSo()); await clock.sleep(lookAgainAfterMs, signal)) {
-    if (clock.now() - saidAt < sayAgainAfterMs) continue;
-    saidAt = clock.now();
-    say(`Waiting for ${what}.`);
+async function waitUntil(
+  description: string,
+  { clock, signal, print }: AgentOptions,
+  condition: () => Promise<boolean>,
+) {
+  for (let printedAt = -Infinity; !(await condition()); await clock.sleep(pollIntervalMs, signal)) {
+    if (clock.now() - printedAt < printIntervalMs) continue;
+    printedAt = clock.now();
+    print(`Waiting for ${description}.`);
   }
 }
 
@@ -100,27 +104,27 @@ const hasAddress = (addresses: Addresses): boolean =>
     .flatMap((list) => list ?? [])
     .some(({ internal, address }) => !internal && !/^(fe80:|169\.254\.)/i.test(address));
 
-async function sayAddresses({ sys, addresses, say }: AgentOptions): Promise<void> {
+async function printAddresses({ sys, addresses, print }: AgentOptions): Promise<void> {
   for (const { name, macAddress, carrierStatus, ipAddresses } of await readInterfaces(sys, addresses()))
-    say(`${name}  ${macAddress}  link ${carrierStatus}  ${ipAddresses.join(' ') || 'no address'}`);
+    print(`${name}  ${macAddress}  link ${carrierStatus}  ${ipAddresses.join(' ') || 'no address'}`);
 }
 
 /** Tries for ever; every failure is a line. */
 async function getOrders(options: AgentOptions): Promise<Orders> {
-  const { clock, signal, random, say } = options;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  const { clock, signal, random, print } = options;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     try {
       return await fetchOrders(options);
     } catch (error) {
       signal.throwIfAborted();
       const jitteredMs = pauseMs * (0.5 + random() / 2);
-      say(`No orders yet: ${messageOf(error)}; again in ${(jitteredMs / 1_000).toFixed(1)} s.`);
+      print(`No orders yet: ${messageOf(error)}; again in ${(jitteredMs / 1_000).toFixed(1)} s.`);
       await clock.sleep(jitteredMs, signal);
     }
   }
 }
 
-async function fetchOrders({ proc, leases, fetch, signal, say }: AgentOptions): Promise<Orders> {
+async function fetchOrders({ proc, leases, fetch, signal, print }: AgentOptions): Promise<Orders> {
   const commandLine = await proc.text('cmdline');
   const bootFiles = await Promise.all((await leases.names('.')).map((name) => leases.text(name)));
   const url = ignitionUrl(commandLine, bootFiles);
@@ -128,7 +132,7 @@ async function fetchOrders({ proc, leases, fetch, signal, say }: AgentOptions): 
     throw new Error(
       'neither the kernel command line (ignition.config.url=) nor a boot file of DHCP (option 67, http or https) says where they are',
     );
-  say(`Asking for orders at ${withoutToken(url)}.`);
+  print(`Asking for orders at ${withoutToken(url)}.`);
   const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(fetchDeadlineMs)]) });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`HTTP ${response.status} ${text.slice(0, 200).trim()}`.trim());
@@ -138,9 +142,9 @@ async function fetchOrders({ proc, leases, fetch, signal, say }: AgentOptions): 
 /** The path holds the token of this boot, and a console is for everybody. */
 const withoutToken = (url: string): string => new URL(url).origin;
 
-const consoleLog = (say: AgentOptions['say']): ProbeLog => ({
-  info: (_fields, message) => say(`${message}. Nothing more to do: the operator switches this machine off.`),
-  warn: (fields, message) => say(`${message}${'error' in fields ? ` (${String(fields.error)})` : ''}`),
+const consoleLog = (print: AgentOptions['print']): ProbeLog => ({
+  info: (_fields, message) => print(`${message}. Nothing more to do: the operator switches this machine off.`),
+  warn: (fields, message) => print(`${message}${'error' in fields ? ` (${String(fields.error)})` : ''}`),
 });
 
 /** fetch hides the interesting part, such as ECONNREFUSED, in the cause. */

@@ -22,13 +22,13 @@ export interface AtaSecurity {
 /** Reads what `hdparm -I` prints. A disk without the section has none of it. */
 export function ataSecurityIn(output: string): AtaSecurity {
   const section = /^Security:[^\n]*\n((?:[ \t]+[^\n]*\n?)*)/m.exec(output)?.[1] ?? '';
-  const says = (words: string): boolean => new RegExp(`^\\s*${words}\\s*$`, 'm').test(section);
+  const hasLine = (pattern: string): boolean => new RegExp(`^\\s*${pattern}\\s*$`, 'm').test(section);
   return {
-    supported: says('supported'),
-    enabled: says('enabled'),
-    locked: says('locked'),
-    frozen: says('frozen'),
-    enhanced: says('supported: enhanced erase'),
+    supported: hasLine('supported'),
+    enabled: hasLine('enabled'),
+    locked: hasLine('locked'),
+    frozen: hasLine('frozen'),
+    enhanced: hasLine('supported: enhanced erase'),
     normalTime: /(\S+min) for SECURITY ERASE UNIT/.exec(section)?.[1] ?? '',
     enhancedTime: /(\S+min) for ENHANCED SECURITY ERASE UNIT/.exec(section)?.[1] ?? '',
   };
@@ -63,10 +63,10 @@ async function prepare(work: Work, enhanced: boolean): Promise<string | undefine
  * before the erase is sent takes the password back: the disk is somebody's.
  */
 async function eraseUnit(work: Work, enhanced: boolean): Promise<void> {
-  const { disk, signal, tell } = work;
+  const { disk, signal, reportProgress } = work;
   const before = await security(work);
   const time = enhanced ? before.enhancedTime : before.normalTime;
-  if (time !== '') tell({ message: `The disk says that it takes ${time}.` });
+  if (time !== '') reportProgress({ message: `The disk says that it takes ${time}.` });
   let isSent = false;
   let problem: unknown;
   try {

@@ -57,10 +57,10 @@ interface Erasing {
   mode: ErasureOrder['mode'];
   facts: Partial<DiskFacts>;
   run: RunProgram;
-  neighbours?: string[];
+  siblings?: string[];
 }
 
-async function erase({ disk, mode, facts, run, neighbours = [] }: Erasing): Promise<Erased> {
+async function erase({ disk, mode, facts, run, siblings = [] }: Erasing): Promise<Erased> {
   const record: Partial<DiskErasure> = {};
   const history: Partial<DiskErasure>[] = [];
   const calls: string[] = [];
@@ -93,7 +93,7 @@ async function erase({ disk, mode, facts, run, neighbours = [] }: Erasing): Prom
         ...facts,
       },
       path: '/dev/sda',
-      neighbours,
+      siblings,
       clock: steppingClock(),
       run: async (program, parameters, signal) => {
         calls.push([program, ...parameters].join(' '));
@@ -101,7 +101,7 @@ async function erase({ disk, mode, facts, run, neighbours = [] }: Erasing): Prom
       },
       signal: new AbortController().signal,
       open: disk.open,
-      tell: note,
+      reportProgress: note,
     },
   });
   return { record, calls, history };
@@ -120,13 +120,13 @@ interface NvmeBehaviour {
     Record<'sanact=4' | 'sanact=2' | 'ses=2' | 'ses=1', 'random' | 'zeros' | 'nothing' | 'fails' | 'refused'>
   >;
   /** Somebody else's sanitize that is still running at first. */
-  busyForLooks?: number;
+  busyPolls?: number;
 }
 
 /** A controller as seen through nvme-cli. */
 function nvmeController(disk: MemoryDisk, behaviour: NvmeBehaviour): RunProgram {
-  const { sanicap = 0, oacs = 0, fna = 0, effects = {}, busyForLooks = 0 } = behaviour;
-  let looksLeft = busyForLooks;
+  const { sanicap = 0, oacs = 0, fna = 0, effects = {}, busyPolls = 0 } = behaviour;
+  let pollsLeft = busyPolls;
   let ended = disk.isLocked ? '0x3' : '0x1';
   const happen = (parameters: readonly string[]): string | undefined => {
     const [, effect] = Object.entries(effects).find(([name]) => parameters.includes(`--${name}`)) ?? [];
@@ -141,15 +141,15 @@ function nvmeController(disk: MemoryDisk, behaviour: NvmeBehaviour): RunProgram 
   const verbs: Record<string, (parameters: readonly string[]) => string> = {
     'id-ctrl': () => `oacs      : ${oacs}\nsanicap   : ${sanicap}\nfna       : ${fna}\n`,
     'sanitize-log': () => {
-      looksLeft -= 1;
-      return looksLeft >= 0
+      pollsLeft -= 1;
+      return pollsLeft >= 0
         ? 'Sanitize Progress (SPROG) :  32768\nSanitize Status (SSTAT) :  0x2\n'
         : `Sanitize Progress (SPROG) :  65535\nSanitize Status (SSTAT) :  ${ended}\n`;
     },
     sanitize: (parameters) => {
-      if (looksLeft > 0) throw new Error('nvme: Sanitize In Progress');
+      if (pollsLeft > 0) throw new Error('nvme: Sanitize In Progress');
       ended = happen(parameters) === 'fails' ? '0x3' : '0x101';
-      looksLeft = 2;
+      pollsLeft = 2;
       return '';
     },
     format: (parameters) => {
@@ -251,7 +251,7 @@ for (const [title, effect, result] of unreadable) {
 
 test('a sanitize that an earlier attempt began is waited for before another begins', async () => {
   const disk = new MemoryDisk();
-  const run = nvmeController(disk, { sanicap: 2, busyForLooks: 3, effects: { 'sanact=2': 'zeros' } });
+  const run = nvmeController(disk, { sanicap: 2, busyPolls: 3, effects: { 'sanact=2': 'zeros' } });
   const { record, calls } = await erase({ disk, mode: 'Purge', facts: nvme, run });
   assert.deepEqual([record.result, record.method], ['Erased', 'NVMeSanitizeBlock']);
   const begin = calls.indexOf('nvme sanitize /dev/sda --sanact=2');
@@ -261,7 +261,7 @@ test('a sanitize that an earlier attempt began is waited for before another begi
 test('nothing that reaches a whole controller is done while it has a namespace that must be left alone', async () => {
   const disk = new MemoryDisk();
   const run = nvmeController(disk, { sanicap: 3, oacs: 2, fna: 6, effects: { 'ses=1': 'zeros' } });
-  const { record, calls } = await erase({ disk, mode: 'Purge', facts: nvme, run, neighbours: ['nvme0n2'] });
+  const { record, calls } = await erase({ disk, mode: 'Purge', facts: nvme, run, siblings: ['nvme0n2'] });
   assert.equal(record.result, 'Failed');
   assert.match(
     record.message ?? '',
@@ -284,16 +284,16 @@ function ataDisk(disk: MemoryDisk, behaviour: AtaBehaviour): RunProgram & { pass
   const { enhanced = true, frozen = false, erase: effectOf = () => 'zeros', keepsPassword = false } = behaviour;
   let password = behaviour.password;
   disk.isLocked = password !== undefined;
-  const refuse = (verb: string): never => {
+  const failWith = (verb: string): never => {
     throw new Error(`hdparm: ${verb}: Input/output error`);
   };
-  const line = (words: string, holds: boolean): string => `${holds ? '\t' : '\tnot'}\t${words}\n`;
+  const line = (text: string, holds: boolean): string => `${holds ? '\t' : '\tnot'}\t${text}\n`;
   const check = (given: string | undefined, verb: string): void => {
-    if (frozen || given !== password) refuse(verb);
+    if (frozen || given !== password) failWith(verb);
   };
   const verbs: Record<string, (given: string | undefined) => void> = {
     '--security-set-pass': (given) => {
-      if (frozen) refuse('SECURITY_SET_PASS');
+      if (frozen) failWith('SECURITY_SET_PASS');
       password = given;
     },
     '--security-unlock': (given) => {
@@ -302,7 +302,7 @@ function ataDisk(disk: MemoryDisk, behaviour: AtaBehaviour): RunProgram & { pass
     },
     '--security-disable': (given) => {
       check(given, 'SECURITY_DISABLE');
-      if (keepsPassword) refuse('SECURITY_DISABLE');
+      if (keepsPassword) failWith('SECURITY_DISABLE');
       password = undefined;
     },
     '--security-erase': (given) => eraseUnit(given, false),
@@ -311,7 +311,7 @@ function ataDisk(disk: MemoryDisk, behaviour: AtaBehaviour): RunProgram & { pass
   const eraseUnit = (given: string | undefined, isEnhanced: boolean): void => {
     check(given, 'SECURITY_ERASE');
     const effect = effectOf(isEnhanced);
-    if (effect === 'fails') refuse('SECURITY_ERASE');
+    if (effect === 'fails') failWith('SECURITY_ERASE');
     if (effect === 'zeros') disk.fill(0);
     if (effect === 'random') disk.fill('random');
     password = undefined;

@@ -1,11 +1,11 @@
 import type { DiskErasure, ErasureMethod, ErasureOrder } from '@metal/api/wire/erasure.ts';
 import { reasonOf } from './device.ts';
 import { allowedMethods, methods } from './methods.ts';
-import { judgeSamples, type Place, placesIn, placesOn, type Sample, takeSamples } from './samples.ts';
+import { verifySamples, type Place, placesIn, placesOn, type Sample, takeSamples } from './samples.ts';
 import type { Method, Work } from './work.ts';
 
 /** Besides the first and the last place. */
-const samplesByChance = 256;
+const randomSampleCount = 256;
 
 export interface DiskToErase {
   readonly work: Work;
@@ -24,12 +24,12 @@ export async function eraseDisk(options: DiskToErase): Promise<void> {
   const { work, record } = options;
   // One that is not begun is told as that.
   work.signal.throwIfAborted();
-  const memory: Memory = { hasBegun: false };
+  const memory: Memory = { hasStarted: false };
   record({ result: 'Running', startedTime: timeAt(work) });
   try {
     await tryMethods(options, memory);
   } catch (error) {
-    if (memory.hasBegun) record({ result: 'Failed', finishedTime: timeAt(work), message: stopped });
+    if (memory.hasStarted) record({ result: 'Failed', finishedTime: timeAt(work), message: stopped });
     else record({ result: 'Pending', method: undefined, startedTime: undefined });
     throw error;
   }
@@ -65,7 +65,7 @@ const noMethod = (mode: string, { disk }: Work): string =>
 
 interface Memory {
   /** Something may have been written. */
-  hasBegun: boolean;
+  hasStarted: boolean;
   /**
    * What the disk held before any method began; the later ones are measured by it, too. 'unreadable' for one that gives
    * nothing away, as after a sanitize that failed (NVM Express 1.3, 8.15).
@@ -78,8 +78,8 @@ async function tryMethod(name: ErasureMethod, options: DiskToErase, memory: Memo
   const method = methods[name];
   const { work, record } = options;
   try {
-    const obstacle = await method.prepare(work);
-    if (obstacle !== undefined) return obstacle;
+    const blocker = await method.prepare(work);
+    if (blocker !== undefined) return blocker;
     record({ method: name, erasedBytes: 0, samples: 0 });
     await eraseAndVerify(method, options, memory);
     return undefined;
@@ -92,21 +92,21 @@ async function tryMethod(name: ErasureMethod, options: DiskToErase, memory: Memo
 async function eraseAndVerify(method: Method, { work, seed, record }: DiskToErase, memory: Memory): Promise<void> {
   const { disk } = work;
   const ranges = method.ranges?.(disk);
-  const places = ranges?.flatMap(placesIn) ?? placesOn(disk.sizeBytes, { count: samplesByChance, seed });
-  if (method.expects === 'NothingOfBefore') memory.before ??= await whatIsThere(places, work);
+  const places = ranges?.flatMap(placesIn) ?? placesOn(disk.sizeBytes, { count: randomSampleCount, seed });
+  if (method.expects === 'NothingOfBefore') memory.before ??= await readBefore(places, work);
   work.signal.throwIfAborted();
-  memory.hasBegun = true;
+  memory.hasStarted = true;
   await method.erase(work);
   const after = await samplesAt(places, work);
   record({ samples: after.length });
   const { before = [] } = memory;
   // What could not be read before cannot be compared with: it has to be empty.
-  if (before === 'unreadable') judgeSamples(disk.name, 'ZerosOrOnes', { before: [], after });
-  else judgeSamples(disk.name, method.expects, { before, after });
+  if (before === 'unreadable') verifySamples(disk.name, 'ZerosOrOnes', { before: [], after });
+  else verifySamples(disk.name, method.expects, { before, after });
   record({ erasedBytes: ranges?.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) ?? disk.sizeBytes });
 }
 
-async function whatIsThere(places: readonly Place[], work: Work): Promise<readonly Sample[] | 'unreadable'> {
+async function readBefore(places: readonly Place[], work: Work): Promise<readonly Sample[] | 'unreadable'> {
   try {
     return await samplesAt(places, work);
   } catch {

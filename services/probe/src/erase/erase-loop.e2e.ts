@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { ErasureOrder } from '@metal/api/wire/erasure.ts';
 import { machineFiles } from '../machine-files.ts';
-import { silentLog } from '../surroundings.ts';
+import { discardLog } from '../surroundings.ts';
 import { blockDeviceNumber, openDevice } from './device.ts';
 import { type ErasureFiles, takeInventory } from './inventory.ts';
 import { runErasure } from './run-erasure.ts';
@@ -78,7 +78,7 @@ const erase = (disk: LoopDisk, mode: ErasureOrder['mode']) =>
     systemUUID: 'a',
     clock: { now: Date.now, sleep: (_, signal) => stopped(signal) },
     signal: new AbortController().signal,
-    log: silentLog,
+    log: discardLog,
     files: disk.files,
     fetch: async () => new Response('', { status: 200 }),
   });

@@ -38,19 +38,19 @@ export interface Inventory {
 }
 
 /** How a disk is does not matter to it being erased, and a disk that is locked may be slow to say. */
-const nobodyAsked: RunProgram = async (program) => {
+const runNothing: RunProgram = async (program) => {
   throw new Error(`${program} is not asked`);
 };
 
 /** Compares the machine with the order. Reads only. */
 export async function takeInventory(order: ErasureOrder, files: ErasureFiles, signal: AbortSignal): Promise<Inventory> {
-  const present = await readDisks(files.sys, files.udev, { run: nobodyAsked, signal });
+  const present = await readDisks(files.sys, files.udev, { run: runNothing, signal });
   const match = matchDisks(order.disks, present);
   const disks = await Promise.all(
     match.disks.map(async ({ ordered, present: disk }) => ({ ordered, facts: await readDiskFacts(disk, files.sys) })),
   );
   const ours = new Set(disks.map(({ facts }) => facts.name));
-  const uses = await Promise.all(disks.map(({ facts }) => obstaclesOf(facts, files)));
+  const uses = await Promise.all(disks.map(({ facts }) => blockersOf(facts, files)));
   return {
     disks,
     others: present.map(({ name }) => name).filter((name) => !ours.has(name)),
@@ -62,7 +62,7 @@ export const openDisk = ({ name, deviceNumber }: DiskFacts, { devRoot, numberOf,
   open({ name, path: join(devRoot, name), deviceNumber, numberOf });
 
 /** The kernel is asked, too, by opening the disk for itself alone: it knows of uses that are in no file. */
-async function obstaclesOf(disk: DiskFacts, files: ErasureFiles): Promise<string[]> {
+async function blockersOf(disk: DiskFacts, files: ErasureFiles): Promise<string[]> {
   const uses = await usesOf(disk, files.proc);
   if (uses.length > 0) return uses;
   try {

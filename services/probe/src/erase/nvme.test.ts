@@ -46,12 +46,12 @@ Estimated Time For Overwrite                   :  4294967295 (No time period rep
 Estimated Time For Block Erase                 :  90
 `;
 const statuses: [string, string, string, SanitizeStatus | undefined][] = [
-  ['of a new disk', '65535', '0', { state: 'never', fraction: 1, word: '0' }],
-  ['of one that is at it', '32768', '0x2', { state: 'running', fraction: 0.5, word: '0x2' }],
-  ['with percents', '16384 (25.000000%)', '0x102', { state: 'running', fraction: 0.25, word: '0x102' }],
-  ['of one that is done', '65535', '0x101', { state: 'succeeded', fraction: 1, word: '0x101' }],
-  ['of one that is done without deallocation', '65535', '0x4', { state: 'succeeded', fraction: 1, word: '0x4' }],
-  ['of one that failed', '65535', '0x3', { state: 'failed', fraction: 1, word: '0x3' }],
+  ['of a new disk', '65535', '0', { state: 'never', fraction: 1, sstat: '0' }],
+  ['of one that is at it', '32768', '0x2', { state: 'running', fraction: 0.5, sstat: '0x2' }],
+  ['with percents', '16384 (25.000000%)', '0x102', { state: 'running', fraction: 0.25, sstat: '0x102' }],
+  ['of one that is done', '65535', '0x101', { state: 'succeeded', fraction: 1, sstat: '0x101' }],
+  ['of one that is done without deallocation', '65535', '0x4', { state: 'succeeded', fraction: 1, sstat: '0x4' }],
+  ['of one that failed', '65535', '0x3', { state: 'failed', fraction: 1, sstat: '0x3' }],
   ['with a status of the future', '65535', '0x7', undefined],
 ];
 for (const [title, progress, status, expected] of statuses) {

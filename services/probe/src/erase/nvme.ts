@@ -32,7 +32,7 @@ export interface SanitizeStatus {
   readonly state: 'never' | 'succeeded' | 'running' | 'failed';
   /** Between 0 and 1; 1 when nothing is running. */
   readonly fraction: number;
-  readonly word: string;
+  readonly sstat: string;
 }
 
 /** SSTAT, bits 2:0 of log page 81h (NVM Express 1.3 and 1.4, 5.14): 100b is success with No-Deallocate After Sanitize. */
@@ -40,18 +40,18 @@ const sanitizeStates: readonly SanitizeStatus['state'][] = ['never', 'succeeded'
 
 /** Reads what `nvme sanitize-log` prints, or undefined when that is something else. */
 export function sanitizeStatusIn(output: string): SanitizeStatus | undefined {
-  const word = /\(SSTAT\)\s*:\s*(\w+)/.exec(output)?.[1];
+  const sstat = /\(SSTAT\)\s*:\s*(\w+)/.exec(output)?.[1];
   const progress = /\(SPROG\)\s*:\s*(\d+)/.exec(output)?.[1];
-  const state = sanitizeStates[Number(word) & 0b111];
-  if (word === undefined || progress === undefined || state === undefined) return undefined;
+  const state = sanitizeStates[Number(sstat) & 0b111];
+  if (sstat === undefined || progress === undefined || state === undefined) return undefined;
   // SPROG is a numerator over 10000h, and FFFFh when nothing is running.
-  return { state, fraction: state === 'running' ? Number(progress) / 0x1_0000 : 1, word };
+  return { state, fraction: state === 'running' ? Number(progress) / 0x1_0000 : 1, sstat };
 }
 
 const abilities = async ({ run, path, signal }: Work): Promise<NvmeAbilities> =>
   nvmeAbilitiesIn(await run('nvme', ['id-ctrl', path], signal));
 
-const askAgainAfterMs = 2_000;
+const pollIntervalMs = 2_000;
 
 /** Sanitize reaches the whole subsystem, goes on over a power loss, and leaves no way to use the media until it ended. */
 function sanitize(action: { number: 2 | 4; name: string; isThere: (able: NvmeAbilities) => boolean }): Method {
@@ -59,7 +59,7 @@ function sanitize(action: { number: 2 | 4; name: string; isThere: (able: NvmeAbi
     expects: 'NothingOfBefore',
     prepare: async (work) => {
       if (!action.isThere(await abilities(work))) return `the controller has no sanitize ${action.name}`;
-      if (work.neighbours.length > 0) return `it would erase ${work.neighbours.join(' and ')} too`;
+      if (work.siblings.length > 0) return `it would erase ${work.siblings.join(' and ')} too`;
       // One that an earlier attempt began: another is not accepted before it ends, nor may samples be read (1.3, 8.15).
       await sanitizeEnds(work);
       return undefined;
@@ -69,24 +69,24 @@ function sanitize(action: { number: 2 | 4; name: string; isThere: (able: NvmeAbi
       // sanitize failed must not come back into use by any other command.
       await insideDevice(work, async () => {
         await work.run('nvme', ['sanitize', work.path, `--sanact=${action.number}`], work.signal);
-        const { state, word } = await sanitizeEnds(work);
+        const { state, sstat } = await sanitizeEnds(work);
         if (state !== 'succeeded')
-          throw diskFailed(`${work.disk.name}: sanitize ${action.name}: ${state}, SSTAT ${word}`);
+          throw diskFailed(`${work.disk.name}: sanitize ${action.name}: ${state}, SSTAT ${sstat}`);
       });
     },
   };
 }
 
-async function sanitizeEnds({ disk, path, run, clock, signal, tell }: Work): Promise<SanitizeStatus> {
+async function sanitizeEnds({ disk, path, run, clock, signal, reportProgress }: Work): Promise<SanitizeStatus> {
   for (;;) {
     const output = await run('nvme', ['sanitize-log', path], signal);
     const status = sanitizeStatusIn(output);
     if (status === undefined) throw diskFailed(`${disk.name}: the sanitize log says nothing known: ${output.trim()}`);
     const isRunning = status.state === 'running';
-    tell({ continuesByItself: isRunning || undefined });
+    reportProgress({ continuesByItself: isRunning || undefined });
     if (!isRunning) return status;
-    tell({ erasedBytes: Math.floor(disk.sizeBytes * status.fraction) });
-    await clock.sleep(askAgainAfterMs, signal);
+    reportProgress({ erasedBytes: Math.floor(disk.sizeBytes * status.fraction) });
+    await clock.sleep(pollIntervalMs, signal);
   }
 }
 
@@ -100,7 +100,7 @@ function format(ses: 1 | 2, name: string, isThere: (able: NvmeAbilities) => bool
     prepare: async (work) => {
       const able = await abilities(work);
       if (!isThere(able)) return `the controller has no format with ${name}`;
-      if (able.formatsAll && work.neighbours.length > 0) return `it would erase ${work.neighbours.join(' and ')} too`;
+      if (able.formatsAll && work.siblings.length > 0) return `it would erase ${work.siblings.join(' and ')} too`;
       return undefined;
     },
     erase: (work) => {

@@ -16,7 +16,7 @@ async function writeZeros(work: Work, ranges: readonly Place[]): Promise<void> {
       const chunk = zeros.subarray(0, Math.min(writeBytes, sizeBytes - done));
       await device.write(chunk, offset + done);
       erasedBytes += chunk.length;
-      work.tell({ erasedBytes });
+      work.reportProgress({ erasedBytes });
     }
   }
   await device.flush();
@@ -38,11 +38,11 @@ const stepBytes = 4_096 * mebibyte;
 export const discard: Method = {
   expects: 'Zeros',
   prepare: async ({ disk }) => (disk.writesZeroes ? undefined : 'the disk does not write zeros by itself'),
-  erase: async ({ disk, path, run, signal, tell }) => {
+  erase: async ({ disk, path, run, signal, reportProgress }) => {
     for (let offset = 0; offset < disk.sizeBytes; offset += stepBytes) {
       const length = Math.min(stepBytes, disk.sizeBytes - offset);
       await run('blkdiscard', ['-z', '-o', String(offset), '-l', String(length), path], signal);
-      tell({ erasedBytes: offset + length });
+      reportProgress({ erasedBytes: offset + length });
     }
   },
 };

@@ -16,7 +16,7 @@ export interface Registry {
 }
 
 /** Refusals that may be over in a moment. Every other answer of 4xx is about this report, and stays. */
-const passing: readonly number[] = [408, 425, 429];
+const retryableStatuses: readonly number[] = [408, 425, 429];
 
 /**
  * One attempt to hand in a report.
@@ -29,7 +29,7 @@ export async function postReport(report: ErasureReportBody, registry: Registry, 
   if (response.ok) return;
   const answer = text === '' ? `HTTP ${response.status}` : `HTTP ${response.status}: ${text}`;
   const { status } = response;
-  if (status < 400 || status >= 500 || passing.includes(status))
+  if (status < 400 || status >= 500 || retryableStatuses.includes(status))
     throw new ProbeError({
       code: 'RegistryUnready',
       retry: 'later',
@@ -69,7 +69,7 @@ async function send(report: ErasureReportBody, registry: Registry, signal: Abort
 }
 
 const firstPauseMs = 1_000;
-const longestPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
 /** Tries with growing, jittered pauses until the report is acknowledged. @throws as `postReport`, but only what stays. */
 export async function postUntilAcknowledged(
@@ -77,7 +77,7 @@ export async function postUntilAcknowledged(
   registry: Registry,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     try {
       return await postReport(report, registry, signal);
     } catch (error) {
@@ -89,9 +89,9 @@ export async function postUntilAcknowledged(
 }
 
 /** Between two reports there is at least this long, however much happens. */
-const lookAgainAfterMs = 2_500;
+const minReportIntervalMs = 2_500;
 /** How often somebody hears that we live, even if nothing happens. */
-const reportAgainAfterMs = 5_000;
+const heartbeatIntervalMs = 5_000;
 
 /**
  * Reports how far it is until the signal is aborted, at changes and every few seconds. A report that gets lost is made up
@@ -103,11 +103,11 @@ export async function keepPosting(
   registry: Registry,
   signal: AbortSignal,
 ): Promise<void> {
-  let [told, toldAt] = [changesIn(report()), registry.clock.now()];
-  while (await sleptWell(registry.clock, signal)) {
+  let [reported, reportedAt] = [changesIn(report()), registry.clock.now()];
+  while (await sleepUnlessAborted(registry.clock, signal)) {
     const changes = changesIn(report());
-    if (changes === told && registry.clock.now() - toldAt < reportAgainAfterMs) continue;
-    [told, toldAt] = [changes, registry.clock.now()];
+    if (changes === reported && registry.clock.now() - reportedAt < heartbeatIntervalMs) continue;
+    [reported, reportedAt] = [changes, registry.clock.now()];
     try {
       await postReport(report(), registry, signal);
     } catch (error) {
@@ -118,8 +118,8 @@ export async function keepPosting(
   }
 }
 
-async function sleptWell(clock: ProbeClock, signal: AbortSignal): Promise<boolean> {
-  await clock.sleep(lookAgainAfterMs, signal).catch((error: unknown) => {
+async function sleepUnlessAborted(clock: ProbeClock, signal: AbortSignal): Promise<boolean> {
+  await clock.sleep(minReportIntervalMs, signal).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
   return !signal.aborted;

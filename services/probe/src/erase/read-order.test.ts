@@ -11,7 +11,7 @@ test('an order is read with what was left out filled in', () => {
   });
 });
 
-const mistakes: [string, string, RegExp][] = [
+const invalidOrders: [string, string, RegExp][] = [
   ['no JSON', '{', /erasure\.json is no order to erase disks: /],
   ['a mode that nobody knows', JSON.stringify({ attempt: 1, mode: 'Melt', disks: [] }), /mode/],
   [
@@ -21,7 +21,7 @@ const mistakes: [string, string, RegExp][] = [
   ],
   ['no list of disks', JSON.stringify({ attempt: 1, mode: 'Purge' }), /disks/],
 ];
-for (const [title, text, message] of mistakes) {
+for (const [title, text, message] of invalidOrders) {
   test(`an order with ${title} is refused`, () => {
     assert.throws(() => readErasureOrder(text), { code: 'OrderInvalid', retry: 'blocked', message });
   });

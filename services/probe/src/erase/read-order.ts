@@ -20,10 +20,10 @@ function jsonIn(text: string): unknown {
   }
 }
 
-const invalid = (why: string, cause: unknown): ProbeError =>
+const invalid = (reason: string, cause: unknown): ProbeError =>
   new ProbeError({
     code: 'OrderInvalid',
     retry: 'blocked',
-    message: `${erasureOrderFile} is no order to erase disks: ${why}`,
+    message: `${erasureOrderFile} is no order to erase disks: ${reason}`,
     cause,
   });

@@ -41,7 +41,7 @@ async function machineWith(...disks: DiskOfFile[]): Promise<Machine> {
   for (const { name, sizeMebibytes, partitions = [], attributes = {} } of disks) {
     await put(`dev/${name}`, Buffer.concat(Array.from({ length: sizeMebibytes }, () => pattern)));
     const { ino } = await stat(join(root, 'dev', name));
-    const told = {
+    const sysfsAttributes = {
       dev: `${ino}\n`,
       size: `${sizeMebibytes * 2_048}\n`,
       removable: '0\n',
@@ -51,7 +51,8 @@ async function machineWith(...disks: DiskOfFile[]): Promise<Machine> {
       wwid: `naa.${name}\n`,
       ...attributes,
     };
-    for (const [attribute, value] of Object.entries(told)) await put(`sys/block/${name}/${attribute}`, value);
+    for (const [attribute, value] of Object.entries(sysfsAttributes))
+      await put(`sys/block/${name}/${attribute}`, value);
     for (const { name: part, startMebibytes, sizeMebibytes: size } of partitions) {
       await put(`sys/block/${name}/${part}/start`, `${startMebibytes * 2_048}\n`);
       await put(`sys/block/${name}/${part}/size`, `${size * 2_048}\n`);
@@ -143,8 +144,8 @@ const noPrograms: RunProgram = async (program) => {
 
 function optionsFor(machine: Machine, registry: Registry, more: Partial<ErasureOptions>) {
   const lines: string[] = [];
-  const say = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
-  const log: ProbeLog = { info: say, warn: say };
+  const logLine = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const log: ProbeLog = { info: logLine, warn: logLine };
   const options: ErasureOptions = {
     order: machine.order('Clear'),
     registryUrl: `${registry.url}/`,
@@ -395,12 +396,12 @@ test('a refusal in between ends the erasing: the machine may be somebody else’
   for (const name of ['sda', 'sdb']) await machine.put(`sys/block/${name}/size`, `${hugeMebibytes * 2_048}\n`);
   let writes = 0;
   let writing = 0;
-  const turnsPerWrite: Record<string, number> = { sda: 1, sdb: 50 };
+  const ticksPerWrite: Record<string, number> = { sda: 1, sdb: 50 };
   const open: typeof openDevice = async ({ name }) => ({
     write: async () => {
       writes += 1;
       writing += 1;
-      for (let turn = 0; turn < (turnsPerWrite[name] ?? 1); turn += 1) await setImmediate();
+      for (let tick = 0; tick < (ticksPerWrite[name] ?? 1); tick += 1) await setImmediate();
       writing -= 1;
     },
     read: async () => {},
@@ -416,10 +417,10 @@ test('a refusal in between ends the erasing: the machine may be somebody else’
   await assert.rejects(runErasure(options), { code: 'ErasureRefused', status: 410 });
   assert.equal(writing, 0, 'nobody writes any more when it comes back');
   assert.ok(writes < hugeMebibytes / 4);
-  const { state, message, disks: told } = registry.reports.at(-1) ?? assert.fail('nothing was told');
+  const { state, message, disks: diskErasures } = registry.reports.at(-1) ?? assert.fail('nothing was told');
   assert.deepEqual([state, message], ['Failed', 'stopped, as the order was withdrawn']);
-  for (const { result, erasedBytes, message: why } of told)
-    assert.deepEqual([result, erasedBytes > 0, why], ['Failed', true, 'stopped before its end']);
+  for (const { result, erasedBytes, message: diskMessage } of diskErasures)
+    assert.deepEqual([result, erasedBytes > 0, diskMessage], ['Failed', true, 'stopped before its end']);
 });
 
 test('a refusal starts no further disk, and it is told which are erased, which are not, and which goes on by itself', async () => {
@@ -470,11 +471,11 @@ test('reports in between come at changes and every five seconds, and a lost one 
     attributes: { 'queue/write_zeroes_max_bytes': '1\n' },
   });
   const clock = steppingClock();
-  const heardAt: number[] = [];
+  const reportedAt: number[] = [];
   const enough = Promise.withResolvers<void>();
   await using registry = await registryThat(({ state }, count) => {
     if (state !== 'Running') return 200;
-    heardAt.push(clock.now());
+    reportedAt.push(clock.now());
     if (count === 6) enough.resolve();
     return count === 3 ? 503 : 200;
   });
@@ -485,7 +486,7 @@ test('reports in between come at changes and every five seconds, and a lost one 
   };
   const { options } = optionsFor(machine, registry, { order: machine.order('Clear', 'sda'), clock, run });
   assert.equal((await runErasure(options)).state, 'Succeeded');
-  const pauses = heardAt.slice(1, 6).map((at, index) => at - (heardAt[index] ?? 0));
+  const pauses = reportedAt.slice(1, 6).map((at, index) => at - (reportedAt[index] ?? 0));
   assert.equal(pauses[0], 2_500);
   assert.deepEqual(pauses.slice(1), [5_000, 5_000, 5_000, 5_000]);
 });

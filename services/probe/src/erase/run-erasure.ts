@@ -42,14 +42,14 @@ const disksAtOnce = 8;
  */
 export async function runErasure(options: ErasureOptions): Promise<ErasureReportBody> {
   try {
-    return await carryOut(options);
+    return await executeOrder(options);
   } catch (error) {
     if (error instanceof ProbeError) options.log.warn({ code: error.code }, `erasing ends: ${error.message}`);
     throw error;
   }
 }
 
-async function carryOut(options: ErasureOptions): Promise<ErasureReportBody> {
+async function executeOrder(options: ErasureOptions): Promise<ErasureReportBody> {
   const { order, files = filesOfMachine(), signal, log } = options;
   // The order is to have started, and no more than that: whatever disks there are is nobody's concern.
   if (order.mode === 'None') return finish(reporter(options, [])('Succeeded', ''), registryOf(options), signal);
@@ -58,9 +58,9 @@ async function carryOut(options: ErasureOptions): Promise<ErasureReportBody> {
   const report = reporter(options, records);
   const registry = registryOf(options);
   if (inventory.problems.length > 0) {
-    const why = inventory.problems.join('; ');
-    log.warn({ attempt: order.attempt }, `nothing is erased: ${why}`);
-    return finish(report('Failed', `nothing was erased: ${why}`), registry, signal);
+    const reason = inventory.problems.join('; ');
+    log.warn({ attempt: order.attempt }, `nothing is erased: ${reason}`);
+    return finish(report('Failed', `nothing was erased: ${reason}`), registry, signal);
   }
   await postUntilAcknowledged(report('Running', ''), registry, signal);
   const attempt = { inventory, records, registry, report };
@@ -68,7 +68,7 @@ async function carryOut(options: ErasureOptions): Promise<ErasureReportBody> {
     await eraseAndReport(options, attempt);
     return await finish(endOf(attempt), registry, signal);
   } catch (error) {
-    if (isRefusal(error)) await tellWhereItStopped(attempt, signal);
+    if (isErasureRefused(error)) await reportStopped(attempt, signal);
     throw error;
   }
 }
@@ -80,19 +80,19 @@ function endOf({ records, report }: Attempt): ErasureReportBody {
     : report('Failed', `${failed.length} of ${records.length} disks are not erased: ${failed.join(', ')}`);
 }
 
-const isRefusal = (error: unknown): boolean => error instanceof ProbeError && error.code === 'ErasureRefused';
+const isErasureRefused = (error: unknown): boolean => error instanceof ProbeError && error.code === 'ErasureRefused';
 
 /** A registry that withdrew the order writes this down; one that wants nothing of this attempt refuses that as well. */
-async function tellWhereItStopped({ records, registry, report }: Attempt, signal: AbortSignal): Promise<void> {
-  const going = records.filter(({ continuesByItself }) => continuesByItself).map(({ name }) => name);
-  const rest = going.length === 0 ? '' : `; erasing goes on inside ${going.join(', ')}, which nothing stops`;
+async function reportStopped({ records, registry, report }: Attempt, signal: AbortSignal): Promise<void> {
+  const continuing = records.filter(({ continuesByItself }) => continuesByItself).map(({ name }) => name);
+  const rest = continuing.length === 0 ? '' : `; erasing goes on inside ${continuing.join(', ')}, which nothing stops`;
   const stopped = report('Failed', `stopped, as the order was withdrawn${rest}`);
-  registry.log.warn({ devices: going }, stopped.message);
+  registry.log.warn({ devices: continuing }, stopped.message);
   try {
     await postUntilAcknowledged(stopped, registry, signal);
   } catch (error) {
     signal.throwIfAborted();
-    if (!isRefusal(error)) throw error;
+    if (!isErasureRefused(error)) throw error;
   }
 }
 
@@ -143,14 +143,14 @@ interface Attempt {
 
 /** A refusal while disks are being erased ends the erasing: the machine may have been given to somebody. */
 async function eraseAndReport(options: ErasureOptions, attempt: Attempt): Promise<void> {
-  const refused = new AbortController();
+  const rejected = new AbortController();
   const done = new AbortController();
-  const signal = AbortSignal.any([options.signal, refused.signal]);
+  const signal = AbortSignal.any([options.signal, rejected.signal]);
   const posting = keepPosting(
     () => attempt.report('Running', ''),
     attempt.registry,
     AbortSignal.any([signal, done.signal]),
-  ).catch((error: unknown) => refused.abort(error));
+  ).catch((error: unknown) => rejected.abort(error));
   try {
     await eraseAll(disksToErase({ ...options, signal }, attempt));
   } finally {
@@ -169,29 +169,27 @@ function disksToErase(options: ErasureOptions, { inventory, records }: Attempt):
       const record = records[order.disks.indexOf(ordered)];
       if (record === undefined) return;
       Object.assign(record, change);
-      sayResult(record, change, log);
+      logResult(record, change, log);
     },
     work: {
       disk: facts,
       path: join(files.devRoot, facts.name),
-      neighbours: inventory.others.filter(
-        (name) => facts.commands === 'nvme' && name.startsWith(`${facts.controller}n`),
-      ),
+      siblings: inventory.others.filter((name) => facts.commands === 'nvme' && name.startsWith(`${facts.controller}n`)),
       clock,
       run,
       signal,
       open: () => openDisk(facts, files),
-      tell: (progress) => Object.assign(records[order.disks.indexOf(ordered)] ?? {}, progress),
+      reportProgress: (progress) => Object.assign(records[order.disks.indexOf(ordered)] ?? {}, progress),
     },
   }));
 }
 
-function sayResult(
+function logResult(
   { name, method, message }: DiskErasure,
-  { result, method: begun }: Partial<DiskErasure>,
+  { result, method: startedMethod }: Partial<DiskErasure>,
   log: ProbeLog,
 ) {
-  if (begun !== undefined) log.info({ disk: name }, `${name}: ${begun} begins`);
+  if (startedMethod !== undefined) log.info({ disk: name }, `${name}: ${startedMethod} begins`);
   if (result === 'Erased') log.info({ disk: name }, `${name}: erased by ${method ?? 'nothing'} and verified`);
   if (result === 'Failed') log.warn({ disk: name }, `${name}: not erased: ${message}`);
 }

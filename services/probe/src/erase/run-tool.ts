@@ -9,7 +9,7 @@ export const runTool: RunProgram = (program, parameters, signal) =>
   new Promise((resolve, reject) => {
     execFile(program, [...parameters], { signal, maxBuffer: 1_048_576 }, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout);
-      const complaint = (stderr.trim() || stdout.trim() || error.message).replaceAll(/\s*\n\s*/g, ' ').slice(0, 300);
-      reject(new Error(`${program}: ${complaint}`, { cause: error }));
+      const errorText = (stderr.trim() || stdout.trim() || error.message).replaceAll(/\s*\n\s*/g, ' ').slice(0, 300);
+      reject(new Error(`${program}: ${errorText}`, { cause: error }));
     });
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Expectation, judgeSamples, placesIn, placesOn } from './samples.ts';
+import { type Expectation, verifySamples, placesIn, placesOn } from './samples.ts';
 
 const gibibyte = 2 ** 30;
 const offsetsOn = (sizeBytes: number, seed: string) =>
@@ -60,11 +60,11 @@ const cases: [string, Expectation, before: Uint8Array, after: Uint8Array, RegExp
 ];
 for (const [title, expectation, before, after, message] of cases) {
   test(`${title} ${message === undefined ? 'passes' : 'is found'}`, () => {
-    const judge = () => {
+    const verify = () => {
       const at = (bytes: Uint8Array) => [{ offset: 4_096, sizeBytes: bytes.length, bytes }];
-      judgeSamples('sda', expectation, { before: at(before), after: at(after) });
+      verifySamples('sda', expectation, { before: at(before), after: at(after) });
     };
-    if (message === undefined) judge();
-    else assert.throws(judge, { code: 'DiskFailed', message });
+    if (message === undefined) verify();
+    else assert.throws(verify, { code: 'DiskFailed', message });
   });
 }

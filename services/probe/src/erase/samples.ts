@@ -58,7 +58,7 @@ export async function takeSamples(device: Device, places: readonly Place[], sign
 }
 
 /** @throws ProbeError `DiskFailed` naming the first place at which something of before may be left. */
-export function judgeSamples(
+export function verifySamples(
   name: string,
   expectation: Expectation,
   { before, after }: { before: readonly Sample[]; after: readonly Sample[] },
@@ -68,7 +68,8 @@ export function judgeSamples(
     const bad = sectors.find(
       (start) => !accepts[expectation](sectorAt(bytes, start), sectorAt(before[index]?.bytes, start)),
     );
-    if (bad !== undefined) throw diskFailed(`${name}: read back at offset ${offset + bad}: ${complaints[expectation]}`);
+    if (bad !== undefined)
+      throw diskFailed(`${name}: read back at offset ${offset + bad}: ${mismatchMessages[expectation]}`);
   }
 }
 
@@ -87,7 +88,7 @@ const accepts: Record<Expectation, (sector: Uint8Array, before: Uint8Array) => b
   NothingOfBefore: (sector, before) => isAll(zeros, sector) || isAll(ones, sector) || !isSame(sector, before),
 };
 
-const complaints: Record<Expectation, string> = {
+const mismatchMessages: Record<Expectation, string> = {
   Zeros: 'expected zeros, found something else',
   ZerosOrOnes: 'expected zeros or ones, found something else',
   NothingOfBefore: 'found what was there before',

@@ -49,7 +49,10 @@ async function stopAt({ mode, commands = 'none', at, sanitizeRuns = false }: Sto
   let writes = 0;
   let isSanitizing = sanitizeRuns;
   const run: RunProgram = async (_, parameters, signal) => {
-    const verb = parameters.find((word) => word in answers || word.startsWith('--sec') || word === 'sanitize') ?? '';
+    const verb =
+      parameters.find(
+        (parameter) => parameter in answers || parameter.startsWith('--sec') || parameter === 'sanitize',
+      ) ?? '';
     calls.push(verb);
     if (verb === 'sanitize') isSanitizing = true;
     if (at === verb) stop.abort(new Error('stopped'));
@@ -65,12 +68,12 @@ async function stopAt({ mode, commands = 'none', at, sanitizeRuns = false }: Sto
   const work = {
     disk: { ...facts, commands },
     path: '/dev/sda',
-    neighbours: [],
+    siblings: [],
     clock: { now: () => Date.UTC(2026, 0, 1), sleep: async () => stop.abort(new Error('stopped')) },
     run,
     signal: stop.signal,
     open: async () => device,
-    tell: note,
+    reportProgress: note,
   };
   if (at === 0) stop.abort(new Error('stopped'));
   await assert.rejects(eraseDisk({ mode, seed: '', record: note, work }), /stopped/);

@@ -8,12 +8,12 @@ export interface Work {
   readonly disk: DiskFacts;
   readonly path: string;
   /** Disks behind the same controller that must be left alone. */
-  readonly neighbours: readonly string[];
+  readonly siblings: readonly string[];
   readonly clock: ProbeClock;
   readonly run: RunProgram;
   readonly signal: AbortSignal;
   readonly open: () => Promise<Device>;
-  readonly tell: (progress: Progress) => void;
+  readonly reportProgress: (progress: Progress) => void;
 }
 
 export interface Progress {
@@ -23,16 +23,19 @@ export interface Progress {
 }
 
 /** For a command that the device carries out by itself: from when it is sent, ending the program that waits ends nothing. */
-export async function insideDevice({ disk, signal, tell }: Work, command: () => Promise<unknown>): Promise<void> {
+export async function insideDevice(
+  { disk, signal, reportProgress }: Work,
+  command: () => Promise<unknown>,
+): Promise<void> {
   signal.throwIfAborted();
-  tell({ continuesByItself: true });
+  reportProgress({ continuesByItself: true });
   try {
     await command();
   } catch (error) {
-    if (!signal.aborted) tell({ continuesByItself: undefined });
+    if (!signal.aborted) reportProgress({ continuesByItself: undefined });
     throw error;
   }
-  tell({ continuesByItself: undefined, erasedBytes: disk.sizeBytes });
+  reportProgress({ continuesByItself: undefined, erasedBytes: disk.sizeBytes });
 }
 
 /** One way to erase a disk. */

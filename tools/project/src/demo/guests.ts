@@ -10,10 +10,10 @@ export const flagsForGuests = ({ host = hostAddress, registryScheme = 'http' } =
 ];
 
 /** Kernel and initrd in a directory as an entry of `--boot-images`, that tells its story on the serial line. */
-export const guestImage = (directory: string, ...words: readonly string[]) => ({
+export const guestImage = (directory: string, ...kernelParameters: readonly string[]) => ({
   kernel: join(directory, 'vmlinuz'),
   initrd: join(directory, 'initrd'),
-  cmdline: ['console=ttyS0,115200', ...words].join(' '),
+  cmdline: ['console=ttyS0,115200', ...kernelParameters].join(' '),
 });
 
 /** Nobody announces anything on QEMU's network: neighbours are not waited for. */

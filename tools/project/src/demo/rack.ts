@@ -15,14 +15,14 @@ export interface DemoRack {
 export const machineKinds = ['simulated', 'qemu'] as const;
 export type MachineKind = (typeof machineKinds)[number];
 
-export interface RackWish {
+export interface RackOptions {
   readonly servers: number;
   /** For files that the operator reads. */
   readonly directory: string;
   readonly screen: Screen;
 }
 
-export const openRack: Readonly<Record<MachineKind, (wish: RackWish) => Promise<DemoRack>>> = {
+export const openRack: Readonly<Record<MachineKind, (options: RackOptions) => Promise<DemoRack>>> = {
   simulated: async ({ servers, directory, screen }) => {
     const fleet = await screen.step(`${servers} simulated servers of five vendors`, () =>
       startFleet({ count: servers, latencyMs: 20 }),
@@ -37,7 +37,7 @@ export const openRack: Readonly<Record<MachineKind, (wish: RackWish) => Promise<
   qemu: async ({ servers, directory, screen }) => {
     const images = await screen.step('the discovery image, and a system for the claim', async () => {
       const out = join(directory, 'discovery');
-      await buildImage({ out, say: (line) => screen.say(`             ${line}`) });
+      await buildImage({ out, log: (line) => screen.log(`             ${line}`) });
       await writeTenantImage(join(directory, 'tenant'), out);
       return {
         'demo/probe': guestImage(out, noNeighbours),

@@ -26,7 +26,7 @@ export class Screen implements Disposable {
     this.#live = out.isTTY;
   }
 
-  say(line: string): void {
+  log(line: string): void {
     this.#erase();
     this.#out.write(`${line}\n`);
   }
@@ -39,7 +39,7 @@ export class Screen implements Disposable {
       const result = await work();
       const seconds = (performance.now() - this.#stepStartedAt) / 1_000;
       this.#times.push({ title, seconds });
-      this.say(`${this.#mark('✔')} ${seconds.toFixed(1).padStart(6)} s  ${title}`);
+      this.log(`${this.#mark('✔')} ${seconds.toFixed(1).padStart(6)} s  ${title}`);
       return result;
     } finally {
       clearInterval(this.#timer);
@@ -53,7 +53,7 @@ export class Screen implements Disposable {
     if (this.#live) return { [Symbol.dispose]: () => undefined };
     return servers.onChange(({ key, before, after }) => {
       if (after === undefined || lineOf(before) === lineOf(after)) return;
-      this.say(
+      this.log(
         `  ${((performance.now() - this.#startedAt) / 1_000).toFixed(1).padStart(6)} s  ${key.padEnd(24)} ${lineOf(after)}`,
       );
     });
@@ -66,7 +66,7 @@ export class Screen implements Disposable {
 
   /** Goes on drawing when the steps are over. */
   stay(title: string): void {
-    if (!this.#live) return this.say(title);
+    if (!this.#live) return this.log(title);
     this.#title = title;
     this.#stepStartedAt = performance.now();
     this.#timer = setInterval(() => this.#draw(), redrawMs);
@@ -94,7 +94,7 @@ export class Screen implements Disposable {
       `  ${kubectl} get servers,bmcs,serverclaims`,
       '',
     ];
-    this.say(lines.join('\n'));
+    this.log(lines.join('\n'));
   }
 
   [Symbol.dispose](): void {

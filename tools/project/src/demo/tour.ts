@@ -61,7 +61,7 @@ export class Tour implements AsyncDisposable {
     const stack = new AsyncDisposableStack();
     const screen = stack.use(new Screen(process.stdout));
     try {
-      return new Tour(options, screen, await setTheStage(options, screen, stack), stack);
+      return new Tour(options, screen, await setUpStage(options, screen, stack), stack);
     } catch (error) {
       await stack.disposeAsync();
       throw error;
@@ -106,7 +106,7 @@ export class Tour implements AsyncDisposable {
         );
       });
     });
-    this.#screen.say(`             ${await costs.spentPerServer(endpoints.length)} (start included)`);
+    this.#screen.log(`             ${await costs.spentPerServer(endpoints.length)} (start included)`);
   }
 
   async #claim(): Promise<ServerClaim> {
@@ -142,10 +142,10 @@ export class Tour implements AsyncDisposable {
         () => claims.get('default/demo') === undefined && reasonOf(servers.get(name)) === 'Available',
       );
     });
-    this.#screen.say(`             claim to release, ${await costs.spentPerServer(1)}`);
+    this.#screen.log(`             claim to release, ${await costs.spentPerServer(1)}`);
   }
 
-  #until(wish: string, followed: Cache<Server> | Cache<ServerClaim>, holds: () => boolean): Promise<void> {
+  #until(expectation: string, followed: Cache<Server> | Cache<ServerClaim>, holds: () => boolean): Promise<void> {
     const { stepTimeoutMs, signal } = this.#options;
     const { servers, claims, operator } = this.#stage;
     return new Promise((resolve, reject) => {
@@ -161,7 +161,7 @@ export class Tour implements AsyncDisposable {
         () =>
           end(
             new DemoFailed(
-              `"${wish}" did not happen within ${stepTimeoutMs / 1_000} s.\n${this.#screen.lastSeen()}\noperator: ${operator.log.slice(-3).join('\n')}`,
+              `"${expectation}" did not happen within ${stepTimeoutMs / 1_000} s.\n${this.#screen.lastSeen()}\noperator: ${operator.log.slice(-3).join('\n')}`,
             ),
           ),
         stepTimeoutMs,
@@ -181,9 +181,9 @@ export class Tour implements AsyncDisposable {
 const reasonOf = (server: Server | undefined): string | undefined =>
   server?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
 
-async function setTheStage(options: TourOptions, screen: Screen, stack: AsyncDisposableStack): Promise<Stage> {
+async function setUpStage(options: TourOptions, screen: Screen, stack: AsyncDisposableStack): Promise<Stage> {
   const plane = await screen.step('a Kubernetes control plane of its own', () =>
-    startControlPlane({ controllerManager: true, say: (line) => screen.say(line) }),
+    startControlPlane({ controllerManager: true, log: (line) => screen.log(line) }),
   );
   stack.use(plane);
   const client = stack.use(createKubeClient({ kubeconfigPath: plane.kubeconfigPath, defaultFieldManager: 'demo' }));

@@ -17,7 +17,7 @@ minute, then every five at most. *bug*: should not happen; tried again with
 growing pauses, and logged as a warning.
 `;
 
-const words = ['Code', 'Tried again', 'What it means', 'What to do'];
+const columns = ['Code', 'Tried again', 'What it means', 'What to do'];
 
 export function errorPage(chapters: readonly ErrorChapter[]): GeneratedFile {
   return { name: 'errors.md', text: [header, introduction, ...chapters.map(chapter)].join('') };
@@ -27,5 +27,5 @@ function chapter({ title, catalogue }: ErrorChapter): string {
   const rows = Object.entries(catalogue)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, { retry, meaning, remedy }]) => [code(name), retry, meaning, remedy]);
-  return `\n## ${title}\n\n${table(words, rows)}`;
+  return `\n## ${title}\n\n${table(columns, rows)}`;
 }

@@ -5,25 +5,25 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { controllers } from '@metal/operator/controllers.ts';
-import { explaining } from './explaining.ts';
-import { refusals } from '@metal/operator/refusals.ts';
+import { reasonSources } from './explaining.ts';
+import { rejectionReasons } from '@metal/operator/refusals.ts';
 import { errorChapters } from './error-chapters.ts';
 import { errorPage } from './error-page.ts';
 import { reasonPage } from './reason-page.ts';
 
 const entries = [
-  ...explaining.flatMap(({ name, reasons }) =>
-    Object.entries(reasons).map(([word, entry]) => ({ name, word, ...entry })),
+  ...reasonSources.flatMap(({ name, reasons }) =>
+    Object.entries(reasons).map(([reason, entry]) => ({ name, reason, ...entry })),
   ),
-  ...Object.entries(refusals).map(([word, entry]) => ({ name: 'refusal', word, ...entry })),
+  ...Object.entries(rejectionReasons).map(([reason, entry]) => ({ name: 'refusal', reason, ...entry })),
   ...errorChapters.flatMap(({ title, catalogue }) =>
-    Object.entries(catalogue).map(([word, entry]) => ({ name: title, word, ...entry })),
+    Object.entries(catalogue).map(([reason, entry]) => ({ name: title, reason, ...entry })),
   ),
 ];
 
-for (const { name, word, meaning, remedy } of entries) {
-  test(`${name}: ${word} is explained in full sentences`, () => {
-    assert.match(word, /^[A-Z][A-Za-z0-9]+$/);
+for (const { name, reason, meaning, remedy } of entries) {
+  test(`${name}: ${reason} is explained in full sentences`, () => {
+    assert.match(reason, /^[A-Z][A-Za-z0-9]+$/);
     assert.ok(meaning.includes(' '), `"${meaning}" says too little`);
     for (const sentence of [meaning, remedy]) {
       assert.match(sentence, /^(?:[A-Z]|[a-z]+[A-Z.]).*[^.][.?]$/, sentence);
@@ -37,17 +37,17 @@ test('reasons that reports, facts and events make up are explained, too', async 
   const unexplained: string[] = [];
   for (const path of await readdir(root, { recursive: true })) {
     if (!/(?<!\.test)\.ts$/.test(path) || !existsSync(join(root, dirname(path), 'reasons.ts'))) continue;
-    const words = (await readFile(join(root, path), 'utf8')).matchAll(/(?:\breason: |\bwarn\()'(\w+)'/g);
-    for (const [, word = ''] of words) if (!explained.has(word)) unexplained.push(`${path}: ${word}`);
+    const foundReasons = (await readFile(join(root, path), 'utf8')).matchAll(/(?:\breason: |\bwarn\()'(\w+)'/g);
+    for (const [, reason = ''] of foundReasons) if (!explained.has(reason)) unexplained.push(`${path}: ${reason}`);
   }
   assert.deepEqual(unexplained, []);
 });
 
 test('a word that two controllers give for one kind means the same', () => {
   const meanings = new Map<string, string>();
-  for (const { kind, reasons } of explaining) {
-    for (const [word, { meaning }] of Object.entries(reasons)) {
-      const key = `${kind.kind} ${word}`;
+  for (const { kind, reasons } of reasonSources) {
+    for (const [reason, { meaning }] of Object.entries(reasons)) {
+      const key = `${kind.kind} ${reason}`;
       assert.equal(meanings.get(key) ?? meaning, meaning, key);
       meanings.set(key, meaning);
     }

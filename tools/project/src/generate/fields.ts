@@ -55,12 +55,12 @@ function typeOf(schema: Schema): string {
 }
 
 function constraintsOf(schema: Schema): string[] {
-  const { enum: words, pattern } = schema;
+  const { enum: values, pattern } = schema;
   const bounds = Object.entries(boundNames).flatMap(([keyword, name]) =>
     typeof schema[keyword] === 'number' ? [`${name} ${schema[keyword]}`] : [],
   );
   return [
-    ...(Array.isArray(words) ? [`one of ${words.map((word) => `\`${JSON.stringify(word)}\``).join(', ')}`] : []),
+    ...(Array.isArray(values) ? [`one of ${values.map((value) => `\`${JSON.stringify(value)}\``).join(', ')}`] : []),
     ...bounds,
     ...(typeof pattern === 'string' ? [`matches \`${pattern}\``] : []),
     ...rulesOf(schema),

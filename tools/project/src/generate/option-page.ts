@@ -9,7 +9,7 @@ What \`metal-operator --help\` says. Options have one dash or two; a switch is t
 \`90s\`, \`2m\`, \`1h30m\`. An option that has no effect is accepted, and the log says so at the start.
 `;
 
-const words = ['Option', 'Type', 'Default', 'What it does'];
+const columns = ['Option', 'Type', 'Default', 'What it does'];
 
 /** One page with every option of the process. */
 export function optionPage(): GeneratedFile {
@@ -18,7 +18,7 @@ export function optionPage(): GeneratedFile {
 }
 
 function chapter(title: string, options: readonly Option[]): string {
-  return `\n## ${title}\n\n${table(words, options.map(rowOf))}`;
+  return `\n## ${title}\n\n${table(columns, options.map(rowOf))}`;
 }
 
 function rowOf({ name, type, default: fallback, help }: Option): string[] {

@@ -34,7 +34,7 @@ const everyVerb = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'
 /** Roles of the operator itself: each kind readable, and writable what its controllers and services say they write. */
 export function generateRbac({ kinds, controllers, services }: RbacInput): GeneratedFile[] {
   const written = [...new Set([...controllers, ...services].flatMap(({ writes }) => writes))].toSorted();
-  refuseUnknown(written, kinds);
+  rejectUnknown(written, kinds);
   return [
     yamlFile('manager.yaml', [clusterRole('metal-operator-manager', managerRules(written, kinds)), ownNamespaceRole()]),
     yamlFile('boot.yaml', [ignitionRole()]),
@@ -130,7 +130,7 @@ const clusterRole = (name: string, rules: readonly object[]) => ({
 });
 
 /** A misspelt resource would only show as a Forbidden in a running cluster. */
-function refuseUnknown(written: readonly string[], kinds: readonly DefinedKind[]): void {
+function rejectUnknown(written: readonly string[], kinds: readonly DefinedKind[]): void {
   const known = new Set(['secrets', ...kinds.flatMap(({ plural }) => [plural, `${plural}/status`])]);
   const unknown = written.filter((resource) => !known.has(resourceOf(resource)));
   if (unknown.length === 0) return;

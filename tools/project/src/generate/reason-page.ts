@@ -3,7 +3,7 @@ import type { GeneratedFile } from './generated-folder.ts';
 import { code, header, table } from './markdown.ts';
 
 /** Whoever explains objects of a kind. */
-export interface Explaining {
+export interface ReasonSource {
   readonly name: string;
   readonly kind: { readonly kind: string };
   readonly reasons: ReasonCatalogue;
@@ -24,7 +24,7 @@ kubectl get events --field-selector reason=NoServerMatches
 A reason that is not listed for its kind is an error code: see [errors](../errors.md).
 `;
 
-const aboutRefusals = `
+const aboutRejections = `
 ## Words in the message of NoServerMatches
 
 The message counts why each server was refused, as in \`looked at 8 servers: 5 ClaimedByAnother, 3 LabelsDoNotMatch\`.
@@ -32,16 +32,19 @@ The message counts why each server was refused, as in \`looked at 8 servers: 5 C
 `;
 
 /** One page with every reason that a controller gives, by kind; the alert rules link to its entries. */
-export function reasonPage(explaining: readonly Explaining[], refusals: ReasonCatalogue): GeneratedFile {
-  const kinds = [...new Set(explaining.map(({ kind }) => kind.kind))];
+export function reasonPage(reasonSources: readonly ReasonSource[], rejections: ReasonCatalogue): GeneratedFile {
+  const kinds = [...new Set(reasonSources.map(({ kind }) => kind.kind))];
   const chapters = kinds.map((kind) =>
-    chapter(kind, Object.assign({}, ...reasonsOf(kind, explaining)) as ReasonCatalogue),
+    chapter(kind, Object.assign({}, ...reasonsOf(kind, reasonSources)) as ReasonCatalogue),
   );
-  return { name: 'reasons.md', text: [header, introduction, ...chapters, aboutRefusals, tableOf(refusals)].join('') };
+  return {
+    name: 'reasons.md',
+    text: [header, introduction, ...chapters, aboutRejections, tableOf(rejections)].join(''),
+  };
 }
 
-const reasonsOf = (kind: string, explaining: readonly Explaining[]): ReasonCatalogue[] =>
-  explaining.filter((one) => one.kind.kind === kind).map(({ reasons }) => reasons);
+const reasonsOf = (kind: string, reasonSources: readonly ReasonSource[]): ReasonCatalogue[] =>
+  reasonSources.filter((one) => one.kind.kind === kind).map(({ reasons }) => reasons);
 
 function chapter(kind: string, reasons: ReasonCatalogue): string {
   return Object.keys(reasons).length === 0 ? '' : `\n## ${kind}\n\n${tableOf(reasons)}`;

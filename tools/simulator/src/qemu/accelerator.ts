@@ -7,9 +7,9 @@ import { bootSector } from './boot-sector.ts';
 import { Monitor } from './monitor.ts';
 import type { QemuPrograms } from './programs.ts';
 
-const trialWithinMs = 20_000;
+const trialTimeoutMs = 20_000;
 /** A BIOS speaks within a second even where it is slow. */
-const firstWordWithinMs = 5_000;
+const firstOutputTimeoutMs = 5_000;
 let decided: Promise<Accelerator> | undefined;
 
 /**
@@ -48,7 +48,7 @@ export async function boots({ qemu }: Pick<QemuPrograms, 'qemu'>, accelerator: A
     ].flat(),
   });
   const kill = () => void child.kill();
-  const timers = [setTimeout(kill, trialWithinMs), setTimeout(kill, firstWordWithinMs)];
+  const timers = [setTimeout(kill, trialTimeoutMs), setTimeout(kill, firstOutputTimeoutMs)];
   child.channels[1]?.once('data', () => clearTimeout(timers[1])).resume();
   try {
     return await runsThrough(child, kill);

@@ -4,10 +4,10 @@ import type { Override } from '../machine.ts';
 import { profiles } from '../profiles.ts';
 import { qemuArguments, qemuCommand, type QemuStart } from './arguments.ts';
 import { bootSequence, networkBootOf } from './boot-plan.ts';
-import { hardwareOf, makeQemuParts, type QemuWish } from './parts.ts';
+import { hardwareOf, makeQemuParts, type QemuOptions } from './parts.ts';
 
-const partsOf = (wish: QemuWish = {}) =>
-  makeQemuParts({ seed: 'test', index: 3, part: 0, profile: profiles.dell, uuid: undefined }, wish);
+const partsOf = (options: QemuOptions = {}) =>
+  makeQemuParts({ seed: 'test', index: 3, part: 0, profile: profiles.dell, uuid: undefined }, options);
 const startOf = (more: Partial<QemuStart> = {}): QemuStart => ({
   programs: { qemu: 'qemu', ovmfCode: '/code.fd', ovmfVariables: '/vars.fd' },
   accelerator: 'tcg',
@@ -18,7 +18,8 @@ const startOf = (more: Partial<QemuStart> = {}): QemuStart => ({
   medium: undefined,
   ...more,
 });
-const lineOf = (wish: QemuWish, more: Partial<QemuStart>) => qemuArguments(partsOf(wish), startOf(more)).join(' ');
+const lineOf = (options: QemuOptions, more: Partial<QemuStart>) =>
+  qemuArguments(partsOf(options), startOf(more)).join(' ');
 
 test('the same place in a fleet makes the same machine, another one another', () => {
   assert.deepEqual(partsOf(), partsOf());
@@ -28,13 +29,18 @@ test('the same place in a fleet makes the same machine, another one another', ()
 });
 
 test('what Redfish tells is on the command line', () => {
-  const wish: QemuWish = { memoryMiB: 768, cores: 2, nics: [{}, {}], disks: [{ bytes: 1_024 }, { kind: 'nvme' }] };
-  const hardware = hardwareOf(partsOf(wish));
-  const line = lineOf(wish, {});
-  const told = [hardware.uuid, hardware.serialNumber, hardware.sku, 'product=PowerEdge R670', '-m 768M', 'cores=2'];
+  const options: QemuOptions = {
+    memoryMiB: 768,
+    cores: 2,
+    nics: [{}, {}],
+    disks: [{ bytes: 1_024 }, { kind: 'nvme' }],
+  };
+  const hardware = hardwareOf(partsOf(options));
+  const line = lineOf(options, {});
+  const reported = [hardware.uuid, hardware.serialNumber, hardware.sku, 'product=PowerEdge R670', '-m 768M', 'cores=2'];
   const parts = hardware.nics.map(({ macAddress }) => `mac=${macAddress}`);
   const disks = hardware.disks.map(({ serialNumber }) => `serial=${serialNumber}`);
-  for (const text of [...told, ...parts, ...disks]) assert.ok(line.includes(text), text);
+  for (const text of [...reported, ...parts, ...disks]) assert.ok(line.includes(text), text);
   assert.equal(hardware.memoryGiB, 0.75);
   assert.deepEqual(
     hardware.nics.map(({ name, pciAddress }) => [name, pciAddress]),

@@ -108,8 +108,8 @@ function network(parts: QemuParts, start: QemuStart): string[] {
   return parts.nics.flatMap((nic, number) => {
     const { sequence, networkBoot } = start;
     // Without its ROM the firmware's own drivers see the card; only OVMF has any.
-    const isBare = !nic.rom || (parts.firmware === 'OVMF' && networkBoot === 'http');
-    const place = `mac=${nic.macAddress},bus=pcie.0,addr=0x${nicSlot(number)}${isBare ? ',romfile=' : ''}`;
+    const hasNoRom = !nic.rom || (parts.firmware === 'OVMF' && networkBoot === 'http');
+    const place = `mac=${nic.macAddress},bus=pcie.0,addr=0x${nicSlot(number)}${hasNoRom ? ',romfile=' : ''}`;
     const device = `virtio-net-pci,id=${nicDevice(number)},netdev=net${number},${place}`;
     return [
       ['-netdev', cable({ id: `net${number}`, tap: nic.tap }, parts, start)],

@@ -6,7 +6,7 @@ import type { VirtualMedia } from '../virtual-media.ts';
 import { cdDevice } from './boot-plan.ts';
 import type { Monitor } from './monitor.ts';
 
-const fetchWithinMs = 300_000;
+const fetchTimeoutMs = 300_000;
 
 export interface CdDriveOptions {
   /** Where the image is kept while it is inserted. */
@@ -33,7 +33,7 @@ export class CdDrive implements VirtualMedia {
 
   async insert(image: string): Promise<void> {
     const { file, fetch, monitor, onChange } = this.#options;
-    const response = await fetch(image, { signal: AbortSignal.timeout(fetchWithinMs) });
+    const response = await fetch(image, { signal: AbortSignal.timeout(fetchTimeoutMs) });
     if (!response.ok || response.body === null) throw new Error(`the server answered ${response.status}`);
     await pipeline(Readable.fromWeb(response.body), createWriteStream(file));
     await monitor()?.do('blockdev-change-medium', { id: cdDevice, filename: file, format: 'raw' });

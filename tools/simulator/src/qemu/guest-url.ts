@@ -4,11 +4,11 @@ export const hostAddress = '10.0.2.2';
 export const forwardAddress = '10.0.2.100';
 
 /** The address under which a guest reaches what listens on this host's loopback; others stay as they are. */
-export function guestUrl(url: string, isKeptOff = false): string {
+export function guestUrl(url: string, isRestricted = false): string {
   if (!isLoopback(url)) return url;
   const parsed = new URL(url);
   // By hand: a URL written anew gets a slash at its end, and callers append to it.
-  return url.replace(parsed.hostname, isKeptOff ? forwardAddress : hostAddress);
+  return url.replace(parsed.hostname, isRestricted ? forwardAddress : hostAddress);
 }
 
 export const isLoopback = (url: string): boolean =>

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import * as z from 'zod';
 
 /** What QEMU's monitor says in a line (QMP). */
-const message = z.union([
+const qmpMessage = z.union([
   z.object({ event: z.string(), data: z.record(z.string(), z.unknown()).default({}) }),
   z.object({ return: z.unknown(), id: z.number() }),
   z.object({ error: z.object({ class: z.string(), desc: z.string() }), id: z.number() }),
@@ -14,7 +14,7 @@ export interface MonitorEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-interface Asked {
+interface PendingCommand {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -22,7 +22,7 @@ interface Asked {
 /** The line to QEMU. Commands are done one after the other; those that are open when QEMU ends are rejected. */
 export class Monitor {
   readonly #channel: Duplex;
-  readonly #asked = new Map<number, Asked>();
+  readonly #pending = new Map<number, PendingCommand>();
   readonly #onEvent: (event: MonitorEvent) => void;
   #count = 0;
   #rest = '';
@@ -39,7 +39,7 @@ export class Monitor {
   async do(execute: string, parameters?: Record<string, unknown>): Promise<unknown> {
     const id = ++this.#count;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#asked.set(id, { resolve, reject });
+    this.#pending.set(id, { resolve, reject });
     if (this.#channel.destroyed) this.#end();
     else this.#channel.write(`${JSON.stringify({ execute, arguments: parameters, id })}\n`);
     return promise;
@@ -48,20 +48,20 @@ export class Monitor {
   #read(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
-    for (const line of lines.filter((one) => one.trim() !== '')) this.#hear(message.parse(JSON.parse(line)));
+    for (const line of lines.filter((one) => one.trim() !== '')) this.#receive(qmpMessage.parse(JSON.parse(line)));
   }
 
-  #hear(said: z.output<typeof message>): void {
-    if ('event' in said) return this.#onEvent(said);
-    if (!('id' in said)) return;
-    const asked = this.#asked.get(said.id);
-    this.#asked.delete(said.id);
-    if ('error' in said) asked?.reject(new Error(`QEMU: ${said.error.desc}`));
-    else asked?.resolve(said.return);
+  #receive(message: z.output<typeof qmpMessage>): void {
+    if ('event' in message) return this.#onEvent(message);
+    if (!('id' in message)) return;
+    const command = this.#pending.get(message.id);
+    this.#pending.delete(message.id);
+    if ('error' in message) command?.reject(new Error(`QEMU: ${message.error.desc}`));
+    else command?.resolve(message.return);
   }
 
   #end(): void {
-    for (const { reject } of this.#asked.values()) reject(new Error('QEMU has ended'));
-    this.#asked.clear();
+    for (const { reject } of this.#pending.values()) reject(new Error('QEMU has ended'));
+    this.#pending.clear();
   }
 }

@@ -43,7 +43,7 @@ export interface QemuParts {
 }
 
 /** Everything may be left out. */
-export interface QemuWish {
+export interface QemuOptions {
   readonly firmware?: Firmware;
   readonly memoryMiB?: number;
   readonly cores?: number;
@@ -57,18 +57,18 @@ export interface QemuWish {
   readonly reaches?: readonly string[];
 }
 
-const usual = {
+const defaults = {
   firmware: 'SeaBIOS',
   memoryMiB: 512,
   cores: 1,
   nics: [{}],
   disks: [{}],
-} as const satisfies QemuWish;
-const usualDiskBytes = 64 * 2 ** 20;
+} as const satisfies QemuOptions;
+const defaultDiskBytes = 64 * 2 ** 20;
 
 /** QEMU's own block of addresses. */
 const nicMacPrefix = '525400';
-const mostNics = 8;
+const maxNics = 8;
 /** Where cards begin on the bus. */
 const firstNicSlot = 2;
 export const nicSlot = (number: number): number => firstNicSlot + number;
@@ -86,9 +86,9 @@ export interface QemuPlace {
 }
 
 /** The parts of the machine at this place of a fleet: the same for the same seed. */
-export function makeQemuParts({ seed, index, part, profile, uuid }: QemuPlace, wish: QemuWish): QemuParts {
+export function makeQemuParts({ seed, index, part, profile, uuid }: QemuPlace, options: QemuOptions): QemuParts {
   const digest = (what: string) => digestOf(`${seed}/${index}.${part}/qemu/${what}`);
-  const { firmware, memoryMiB, cores, nics, disks } = { ...usual, ...wish };
+  const { firmware, memoryMiB, cores, nics, disks } = { ...defaults, ...options };
   return {
     firmware,
     uuid: uuid ?? uuidFrom(digest('uuid')),
@@ -99,20 +99,20 @@ export function makeQemuParts({ seed, index, part, profile, uuid }: QemuPlace, w
     memoryMiB,
     dimmSerialNumber: digest('dimm').slice(0, 8).toUpperCase(),
     cores,
-    nics: (nics as NonNullable<QemuWish['nics']>).map(({ tap, rom = true }, number) => ({
-      macAddress: macAddress(nicMacPrefix, index, part * mostNics + number),
+    nics: (nics as NonNullable<QemuOptions['nics']>).map(({ tap, rom = true }, number) => ({
+      macAddress: macAddress(nicMacPrefix, index, part * maxNics + number),
       tap,
       rom,
     })),
-    disks: (disks as NonNullable<QemuWish['disks']>).map(
-      ({ kind = 'virtio', bytes = usualDiskBytes, badSector }, number) => ({
+    disks: (disks as NonNullable<QemuOptions['disks']>).map(
+      ({ kind = 'virtio', bytes = defaultDiskBytes, badSector }, number) => ({
         kind,
         bytes,
         serialNumber: digest(`disk${number}`).slice(0, 12).toUpperCase(),
         badSector,
       }),
     ),
-    reaches: wish.reaches,
+    reaches: options.reaches,
   };
 }
 

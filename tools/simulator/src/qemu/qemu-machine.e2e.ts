@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { startFleet, type Node } from '../fleet.ts';
 import { hangs, startTestBootServer } from '../test-boot-server.ts';
 import { clientOf } from '../test-client.ts';
-import { bootSector, type TinyEnd } from './boot-sector.ts';
+import { bootSector, type BootSectorEnd } from './boot-sector.ts';
 import { guestUrl } from './guest-url.ts';
 import { QemuMachine } from './qemu-machine.ts';
 
@@ -27,7 +27,7 @@ function real(node: Node): QemuMachine {
   return node.machine;
 }
 
-async function install(node: Node, text: string, end: TinyEnd): Promise<void> {
+async function install(node: Node, text: string, end: BootSectorEnd): Promise<void> {
   await writeFile(real(node).diskFiles[0] ?? assert.fail(), bootSector(text, end), { flag: 'r+' });
 }
 
@@ -37,7 +37,7 @@ test('a machine has power from On until ForceOff, and loses what it was doing', 
   await install(node, 'up and running', 'stays');
   assert.equal(await powerStateOf(node), 'Off');
   assert.equal((await reset(node, 'On')).status, 204);
-  await node.serial.says(/^up and running$/, soon());
+  await node.serial.waitForLine(/^up and running$/, soon());
   assert.equal(await powerStateOf(node), 'On');
   await reset(node, 'ForceOff');
   await node.until(({ power }) => power === 'Off', soon());
@@ -58,15 +58,15 @@ test('a system that powers its machine off is seen off', async () => {
 
 test('a graceful shutdown is the power button: a system that listens ends, a BIOS without one stays on', async () => {
   await using fleet = await startFleet();
-  const polite = await fleet.add(qemu);
+  const cooperative = await fleet.add(qemu);
   const empty = await fleet.add(qemu);
-  await install(polite, 'listening', 'obeys the power button');
-  for (const node of [polite, empty]) await reset(node, 'On');
-  await polite.serial.says(/^listening$/, soon());
-  await empty.serial.says(/No bootable device/, soon());
-  for (const node of [polite, empty]) await reset(node, 'GracefulShutdown');
-  await polite.until(({ power }) => power === 'Off', soon());
-  assert.equal(polite.boots[0]?.outcome, 'powered itself off');
+  await install(cooperative, 'listening', 'obeys the power button');
+  for (const node of [cooperative, empty]) await reset(node, 'On');
+  await cooperative.serial.waitForLine(/^listening$/, soon());
+  await empty.serial.waitForLine(/No bootable device/, soon());
+  for (const node of [cooperative, empty]) await reset(node, 'GracefulShutdown');
+  await cooperative.until(({ power }) => power === 'Off', soon());
+  assert.equal(cooperative.boots[0]?.outcome, 'powered itself off');
   await empty.until(({ bootLog }) => bootLog.includes('power button'), soon());
   assert.equal(empty.power, 'On');
   await reset(empty, 'ForceOff');
@@ -104,10 +104,10 @@ test('a one-time network boot fetches the entry script; when it exits the disk i
   fleet.setBootUrl(server.url);
   assert.equal((await override(node, 'Pxe')).status, 204);
   await reset(node, 'On');
-  await server.sees('GET /ipxe');
-  await node.serial.says(/^from disk$/, soon());
+  await server.untilRequested('GET /ipxe');
+  await node.serial.waitForLine(/^from disk$/, soon());
   await install(node, 'from disk again', 'stays');
-  await node.serial.says(/^from disk again$/, soon());
+  await node.serial.waitForLine(/^from disk again$/, soon());
   assert.deepEqual(
     node.boots.slice(0, 2).map((boot) => [boot.override, boot.outcome]),
     [
@@ -115,7 +115,7 @@ test('a one-time network boot fetches the entry script; when it exits the disk i
       [undefined, node.boots.length > 2 ? 'reset itself' : undefined],
     ],
   );
-  assert.equal(server.asked.filter(({ what }) => what === 'GET /ipxe').length, 1);
+  assert.equal(server.requests.filter(({ requestLine }) => requestLine === 'GET /ipxe').length, 1);
   assert.deepEqual(node.powerLog, ['On'], 'a reset from inside is no loss of power');
 });
 
@@ -129,7 +129,7 @@ test('a continuous override is followed at each start, and a machine that is tol
     const count = node.powerLog.length + 2;
     await reset(node, 'On');
     await node.until(({ powerLog }) => powerLog.length === count, soon());
-    return server.asked.length;
+    return server.requests.length;
   };
   assert.equal(await start(), 0);
   await override(node, 'Pxe', 'Continuous');
@@ -154,7 +154,7 @@ test('a machine that hangs is on and hears nobody, and goes on when it is healed
   await reset(node, 'On');
   await node.until(({ power }) => power === 'On', soon());
   node.machine.heal();
-  await node.serial.says(/^listening$/, soon());
+  await node.serial.waitForLine(/^listening$/, soon());
 });
 
 test('OVMF fetches the entry script through the network card, and keeps its variables', async () => {
@@ -164,8 +164,8 @@ test('OVMF fetches the entry script through the network card, and keeps its vari
   fleet.setBootUrl(server.url);
   await override(node, 'Pxe');
   await reset(node, 'On');
-  await server.sees('GET /ipxe');
-  await node.serial.says(/^Features: .*\bEFI\b/, soon());
+  await server.untilRequested('GET /ipxe');
+  await node.serial.waitForLine(/^Features: .*\bEFI\b/, soon());
   await reset(node, 'ForceOff');
   await node.until(({ power }) => power === 'Off', soon());
   const variables = await readFile(real(node).firmwareVariables);
@@ -178,8 +178,8 @@ test('UEFI HTTP boot asks for the address that the override names, with the firm
   await using server = await startTestBootServer(() => ({}));
   await override(node, 'UefiHttp', 'Once', { HttpBootUri: `${server.url}/system.efi` });
   await reset(node, 'On');
-  await server.sees('HEAD /system.efi');
-  assert.equal(server.asked[0]?.what, 'HEAD /system.efi', 'the firmware itself asks first how big it is');
+  await server.untilRequested('HEAD /system.efi');
+  assert.equal(server.requests[0]?.requestLine, 'HEAD /system.efi', 'the firmware itself asks first how big it is');
 });
 
 test('what Redfish tells of the hardware is what QEMU was given', async () => {
@@ -206,7 +206,7 @@ test('what Redfish tells of the hardware is what QEMU was given', async () => {
   await override(node, 'Pxe');
   await reset(node, 'On');
   const mac = hardware.nics[0]?.macAddress.replaceAll(':', '-');
-  await server.sees(`GET /${node.uuid}/${hardware.serialNumber}/${mac}`);
+  await server.untilRequested(`GET /${node.uuid}/${hardware.serialNumber}/${mac}`);
 });
 
 test('a CD that is inserted over Redfish boots, and is ejected', async () => {
@@ -222,7 +222,7 @@ test('a CD that is inserted over Redfish boots, and is ejected', async () => {
   assert.equal((await clientOf(node).get(cd)).body.Inserted, true);
   await override(node, 'Cd');
   await reset(node, 'On');
-  await node.serial.says(/Booting from DVD\/CD/, soon());
+  await node.serial.waitForLine(/Booting from DVD\/CD/, soon());
   assert.equal((await act('EjectMedia', {})).status, 204);
   assert.equal((await clientOf(node).get(cd)).body.Inserted, false);
   assert.equal((await act('InsertMedia', { Image: `${server.url}/system.iso` })).status, 204, 'also while it is on');
@@ -243,8 +243,8 @@ test('machines of a process that is killed are gone at once, and nothing of them
   const fleet = fileURLToPath(new URL('test-fleet.ts', import.meta.url));
   const child = spawn(process.execPath, [fleet, server.url], { stdio: ['ignore', 'ignore', 'inherit'] });
   const exited = once(child, 'exit');
-  await server.sees('GET /ipxe');
-  const connection = server.closed('GET /ipxe');
+  await server.untilRequested('GET /ipxe');
+  const connection = server.untilClosed('GET /ipxe');
   child.kill('SIGKILL');
   await exited;
   await connection;
@@ -260,9 +260,9 @@ test('a guest that is kept off other networks reaches what it was given, and not
   const node = await fleet.add({ ...qemu, qemu: { reaches: [given.url] } });
   await override(node, 'Pxe');
   await reset(node, 'On');
-  await node.serial.says(/^reached what it was given$/, soon());
+  await node.serial.waitForLine(/^reached what it was given$/, soon());
   assert.deepEqual(
-    given.asked.map(({ what }) => what),
+    given.requests.map(({ requestLine }) => requestLine),
     ['GET /ipxe', 'GET /given'],
   );
 });

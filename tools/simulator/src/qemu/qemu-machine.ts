@@ -19,7 +19,7 @@ import { bootSequence, cdDevice, diskDevice, networkBootOf, nicDevice } from './
 import { CdDrive } from './cd-drive.ts';
 import { guestUrl } from './guest-url.ts';
 import { Monitor, type MonitorEvent } from './monitor.ts';
-import { silence, unsilence } from './network-filter.ts';
+import { dropPackets, passPackets } from './network-filter.ts';
 import { hardwareOf, type QemuParts } from './parts.ts';
 import type { QemuRack } from './rack.ts';
 import { SerialConsole } from './serial-console.ts';
@@ -46,7 +46,7 @@ interface Run {
   /** The BMC ends it. */
   isKilled: boolean;
   /** Its network was taken from it. */
-  isSilenced: boolean;
+  isDisconnected: boolean;
 }
 
 /** Words for the reasons that QEMU gives; without one it was killed, and the machine lost power. */
@@ -87,13 +87,13 @@ export class QemuMachine implements Machine {
   readonly #directory: string;
   readonly #watchers = new Set<() => void>();
   #run: Run | undefined;
-  #startsAgain = false;
-  #isGone = false;
+  #restartsAfterExit = false;
+  #isDisposed = false;
   #isHung = false;
   #hasNetwork = true;
   /** What a reset from inside would boot from, and the change to it that is on its way. */
-  #aim: readonly string[] = [];
-  #aiming: Promise<void> = Promise.resolve();
+  #bootSequence: readonly string[] = [];
+  #sequenceUpdate: Promise<void> = Promise.resolve();
 
   /** With empty disks, and a firmware that never ran. */
   static async make(options: QemuMachineOptions): Promise<QemuMachine> {
@@ -143,17 +143,17 @@ export class QemuMachine implements Machine {
 
   turnOn(): void {
     if (this.#run === undefined) this.#start();
-    else if (this.power === 'PoweringOff') this.#startsAgain = true;
+    else if (this.power === 'PoweringOff') this.#restartsAfterExit = true;
   }
 
   /** What runs may take its time, or not care: SeaBIOS without anything to boot does not listen. */
   turnOff(): void {
-    this.#startsAgain = false;
+    this.#restartsAfterExit = false;
     this.#pressButton();
   }
 
   forceOff(): void {
-    this.#startsAgain = false;
+    this.#restartsAfterExit = false;
     this.#kill();
   }
 
@@ -163,17 +163,17 @@ export class QemuMachine implements Machine {
 
   restart(): void {
     if (this.#run === undefined) return this.#start();
-    this.#startsAgain = true;
+    this.#restartsAfterExit = true;
     this.#kill();
   }
 
   restartGracefully(): void {
     if (this.#run === undefined) return this.#start();
-    this.#startsAgain = true;
+    this.#restartsAfterExit = true;
     this.#pressButton();
   }
 
-  beInUse(): void {
+  setInUse(): void {
     this.turnOn();
   }
 
@@ -187,50 +187,50 @@ export class QemuMachine implements Machine {
 
   hang(): void {
     this.#isHung = true;
-    this.#tell('stop');
+    this.#sendCommand('stop');
   }
 
   loseNetwork(): void {
     this.#hasNetwork = false;
-    this.#wire();
+    this.#syncNetwork();
   }
 
   heal(): void {
     this.#isHung = false;
     this.#hasNetwork = true;
-    this.#wire();
-    this.#tell('cont');
+    this.#syncNetwork();
+    this.#sendCommand('cont');
   }
 
   /** Also what a reset from inside boots from follows the BMC, as it does in real machines. */
   touch(): void {
     this.#changed();
-    void this.#aimAnew();
+    void this.#updateBootSequence();
   }
 
   async dispose(): Promise<void> {
-    this.#isGone = true;
-    this.#startsAgain = false;
+    this.#isDisposed = true;
+    this.#restartsAfterExit = false;
     await this.#run?.child.kill();
     this.#watchers.clear();
     await rm(this.#directory, { recursive: true, force: true });
   }
 
   #pressButton(): void {
-    this.#tell('system_powerdown');
+    this.#sendCommand('system_powerdown');
   }
 
   /** Says it to QEMU when that runs; what it cannot do is in the log. */
-  #tell(command: string): void {
-    if (this.#run?.isUp === true) this.#run.monitor.do(command).catch((error: unknown) => this.#log(wordsOf(error)));
+  #sendCommand(command: string): void {
+    if (this.#run?.isUp === true) this.#run.monitor.do(command).catch((error: unknown) => this.#log(messageOf(error)));
   }
 
-  #wire(): void {
+  #syncNetwork(): void {
     const run = this.#run;
-    if (run?.isUp !== true || run.isSilenced !== this.#hasNetwork) return;
-    run.isSilenced = !this.#hasNetwork;
-    const wired = run.isSilenced ? silence(run.monitor, 'net0') : unsilence(run.monitor);
-    wired.catch((error: unknown) => this.#log(wordsOf(error)));
+    if (run?.isUp !== true || run.isDisconnected !== this.#hasNetwork) return;
+    run.isDisconnected = !this.#hasNetwork;
+    const applied = run.isDisconnected ? dropPackets(run.monitor, 'net0') : passPackets(run.monitor);
+    applied.catch((error: unknown) => this.#log(messageOf(error)));
   }
 
   #kill(): void {
@@ -242,10 +242,10 @@ export class QemuMachine implements Machine {
   }
 
   #start(): void {
-    if (this.#isGone) return;
+    if (this.#isDisposed) return;
     const { rack, parts, bootUrl } = this.#options;
-    this.#aim = bootSequence(this, parts);
-    const isKeptOff = parts.reaches !== undefined;
+    this.#bootSequence = bootSequence(this, parts);
+    const isRestricted = parts.reaches !== undefined;
     const networkBoot = networkBootOf(this);
     const base = bootUrl();
     const file = (networkBoot === 'http' ? this.override?.httpUri : undefined) ?? (base && `${base}/ipxe`);
@@ -253,9 +253,9 @@ export class QemuMachine implements Machine {
       programs: rack.programs,
       accelerator: rack.accelerator,
       directory: this.#directory,
-      sequence: this.#aim,
+      sequence: this.#bootSequence,
       networkBoot,
-      bootFile: file && guestUrl(file, isKeptOff),
+      bootFile: file && guestUrl(file, isRestricted),
       medium: this.virtualMedia.medium,
     });
     const child = new Child({
@@ -271,9 +271,9 @@ export class QemuMachine implements Machine {
     this.power = 'PoweringOn';
     // Without channels the process could not be started at all: it has ended.
     if (monitorChannel === undefined || serialChannel === undefined) return this.#changed();
-    const monitor = new Monitor(monitorChannel, (event) => this.#hear(event));
+    const monitor = new Monitor(monitorChannel, (event) => this.#onMonitorEvent(event));
     serialChannel.setEncoding('utf8').on('data', (text: string) => this.serial.write(text));
-    this.#run = { child, monitor, isUp: false, reason: undefined, isKilled: false, isSilenced: false };
+    this.#run = { child, monitor, isUp: false, reason: undefined, isKilled: false, isDisconnected: false };
     // It rejects when QEMU ends on the way, which is told where it ends.
     void this.#bringUp(this.#run).catch(() => undefined);
     this.#changed();
@@ -285,8 +285,8 @@ export class QemuMachine implements Machine {
     if (this.power === 'PoweringOn') this.power = 'On';
     this.powerLog.push('On');
     this.#beginBoot();
-    await this.#aimAnew();
-    this.#wire();
+    await this.#updateBootSequence();
+    this.#syncNetwork();
     if (!this.#isHung) await run.monitor.do('cont');
   }
 
@@ -300,7 +300,7 @@ export class QemuMachine implements Machine {
     this.#changed();
   }
 
-  #hear({ event, data }: MonitorEvent): void {
+  #onMonitorEvent({ event, data }: MonitorEvent): void {
     if (event === 'POWERDOWN') this.#log('power button');
     if (event === 'SHUTDOWN' && this.#run !== undefined) this.#run.reason = String(data.reason);
     // QEMU halts a machine by itself when it cannot go on with it; to the outside it is on, and does nothing any more.
@@ -309,7 +309,7 @@ export class QemuMachine implements Machine {
       this.#endBoot('reset itself');
       this.#log('reset itself');
       this.#beginBoot();
-      void this.#aimAnew();
+      void this.#updateBootSequence();
     }
   }
 
@@ -323,9 +323,9 @@ export class QemuMachine implements Machine {
       this.powerLog.push('Off');
       this.#log(outcome);
     } else if (run?.isKilled === true) this.#changed();
-    else this.#log(`QEMU did not start: ${run?.child.lastWords ?? 'no process'}`);
-    if (this.#startsAgain) {
-      this.#startsAgain = false;
+    else this.#log(`QEMU did not start: ${run?.child.lastLogLines ?? 'no process'}`);
+    if (this.#restartsAfterExit) {
+      this.#restartsAfterExit = false;
       this.#start();
     }
   }
@@ -336,11 +336,11 @@ export class QemuMachine implements Machine {
   }
 
   /** QEMU tells firmware anew what to boot from at each reset. One change after the other. */
-  #aimAnew(): Promise<void> {
-    this.#aiming = this.#aiming.then(async () => {
+  #updateBootSequence(): Promise<void> {
+    this.#sequenceUpdate = this.#sequenceUpdate.then(async () => {
       const sequence = bootSequence(this, this.#options.parts);
       const run = this.#run;
-      if (run?.isUp !== true || sequence.join() === this.#aim.join()) return;
+      if (run?.isUp !== true || sequence.join() === this.#bootSequence.join()) return;
       const { nics, disks } = this.#options.parts;
       const devices = [
         ...nics.map((_, number) => nicDevice(number)),
@@ -352,11 +352,11 @@ export class QemuMachine implements Machine {
       // No two devices may have the same index, not even for a moment.
       const changes = [...devices.map((device) => set(device, -1)), ...sequence.map(set)];
       await Promise.all(changes).then(
-        () => (this.#aim = sequence),
-        (error: unknown) => this.#log(wordsOf(error)),
+        () => (this.#bootSequence = sequence),
+        (error: unknown) => this.#log(messageOf(error)),
       );
     });
-    return this.#aiming;
+    return this.#sequenceUpdate;
   }
 
   #log(line: string): void {
@@ -369,4 +369,4 @@ export class QemuMachine implements Machine {
   }
 }
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -22,7 +22,7 @@ export async function openRack(): Promise<QemuRack> {
   const accelerator = await chooseAccelerator(programs);
   const directory = await mkdtemp(join(tmpdir(), 'metal-qemu-'));
   // Machines that are off run nothing that could remove their disks, so something else has to outlive this process.
-  const keeper = new Child({
+  const cleanupProcess = new Child({
     name: 'keeper',
     command: 'sleep',
     args: ['infinity'],
@@ -35,7 +35,7 @@ export async function openRack(): Promise<QemuRack> {
     accelerator,
     directory,
     async [Symbol.asyncDispose]() {
-      await keeper.kill();
+      await cleanupProcess.kill();
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -4,8 +4,8 @@ import { SerialConsole } from './serial-console.ts';
 
 test('lines are as a person sees them, in whatever pieces they come', async () => {
   const console = new SerialConsole();
-  const heard: string[] = [];
-  using _lines = console.onLine((line) => heard.push(line));
+  const lines: string[] = [];
+  using _lines = console.onLine((line) => lines.push(line));
   for (const piece of [
     '\u001B[2J\u001B[=3h\u001B[1mSea',
     'BIOS\r',
@@ -14,18 +14,18 @@ test('lines are as a person sees them, in whatever pieces they come', async () =
     '\r\nope',
   ])
     console.write(piece);
-  assert.deepEqual(heard, ['SeaBIOS', 'Press Ctrl-B', 'now']);
+  assert.deepEqual(lines, ['SeaBIOS', 'Press Ctrl-B', 'now']);
   assert.deepEqual(console.last(2), ['now', 'ope']);
-  assert.equal(await console.says(/^Sea/, AbortSignal.timeout(1)), 'SeaBIOS');
+  assert.equal(await console.waitForLine(/^Sea/, AbortSignal.timeout(1)), 'SeaBIOS');
 });
 
 test('who waits for a line hears it when it comes, or why not', async () => {
   const console = new SerialConsole();
-  const said = console.says(/login:/, AbortSignal.timeout(60_000));
+  const matched = console.waitForLine(/login:/, AbortSignal.timeout(60_000));
   console.write('a\nlogin: \n');
-  assert.equal(await said, 'login:');
+  assert.equal(await matched, 'login:');
   const ended = new AbortController();
-  const never = console.says(/never/, ended.signal);
+  const never = console.waitForLine(/never/, ended.signal);
   ended.abort(new Error('enough'));
   await assert.rejects(never, /enough/);
 });

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
-const mostLines = 1_000;
+const maxLines = 1_000;
 
 /** What a machine says on its serial line, through all its starts. Control sequences of terminals are taken out. */
 export class SerialConsole {
@@ -9,7 +9,7 @@ export class SerialConsole {
   #rest = '';
 
   /** The newest lines, oldest first; the one that is being written is the last. */
-  last(count = mostLines): readonly string[] {
+  last(count = maxLines): readonly string[] {
     const open = cleaned(this.#rest);
     return [...this.#lines, ...(open === '' ? [] : [open])].slice(-count);
   }
@@ -21,9 +21,9 @@ export class SerialConsole {
   }
 
   /** Resolves with the first line that matches, also one that was said before; rejects with the signal's reason. */
-  async says(pattern: RegExp, signal: AbortSignal): Promise<string> {
-    const said = this.last().find((line) => pattern.test(line));
-    if (said !== undefined) return said;
+  async waitForLine(pattern: RegExp, signal: AbortSignal): Promise<string> {
+    const existing = this.last().find((line) => pattern.test(line));
+    if (existing !== undefined) return existing;
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const onAbort = () => reject(signal.reason);
@@ -37,7 +37,7 @@ export class SerialConsole {
     this.#rest = lines.pop() ?? '';
     for (const line of lines.map(cleaned)) {
       this.#lines.push(line);
-      if (this.#lines.length > mostLines) this.#lines.shift();
+      if (this.#lines.length > maxLines) this.#lines.shift();
       for (const watcher of this.#watchers) watcher(line);
     }
   }

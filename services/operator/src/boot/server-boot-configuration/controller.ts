@@ -2,30 +2,30 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { keyOf } from '@metal/kube/kind.ts';
-import { keyOfServer } from '../../bmc-key.ts';
+import { shardKeyOfServer } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { type BootPhase, readBootConfigurationFacts } from './facts.ts';
-import { bootPhases } from './phases.ts';
+import { bootTable } from './phases.ts';
 import { bootConfigurationReasons } from './reasons.ts';
 import { reportBootConfiguration } from './report.ts';
 
 export const bootConfigurationController = phaseController({
   name: 'serverbootconfiguration',
   kind: ServerBootConfiguration,
-  sharedBy: keyOfBoot,
+  shardKey: keyOfBoot,
   phaseOf: ({ status }: ServerBootConfiguration): BootPhase =>
     status?.state === 'Ready' || status?.state === 'Error' ? 'Answered' : 'Unanswered',
   facts: readBootConfigurationFacts,
-  table: bootPhases,
+  table: bootTable,
   reasons: bootConfigurationReasons,
   actions: {},
   report: reportBootConfiguration,
-  wokenBy: [
+  watches: [
     {
       kind: Server,
-      find: (server: Server, { caches }: OperatorContext) =>
+      mapToKeys: (server: Server, { caches }: OperatorContext) =>
         caches.bootConfigurations.by('server', server.metadata.name).map(keyOf),
-      when: (before, after) => before === undefined || after === undefined,
+      predicate: (before, after) => before === undefined || after === undefined,
     },
   ],
   writes: ['serverbootconfigurations/status'],
@@ -34,5 +34,5 @@ export const bootConfigurationController = phaseController({
 /** With its server, as long as that exists. */
 function keyOfBoot({ spec }: ServerBootConfiguration, { caches }: OperatorContext): string {
   const { name } = spec.serverRef;
-  return keyOfServer(caches.servers.get(name) ?? { metadata: { name } });
+  return shardKeyOfServer(caches.servers.get(name) ?? { metadata: { name } });
 }

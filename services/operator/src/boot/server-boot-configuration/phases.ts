@@ -5,10 +5,10 @@ import type { BootConfigurationReason } from './reasons.ts';
 const row = rowsOf<BootPhase, BootConfigurationFacts, BootAction, BootConfigurationReason>();
 
 /** A boot service usually answers at once; saying Pending before that would be a write for nothing. */
-const courtesyMs = seconds(6);
+const gracePeriodMs = seconds(6);
 
 /** A boot configuration is answered by a boot service, ours or another one. Until then it says what it waits for. */
-export const bootPhases: PhaseTable<BootPhase, BootConfigurationFacts, BootAction> = {
+export const bootTable: PhaseTable<BootPhase, BootConfigurationFacts, BootAction> = {
   Unanswered: row([], (boot) => {
     if (!boot.serverExists)
       return wait(
@@ -16,7 +16,7 @@ export const bootPhases: PhaseTable<BootPhase, BootConfigurationFacts, BootActio
         'ServerNotFound',
         `Server "${boot.serverName}" of spec.serverRef does not exist; looked at again when it appears`,
       );
-    if (boot.ageMs < courtesyMs) return wait(courtesyMs - boot.ageMs, 'WaitingForBootService');
+    if (boot.ageMs < gracePeriodMs) return wait(gracePeriodMs - boot.ageMs, 'WaitingForBootService');
     if (boot.preparation !== undefined) return wait(minutes(10), 'Preparing', boot.preparation);
     return wait(
       minutes(10),

@@ -14,22 +14,22 @@ export function reportBootConfiguration(
   outcome: Outcome<BootPhase>,
 ): StatusReport {
   if (outcome.phase === 'Answered') {
-    const spoken = boot.status?.conditions?.some(({ type }) => type === 'Ready') ?? false;
-    const answer = condition(
+    const wasReported = boot.status?.conditions?.some(({ type }) => type === 'Ready') ?? false;
+    const ready = condition(
       boot,
       'Ready',
       state === 'Ready' ? 'True' : 'False',
-      state === 'Ready' ? answers.Ready : answers.Error,
+      state === 'Ready' ? explanations.Ready : explanations.Error,
     );
-    return { fields: {}, conditions: spoken ? [answer] : [] };
+    return { fields: {}, conditions: wasReported ? [ready] : [] };
   }
-  const patient = outcome.decision.message === undefined;
-  return patient
+  const isWithinGracePeriod = outcome.decision.message === undefined;
+  return isWithinGracePeriod
     ? { fields: {}, conditions: [] }
     : { fields: { state: 'Pending' }, conditions: [readyCondition(boot, outcome, undefined)] };
 }
 
-const answers = {
+const explanations = {
   Ready: { reason: 'Prepared', message: 'the boot service has prepared it; the server may be powered on' },
   Error: {
     reason: 'PreparationFailed',

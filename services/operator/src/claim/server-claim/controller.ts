@@ -8,10 +8,10 @@ import { controllerOf, keyOf } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import { claimActions } from './actions.ts';
 import { readClaimFacts } from './facts.ts';
-import { claimPhases, judgeDeletion } from './phases.ts';
+import { claimTable, decideDeletion } from './phases.ts';
 import { claimReasons } from './reasons.ts';
 import { reportClaim } from './report.ts';
-import { wakeWithScheduler } from './wakes.ts';
+import { schedulerSource } from './wakes.ts';
 
 export const claimController = phaseController({
   name: 'serverclaim',
@@ -19,20 +19,20 @@ export const claimController = phaseController({
   phaseOf: ({ status }: ServerClaim) =>
     status?.phase === 'Bound' || status?.phase === 'Lost' ? status.phase : 'Unbound',
   facts: readClaimFacts,
-  table: claimPhases,
+  table: claimTable,
   reasons: claimReasons,
   finalizer: claimFinalizer,
-  deletion: judgeDeletion,
+  deletion: decideDeletion,
   actions: claimActions,
   report: reportClaim,
   // A claim that has just come is Unbound, whether it says so or not.
   progressFields: ['phase'],
   paused: isPaused,
-  wokenBy: [
-    { kind: Server, find: claimsOfServer },
-    { kind: ServerBootConfiguration, find: claimsOfBoot },
+  watches: [
+    { kind: Server, mapToKeys: claimsOfServer },
+    { kind: ServerBootConfiguration, mapToKeys: claimsOfBoot },
   ],
-  wakes: wakeWithScheduler,
+  sources: schedulerSource,
   writes: ['patch:serverclaims', 'serverclaims/status', 'patch:servers', 'serverbootconfigurations'],
   concurrency: ({ config }: OperatorContext) => config.claimConcurrency,
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { Store } from '@metal/kube/store.ts';
-import { heldServer } from './facts.ts';
+import { findBoundServer } from './facts.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const reference = { namespace: 'team', name: 'one' };
@@ -15,7 +15,7 @@ function serversOf(holders: Record<string, string | undefined>): Store<Server> {
   for (const [name, uid] of Object.entries(holders)) {
     const evicted = name.startsWith('kept') ? { evicted: true } : {};
     const serverClaimRef = { ...reference, ...(uid === undefined ? {} : { uid }), ...evicted };
-    servers.absorb({
+    servers.upsertIfNewer({
       apiVersion,
       kind: 'Server',
       metadata: { name, uid: name },
@@ -25,7 +25,12 @@ function serversOf(holders: Record<string, string | undefined>): Store<Server> {
   return servers;
 }
 
-const lines: [title: string, holders: Record<string, string | undefined>, named: string | undefined, held: string][] = [
+const lines: [
+  title: string,
+  holders: Record<string, string | undefined>,
+  named: string | undefined,
+  boundServer: string,
+][] = [
   ['none of nobody', {}, 'a', 'none'],
   ['the one that refers to it', { a: 'claim-1' }, undefined, 'a'],
   ['one of v0.7.0, which knew no UID', { a: undefined }, undefined, 'a'],
@@ -35,7 +40,7 @@ const lines: [title: string, holders: Record<string, string | undefined>, named:
   ['of two the first by name, before it names one', { b: 'claim-1', a: 'claim-1' }, undefined, 'a'],
   ['another than it names, if that is all there is', { a: 'claim-1' }, 'b', 'a'],
 ];
-for (const [title, holders, named, held] of lines) {
+for (const [title, holders, named, boundServer] of lines) {
   test(`a claim holds ${title}`, () => {
     const claim: ServerClaim = {
       apiVersion,
@@ -43,6 +48,6 @@ for (const [title, holders, named, held] of lines) {
       metadata: { ...reference, uid: 'claim-1' },
       spec: { power: 'On', image: 'os', ...(named === undefined ? {} : { serverRef: { name: named } }) },
     };
-    assert.equal(heldServer(claim, { servers: serversOf(holders) })?.metadata.name ?? 'none', held);
+    assert.equal(findBoundServer(claim, { servers: serversOf(holders) })?.metadata.name ?? 'none', boundServer);
   });
 }

@@ -18,13 +18,13 @@ export type ClaimAction =
 
 export interface ClaimFacts {
   /** The server that carries this claim's UID. */
-  readonly held: Server | undefined;
+  readonly boundServer: Server | undefined;
   /** Name of the server that was taken from it and is kept for review. */
   readonly evictedFrom: string | undefined;
   /** The server chosen for it, not yet bound. */
-  readonly promised: Server | undefined;
+  readonly assumedServer: Server | undefined;
   /** A server is free for it, and older claims are served first. */
-  readonly inLine: boolean;
+  readonly isQueued: boolean;
   /** `spec.serverRef` names the held server. */
   readonly recorded: boolean;
   /**
@@ -36,7 +36,7 @@ export interface ClaimFacts {
   /** RFC 3339 time at which a taint takes the server away. */
   readonly evictedAt: string | undefined;
   /** What the held server says of itself. */
-  readonly serverSays: string;
+  readonly serverMessage: string;
   /** Why no server was chosen; computed only while there is none, and none to come. */
   readonly explanation: string;
   /** For so long that is explained well enough. */
@@ -45,32 +45,32 @@ export interface ClaimFacts {
 
 export function readClaimFacts(claim: ServerClaim, context: OperatorContext): ClaimFacts {
   const { caches, scheduler, config } = context;
-  const held = heldServer(claim, caches);
-  const promised = held === undefined ? scheduler.promiseOf(claim) : undefined;
-  const isWithout = held === undefined && promised === undefined;
-  const inLine = isWithout && scheduler.isInLine(claim);
-  const since = held?.status?.evictionSince;
+  const boundServer = findBoundServer(claim, caches);
+  const assumedServer = boundServer === undefined ? scheduler.assumedBindingOf(claim) : undefined;
+  const isUnbound = boundServer === undefined && assumedServer === undefined;
+  const isQueued = isUnbound && scheduler.isQueued(claim);
+  const since = boundServer?.status?.evictionSince;
   return {
-    held,
+    boundServer,
     evictedFrom: caches.servers
       .by('claim', keyOf(claim))
       .find(({ spec: { serverClaimRef: ref } }) => ref?.evicted === true && ref.uid === claim.metadata.uid)?.metadata
       .name,
-    promised,
-    inLine,
-    recorded: held !== undefined && claim.spec.serverRef?.name === held.metadata.name,
-    boot: bootStanding(claim, caches),
+    assumedServer,
+    isQueued,
+    recorded: boundServer !== undefined && claim.spec.serverRef?.name === boundServer.metadata.name,
+    boot: bootStateOf(claim, caches),
     operation: operationOf(claim),
     evictedAt: since === undefined ? undefined : new Date(Date.parse(since) + config.evictionGraceMs).toISOString(),
-    serverSays: held?.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
-    explanation: isWithout && !inLine ? scheduler.explain(claim) : '',
-    explainedForMs: scheduler.explainedForMs(claim),
+    serverMessage: boundServer?.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
+    explanation: isUnbound && !isQueued ? scheduler.explain(claim) : '',
+    explainedForMs: scheduler.explainIntervalMs(claim),
   };
 }
 
 function operationOf({ metadata }: ServerClaim): ClaimFacts['operation'] {
-  const word = metadata.annotations?.[operationAnnotation];
-  return word === 'retry' || word === 'reprovision' ? word : 'none';
+  const value = metadata.annotations?.[operationAnnotation];
+  return value === 'retry' || value === 'reprovision' ? value : 'none';
 }
 
 /**
@@ -78,27 +78,28 @@ function operationOf({ metadata }: ServerClaim): ClaimFacts['operation'] {
  * lost. The one that the claim names is its server, and before it names one, the first by name, so that every look
  * finds the same; the others let go by themselves.
  */
-export function heldServer(claim: ServerClaim, { servers }: Pick<OperatorCaches, 'servers'>): Server | undefined {
+export function findBoundServer(claim: ServerClaim, { servers }: Pick<OperatorCaches, 'servers'>): Server | undefined {
   const holders = servers.by('claim', keyOf(claim)).filter((server) => isHeldBy(server, claim));
   const named = holders.find((server) => server.metadata.name === claim.spec.serverRef?.name);
   return named ?? holders.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en'))[0];
 }
 
-function bootStanding(
+function bootStateOf(
   { metadata, spec }: ServerClaim,
   { bootConfigurations }: OperatorContext['caches'],
 ): ClaimFacts['boot'] {
   const boot = bootConfigurations.get({ namespace: metadata.namespace, name: metadata.name });
   if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return 'absent';
   if (!boot.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)) return 'foreign';
-  const asked = metadata.annotations?.[reprovisionAnnotation];
+  const requested = metadata.annotations?.[reprovisionAnnotation];
   // Only a later request counts: a mark that somebody removed or restored must not boot a machine anew.
-  if (asked !== undefined && asked > (boot.metadata.annotations?.[reprovisionAnnotation] ?? '')) return 'superseded';
+  if (requested !== undefined && requested > (boot.metadata.annotations?.[reprovisionAnnotation] ?? ''))
+    return 'superseded';
   if ((boot.metadata.annotations?.[bootPolicyAnnotation] ?? 'networkOnce') !== (spec.bootPolicy ?? 'networkOnce'))
     return 'unmarked';
   return isCurrent(boot, spec) ? 'present' : 'outdated';
 }
 
-function isCurrent({ spec }: ServerBootConfiguration, wish: ServerClaim['spec']): boolean {
-  return spec.image === wish.image && spec.ignitionSecretRef?.name === wish.ignitionSecretRef?.name;
+function isCurrent({ spec }: ServerBootConfiguration, desired: ServerClaim['spec']): boolean {
+  return spec.image === desired.image && spec.ignitionSecretRef?.name === desired.ignitionSecretRef?.name;
 }

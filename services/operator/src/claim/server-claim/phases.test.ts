@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { minutes } from '@metal/kube/decide.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ClaimFacts, ClaimPhase } from './facts.ts';
-import { claimPhases, judgeDeletion } from './phases.ts';
+import { claimTable, decideDeletion } from './phases.ts';
 
 const server = (state: string, more: Partial<Server['spec']> = {}): Server => ({
   apiVersion: 'metal.ironcore.dev/v1alpha1',
@@ -15,28 +15,33 @@ const server = (state: string, more: Partial<Server['spec']> = {}): Server => ({
 
 /** A claim that nothing is known of but that it exists. */
 const waiting: ClaimFacts = {
-  held: undefined,
+  boundServer: undefined,
   evictedFrom: undefined,
-  promised: undefined,
-  inLine: false,
+  assumedServer: undefined,
+  isQueued: false,
   recorded: false,
   boot: 'absent',
   operation: 'none',
   evictedAt: undefined,
-  serverSays: '',
+  serverMessage: '',
   explanation: 'there are no servers',
   explainedForMs: minutes(3),
 };
-const bound: Partial<ClaimFacts> = { held: server('Reserved'), recorded: true, boot: 'present' };
+const bound: Partial<ClaimFacts> = { boundServer: server('Reserved'), recorded: true, boot: 'present' };
 
 type Line = [title: string, phase: ClaimPhase | 'deleted', facts: Partial<ClaimFacts>, decided: string];
 
 const lines: Line[] = [
   ['waits for a server and says why there is none', 'Unbound', {}, 'wait NoServerMatches'],
-  ['waits until older claims are served', 'Unbound', { inLine: true }, 'wait OthersFirst'],
-  ['binds the server it was promised', 'Unbound', { promised: server('Available') }, 'act bind'],
+  ['waits until older claims are served', 'Unbound', { isQueued: true }, 'wait OthersFirst'],
+  ['binds the server it was promised', 'Unbound', { assumedServer: server('Available') }, 'act bind'],
   ['takes down the name of its server', 'Unbound', { ...bound, recorded: false }, 'act recordServer'],
-  ['waits until its server is reserved', 'Unbound', { ...bound, held: server('Parked') }, 'wait WaitingForReservation'],
+  [
+    'waits until its server is reserved',
+    'Unbound',
+    { ...bound, boundServer: server('Parked') },
+    'wait WaitingForReservation',
+  ],
   ['makes its boot configuration', 'Unbound', { ...bound, boot: 'absent' }, 'act createBootConfiguration'],
   ['does not take over the object of another', 'Unbound', { ...bound, boot: 'foreign' }, 'wait NameTaken'],
   ['is bound when all is there', 'Unbound', bound, 'go Bound'],
@@ -58,7 +63,7 @@ const lines: Line[] = [
   ['makes a boot configuration that was deleted', 'Bound', { ...bound, boot: 'absent' }, 'act createBootConfiguration'],
   ['hands on a changed boot policy', 'Bound', { ...bound, boot: 'unmarked' }, 'act markBootPolicy'],
   ['is lost when no server refers to it', 'Bound', {}, 'go Lost'],
-  ['stays lost, although a server is free', 'Lost', { promised: server('Available') }, 'wait ServerLost'],
+  ['stays lost, although a server is free', 'Lost', { assumedServer: server('Available') }, 'wait ServerLost'],
   ['is found again', 'Lost', bound, 'go Bound'],
   ['is bound anew when a person asks', 'Lost', { operation: 'retry' }, 'go Unbound'],
   ...(['present', 'outdated', 'superseded', 'unmarked'] as const).map(
@@ -78,7 +83,7 @@ const lines: Line[] = [
   [
     'goes when its server is kept for review and off',
     'deleted',
-    { held: server('Released', { reclaimPolicy: 'Retain' }) },
+    { boundServer: server('Released', { reclaimPolicy: 'Retain' }) },
     'rest rest',
   ],
 ];
@@ -86,13 +91,13 @@ const lines: Line[] = [
 for (const [title, phase, facts, decided] of lines) {
   test(`a claim, ${phase}: ${title}`, () => {
     const all = { ...waiting, ...facts };
-    const decision = phase === 'deleted' ? judgeDeletion(all) : claimPhases[phase].judge(all);
-    const word = { go: 'phase', act: 'action', wait: 'reason', rest: 'kind' }[decision.kind];
-    assert.equal(`${decision.kind} ${String(Reflect.get(decision, word))}`, decided);
+    const decision = phase === 'deleted' ? decideDeletion(all) : claimTable[phase].decide(all);
+    const field = { go: 'phase', act: 'action', wait: 'reason', rest: 'kind' }[decision.kind];
+    assert.equal(`${decision.kind} ${String(Reflect.get(decision, field))}`, decided);
   });
 }
 
 test('a claim that nothing fits is looked at again when its explanation is old, which is longer where many wait', () => {
-  const decision = claimPhases.Unbound.judge({ ...waiting, explainedForMs: minutes(40) });
+  const decision = claimTable.Unbound.decide({ ...waiting, explainedForMs: minutes(40) });
   assert.equal(decision.kind === 'wait' && decision.delayMs, minutes(40));
 });

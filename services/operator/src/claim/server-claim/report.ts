@@ -6,7 +6,7 @@ import type { ClaimFacts, ClaimPhase } from './facts.ts';
 export function reportClaim(claim: ServerClaim, facts: ClaimFacts, outcome: Outcome<ClaimPhase>): StatusReport {
   const bound = outcome.phase === 'Bound' && outcome.decision.kind === 'rest';
   const ready = bound
-    ? { reason: 'Bound', message: `server ${facts.held?.metadata.name ?? ''} is held by this claim` }
+    ? { reason: 'Bound', message: `server ${facts.boundServer?.metadata.name ?? ''} is held by this claim` }
     : undefined;
   return {
     fields: { phase: outcome.phase },
@@ -41,9 +41,9 @@ function imageCondition(claim: ServerClaim, { boot }: ClaimFacts): ReportedCondi
 }
 
 /** The tenant is told, with the time that is left. */
-function evictionCondition(claim: ServerClaim, { evictedAt, held }: ClaimFacts): ReportedCondition[] {
+function evictionCondition(claim: ServerClaim, { evictedAt, boundServer }: ClaimFacts): ReportedCondition[] {
   if (evictedAt !== undefined) {
-    const message = `a taint of server ${held?.metadata.name ?? ''} that this claim does not tolerate takes the server away at ${evictedAt}; move the workload, or have the taint removed`;
+    const message = `a taint of server ${boundServer?.metadata.name ?? ''} that this claim does not tolerate takes the server away at ${evictedAt}; move the workload, or have the taint removed`;
     return [condition(claim, 'Evicting', 'True', { reason: 'Evicting', message })];
   }
   const known = claim.status?.conditions?.some(({ type }) => type === 'Evicting') ?? false;

@@ -1,10 +1,10 @@
 import type { ClaimScheduler } from '../../scheduler.ts';
 
 /** Wakes claims that were promised a server, and those that wait for something else than they say. */
-export function wakeWithScheduler(
-  { scheduler }: { readonly scheduler: Pick<ClaimScheduler, 'promised' | 'reconsidered'> },
-  wake: (claimKey: string) => void,
+export function schedulerSource(
+  { scheduler }: { readonly scheduler: Pick<ClaimScheduler, 'assumed' | 'reasonChanged'> },
+  enqueue: (claimKey: string) => void,
 ): Disposable {
-  const subscriptions = [scheduler.promised.on(wake), scheduler.reconsidered.on(wake)];
+  const subscriptions = [scheduler.assumed.on(enqueue), scheduler.reasonChanged.on(enqueue)];
   return { [Symbol.dispose]: () => subscriptions.forEach((subscription) => subscription[Symbol.dispose]()) };
 }

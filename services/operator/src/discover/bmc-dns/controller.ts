@@ -1,10 +1,10 @@
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
 import { phaseController } from '@metal/kube/controller.ts';
-import { keyOfBmc } from '../../bmc-key.ts';
+import { shardKeyOfBmc } from '../../bmc-key.ts';
 import { bmcDnsActions } from './actions.ts';
 import { readBmcDnsFacts } from './facts.ts';
-import { bmcDnsPhases } from './phases.ts';
+import { bmcDnsTable } from './phases.ts';
 import { bmcDnsReasons } from './reasons.ts';
 import { reportBmcDns } from './report.ts';
 
@@ -12,10 +12,10 @@ import { reportBmcDns } from './report.ts';
 export const bmcDnsController = phaseController({
   name: 'bmc-dns',
   kind: BMC,
-  sharedBy: keyOfBmc,
+  shardKey: shardKeyOfBmc,
   phaseOf: () => 'Present',
   facts: readBmcDnsFacts,
-  table: bmcDnsPhases,
+  table: bmcDnsTable,
   actions: bmcDnsActions,
   report: reportBmcDns,
   reasons: bmcDnsReasons,

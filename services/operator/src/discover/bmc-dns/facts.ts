@@ -2,7 +2,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { minutes } from '@metal/kube/decide.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { RenderedRecord } from '../../dns-record.ts';
-import { spread } from '../../spread.ts';
+import { jitter } from '../../spread.ts';
 
 export type BmcDnsPhase = 'Present';
 export type BmcDnsAction = 'apply';
@@ -13,7 +13,7 @@ export interface BmcDnsFacts {
   readonly hasAddress: boolean;
   readonly rendered: RenderedRecord | undefined;
   /** What the API server said against this very record. */
-  readonly refusal: string | undefined;
+  readonly rejection: string | undefined;
   readonly isApplied: boolean;
   /** Until it is written again: 0 or less when it is due. */
   readonly dueInMs: number;
@@ -32,8 +32,8 @@ export function readBmcDnsFacts(bmc: BMC, { dnsRecords }: OperatorContext, { now
     isWanted: dnsRecords !== undefined,
     hasAddress: bmc.status?.ip !== undefined,
     rendered,
-    refusal: outcome?.problem,
+    rejection: outcome?.problem,
     isApplied: outcome !== undefined && outcome.problem === undefined,
-    dueInMs: outcome === undefined ? 0 : outcome.at + spread(pause, bmc.metadata.name) - now,
+    dueInMs: outcome === undefined ? 0 : outcome.at + jitter(pause, bmc.metadata.name) - now,
   };
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BmcDnsFacts } from './facts.ts';
-import { bmcDnsPhases } from './phases.ts';
+import { bmcDnsTable } from './phases.ts';
 
 const record = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 const calm: BmcDnsFacts = {
   isWanted: true,
   hasAddress: true,
   rendered: { record, text: 'a' },
-  refusal: undefined,
+  rejection: undefined,
   isApplied: true,
   dueInMs: 60_000,
 };
@@ -17,13 +17,13 @@ const lines: [title: string, facts: Partial<BmcDnsFacts>, decided: string][] = [
   ['a BMC without address is waited for', { hasAddress: false }, 'WaitingForAddress'],
   ['a template that gives no object is told', { rendered: { problem: 'line 1: no' } }, 'TemplateFailed'],
   ['a record that is due is written', { dueInMs: 0 }, 'apply'],
-  ['a record that was refused waits', { refusal: 'forbidden', isApplied: false }, 'RecordRefused'],
-  ['… and is tried again', { refusal: 'forbidden', isApplied: false, dueInMs: 0 }, 'apply'],
+  ['a record that was refused waits', { rejection: 'forbidden', isApplied: false }, 'RecordRefused'],
+  ['… and is tried again', { rejection: 'forbidden', isApplied: false, dueInMs: 0 }, 'apply'],
   ['a record that is written is looked at again', {}, 'Applied'],
 ];
 for (const [title, facts, decided] of lines) {
   test(title, () => {
-    const decision = bmcDnsPhases.Present.judge({ ...calm, ...facts });
+    const decision = bmcDnsTable.Present.decide({ ...calm, ...facts });
     const { kind } = decision;
     assert.equal(kind === 'act' ? decision.action : kind === 'wait' ? decision.reason : kind, decided);
   });

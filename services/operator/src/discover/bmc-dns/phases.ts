@@ -5,16 +5,16 @@ import type { BmcDnsReason } from './reasons.ts';
 const row = rowsOf<BmcDnsPhase, BmcDnsFacts, BmcDnsAction, BmcDnsReason>();
 
 /** A change of the BMC comes before. */
-const untilWoken = minutes(60);
+const resyncMs = minutes(60);
 
 /** The record follows the BMC: it is rendered from it at every change, and written when it came out different. */
-export const bmcDnsPhases: PhaseTable<BmcDnsPhase, BmcDnsFacts, BmcDnsAction, BmcDnsReason> = {
-  Present: row([], ({ isWanted, hasAddress, rendered, dueInMs, refusal }) => {
+export const bmcDnsTable: PhaseTable<BmcDnsPhase, BmcDnsFacts, BmcDnsAction, BmcDnsReason> = {
+  Present: row([], ({ isWanted, hasAddress, rendered, dueInMs, rejection }) => {
     if (!isWanted) return rest;
-    if (!hasAddress) return wait(untilWoken, 'WaitingForAddress', 'the address of the BMC is not known yet');
-    if (rendered?.problem !== undefined) return wait(untilWoken, 'TemplateFailed', rendered.problem);
+    if (!hasAddress) return wait(resyncMs, 'WaitingForAddress', 'the address of the BMC is not known yet');
+    if (rendered?.problem !== undefined) return wait(resyncMs, 'TemplateFailed', rendered.problem);
     if (dueInMs <= 0) return act('apply', 'RecordDue');
-    if (refusal !== undefined) return wait(dueInMs, 'RecordRefused', `${refusal}; tried again every minute`);
+    if (rejection !== undefined) return wait(dueInMs, 'RecordRefused', `${rejection}; tried again every minute`);
     return wait(dueInMs, 'Applied', 'the DNS record is written');
   }),
 };

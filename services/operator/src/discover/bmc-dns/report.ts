@@ -16,9 +16,9 @@ function appliedCondition(
   { decision }: Outcome<BmcDnsPhase>,
 ): ReportedCondition[] {
   if (!isWanted) {
-    const wasSaid = bmc.status?.conditions?.some((known) => known.type === type) === true;
+    const wasReported = bmc.status?.conditions?.some((known) => known.type === type) === true;
     const message = 'no DNS record template is given; the record is left as it is';
-    return wasSaid ? [condition(bmc, type, 'False', { reason: 'RecordsSwitchedOff', message })] : [];
+    return wasReported ? [condition(bmc, type, 'False', { reason: 'RecordsSwitchedOff', message })] : [];
   }
   if (decision.kind !== 'wait') return [];
   if (!isApplied || rendered === undefined || rendered.problem !== undefined)

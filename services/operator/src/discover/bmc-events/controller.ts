@@ -2,11 +2,11 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { bmcFinalizer } from '@metal/api/wire/contract.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
 import { phaseController } from '@metal/kube/controller.ts';
-import { keyOfBmc } from '../../bmc-key.ts';
+import { shardKeyOfBmc } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { bmcEventsActions } from './actions.ts';
 import { type BmcEventsPhase, readBmcEventsFacts } from './facts.ts';
-import { bmcEventsPhases, leave } from './phases.ts';
+import { bmcEventsTable, decideDeletion } from './phases.ts';
 import { bmcEventsReasons } from './reasons.ts';
 import { reportBmcEvents } from './report.ts';
 
@@ -14,17 +14,17 @@ import { reportBmcEvents } from './report.ts';
 export const bmcEventsController = phaseController({
   name: 'bmc-events',
   kind: BMC,
-  sharedBy: keyOfBmc,
+  shardKey: shardKeyOfBmc,
   phaseOf: ({ metadata }: BMC): BmcEventsPhase => (metadata.deletionTimestamp === undefined ? 'Present' : 'Leaving'),
   facts: readBmcEventsFacts,
-  table: bmcEventsPhases,
-  deletion: leave,
+  table: bmcEventsTable,
+  deletion: decideDeletion,
   finalizer: bmcFinalizer,
   actions: bmcEventsActions,
   report: reportBmcEvents,
   reasons: bmcEventsReasons,
   conditionTypes: ['EventsSubscribed'],
   paused: isPaused,
-  wakes: ({ access }: OperatorContext, wake) => access.seen.on(wake),
+  sources: ({ bmcConnections }: OperatorContext, enqueue) => bmcConnections.bmcObserved.on(enqueue),
   writes: ['bmcs', 'bmcs/status'],
 });

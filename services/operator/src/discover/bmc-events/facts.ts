@@ -10,7 +10,7 @@ export interface BmcEventsFacts {
   /** There is somebody to send events to. */
   readonly isWanted: boolean;
   readonly connection: Connection | undefined;
-  readonly answers: boolean;
+  readonly isReachable: boolean;
   /** The BMC was looked at since the subscriptions were. */
   readonly isDue: boolean;
   /** Subscriptions that are there, as far as is known. */
@@ -24,18 +24,18 @@ export interface BmcEventsFacts {
 
 export function readBmcEventsFacts(
   bmc: BMC,
-  { caches, config, access }: OperatorContext,
+  { caches, config, bmcConnections }: OperatorContext,
   { now, inPhaseForMs }: { now: number; inPhaseForMs: number },
 ): BmcEventsFacts {
   const { name } = bmc.metadata;
   const resolved = connectionOf(bmc, caches, config).connection;
-  const memory = access.memory(name, resolved);
+  const memory = bmcConnections.observedBmc(name, resolved);
   const { events: outcome, observation, failure } = memory;
   return {
     isWanted: config.eventUrl !== undefined,
     // Who deletes a BMC often deletes its BMCSecret, too; what this process still knows is good enough for a farewell.
     connection: resolved ?? memory.connection,
-    answers: bmc.status?.state === 'Enabled' && failure === undefined,
+    isReachable: bmc.status?.state === 'Enabled' && failure === undefined,
     isDue: observation !== undefined && (outcome === undefined || outcome.at < observation.at),
     links: outcome?.links ?? linksIn(bmc),
     problem: outcome?.problem,

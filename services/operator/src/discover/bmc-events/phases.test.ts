@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Decision } from '@metal/kube/decide.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import type { BmcEventsFacts } from './facts.ts';
-import { bmcEventsPhases, leave } from './phases.ts';
+import { bmcEventsTable, decideDeletion } from './phases.ts';
 
 const connection = {
   endpoint: { scheme: 'https', host: '192.0.2.1', port: 443 },
@@ -13,7 +13,7 @@ const connection = {
 const calm: BmcEventsFacts = {
   isWanted: true,
   connection,
-  answers: true,
+  isReachable: true,
   isDue: false,
   links: { events: '/1', metrics: '/2' },
   problem: undefined,
@@ -23,12 +23,12 @@ const calm: BmcEventsFacts = {
   inPhaseForMs: 0,
 };
 const problem = { reason: 'SubscriptionFailed', message: 'no' } as const;
-const word = (decision: Decision): string =>
+const formatDecision = (decision: Decision): string =>
   decision.kind === 'act' ? decision.action : decision.kind === 'wait' ? decision.reason : decision.kind;
 
 const present: [title: string, facts: Partial<BmcEventsFacts>, decided: string][] = [
   ['where nobody listens nothing is subscribed', { isWanted: false, links: {} }, 'rest'],
-  ['a BMC that does not answer is waited for', { answers: false }, 'WaitingForBMC'],
+  ['a BMC that does not answer is waited for', { isReachable: false }, 'WaitingForBMC'],
   ['after a look at the BMC the subscriptions are verified', { isDue: true }, 'subscribe'],
   ['… once', {}, 'rest'],
   ['a problem is tried again at the next look', { problem, isDue: true }, 'subscribe'],
@@ -37,7 +37,8 @@ const present: [title: string, facts: Partial<BmcEventsFacts>, decided: string][
   ['… tried again at the next look', { isWanted: false, problem }, 'rest'],
 ];
 for (const [title, facts, decided] of present) {
-  test(`present: ${title}`, () => assert.equal(word(bmcEventsPhases.Present.judge({ ...calm, ...facts })), decided));
+  test(`present: ${title}`, () =>
+    assert.equal(formatDecision(bmcEventsTable.Present.decide({ ...calm, ...facts })), decided));
 }
 
 const leaving: [title: string, facts: Partial<BmcEventsFacts>, decided: string][] = [
@@ -50,5 +51,5 @@ const leaving: [title: string, facts: Partial<BmcEventsFacts>, decided: string][
   ['what was left behind was told', { isGivenUp: true, inPhaseForMs: 60_000 }, 'rest'],
 ];
 for (const [title, facts, decided] of leaving) {
-  test(`leaving: ${title}`, () => assert.equal(word(leave({ ...calm, ...facts })), decided));
+  test(`leaving: ${title}`, () => assert.equal(formatDecision(decideDeletion({ ...calm, ...facts })), decided));
 }

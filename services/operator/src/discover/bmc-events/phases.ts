@@ -5,17 +5,17 @@ import type { BmcEventsReason } from './reasons.ts';
 const row = rowsOf<BmcEventsPhase, BmcEventsFacts, BmcEventsAction, BmcEventsReason>();
 
 /** A look at the BMC or a change of its state comes before. */
-const untilWoken = minutes(60);
+const resyncMs = minutes(60);
 /** How long the deletion of a BMC object waits for the BMC. */
-const farewellPatience = minutes(1);
-const farewellInterval = seconds(5);
+const unsubscribeTimeoutMs = minutes(1);
+const unsubscribeRetryMs = seconds(5);
 
 /** Follows the looks at the BMC: after each, the subscriptions are verified, so that a factory reset does not stay unnoticed. */
-export const bmcEventsPhases: PhaseTable<BmcEventsPhase, BmcEventsFacts, BmcEventsAction, BmcEventsReason> = {
+export const bmcEventsTable: PhaseTable<BmcEventsPhase, BmcEventsFacts, BmcEventsAction, BmcEventsReason> = {
   Present: row([], (bmc) => {
     if (!bmc.isWanted && !hasLinks(bmc)) return rest;
-    if (!bmc.answers || bmc.connection === undefined)
-      return wait(untilWoken, 'WaitingForBMC', 'events are subscribed as soon as the BMC is connected');
+    if (!bmc.isReachable || bmc.connection === undefined)
+      return wait(resyncMs, 'WaitingForBMC', 'events are subscribed as soon as the BMC is connected');
     if (!bmc.isWanted) return bmc.problem === undefined || bmc.isDue ? act('unsubscribe', 'EventsSwitchedOff') : rest;
     return bmc.isDue ? act('subscribe', 'SubscriptionsDue') : rest;
   }),
@@ -24,10 +24,10 @@ export const bmcEventsPhases: PhaseTable<BmcEventsPhase, BmcEventsFacts, BmcEven
 };
 
 /** Never needs the hardware: after a minute it goes, and an event says what is left behind. */
-export function leave(bmc: BmcEventsFacts): Decision<BmcEventsPhase, BmcEventsAction> {
+export function decideDeletion(bmc: BmcEventsFacts): Decision<BmcEventsPhase, BmcEventsAction> {
   if (!hasLinks(bmc) || bmc.isGivenUp) return rest;
-  if (bmc.inPhaseForMs >= farewellPatience || bmc.connection === undefined)
+  if (bmc.inPhaseForMs >= unsubscribeTimeoutMs || bmc.connection === undefined)
     return act('giveUp', 'SubscriptionsLeftBehind');
-  if (bmc.problem === undefined || bmc.lastTriedMsAgo >= farewellInterval) return act('unsubscribe', 'BMCDeleted');
-  return wait(farewellInterval, 'BMCDeleted', bmc.problem.message);
+  if (bmc.problem === undefined || bmc.lastTriedMsAgo >= unsubscribeRetryMs) return act('unsubscribe', 'BMCDeleted');
+  return wait(unsubscribeRetryMs, 'BMCDeleted', bmc.problem.message);
 }

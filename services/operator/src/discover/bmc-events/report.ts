@@ -21,8 +21,8 @@ function subscribedCondition(
   { isWanted, problem, isVerified }: BmcEventsFacts,
   { decision }: Outcome<BmcEventsPhase>,
 ): ReportedCondition[] {
-  const wasSaid = bmc.status?.conditions?.some((known) => known.type === type) === true;
-  if (!isWanted && !wasSaid) return [];
+  const wasReported = bmc.status?.conditions?.some((known) => known.type === type) === true;
+  if (!isWanted && !wasReported) return [];
   if (!isWanted)
     return [condition(bmc, type, 'False', { reason: 'EventsSwitchedOff', message: 'no event URL is configured' })];
   if (problem !== undefined) {
@@ -33,6 +33,6 @@ function subscribedCondition(
     return [
       condition(bmc, type, 'True', { reason: 'Subscribed', message: 'the BMC sends its alerts and metric reports' }),
     ];
-  if (wasSaid || decision.reason === undefined) return [];
+  if (wasReported || decision.reason === undefined) return [];
   return [condition(bmc, type, 'False', { reason: decision.reason, message: decision.message ?? '' })];
 }

@@ -1,15 +1,18 @@
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
-import type { Turn } from '@metal/kube/controller.ts';
+import type { Reconcile } from '@metal/kube/controller.ts';
 import type { OperatorContext } from '../../context.ts';
 import { convertedKeysAnnotation } from '../../bmc-secret-conversion.ts';
 import type { BmcSecretAction, BmcSecretFacts } from './facts.ts';
 
-type SecretTurn = Turn<BMCSecret, BmcSecretFacts, OperatorContext>;
+type SecretReconcile = Reconcile<BMCSecret, BmcSecretFacts, OperatorContext>;
 
-export const bmcSecretActions: Record<BmcSecretAction, (turn: SecretTurn) => Promise<void>> = { convert, complain };
+export const bmcSecretActions: Record<BmcSecretAction, (reconcile: SecretReconcile) => Promise<void>> = {
+  convert,
+  recordProblemEvent,
+};
 
 /** One guarded write: nobody ever sees a BMCSecret that has a key in neither place. */
-async function convert({ object, facts, context }: SecretTurn): Promise<void> {
+async function convert({ object, facts, context }: SecretReconcile): Promise<void> {
   const { data, keys, converted, ambiguous } = facts.conversion;
   const { name, resourceVersion } = object.metadata;
   const stringData = ambiguous.length === 0 ? null : Object.fromEntries(keys.map((key) => [key, null]));
@@ -18,11 +21,11 @@ async function convert({ object, facts, context }: SecretTurn): Promise<void> {
   await context.client.mergePatch(BMCSecret, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
 }
 
-async function complain(turn: SecretTurn): Promise<void> {
-  const { object, context } = turn;
-  const { complaint } = turn.facts;
-  if (complaint === undefined) return;
-  turn.warn(complaint.reason, complaint.message);
-  context.notices.tell(object.metadata.uid ?? '', complaint.message);
+async function recordProblemEvent(reconcile: SecretReconcile): Promise<void> {
+  const { object, context } = reconcile;
+  const { problem } = reconcile.facts;
+  if (problem === undefined) return;
+  reconcile.warn(problem.reason, problem.message);
+  context.reportedWarnings.record(object.metadata.uid ?? '', problem.message);
   await Promise.resolve();
 }

@@ -2,7 +2,7 @@ import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { bmcSecretActions } from './actions.ts';
 import { readBmcSecretFacts } from './facts.ts';
-import { bmcSecretPhases } from './phases.ts';
+import { bmcSecretTable } from './phases.ts';
 import { bmcSecretReasons } from './reasons.ts';
 
 export const bmcSecretController = phaseController({
@@ -10,7 +10,7 @@ export const bmcSecretController = phaseController({
   kind: BMCSecret,
   phaseOf: () => 'Present',
   facts: readBmcSecretFacts,
-  table: bmcSecretPhases,
+  table: bmcSecretTable,
   reasons: bmcSecretReasons,
   actions: bmcSecretActions,
   writes: ['bmcsecrets'],

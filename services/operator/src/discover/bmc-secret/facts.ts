@@ -6,28 +6,28 @@ import type { BmcSecretReason } from './reasons.ts';
 
 /** It has no status: there is but one phase. */
 export type BmcSecretPhase = 'Present';
-export type BmcSecretAction = 'convert' | 'complain';
+export type BmcSecretAction = 'convert' | 'recordProblemEvent';
 
 export interface BmcSecretFacts {
   readonly conversion: Conversion;
   readonly isConvertible: boolean;
-  readonly complaint: { readonly reason: BmcSecretReason; readonly message: string } | undefined;
+  readonly problem: { readonly reason: BmcSecretReason; readonly message: string } | undefined;
   /** The complaint was told by this process. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
-export function readBmcSecretFacts(secret: BMCSecret, { notices, config }: OperatorContext): BmcSecretFacts {
+export function readBmcSecretFacts(secret: BMCSecret, { reportedWarnings, config }: OperatorContext): BmcSecretFacts {
   const conversion = planConversion(secret);
-  const complaint = complaintOf(secret, conversion);
+  const problem = problemOf(secret, conversion);
   return {
     conversion,
     isConvertible: isConvertible(secret, config),
-    complaint,
-    isTold: complaint === undefined || notices.wasTold(secret.metadata.uid ?? '', complaint.message),
+    problem,
+    isReported: problem === undefined || reportedWarnings.wasReported(secret.metadata.uid ?? '', problem.message),
   };
 }
 
-function complaintOf(secret: BMCSecret, { ambiguous }: Conversion): BmcSecretFacts['complaint'] {
+function problemOf(secret: BMCSecret, { ambiguous }: Conversion): BmcSecretFacts['problem'] {
   const missing = missingKeyOf(secret);
   if (missing !== undefined)
     return {

@@ -4,10 +4,10 @@ import type { BmcSecretReason } from './reasons.ts';
 
 const row = rowsOf<BmcSecretPhase, BmcSecretFacts, BmcSecretAction, BmcSecretReason>();
 
-export const bmcSecretPhases: PhaseTable<BmcSecretPhase, BmcSecretFacts, BmcSecretAction, BmcSecretReason> = {
+export const bmcSecretTable: PhaseTable<BmcSecretPhase, BmcSecretFacts, BmcSecretAction, BmcSecretReason> = {
   Present: row([], (secret) => {
     if (secret.isConvertible) return act('convert', 'StringDataConverted');
-    if (secret.complaint !== undefined && !secret.isTold) return act('complain', secret.complaint.reason);
+    if (secret.problem !== undefined && !secret.isReported) return act('recordProblemEvent', secret.problem.reason);
     return rest;
   }),
 };

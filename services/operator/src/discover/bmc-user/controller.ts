@@ -5,11 +5,11 @@ import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { bmcUserFinalizer } from '@metal/api/wire/contract.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { controllerOf } from '@metal/kube/kind.ts';
-import { keyOfBmcUser } from '../../bmc-key.ts';
+import { shardKeyOfBmcUser } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { bmcUserActions } from './actions.ts';
 import { readBmcUserFacts } from './facts.ts';
-import { bmcUserPhases, judgeDeletion } from './phases.ts';
+import { bmcUserTable, decideDeletion } from './phases.ts';
 import { bmcUserReasons } from './reasons.ts';
 import { reportBmcUser } from './report.ts';
 
@@ -18,32 +18,32 @@ const nameOf = ({ metadata }: BMCUser): string => metadata.name;
 export const bmcUserController = phaseController({
   name: 'bmc-user',
   kind: BMCUser,
-  sharedBy: keyOfBmcUser,
+  shardKey: shardKeyOfBmcUser,
   phaseOf: ({ status }) => status?.state ?? 'Pending',
   facts: readBmcUserFacts,
-  table: bmcUserPhases,
+  table: bmcUserTable,
   reasons: bmcUserReasons,
-  deletion: judgeDeletion,
+  deletion: decideDeletion,
   finalizer: bmcUserFinalizer,
   actions: bmcUserActions,
   report: reportBmcUser,
-  wokenBy: [
+  watches: [
     {
       kind: BMC,
-      find: (bmc: BMC, { caches }: OperatorContext) => caches.bmcUsers.by('bmc', bmc.metadata.name).map(nameOf),
-      when: isAboutReach,
+      mapToKeys: (bmc: BMC, { caches }: OperatorContext) => caches.bmcUsers.by('bmc', bmc.metadata.name).map(nameOf),
+      predicate: isAboutReach,
     },
     {
       kind: BMCSecret,
-      find: (secret: BMCSecret, { caches }: OperatorContext) => [
+      mapToKeys: (secret: BMCSecret, { caches }: OperatorContext) => [
         ...caches.bmcUsers.by('secret', secret.metadata.name).map(nameOf),
         ...makerOf(secret),
       ],
     },
   ],
-  wakes: ({ access, caches }: OperatorContext, wake) =>
-    access.learned.on((bmcName) => {
-      for (const user of caches.bmcUsers.by('bmc', bmcName)) wake(nameOf(user));
+  sources: ({ bmcConnections, caches }: OperatorContext, enqueue) =>
+    bmcConnections.bmcChanged.on((bmcName) => {
+      for (const user of caches.bmcUsers.by('bmc', bmcName)) enqueue(nameOf(user));
     }),
   writes: ['bmcusers', 'bmcusers/status', 'bmcsecrets', 'bmcs'],
 });

@@ -4,29 +4,29 @@ import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { seconds } from '@metal/kube/decide.ts';
 import { controllerOf } from '@metal/kube/kind.ts';
 import type { AccountService } from '@metal/redfish/accounts.ts';
-import type { AccountMemory } from '../../account-memories.ts';
+import type { ObservedAccount } from '../../account-memories.ts';
 import { type Connection, connectionOf } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
 import { isRejection } from '../../observations.ts';
-import { spread } from '../../spread.ts';
-import { memoryOf } from '../../login.ts';
+import { jitter } from '../../spread.ts';
+import { observedBmcOf } from '../../login.ts';
 import type { BmcUserReason } from './reasons.ts';
 import { printTime, type Rotation, rotationOf } from './rotation.ts';
-import { type NamedSecret, namedSecretOf, obstacleInSecret } from './secret.ts';
+import { type NamedSecret, namedSecretOf, blockerInSecret } from './secret.ts';
 
 export type BmcUserPhase = 'Pending' | 'Rotating' | 'Ready' | 'Error';
 export type BmcUserAction =
-  | 'look'
+  | 'observeAccounts'
   | 'prepareSecret'
   | 'putAccount'
   | 'tryLogin'
-  | 'handOver'
+  | 'updateBmcSecretRef'
   | 'dropSuperseded'
   | 'deleteAccount'
   | 'keepAccount'
   | 'leaveBehind';
 
-export interface Hindrance {
+export interface Blocker {
   readonly reason: BmcUserReason;
   readonly message: string;
 }
@@ -41,19 +41,19 @@ export interface BmcUserFacts {
   readonly bmc: BMC | undefined;
   readonly connection: Connection | undefined;
   /** What is missing before anything can be done; its arrival wakes us. */
-  readonly obstacle: Hindrance | undefined;
+  readonly blocker: Blocker | undefined;
   /** What only a person can change. */
-  readonly mistake: Hindrance | undefined;
-  readonly refusal: (Hindrance & { readonly retryInMs: number }) | undefined;
+  readonly userError: Blocker | undefined;
+  readonly rejection: (Blocker & { readonly retryInMs: number }) | undefined;
   /** The BMC answers the operator, so that accounts can be read and changed. */
   readonly isBmcReady: boolean;
   /** The operator logs in with this very account. */
   readonly isOwnAccount: boolean;
   /** The BMC object names the BMCSecret of this BMCUser. */
-  readonly isHandedOver: boolean;
+  readonly isReferencedByBmc: boolean;
   readonly secret: NamedSecret | undefined;
   /** The password of the BMCSecret works, and everybody who needs it has it. */
-  readonly isSettled: boolean;
+  readonly isEffective: boolean;
   readonly login: Login;
   /** RFC 3339; of the password that works. */
   readonly lastRotation: string | undefined;
@@ -72,7 +72,7 @@ export interface BmcUserFacts {
     readonly isDrifted: boolean;
     readonly passwordExpiration: string | undefined;
   };
-  readonly nextLookInMs: number;
+  readonly nextPollInMs: number;
   readonly rotation: Rotation;
   /** BMCSecrets made for this BMCUser that nothing refers to. */
   readonly superseded: readonly BMCSecret[];
@@ -80,64 +80,64 @@ export interface BmcUserFacts {
   readonly leavingForMs: number;
 }
 
-const accountLookMs = seconds(600);
-const lockedLookMs = seconds(60);
+const accountPollIntervalMs = seconds(600);
+const lockedPollIntervalMs = seconds(60);
 const pauseAfterRejectionMs = seconds(5);
 
 export function readBmcUserFacts(user: BMCUser, context: OperatorContext, { now }: { now: number }): BmcUserFacts {
-  const { caches, accounts, config } = context;
-  const memory = accounts.of(user.metadata.uid ?? '');
+  const { caches, observedAccounts, config } = context;
+  const memory = observedAccounts.of(user.metadata.uid ?? '');
   const bmc = caches.bmcs.get(user.spec.bmcRef?.name ?? '');
   const { connection } = bmc === undefined ? {} : connectionOf(bmc, caches, config);
   const secret = namedSecretOf(user, caches.bmcSecrets);
   const isOwnAccount = connection?.username === user.spec.userName;
-  const isHandedOver = !isOwnAccount || bmc?.spec?.bmcSecretRef.name === secret?.name;
-  const failure = bmc && memoryOf(bmc, connection, context).failure;
+  const isReferencedByBmc = !isOwnAccount || bmc?.spec?.bmcSecretRef.name === secret?.name;
+  const failure = bmc && observedBmcOf(bmc, connection, context).failure;
   // What failed a moment ago is not asked again before the BMC's own controller has seen it answer.
   const isBmcReady = bmc?.status?.state === 'Enabled' && connection !== undefined && failure === undefined;
   const login = loginOf(user, secret, { memory, isBmcReady });
   const isRecorded = isRecordedAsEffective(user, secret);
-  const isEffective = isRecorded || (login === 'accepted' && isHandedOver);
+  const isEffective = isRecorded || (login === 'accepted' && isReferencedByBmc);
   const lastRotation = lastRotationOf(user, secret, isEffective, memory);
-  const passwordExpiration = memory.look?.account?.passwordExpiration;
+  const passwordExpiration = memory.observation?.account?.passwordExpiration;
   const rotation = rotationOf(user, { lastRotation, passwordExpiration, now });
   const isFresh = secret !== undefined && memory.freshSecret === secret.uid;
   const isLockedOut = isOwnAccount && failure !== undefined && isRejection(failure.error);
-  const isWhatWasRejected = secret?.credentials.password.reveal() === connection?.password.reveal();
+  const isRejectedPassword = secret?.credentials.password.reveal() === connection?.password.reveal();
   const mayTryAnyway =
-    isLockedOut && !isWhatWasRejected && !isFresh && !isRecorded && (login === 'untested' || login === 'accepted');
-  if (user.metadata.deletionTimestamp !== undefined) memory.leavingSince ??= now;
+    isLockedOut && !isRejectedPassword && !isFresh && !isRecorded && (login === 'untested' || login === 'accepted');
+  if (user.metadata.deletionTimestamp !== undefined) memory.deletingSince ??= now;
   return {
     bmc,
     connection,
-    obstacle: obstacleOf(user, bmc, isBmcReady || mayTryAnyway) ?? obstacleInSecret(user, secret),
-    mistake: rotation.mistake ?? mistakeOf(login, secret),
-    refusal: refusalOf(memory, wishOf(user, secret), now),
+    blocker: blockerOf(user, bmc, isBmcReady || mayTryAnyway) ?? blockerInSecret(user, secret),
+    userError: rotation.userError ?? userErrorOf(login, secret),
+    rejection: rejectionOf(memory, requestKeyOf(user, secret), now),
     isBmcReady,
     isOwnAccount,
-    isHandedOver,
+    isReferencedByBmc,
     secret,
-    isSettled: secret !== undefined && isEffective,
+    isEffective: secret !== undefined && isEffective,
     login,
     lastRotation,
     nextTrialInMs: memory.rejectedAt === undefined ? 0 : memory.rejectedAt + pauseAfterRejectionMs - now,
     isFresh,
-    isPlaced: secret !== undefined && memory.isPlaced(secret.credentials.password),
-    service: memory.look?.service,
+    isPlaced: secret !== undefined && memory.isWrittenPassword(secret.credentials.password),
+    service: memory.observation?.service,
     account: accountOf(user, memory),
-    nextLookInMs: nextLookIn(user, memory, now),
+    nextPollInMs: nextPollIn(user, memory, now),
     rotation,
     superseded: isEffective ? supersededOf(user, context) : [],
     isDone: memory.isDone,
-    leavingForMs: memory.leavingSince === undefined ? 0 : now - memory.leavingSince,
+    leavingForMs: memory.deletingSince === undefined ? 0 : now - memory.deletingSince,
   };
 }
 
 /** What a refusal of the BMC was about: another wish is worth another try. */
-export const wishOf = ({ spec }: BMCUser, secret: NamedSecret | undefined): string =>
+export const requestKeyOf = ({ spec }: BMCUser, secret: NamedSecret | undefined): string =>
   JSON.stringify([spec.userName, spec.roleID, secret?.version]);
 
-function obstacleOf(user: BMCUser, bmc: BMC | undefined, isUsable: boolean): Hindrance | undefined {
+function blockerOf(user: BMCUser, bmc: BMC | undefined, isUsable: boolean): Blocker | undefined {
   const name = user.spec.bmcRef?.name ?? '';
   if (name === '') return { reason: 'NoBMC', message: 'spec.bmcRef names no BMC; set it' };
   if (bmc === undefined)
@@ -154,15 +154,15 @@ function obstacleOf(user: BMCUser, bmc: BMC | undefined, isUsable: boolean): Hin
 function loginOf(
   { status }: BMCUser,
   secret: NamedSecret | undefined,
-  { memory, isBmcReady }: { memory: AccountMemory; isBmcReady: boolean },
+  { memory, isBmcReady }: { memory: ObservedAccount; isBmcReady: boolean },
 ): Login {
   if (secret === undefined) return 'untested';
-  const trial = memory.trialOf(secret.credentials.password);
+  const trial = memory.verificationOf(secret.credentials.password);
   if (trial === undefined) return status?.rejectedBMCSecretVersion === secret.version ? 'rejected' : 'untested';
   // The operator comes in again: the account was given the right that it lacked.
-  if (trial.answer === 'forbidden' && trial.whileLockedOut && isBmcReady) return 'untested';
-  if (trial.answer !== 'rejected') return trial.answer;
-  return trial.afterPlacing ? 'rejected' : 'unknownToBmc';
+  if (trial.result === 'forbidden' && trial.whileLockedOut && isBmcReady) return 'untested';
+  if (trial.result !== 'rejected') return trial.result;
+  return trial.afterPasswordWrite ? 'rejected' : 'unknownToBmc';
 }
 
 /** v0.7.0 recorded the name only. */
@@ -176,15 +176,15 @@ function lastRotationOf(
   { status }: BMCUser,
   secret: NamedSecret | undefined,
   isEffective: boolean,
-  memory: AccountMemory,
+  memory: ObservedAccount,
 ): string | undefined {
-  const trial = secret && memory.trialOf(secret.credentials.password);
-  if (trial?.answer !== 'accepted' || !isEffective) return status?.lastRotation;
-  const isNews = trial.afterPlacing || status?.effectiveBMCSecretRef?.name !== secret?.name;
-  return isNews ? printTime(trial.at) : (status?.lastRotation ?? printTime(trial.at));
+  const trial = secret && memory.verificationOf(secret.credentials.password);
+  if (trial?.result !== 'accepted' || !isEffective) return status?.lastRotation;
+  const isNew = trial.afterPasswordWrite || status?.effectiveBMCSecretRef?.name !== secret?.name;
+  return isNew ? printTime(trial.at) : (status?.lastRotation ?? printTime(trial.at));
 }
 
-function mistakeOf(login: Login, secret: NamedSecret | undefined): Hindrance | undefined {
+function userErrorOf(login: Login, secret: NamedSecret | undefined): Blocker | undefined {
   const remedy = 'correct it, or annotate metal.ironcore.dev/operation=rotate-credentials to have another made';
   if (login === 'rejected')
     return {
@@ -199,20 +199,20 @@ function mistakeOf(login: Login, secret: NamedSecret | undefined): Hindrance | u
   return undefined;
 }
 
-function refusalOf({ refusal }: AccountMemory, wish: string, now: number): BmcUserFacts['refusal'] {
-  if (refusal === undefined || refusal.wish !== wish || refusal.retryAt <= now) return undefined;
-  const { error, retryAt } = refusal;
+function rejectionOf({ rejection }: ObservedAccount, requestKey: string, now: number): BmcUserFacts['rejection'] {
+  if (rejection === undefined || rejection.desired !== requestKey || rejection.retryAt <= now) return undefined;
+  const { error, retryAt } = rejection;
   const isFull = error.code === 'NotSupported' && error.status === undefined;
   const reason = isFull ? 'NoFreeAccountSlot' : 'AccountRefused';
   return { reason, message: `${error.message}; tried again every ten minutes`, retryInMs: retryAt - now };
 }
 
-function accountOf({ spec, status }: BMCUser, { look }: AccountMemory): BmcUserFacts['account'] {
-  if (look === undefined) {
+function accountOf({ spec, status }: BMCUser, { observation }: ObservedAccount): BmcUserFacts['account'] {
+  if (observation === undefined) {
     const { id, passwordExpiration } = status ?? {};
     return { isMissing: undefined, roleId: undefined, id, isLocked: false, isDrifted: false, passwordExpiration };
   }
-  const { account } = look;
+  const { account } = observation;
   return {
     isMissing: account === undefined,
     id: account?.id,
@@ -223,10 +223,11 @@ function accountOf({ spec, status }: BMCUser, { look }: AccountMemory): BmcUserF
   };
 }
 
-function nextLookIn({ metadata }: BMCUser, { look }: AccountMemory, now: number): number {
-  if (look === undefined) return 0;
-  const interval = look.account?.locked === true ? lockedLookMs : spread(accountLookMs, metadata.name);
-  return look.at + interval - now;
+function nextPollIn({ metadata }: BMCUser, { observation }: ObservedAccount, now: number): number {
+  if (observation === undefined) return 0;
+  const interval =
+    observation.account?.locked === true ? lockedPollIntervalMs : jitter(accountPollIntervalMs, metadata.name);
+  return observation.at + interval - now;
 }
 
 /** Only what was made for this BMCUser: BMCSecrets that people gave are theirs. */

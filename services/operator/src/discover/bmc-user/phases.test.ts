@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Password } from '@metal/redfish/bmc.ts';
 import type { BmcUserFacts, BmcUserPhase } from './facts.ts';
-import { bmcUserPhases, judgeDeletion } from './phases.ts';
+import { bmcUserTable, decideDeletion } from './phases.ts';
 
 const calm: BmcUserFacts = {
   bmc: {
@@ -12,12 +12,12 @@ const calm: BmcUserFacts = {
     spec: { access: {}, bmcSecretRef: { name: 's' }, protocol: { name: 'Redfish', port: 443 } },
   },
   connection: undefined,
-  obstacle: undefined,
-  mistake: undefined,
-  refusal: undefined,
+  blocker: undefined,
+  userError: undefined,
+  rejection: undefined,
   isBmcReady: true,
   isOwnAccount: false,
-  isHandedOver: true,
+  isReferencedByBmc: true,
   secret: {
     name: 's',
     uid: 'u',
@@ -25,7 +25,7 @@ const calm: BmcUserFacts = {
     missingKey: undefined,
     credentials: { username: 'ada', password: new Password('x') },
   },
-  isSettled: true,
+  isEffective: true,
   login: 'untested',
   lastRotation: undefined,
   nextTrialInMs: 0,
@@ -40,27 +40,27 @@ const calm: BmcUserFacts = {
     isDrifted: false,
     passwordExpiration: undefined,
   },
-  nextLookInMs: 600_000,
-  rotation: { isRequested: false, wish: undefined, next: undefined, mistake: undefined },
+  nextPollInMs: 600_000,
+  rotation: { isRequested: false, reason: undefined, next: undefined, userError: undefined },
   superseded: [],
   isDone: false,
   leavingForMs: 0,
 };
-const obstacle = { reason: 'BMCNotReady', message: 'away' } as const;
-const refusal = { reason: 'NoFreeAccountSlot', message: 'full', retryInMs: 1_000 } as const;
-const mistake = { reason: 'LoginRejected', message: 'no' } as const;
-const due = { ...calm.rotation, wish: 'RotationDue' } as const;
-const requested = { ...calm.rotation, isRequested: true, wish: 'RotationRequested' } as const;
+const blocker = { reason: 'BMCNotReady', message: 'away' } as const;
+const rejection = { reason: 'NoFreeAccountSlot', message: 'full', retryInMs: 1_000 } as const;
+const userError = { reason: 'LoginRejected', message: 'no' } as const;
+const due = { ...calm.rotation, reason: 'RotationDue' } as const;
+const requested = { ...calm.rotation, isRequested: true, reason: 'RotationRequested' } as const;
 const missing = { ...calm.account, isMissing: true, isDrifted: true };
-const pending = { isSettled: false } as const;
+const pending = { isEffective: false } as const;
 const old = { apiVersion: '', kind: 'BMCSecret', metadata: { name: 'old' } };
 
 const lines: [title: string, phase: BmcUserPhase, facts: Partial<BmcUserFacts>, decided: string][] = [
-  ['without a BMC nothing happens', 'Pending', { obstacle }, 'wait BMCNotReady'],
-  ['the accounts are read first', 'Pending', { nextLookInMs: 0 }, 'act look'],
+  ['without a BMC nothing happens', 'Pending', { blocker }, 'wait BMCNotReady'],
+  ['the accounts are read first', 'Pending', { nextPollInMs: 0 }, 'act observeAccounts'],
   ['a password that works is left alone', 'Pending', {}, 'go Ready'],
   ['an account without BMCSecret gets one', 'Pending', { ...pending, secret: undefined }, 'go Rotating'],
-  ['a refusal is said', 'Pending', { ...pending, refusal }, 'go Error'],
+  ['a refusal is said', 'Pending', { ...pending, rejection }, 'go Error'],
   ['a BMCSecret is made where none is named', 'Rotating', { ...pending, secret: undefined }, 'act prepareSecret'],
   ['a due password is replaced', 'Rotating', { rotation: due }, 'act prepareSecret'],
   ['a new password is placed without asking first', 'Rotating', { ...pending, isFresh: true }, 'act putAccount'],
@@ -90,11 +90,11 @@ const lines: [title: string, phase: BmcUserPhase, facts: Partial<BmcUserFacts>, 
     { ...pending, account: { ...calm.account, isLocked: true } },
     'wait AccountLocked',
   ],
-  ['a rejected password is not tried again', 'Rotating', { ...pending, login: 'rejected', mistake }, 'go Error'],
+  ['a rejected password is not tried again', 'Rotating', { ...pending, login: 'rejected', userError }, 'go Error'],
   [
     'a rejected password is replaced on request',
     'Rotating',
-    { ...pending, login: 'rejected', mistake, rotation: requested },
+    { ...pending, login: 'rejected', userError, rotation: requested },
     'act prepareSecret',
   ],
   [
@@ -106,35 +106,36 @@ const lines: [title: string, phase: BmcUserPhase, facts: Partial<BmcUserFacts>, 
   [
     'the BMC object gets the BMCSecret of the own account once it is proved',
     'Rotating',
-    { ...pending, login: 'accepted', isOwnAccount: true, isHandedOver: false },
-    'act handOver',
+    { ...pending, login: 'accepted', isOwnAccount: true, isReferencedByBmc: false },
+    'act updateBmcSecretRef',
   ],
   ['a proved password is Ready', 'Rotating', { login: 'accepted' }, 'go Ready'],
   ['what was replaced is deleted', 'Ready', { superseded: [old] }, 'act dropSuperseded'],
   ['a due rotation begins', 'Ready', { rotation: due }, 'go Rotating'],
   ['another BMCSecret is brought in', 'Ready', pending, 'go Rotating'],
-  ['accounts are read now and then', 'Ready', { nextLookInMs: 0 }, 'act look'],
+  ['accounts are read now and then', 'Ready', { nextPollInMs: 0 }, 'act observeAccounts'],
   ['an account that vanished is made anew', 'Ready', { account: missing }, 'act putAccount'],
   ['a BMC that has its own way is not fought', 'Ready', { account: missing, isPlaced: true }, 'wait AccountDrifted'],
   ['a calm account waits', 'Ready', {}, 'wait PasswordVerified'],
-  ['Error says what a person can do', 'Error', { ...pending, mistake }, 'wait LoginRejected'],
+  ['Error says what a person can do', 'Error', { ...pending, userError }, 'wait LoginRejected'],
   ['Error ends with its cause', 'Error', pending, 'go Pending'],
-  ['Error ends on request', 'Error', { ...pending, login: 'rejected', mistake, rotation: requested }, 'go Pending'],
+  ['Error ends on request', 'Error', { ...pending, login: 'rejected', userError, rotation: requested }, 'go Pending'],
 ];
 
 for (const [title, phase, facts, decided] of lines) {
-  test(`${phase}: ${title}`, () => assert.equal(wordsOf(bmcUserPhases[phase].judge({ ...calm, ...facts })), decided));
+  test(`${phase}: ${title}`, () =>
+    assert.equal(formatDecision(bmcUserTable[phase].decide({ ...calm, ...facts })), decided));
 }
 
 const leaving: [title: string, facts: Partial<BmcUserFacts>, decided: string][] = [
   ['the account is deleted', {}, 'act deleteAccount'],
   ['then the BMCUser may go', { isDone: true }, 'rest'],
-  ['without a BMC reference there is nothing to delete', { obstacle: { reason: 'NoBMC', message: '' } }, 'rest'],
+  ['without a BMC reference there is nothing to delete', { blocker: { reason: 'NoBMC', message: '' } }, 'rest'],
   ['a BMC that is gone is not waited for', { bmc: undefined }, 'act leaveBehind'],
-  ['a BMC that is away is waited for', { isBmcReady: false, obstacle }, 'wait BMCNotReady'],
-  ['but not for ever', { isBmcReady: false, obstacle, leavingForMs: 300_000 }, 'act leaveBehind'],
-  ['a refusal is not waited for for ever either', { refusal, leavingForMs: 300_000 }, 'act leaveBehind'],
-  ['the account that the operator uses stays', { isOwnAccount: true, isBmcReady: false, obstacle }, 'act keepAccount'],
+  ['a BMC that is away is waited for', { isBmcReady: false, blocker }, 'wait BMCNotReady'],
+  ['but not for ever', { isBmcReady: false, blocker, leavingForMs: 300_000 }, 'act leaveBehind'],
+  ['a refusal is not waited for for ever either', { rejection, leavingForMs: 300_000 }, 'act leaveBehind'],
+  ['the account that the operator uses stays', { isOwnAccount: true, isBmcReady: false, blocker }, 'act keepAccount'],
   [
     'an account that was never touched stays',
     { secret: undefined, account: { ...calm.account, id: undefined } },
@@ -143,10 +144,12 @@ const leaving: [title: string, facts: Partial<BmcUserFacts>, decided: string][] 
 ];
 
 for (const [title, facts, decided] of leaving) {
-  test(`deletion: ${title}`, () => assert.equal(wordsOf(judgeDeletion({ ...calm, ...facts })), decided));
+  test(`deletion: ${title}`, () => assert.equal(formatDecision(decideDeletion({ ...calm, ...facts })), decided));
 }
 
-function wordsOf(decision: ReturnType<typeof judgeDeletion> | ReturnType<(typeof bmcUserPhases)['Ready']['judge']>) {
+function formatDecision(
+  decision: ReturnType<typeof decideDeletion> | ReturnType<(typeof bmcUserTable)['Ready']['decide']>,
+) {
   switch (decision.kind) {
     case 'go':
       return `go ${decision.phase}`;

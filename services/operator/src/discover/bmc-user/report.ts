@@ -17,12 +17,12 @@ export function reportBmcUser(user: BMCUser, facts: BmcUserFacts, outcome: Outco
 /** What was effective stays so until another password is seen to work. */
 function secretFields(
   { status }: BMCUser,
-  { secret, isSettled, login, lastRotation }: BmcUserFacts,
+  { secret, isEffective, login, lastRotation }: BmcUserFacts,
 ): Record<string, unknown> {
   const rejectedBMCSecretVersion = login === 'rejected' ? secret?.version : undefined;
   const { effectiveBMCSecretRef, effectiveBMCSecretVersion } = status ?? {};
   const effective =
-    secret === undefined || !isSettled
+    secret === undefined || !isEffective
       ? { effectiveBMCSecretRef, effectiveBMCSecretVersion }
       : { effectiveBMCSecretRef: { name: secret.name }, effectiveBMCSecretVersion: secret.version };
   return { ...effective, lastRotation, rejectedBMCSecretVersion };

@@ -25,7 +25,7 @@ test('the next rotation counts from the last one, not from now', () =>
     inMs: 4 * 3_600_000,
   }));
 
-const wishes: [title: string, given: Record<string, string | undefined>, wish: string | undefined][] = [
+const cases: [title: string, given: Record<string, string | undefined>, reason: string | undefined][] = [
   ['without a period nothing is due', { last: at(-10_000) }, undefined],
   ['a period that is not over waits', { period: '24h', last: at(-20) }, undefined],
   ['a period that is over is due', { period: '24h', last: at(-24) }, 'RotationDue'],
@@ -36,12 +36,12 @@ const wishes: [title: string, given: Record<string, string | undefined>, wish: s
   ['a password that expires later is not', { last: at(-48), expires: at(1) }, undefined],
   ['an expiration before the last rotation is stale', { last: at(-1), expires: at(-2) }, undefined],
 ];
-for (const [title, given, wish] of wishes) test(title, () => assert.equal(rotation(given).wish, wish));
+for (const [title, given, reason] of cases) test(title, () => assert.equal(rotation(given).reason, reason));
 
 for (const period of ['1d', 'soon', '30s', '-1h', '0']) {
   test(`the period "${period}" is a mistake, and nothing is rotated`, () => {
-    const { mistake, wish, next } = rotation({ period });
-    assert.equal(mistake?.reason, 'InvalidRotationPeriod');
-    assert.deepEqual([wish, next], [undefined, undefined]);
+    const { userError, reason, next } = rotation({ period });
+    assert.equal(userError?.reason, 'InvalidRotationPeriod');
+    assert.deepEqual([reason, next], [undefined, undefined]);
   });
 }

@@ -2,16 +2,16 @@ import { parseDuration } from '@metal/api/common/duration.ts';
 import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import { minutes } from '@metal/kube/decide.ts';
-import type { Hindrance } from './facts.ts';
+import type { Blocker } from './facts.ts';
 
 /** Whether and when the password is to be replaced by a new one. */
 export interface Rotation {
   readonly isRequested: boolean;
   /** Why a password that works is to be replaced now. */
-  readonly wish: 'RotationRequested' | 'PasswordExpired' | 'RotationDue' | undefined;
+  readonly reason: 'RotationRequested' | 'PasswordExpired' | 'RotationDue' | undefined;
   /** RFC 3339 time and milliseconds until the period is over; undefined without a period. */
   readonly next: { readonly at: string; readonly inMs: number } | undefined;
-  readonly mistake: Hindrance | undefined;
+  readonly userError: Blocker | undefined;
 }
 
 /** A shorter period would keep the BMC busy with nothing else. */
@@ -29,31 +29,31 @@ export function rotationOf(user: BMCUser, { now, ...times }: PasswordTimes): Rot
   const { rotationPeriod = '' } = user.spec;
   const isRequested = user.metadata.annotations?.[operationAnnotation] === operations.rotateCredentials;
   const periodMs = rotationPeriod === '' ? undefined : parseDuration(rotationPeriod);
-  const mistake =
+  const userError =
     rotationPeriod !== '' && (periodMs === undefined || periodMs < shortestPeriodMs)
-      ? mistakeIn(rotationPeriod)
+      ? invalidPeriod(rotationPeriod)
       : undefined;
   const lastRotation = timeOf(times.lastRotation);
   const next =
-    periodMs === undefined || mistake !== undefined ? undefined : (lastRotation ?? now - periodMs) + periodMs;
+    periodMs === undefined || userError !== undefined ? undefined : (lastRotation ?? now - periodMs) + periodMs;
   const expiresAt = timeOf(times.passwordExpiration);
   // A time before the last rotation is that of an earlier password; some firmware never takes it back.
   const isExpired = expiresAt !== undefined && expiresAt <= now && (lastRotation ?? 0) < expiresAt;
   return {
     isRequested,
-    wish: wishOf({ isRequested, isExpired, isDue: next !== undefined && next <= now }),
+    reason: reasonOf({ isRequested, isExpired, isDue: next !== undefined && next <= now }),
     next: next === undefined ? undefined : { at: printTime(next), inMs: next - now },
-    mistake,
+    userError,
   };
 }
 
-function wishOf(why: { isRequested: boolean; isExpired: boolean; isDue: boolean }): Rotation['wish'] {
+function reasonOf(why: { isRequested: boolean; isExpired: boolean; isDue: boolean }): Rotation['reason'] {
   if (why.isRequested) return 'RotationRequested';
   if (why.isExpired) return 'PasswordExpired';
   return why.isDue ? 'RotationDue' : undefined;
 }
 
-const mistakeIn = (period: string): Hindrance => ({
+const invalidPeriod = (period: string): Blocker => ({
   reason: 'InvalidRotationPeriod',
   message: `spec.rotationPeriod "${period}" cannot be used; write a duration of at least 1m, like 720h or 1h30m`,
 });

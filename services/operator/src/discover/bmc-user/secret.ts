@@ -4,7 +4,7 @@ import type { Cache } from '@metal/kube/cache.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import type { Credentials } from '@metal/redfish/session.ts';
 import { missingKeyOf, secretValue, versionOf } from '../../secret-value.ts';
-import type { Hindrance } from './facts.ts';
+import type { Blocker } from './facts.ts';
 
 /** The BMCSecret that a BMCUser names. */
 export interface NamedSecret {
@@ -32,7 +32,7 @@ export function namedSecretOf({ spec }: BMCUser, secrets: Cache<BMCSecret>): Nam
   };
 }
 
-export function obstacleInSecret({ spec }: BMCUser, secret: NamedSecret | undefined): Hindrance | undefined {
+export function blockerInSecret({ spec }: BMCUser, secret: NamedSecret | undefined): Blocker | undefined {
   const name = spec.bmcSecretRef?.name ?? '';
   const orMade = 'or remove spec.bmcSecretRef to have one made';
   if (name === '') return undefined;

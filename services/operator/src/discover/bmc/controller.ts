@@ -5,11 +5,11 @@ import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
 import { phaseController } from '@metal/kube/controller.ts';
-import { keyOfBmc } from '../../bmc-key.ts';
+import { shardKeyOfBmc } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { bmcActions } from './actions.ts';
 import { type BmcPhase, readBmcFacts } from './facts.ts';
-import { bmcPhases } from './phases.ts';
+import { bmcTable } from './phases.ts';
 import { bmcReasons } from './reasons.ts';
 import { reportBmc } from './report.ts';
 
@@ -18,36 +18,36 @@ const nameOf = ({ metadata }: BMC): string => metadata.name;
 export const bmcController = phaseController({
   name: 'bmc',
   kind: BMC,
-  sharedBy: keyOfBmc,
+  shardKey: shardKeyOfBmc,
   phaseOf: phaseOfBmc,
   facts: readBmcFacts,
-  table: bmcPhases,
+  table: bmcTable,
   actions: bmcActions,
-  looks: ['observe'],
+  readOnlyActions: ['observe'],
   report: reportBmc,
   reasons: bmcReasons,
   conditionTypes: ['Ready', 'Reset', 'SystemsAccepted'],
   paused: isPaused,
-  wokenBy: [
+  watches: [
     {
       kind: Endpoint,
-      find: (endpoint: Endpoint, { caches }: OperatorContext) =>
+      mapToKeys: (endpoint: Endpoint, { caches }: OperatorContext) =>
         caches.bmcs.by('endpoint', endpoint.metadata.name).map(nameOf),
     },
     {
       kind: BMCSecret,
-      find: (secret: BMCSecret, { caches }: OperatorContext) =>
+      mapToKeys: (secret: BMCSecret, { caches }: OperatorContext) =>
         caches.bmcs.by('secret', secret.metadata.name).map(nameOf),
     },
     {
       kind: Server,
       // Also those that report its machine and wait for another Server of it to go.
-      find: ({ spec }: Server, { access }: OperatorContext) =>
-        [spec.bmcRef?.name ?? '', ...access.reporters(spec.systemUUID)].filter((name) => name !== ''),
-      when: isAboutIdentity,
+      mapToKeys: ({ spec }: Server, { bmcConnections }: OperatorContext) =>
+        [spec.bmcRef?.name ?? '', ...bmcConnections.systemReporters(spec.systemUUID)].filter((name) => name !== ''),
+      predicate: isAboutIdentity,
     },
   ],
-  wakes: ({ access }: OperatorContext, wake) => access.learned.on(wake),
+  sources: ({ bmcConnections }: OperatorContext, enqueue) => bmcConnections.bmcChanged.on(enqueue),
   writes: ['bmcs', 'bmcs/status', 'servers'],
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BmcFacts, BmcPhase } from './facts.ts';
-import { bmcPhases } from './phases.ts';
+import { bmcTable } from './phases.ts';
 import type { ResetFacts } from './resets.ts';
 
 const seen = { at: 0, manager: undefined, systems: [] };
@@ -9,15 +9,15 @@ const connected: BmcFacts = {
   ip: '192.0.2.1',
   macAddress: undefined,
   connection: undefined,
-  obstacle: undefined,
+  blocker: undefined,
   failure: undefined,
   rejectedLogin: undefined,
   observation: seen,
-  nextLookInMs: 60_000,
+  nextPollInMs: 60_000,
   managerRecorded: true,
   isNew: false,
-  systems: { create: [], update: [], refused: [] },
-  refusal: undefined,
+  systems: { create: [], update: [], rejected: [] },
+  rejection: undefined,
   operation: undefined,
   reset: noReset(),
   sshHostKey: undefined,
@@ -31,7 +31,7 @@ function noReset(reset: Partial<ResetFacts> = {}): ResetFacts {
     outcome: undefined,
     quietForMs: 0,
     nextTryInMs: 60_000,
-    hasAnswered: false,
+    hasResponded: false,
     automaticInMs: undefined,
     ...reset,
   };
@@ -51,43 +51,48 @@ const failure = (retryInMs: number, needsHuman = false): BmcFacts['failure'] => 
   retryInMs,
 });
 const failed = { reason: 'TlsUntrusted', message: 'who is it', needsHuman: true, mayRepeat: true } as const;
-const obstacle = { reason: 'BMCSecretNotFound', message: 'create it' } as const;
+const blocker = { reason: 'BMCSecretNotFound', message: 'create it' } as const;
 const system = { name: 'bmc-system-0', systemUUID: 'u', systemURI: '/redfish/v1/Systems/1', annotations: {} };
 
 const lines: [title: string, phase: BmcPhase, facts: Partial<BmcFacts>, decided: string][] = [
   ['a BMC that was never seen is looked at', 'Pending', { observation: undefined }, 'act observe'],
   ['a BMC that answered is Enabled', 'Pending', {}, 'go Enabled'],
-  ['a BMC without credentials waits for a person', 'Pending', { obstacle }, 'go Error'],
+  ['a BMC without credentials waits for a person', 'Pending', { blocker }, 'go Error'],
   ['a failure is waited out', 'Pending', { failure: failure(5_000) }, 'wait Unreachable'],
   ['a failure that is over is tried again', 'Pending', { failure: failure(0) }, 'act observe'],
   ['a refusal is not tried again', 'Pending', { failure: failure(0, true) }, 'go Error'],
   ['an enabled BMC that fails is Pending', 'Enabled', { failure: failure(5_000) }, 'go Pending'],
   ['an enabled BMC that refuses us is in Error', 'Enabled', { failure: failure(5_000, true) }, 'go Error'],
-  ['an enabled BMC is looked at now and then', 'Enabled', { nextLookInMs: 0 }, 'act observe'],
+  ['an enabled BMC is looked at now and then', 'Enabled', { nextPollInMs: 0 }, 'act observe'],
   ['the manager is recorded before anything is said', 'Pending', { managerRecorded: false }, 'act recordManager'],
   ['the manager that was found is recorded', 'Enabled', { managerRecorded: false }, 'act recordManager'],
   [
     'new systems become Servers',
     'Enabled',
-    { systems: { create: [system], update: [], refused: [] } },
+    { systems: { create: [system], update: [], rejected: [] } },
     'act createServers',
   ],
   [
     'systems that are refused are told by an event',
     'Enabled',
-    { refusal: { reason: 'TooManySystems', message: 'too many', told: false } },
-    'act tellRefusal',
+    { rejection: { reason: 'TooManySystems', message: 'too many', isReported: false } },
+    'act recordRejectionEvent',
   ],
-  ['… once', 'Enabled', { refusal: { reason: 'TooManySystems', message: 'too many', told: true } }, 'wait Connected'],
+  [
+    '… once',
+    'Enabled',
+    { rejection: { reason: 'TooManySystems', message: 'too many', isReported: true } },
+    'wait Connected',
+  ],
   ['a calm BMC waits for its next look', 'Enabled', {}, 'wait Connected'],
   ['Error says what a person can do', 'Error', { failure: failure(0, true) }, 'wait Unreachable'],
   ['a certificate may have been put right', 'Error', { failure: { ...failed, retryInMs: 0 } }, 'act observe'],
   ['it is looked at slowly', 'Error', { failure: { ...failed, retryInMs: 5_000 } }, 'wait TlsUntrusted'],
   ['Error ends when the obstacle does', 'Error', {}, 'go Pending'],
-  ['Error stays while the obstacle does', 'Error', { obstacle }, 'wait BMCSecretNotFound'],
+  ['Error stays while the obstacle does', 'Error', { blocker }, 'wait BMCSecretNotFound'],
   ['what a BMC does not do is taken off', 'Enabled', { operation: park }, 'act dropOperation'],
   ['… also while it fails', 'Pending', { operation: park, failure: failure(5_000) }, 'act dropOperation'],
-  ['… and in Error', 'Error', { operation: park, obstacle }, 'act dropOperation'],
+  ['… and in Error', 'Error', { operation: park, blocker }, 'act dropOperation'],
   ['… and while it resets', 'Resetting', { operation: park }, 'act dropOperation'],
   ['… and before it resets', 'ResetRequested', { operation: park }, 'act dropOperation'],
   ['a reset is begun when somebody asks', 'Enabled', { reset: noReset({ wanted }) }, 'go ResetRequested'],
@@ -161,7 +166,7 @@ const lines: [title: string, phase: BmcPhase, facts: Partial<BmcFacts>, decided:
   ],
   ['then it is tried', 'Resetting', { reset: noReset({ isSent: true, nextTryInMs: 0 }) }, 'act observe'],
   ['… now and then', 'Resetting', { reset: noReset({ isSent: true }) }, 'wait WaitingForReset'],
-  ['… until it answers', 'Resetting', { reset: noReset({ isSent: true, hasAnswered: true }) }, 'go Pending'],
+  ['… until it answers', 'Resetting', { reset: noReset({ isSent: true, hasResponded: true }) }, 'go Pending'],
   [
     'a BMC that is too sick for Redfish is reset by SSH',
     'Resetting',
@@ -178,8 +183,8 @@ const lines: [title: string, phase: BmcPhase, facts: Partial<BmcFacts>, decided:
 
 for (const [title, phase, facts, decided] of lines) {
   test(`${phase}: ${title}`, () => {
-    const decision = bmcPhases[phase].judge({ ...connected, ...facts });
-    const word = { go: 'phase', act: 'action', wait: 'reason', rest: 'kind' }[decision.kind];
-    assert.equal(`${decision.kind} ${String(Reflect.get(decision, word))}`, decided);
+    const decision = bmcTable[phase].decide({ ...connected, ...facts });
+    const field = { go: 'phase', act: 'action', wait: 'reason', rest: 'kind' }[decision.kind];
+    assert.equal(`${decision.kind} ${String(Reflect.get(decision, field))}`, decided);
   });
 }

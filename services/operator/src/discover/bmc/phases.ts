@@ -1,19 +1,19 @@
 import { act, type Decision, go, minutes, type PhaseTable, rowsOf, wait } from '@metal/kube/decide.ts';
-import { ifPutRightAtTheBmc } from '../../rejected-login.ts';
+import { retryLoginHint } from '../../rejected-login.ts';
 import type { BmcAction, BmcFacts, BmcPhase } from './facts.ts';
 import type { BmcReason } from './reasons.ts';
 
 const row = rowsOf<BmcPhase, BmcFacts, BmcAction, BmcReason>();
 type BmcDecision<To extends BmcPhase = never> = Decision<To, BmcAction, BmcReason>;
 
-const untilSomebodyActs = minutes(60);
+const resyncMs = minutes(60);
 
 /** A BMC object is Enabled while its management controller answers us. Error is what only a person can change. */
-export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
+export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
   Pending: row(['Enabled', 'Error', 'ResetRequested'], (bmc) => {
-    const asked = operationFirst(bmc);
-    if (asked !== undefined) return asked;
-    if (bmc.obstacle !== undefined) return go('Error', bmc.obstacle.reason, bmc.obstacle.message);
+    const requested = operationFirst(bmc);
+    if (requested !== undefined) return requested;
+    if (bmc.blocker !== undefined) return go('Error', bmc.blocker.reason, bmc.blocker.message);
     if (bmc.failure?.needsHuman) return go('Error', bmc.failure.reason, bmc.failure.message);
     if (bmc.failure !== undefined && bmc.failure.retryInMs > 0)
       return wait(soonest(bmc.failure.retryInMs, bmc.reset.automaticInMs), bmc.failure.reason, bmc.failure.message);
@@ -22,18 +22,18 @@ export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
     return go('Enabled', 'Connected', undefined, bmc.isNew ? 'none' : undefined);
   }),
   Enabled: row(['Pending', 'Error', 'ResetRequested'], (bmc) => {
-    const asked = operationFirst(bmc);
-    if (asked !== undefined) return asked;
-    if (bmc.obstacle !== undefined) return go('Error', bmc.obstacle.reason, bmc.obstacle.message);
+    const requested = operationFirst(bmc);
+    if (requested !== undefined) return requested;
+    if (bmc.blocker !== undefined) return go('Error', bmc.blocker.reason, bmc.blocker.message);
     if (bmc.failure?.needsHuman) return go('Error', bmc.failure.reason, bmc.failure.message);
     if (bmc.failure !== undefined) return go('Pending', bmc.failure.reason, bmc.failure.message);
-    if (bmc.nextLookInMs <= 0) return act('observe', 'PeriodicLook');
+    if (bmc.nextPollInMs <= 0) return act('observe', 'PeriodicLook');
     return keepServers(bmc);
   }),
   Error: row(['Pending', 'ResetRequested'], (bmc) => {
-    const asked = operationFirst(bmc);
-    if (asked !== undefined) return asked;
-    if (bmc.obstacle !== undefined) return wait(untilSomebodyActs, bmc.obstacle.reason, bmc.obstacle.message);
+    const requested = operationFirst(bmc);
+    if (requested !== undefined) return requested;
+    if (bmc.blocker !== undefined) return wait(resyncMs, bmc.blocker.reason, bmc.blocker.message);
     if (bmc.failure?.needsHuman) return awaitHuman(bmc.failure);
     return go('Pending', 'ConfigurationChanged');
   }),
@@ -58,9 +58,9 @@ export const bmcPhases: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
 function awaitHuman({ mayRepeat, retryInMs, reason, message }: NonNullable<BmcFacts['failure']>): BmcDecision {
   if (!mayRepeat)
     return wait(
-      untilSomebodyActs,
+      resyncMs,
       reason,
-      `${message}; not tried again until the spec of the BMC, its BMCSecret or the address of its Endpoint changes; ${ifPutRightAtTheBmc}`,
+      `${message}; not tried again until the spec of the BMC, its BMCSecret or the address of its Endpoint changes; ${retryLoginHint}`,
     );
   return retryInMs > 0 ? wait(retryInMs, reason, message) : act('observe', 'PeriodicLook');
 }
@@ -75,29 +75,34 @@ function operationFirst({ operation, reset }: BmcFacts): BmcDecision<'ResetReque
   return reset.wanted === undefined ? undefined : go('ResetRequested', reset.wanted.why);
 }
 
-function awaitReturn({ reset, failure, obstacle }: BmcFacts): BmcDecision<'Pending'> {
+function awaitReturn({ reset, failure, blocker }: BmcFacts): BmcDecision<'Pending'> {
   if (reset.quietForMs > 0)
-    return wait(reset.quietForMs, 'WaitingForReset', `${sentence(reset.record?.sentAt)}; it is left alone until then`);
-  if (obstacle !== undefined) return wait(untilSomebodyActs, obstacle.reason, obstacle.message);
-  if (reset.hasAnswered) return go('Pending', 'ResetComplete', 'BMC reset is complete');
+    return wait(
+      reset.quietForMs,
+      'WaitingForReset',
+      `${resetMessage(reset.record?.sentAt)}; it is left alone until then`,
+    );
+  if (blocker !== undefined) return wait(resyncMs, blocker.reason, blocker.message);
+  if (reset.hasResponded) return go('Pending', 'ResetComplete', 'BMC reset is complete');
   if (reset.nextTryInMs <= 0) return act('observe', 'WaitingForReset');
-  const seen = failure === undefined ? '' : `; last seen: ${failure.message}`;
+  const lastSeen = failure === undefined ? '' : `; last seen: ${failure.message}`;
   return wait(
     soonest(reset.nextTryInMs, reset.automaticInMs),
     'WaitingForReset',
-    `${sentence(reset.record?.sentAt)}${seen}`,
+    `${resetMessage(reset.record?.sentAt)}${lastSeen}`,
   );
 }
 
-const sentence = (sentAt: string | undefined): string =>
+const resetMessage = (sentAt: string | undefined): string =>
   `the BMC was told at ${sentAt ?? ''} to restart and is tried again now and then until it answers`;
 
 function keepServers(bmc: BmcFacts): BmcDecision {
   if (!bmc.managerRecorded) return act('recordManager', 'ManagerFound');
   if (bmc.systems.create.length > 0) return act('createServers', 'SystemFound');
   if (bmc.systems.update.length > 0) return act('updateServers', 'SystemMovedOrLabelled');
-  if (bmc.refusal?.told === false) return act('tellRefusal', bmc.refusal.reason, bmc.refusal.message);
-  return wait(bmc.nextLookInMs, 'Connected', 'BMC is connected');
+  if (bmc.rejection?.isReported === false)
+    return act('recordRejectionEvent', bmc.rejection.reason, bmc.rejection.message);
+  return wait(bmc.nextPollInMs, 'Connected', 'BMC is connected');
 }
 
 const soonest = (ms: number, other: number | undefined): number => (other === undefined ? ms : Math.min(ms, other));

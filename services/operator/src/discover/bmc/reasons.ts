@@ -1,11 +1,11 @@
 import type { ReasonCatalogue } from '@metal/kube/decide.ts';
 
-const itself = 'Nothing; it passes by itself.';
-const lookedAgain =
+const passesByItself = 'Nothing; it passes by itself.';
+const retriedRemedy =
   'Nothing, if it passes; the BMC is tried again with growing pauses. Otherwise look at the BMC itself.';
 
 /** What keeps a BMC from being tried at all. */
-const obstacleReasons = {
+const blockerReasons = {
   SpecMissing: { meaning: 'The BMC object has no spec.', remedy: 'Give it protocol, bmcSecretRef and access.' },
   AddressMissing: {
     meaning: 'No IP address of the BMC is known.',
@@ -63,8 +63,11 @@ const failureReasons = {
     meaning: 'No connection to the BMC, or it broke.',
     remedy: 'Check cable, address, port and firewall.',
   },
-  TimedOut: { meaning: 'The BMC did not answer in time.', remedy: lookedAgain },
-  CircuitOpen: { meaning: 'The BMC failed several times in a row and is left alone for a while.', remedy: itself },
+  TimedOut: { meaning: 'The BMC did not answer in time.', remedy: retriedRemedy },
+  CircuitOpen: {
+    meaning: 'The BMC failed several times in a row and is left alone for a while.',
+    remedy: passesByItself,
+  },
   BadAnswer: {
     meaning: 'What the BMC answers is no Redfish.',
     remedy: 'Check that port and address are those of a BMC.',
@@ -73,16 +76,16 @@ const failureReasons = {
     meaning: 'The BMC lacks a resource that every Redfish service has.',
     remedy: 'Check the firmware of the BMC.',
   },
-  PowerMismatch: { meaning: 'The machine is in another power state than expected.', remedy: lookedAgain },
+  PowerMismatch: { meaning: 'The machine is in another power state than expected.', remedy: retriedRemedy },
   IdentityMismatch: {
     meaning: 'Another machine answers than the one that is meant.',
     remedy: 'Find out which machine it is by the UUID in the message, and correct what names the wrong one.',
   },
   NotSupported: { meaning: 'The BMC does not offer what is needed.', remedy: 'Update the firmware of the BMC.' },
-  Busy: { meaning: 'The BMC asks to come back later.', remedy: itself },
-  HttpError: { meaning: 'The BMC answered with an HTTP error.', remedy: lookedAgain },
-  HandedOver: { meaning: 'Another replica of the operator takes over the BMC.', remedy: itself },
-  Closed: { meaning: 'The conversation was ended on our side.', remedy: itself },
+  Busy: { meaning: 'The BMC asks to come back later.', remedy: passesByItself },
+  HttpError: { meaning: 'The BMC answered with an HTTP error.', remedy: retriedRemedy },
+  HandedOver: { meaning: 'Another replica of the operator takes over the BMC.', remedy: passesByItself },
+  Closed: { meaning: 'The conversation was ended on our side.', remedy: passesByItself },
 } as const satisfies ReasonCatalogue;
 
 /** Restarts of the BMC itself. */
@@ -95,8 +98,8 @@ const resetReasons = {
     meaning: 'The BMC has failed for longer than --bmc-failure-reset-delay and is restarted.',
     remedy: 'Nothing; if it does not come back it is restarted again after a growing pause.',
   },
-  FallbackToSSH: { meaning: 'The BMC does not take a restart over Redfish; SSH is tried.', remedy: itself },
-  ResetRecorded: { meaning: 'The restart is written down and is sent next.', remedy: itself },
+  FallbackToSSH: { meaning: 'The BMC does not take a restart over Redfish; SSH is tried.', remedy: passesByItself },
+  ResetRecorded: { meaning: 'The restart is written down and is sent next.', remedy: passesByItself },
   WaitingForReset: {
     meaning: 'The BMC was told to restart and has not answered since.',
     remedy: 'Nothing; if it never comes back, look at the BMC itself.',
@@ -129,7 +132,10 @@ const systemReasons = {
     remedy:
       'Look at the resource that the message names, and update the firmware of the BMC or restart it. It is read again at each look.',
   },
-  AllResourcesRead: { meaning: 'All systems and managers could be read, after they once could not.', remedy: itself },
+  AllResourcesRead: {
+    meaning: 'All systems and managers could be read, after they once could not.',
+    remedy: passesByItself,
+  },
   AllSystemsKnown: { meaning: 'Every system behind the BMC has its Server.', remedy: 'Nothing.' },
   SystemWithoutUUID: {
     meaning: 'A system reports no UUID and nothing that one could be derived from.',
@@ -154,11 +160,11 @@ const systemReasons = {
 
 /** Every reason the BMC controller gives. */
 export const bmcReasons = {
-  ...obstacleReasons,
+  ...blockerReasons,
   ...failureReasons,
   ...resetReasons,
   ...systemReasons,
-  NotYetSeen: { meaning: 'The BMC is looked at for the first time, or again after a failure.', remedy: itself },
+  NotYetSeen: { meaning: 'The BMC is looked at for the first time, or again after a failure.', remedy: passesByItself },
   PeriodicLook: { meaning: 'The BMC is looked at again, as every now and then.', remedy: 'Nothing.' },
   Connected: { meaning: 'The BMC answers.', remedy: 'Nothing.' },
   ManagerFound: { meaning: 'The UUID of the BMC is recorded in spec.bmcUUID.', remedy: 'Nothing.' },
@@ -167,7 +173,10 @@ export const bmcReasons = {
     meaning: 'Address of a system, or labels of the BMC, are brought to its Server.',
     remedy: 'Nothing.',
   },
-  ConfigurationChanged: { meaning: 'What kept the BMC in Error has changed; it is tried again.', remedy: itself },
+  ConfigurationChanged: {
+    meaning: 'What kept the BMC in Error has changed; it is tried again.',
+    remedy: passesByItself,
+  },
 } as const satisfies ReasonCatalogue;
 
 export type BmcReason = keyof typeof bmcReasons;

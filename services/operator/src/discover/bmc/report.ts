@@ -47,13 +47,13 @@ function managerFields({ status }: BMC, { observation }: BmcFacts): Record<strin
 
 const missingOf = ({ observation }: BmcFacts) => observation && (observation.missing ?? []);
 
-function systemsCondition(bmc: BMC, { observation, refusal }: BmcFacts): ReportedCondition[] {
+function systemsCondition(bmc: BMC, { observation, rejection }: BmcFacts): ReportedCondition[] {
   if (observation === undefined) return [];
-  const wasSaid = bmc.status?.conditions?.some(({ type }) => type === 'SystemsAccepted') === true;
+  const wasReported = bmc.status?.conditions?.some(({ type }) => type === 'SystemsAccepted') === true;
   const count = observation.systems.length;
   // What is as it should be is worth a condition only where it once was not.
-  if (refusal === undefined && !wasSaid) return [];
-  if (refusal === undefined) {
+  if (rejection === undefined && !wasReported) return [];
+  if (rejection === undefined) {
     return [
       condition(bmc, 'SystemsAccepted', 'True', {
         reason: 'AllSystemsKnown',
@@ -61,6 +61,6 @@ function systemsCondition(bmc: BMC, { observation, refusal }: BmcFacts): Reporte
       }),
     ];
   }
-  const { reason, message } = refusal;
+  const { reason, message } = rejection;
   return [condition(bmc, 'SystemsAccepted', 'False', { reason, message })];
 }

@@ -7,28 +7,32 @@ import { resetOverSsh } from '@metal/redfish/ssh-reset.ts';
 import { addressOf, credentialsIn } from '../../connection.ts';
 import { StaleDecision } from '../../errors.ts';
 import type { ResetFailureReason, ResetOutcome } from '../../observations.ts';
-import type { BmcTurn } from './actions.ts';
+import type { BmcReconcile } from './actions.ts';
 import { isFailureOfService } from './resets.ts';
 
 const sshPort = 22;
 
 /** The annotation is for asking: what is not done here is answered with an event and taken off. */
-export async function dropOperation(turn: BmcTurn): Promise<void> {
-  const { operation } = turn.facts;
+export async function dropOperation(reconcile: BmcReconcile): Promise<void> {
+  const { operation } = reconcile.facts;
   if (operation === undefined) return;
   if (operation.kind === 'unsupported')
-    turn.warn('UnsupportedOperation', `Unsupported operation annotation "${operation.value}"`);
-  else turn.warn('ResetAlreadyRunning', `Operation "${operation.value}" dropped because the BMC is restarting already`);
-  await clearOperation(turn);
+    reconcile.warn('UnsupportedOperation', `Unsupported operation annotation "${operation.value}"`);
+  else
+    reconcile.warn(
+      'ResetAlreadyRunning',
+      `Operation "${operation.value}" dropped because the BMC is restarting already`,
+    );
+  await clearOperation(reconcile);
 }
 
 /** By now the wish is in the status, so that the annotation can go before anything is done. */
-export async function acceptReset(turn: BmcTurn): Promise<void> {
-  if (turn.facts.operation !== undefined) await clearOperation(turn);
+export async function acceptReset(reconcile: BmcReconcile): Promise<void> {
+  if (reconcile.facts.operation !== undefined) await clearOperation(reconcile);
 }
 
 /** Guarded by the version that was judged: what somebody asked for since then is not lost. */
-async function clearOperation({ object, context }: BmcTurn): Promise<void> {
+async function clearOperation({ object, context }: BmcReconcile): Promise<void> {
   const { name, resourceVersion } = object.metadata;
   const patch = { metadata: { annotations: { [operationAnnotation]: null } } };
   await context.client.mergePatch(BMC, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
@@ -38,24 +42,24 @@ async function clearOperation({ object, context }: BmcTurn): Promise<void> {
  * By now the status says that it was sent. Whatever comes of it is remembered and judged next; what was seen of the BMC before
  * is forgotten, so that it does not pass for an answer.
  */
-export async function sendReset(turn: BmcTurn): Promise<void> {
-  const { object, facts, context } = turn;
+export async function sendReset(reconcile: BmcReconcile): Promise<void> {
+  const { object, facts, context } = reconcile;
   const { name } = object.metadata;
   const record = object.status?.reset;
   if (record?.sentAt === undefined) throw new StaleDecision('the reset is not recorded as sent');
-  const memory = context.access.memory(name, facts.connection);
-  const what = record.method === 'SSH' ? await resetBySsh(turn) : await resetByRedfish(turn);
+  const memory = context.bmcConnections.observedBmc(name, facts.connection);
+  const what = record.method === 'SSH' ? await resetBySsh(reconcile) : await resetByRedfish(reconcile);
   memory.resetOutcome = { of: record.sentAt, ...what };
   memory.observation = undefined;
 }
 
 type Outcome = ResetOutcome extends infer Each ? (Each extends ResetOutcome ? Omit<Each, 'of'> : never) : never;
 
-async function resetByRedfish({ object, facts, context, signal }: BmcTurn): Promise<Outcome> {
-  const { connection, obstacle } = facts;
-  if (connection === undefined) return { kind: 'noRedfish', message: obstacle?.message ?? '' };
+async function resetByRedfish({ object, facts, context, signal }: BmcReconcile): Promise<Outcome> {
+  const { connection, blocker } = facts;
+  if (connection === undefined) return { kind: 'noRedfish', message: blocker?.message ?? '' };
   try {
-    const bmc = context.access.line(object.metadata.name, connection);
+    const bmc = context.bmcConnections.getBmc(object.metadata.name, connection);
     const manager = await findManager(bmc, object.spec?.bmcUUID, { signal, priority: 'power' });
     if (manager === undefined) return failed('ResetRefused', 'BMC reset refused: it reports no manager to be reset');
     await resetManager(bmc, manager.uri, 'GracefulRestart', { signal });
@@ -68,16 +72,16 @@ async function resetByRedfish({ object, facts, context, signal }: BmcTurn): Prom
 }
 
 /** Reasons and messages are those of v0.7.0. */
-async function resetBySsh({ object, context, signal }: BmcTurn): Promise<Outcome> {
-  const { caches, config, clock, access } = context;
-  if (!access.mayTalk(object.metadata.name)) throw new StaleDecision('another replica talks to the BMC');
-  const { ip, obstacle } = addressOf(object, caches);
-  if (ip === undefined) return failed('ConnectionFailed', `Failed to get BMC address: ${obstacle.message}`);
+async function resetBySsh({ object, context, signal }: BmcReconcile): Promise<Outcome> {
+  const { caches, config, clock, bmcConnections } = context;
+  if (!bmcConnections.maySend(object.metadata.name)) throw new StaleDecision('another replica talks to the BMC');
+  const { ip, blocker } = addressOf(object, caches);
+  if (ip === undefined) return failed('ConnectionFailed', `Failed to get BMC address: ${blocker.message}`);
   const manufacturer = manufacturerOf(object, context);
   if (manufacturer === undefined) return failed('InternalServerError', 'BMC manufacturer not available');
   const credentials = credentialsIn(object.spec?.bmcSecretRef ?? { name: '' }, caches);
-  if ('obstacle' in credentials)
-    return failed('AuthenticationFailed', `Failed to get credentials: ${credentials.obstacle.message}`);
+  if ('blocker' in credentials)
+    return failed('AuthenticationFailed', `Failed to get credentials: ${credentials.blocker.message}`);
   try {
     const { hostKeyFingerprint } = await resetOverSsh(manufacturer, {
       ...credentials,
@@ -88,7 +92,7 @@ async function resetBySsh({ object, context, signal }: BmcTurn): Promise<Outcome
       clock,
       signal,
     });
-    access.memory(object.metadata.name, undefined).sshHostKey = hostKeyFingerprint;
+    bmcConnections.observedBmc(object.metadata.name, undefined).sshHostKey = hostKeyFingerprint;
     return { kind: 'sent' };
   } catch (error) {
     if (!(error instanceof SshError)) throw error;
@@ -99,7 +103,7 @@ async function resetBySsh({ object, context, signal }: BmcTurn): Promise<Outcome
 
 const failed = (reason: ResetFailureReason, message: string) => ({ kind: 'failed', reason, message }) as const;
 
-function manufacturerOf({ metadata, status }: BMC, { caches }: BmcTurn['context']): string | undefined {
+function manufacturerOf({ metadata, status }: BMC, { caches }: BmcReconcile['context']): string | undefined {
   const [server] = caches.servers.by('bmc', metadata.name);
   return status?.manufacturer ?? server?.status?.manufacturer;
 }

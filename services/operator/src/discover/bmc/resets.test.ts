@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
-import { BmcMemory, type ResetOutcome } from '../../observations.ts';
+import { ObservedBmc, type ResetOutcome } from '../../observations.ts';
 import { operationOf, type ResetRecord, resetFactsOf } from './resets.ts';
 
 const minute = 60_000;
@@ -35,12 +35,12 @@ function bmcOf({ operation, record }: Scene): BMC {
 }
 
 function factsOf(scene: Scene) {
-  const memory = new BmcMemory(undefined);
+  const memory = new ObservedBmc(undefined);
   const { failing, seenAtMinute, triedAtMinute, outcome, delayMinutes = 0, nowMinute = 0 } = scene;
-  if (seenAtMinute !== undefined) memory.saw({ at: start + seenAtMinute * minute, manager: undefined, systems: [] });
+  if (seenAtMinute !== undefined) memory.record({ at: start + seenAtMinute * minute, manager: undefined, systems: [] });
   if (failing !== undefined) {
     const error = new RedfishError({ code: failing.code, message: 'it fails', status: failing.status });
-    memory.failed(error, start + failing.sinceMinute * minute, 0);
+    memory.recordFailure(error, start + failing.sinceMinute * minute, 0);
   }
   if (triedAtMinute !== undefined) memory.triedAt = start + triedAtMinute * minute;
   memory.resetOutcome = outcome;
@@ -72,7 +72,7 @@ for (const [value, kind] of [
 }
 
 const service = { code: 'Busy', status: 503, sinceMinute: 0 } as const;
-const wishes: [title: string, scene: Scene, wanted: string | undefined][] = [
+const cases: [title: string, scene: Scene, wanted: string | undefined][] = [
   ['nothing is wanted of a calm BMC', {}, undefined],
   ['a person wants a graceful restart', { operation: 'graceful-restart-bmc' }, 'User Redfish'],
   ['a person wants SSH', { operation: 'force-ssh-reset-bmc' }, 'User SSH'],
@@ -142,7 +142,7 @@ const wishes: [title: string, scene: Scene, wanted: string | undefined][] = [
   ],
 ];
 
-for (const [title, scene, wanted] of wishes) {
+for (const [title, scene, wanted] of cases) {
   test(title, () => {
     const facts = factsOf(scene);
     assert.equal(facts.wanted && `${facts.wanted.requestedBy} ${facts.wanted.method}`, wanted);
@@ -150,7 +150,7 @@ for (const [title, scene, wanted] of wishes) {
 }
 
 const sent = { sentAt: at(0) };
-const returns: [title: string, scene: Scene, hasAnswered: boolean][] = [
+const returns: [title: string, scene: Scene, hasResponded: boolean][] = [
   ['a look before the reset is no answer after it', { record: sent, seenAtMinute: 0, nowMinute: 3 }, false],
   [
     'an answer in the quiet time may be the last before the restart',
@@ -175,8 +175,8 @@ const returns: [title: string, scene: Scene, hasAnswered: boolean][] = [
   ],
 ];
 
-for (const [title, scene, hasAnswered] of returns) {
-  test(title, () => assert.equal(factsOf(scene).hasAnswered, hasAnswered));
+for (const [title, scene, hasResponded] of returns) {
+  test(title, () => assert.equal(factsOf(scene).hasResponded, hasResponded));
 }
 
 test('a resetting BMC is left alone, then tried, then tried again after the interval', () => {

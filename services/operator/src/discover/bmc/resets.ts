@@ -1,7 +1,7 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { ignoringOperations, operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import type { RedfishError } from '@metal/redfish/errors.ts';
-import type { BmcMemory, ResetOutcome } from '../../observations.ts';
+import type { ObservedBmc, ResetOutcome } from '../../observations.ts';
 
 /** The reset as it stands in the status. */
 export type ResetRecord = NonNullable<NonNullable<BMC['status']>['reset']>;
@@ -29,7 +29,7 @@ export interface ResetFacts {
   readonly quietForMs: number;
   /** Until a resetting BMC is tried again. */
   readonly nextTryInMs: number;
-  readonly hasAnswered: boolean;
+  readonly hasResponded: boolean;
   /** Until a failing BMC is reset by itself; undefined: never. */
   readonly automaticInMs: number | undefined;
 }
@@ -43,11 +43,11 @@ const methods: Readonly<Record<string, ResetMethod>> = {
   [operations.gracefulRestartBmc]: 'Redfish',
   [operations.forceSshResetBmc]: 'SSH',
 };
-const leftAlone: ReadonlySet<string> = new Set([...ignoringOperations, operations.ignoreChild]);
+const ignoredOperations: ReadonlySet<string> = new Set([...ignoringOperations, operations.ignoreChild]);
 
 export function operationOf({ metadata }: BMC): BmcOperation | undefined {
   const value = metadata.annotations?.[operationAnnotation] ?? '';
-  if (value === '' || leftAlone.has(value)) return undefined;
+  if (value === '' || ignoredOperations.has(value)) return undefined;
   const method = methods[value];
   return method === undefined ? { kind: 'unsupported', value } : { kind: 'reset', value, method };
 }
@@ -70,7 +70,7 @@ const longestCoolDownDoublings = 5;
  * The record is marked as sent before it is: a process that dies in between has perhaps not reset the BMC, but no
  * process ever resets it twice.
  */
-export function resetFactsOf(bmc: BMC, memory: BmcMemory, limits: ResetLimits, now: number): ResetFacts {
+export function resetFactsOf(bmc: BMC, memory: ObservedBmc, limits: ResetLimits, now: number): ResetFacts {
   const record = bmc.status?.reset;
   const pending = record?.sentAt === undefined && record?.failedAt === undefined ? record : undefined;
   const isSent = record?.sentAt !== undefined && record.failedAt === undefined;
@@ -86,7 +86,7 @@ export function resetFactsOf(bmc: BMC, memory: BmcMemory, limits: ResetLimits, n
     automaticInMs,
     quietForMs: isSent ? quietEndsAt - now : 0,
     nextTryInMs: triedAt < quietEndsAt ? 0 : triedAt + limits.bmcResetResyncMs - now,
-    hasAnswered: isSent && hasAnsweredSince(quietEndsAt, memory),
+    hasResponded: isSent && hasRespondedSince(quietEndsAt, memory),
     wanted: pending === undefined ? wantedReset(operationOf(bmc), record, outcome, automaticInMs) : undefined,
   };
 }
@@ -108,7 +108,7 @@ function wantedReset(
 /** The first after the delay; the next ones, while nothing helps, after pauses that double. */
 function automaticAfter(
   record: ResetRecord | undefined,
-  { failure }: BmcMemory,
+  { failure }: ObservedBmc,
   { bmcFailureResetDelayMs: delayMs, bmcResetWaitingMs: waitingMs }: ResetLimits,
   now: number,
 ): number | undefined {
@@ -121,15 +121,15 @@ function automaticAfter(
 }
 
 /** An answer that refuses us is one, too: the BMC is back. */
-function hasAnsweredSince(at: number, { observation, failure, triedAt = 0 }: BmcMemory): boolean {
+function hasRespondedSince(at: number, { observation, failure, triedAt = 0 }: ObservedBmc): boolean {
   if (failure === undefined) return observation !== undefined && observation.at >= at;
   return triedAt >= at && !isFailureOfService(failure.error);
 }
 
-const signsOfSickness = new Set(['Unreachable', 'TimedOut', 'CircuitOpen', 'Busy', 'BadAnswer']);
+const serviceFailureCodes = new Set(['Unreachable', 'TimedOut', 'CircuitOpen', 'Busy', 'BadAnswer']);
 
 /** The BMC is sick, in contrast to one that answers and refuses us: a restart may help. */
 export const isFailureOfService = ({ code, status }: RedfishError): boolean =>
-  status === undefined ? signsOfSickness.has(code) : status >= 500 && status !== 501;
+  status === undefined ? serviceFailureCodes.has(code) : status >= 500 && status !== 501;
 
 const timeOf = (text: string | undefined): number => (text === undefined ? 0 : Date.parse(text));

@@ -36,7 +36,7 @@ const server = (name: string, uuid: string, uri: string, bmcName = 'bmc'): Serve
 const plan = (
   systems: SystemSummary[],
   servers: Server[] = [],
-  { reporters = ['bmc'], isOldest = false, mostSystems = 64 } = {},
+  { systemReporters = ['bmc'], isOldest = false, mostSystems = 64 } = {},
 ) =>
   planSystems({
     bmc,
@@ -46,7 +46,7 @@ const plan = (
     serversByUuid: (uuid) => servers.filter(({ spec }) => spec.systemUUID === uuid),
     ownServers: servers.filter(({ spec }) => spec.bmcRef?.name === 'bmc'),
     isNameTaken: (name) => servers.some(({ metadata }) => metadata.name === name),
-    reporters: () => reporters,
+    systemReporters: () => systemReporters,
   });
 
 test('new systems get the next free names', () => {
@@ -69,35 +69,35 @@ test('systems that swap places keep their Servers', () => {
 
 test('a system that vanished leaves the others alone', () => {
   const servers = [server('bmc-system-0', 'a', '/1'), server('bmc-system-1', 'b', '/2')];
-  assert.deepEqual(plan([system('/2', 'b')], servers), { create: [], update: [], refused: [] });
+  assert.deepEqual(plan([system('/2', 'b')], servers), { create: [], update: [], rejected: [] });
 });
 
 test('a system without UUID is refused by name', () => {
   assert.deepEqual(
-    plan([system('/1', undefined)]).refused.map(({ reason }) => reason),
+    plan([system('/1', undefined)]).rejected.map(({ reason }) => reason),
     ['SystemWithoutUUID'],
   );
 });
 
 test('a UUID that another BMC reports too gets no Server, and the message names the other', () => {
-  const { create, refused } = plan([system('/1', 'a')], [], { reporters: ['bmc', 'other'] });
+  const { create, rejected } = plan([system('/1', 'a')], [], { systemReporters: ['bmc', 'other'] });
   assert.deepEqual(create, []);
-  assert.match(refused[0]?.message ?? '', /so has BMC other; no Server is made for it/);
+  assert.match(rejected[0]?.message ?? '', /so has BMC other; no Server is made for it/);
 });
 
 test('a Server of another BMC is never taken over', () => {
-  const { create, update, refused } = plan([system('/1', 'a')], [server('other-system-0', 'a', '/1', 'other')]);
+  const { create, update, rejected } = plan([system('/1', 'a')], [server('other-system-0', 'a', '/1', 'other')]);
   assert.deepEqual([create, update], [[], []]);
-  assert.equal(refused[0]?.reason, 'DuplicateSystemUUID');
+  assert.equal(rejected[0]?.reason, 'DuplicateSystemUUID');
 });
 
 test('two systems of one BMC with one UUID are both refused, and nothing is changed', () => {
   const known = server('bmc-system-0', 'a', '/1');
   for (const servers of [[], [known]]) {
-    const { create, update, refused } = plan([system('/1', 'a'), system('/2', 'a')], servers);
+    const { create, update, rejected } = plan([system('/1', 'a'), system('/2', 'a')], servers);
     assert.deepEqual([create, update], [[], []]);
     assert.deepEqual(
-      refused.map(({ reason }) => reason),
+      rejected.map(({ reason }) => reason),
       ['DuplicateSystemUUID', 'DuplicateSystemUUID'],
     );
   }
@@ -120,27 +120,27 @@ test('a Server whose identity was derived says so', () => {
 test('a machine that begins to report a UUID does not become a second Server', () => {
   const before = server('bmc-system-0', 'd', '/1');
   before.metadata.annotations = { ...before.metadata.annotations, [derivedKey]: 'manufacturer and serial number' };
-  const { create, refused } = plan([system('/1', 'a')], [before]);
+  const { create, rejected } = plan([system('/1', 'a')], [before]);
   assert.deepEqual(create, []);
-  assert.equal(refused[0]?.reason, 'SystemIdentityChanged');
-  assert.match(refused[0]?.message ?? '', /now reports UUID a, and its Server bmc-system-0 has d/);
+  assert.equal(rejected[0]?.reason, 'SystemIdentityChanged');
+  assert.match(rejected[0]?.message ?? '', /now reports UUID a, and its Server bmc-system-0 has d/);
 });
 
 test('a machine that ceases to report its UUID does not become a second Server', () => {
-  const { create, refused } = plan([derived('/1', 'd')], [server('bmc-system-0', 'a', '/1')]);
+  const { create, rejected } = plan([derived('/1', 'd')], [server('bmc-system-0', 'a', '/1')]);
   assert.deepEqual(create, []);
-  assert.match(refused[0]?.message ?? '', /no longer reports a UUID/);
+  assert.match(rejected[0]?.message ?? '', /no longer reports a UUID/);
 });
 
 test('another UUID in the place of a Server makes no second one while the first stands', () => {
-  const { create, refused } = plan([system('/1', 'b'), system('/2', 'c')], [server('bmc-system-0', 'a', '/1')]);
+  const { create, rejected } = plan([system('/1', 'b'), system('/2', 'c')], [server('bmc-system-0', 'a', '/1')]);
   assert.deepEqual(
     create.map(({ systemUUID }) => systemUUID),
     ['c'],
   );
-  assert.equal(refused[0]?.reason, 'SystemIdentityChanged');
+  assert.equal(rejected[0]?.reason, 'SystemIdentityChanged');
   assert.match(
-    refused[0]?.message ?? '',
+    rejected[0]?.message ?? '',
     /\/1 now reports UUID b, and its Server bmc-system-0 has a; no second Server/,
   );
 });
@@ -174,19 +174,19 @@ for (const [title, known, labels] of labelRows) {
 }
 
 test('of two BMCs that report one system the older object makes its Server, and says so', () => {
-  const both = { reporters: ['bmc', 'other'], isOldest: true };
-  const { create, refused } = plan([system('/1', 'a')], [], both);
+  const both = { systemReporters: ['bmc', 'other'], isOldest: true };
+  const { create, rejected } = plan([system('/1', 'a')], [], both);
   assert.deepEqual(
     create.map(({ systemUUID }) => systemUUID),
     ['a'],
   );
-  assert.match(refused[0]?.message ?? '', /so has BMC other; this BMC object is the oldest and gets its Server/);
+  assert.match(rejected[0]?.message ?? '', /so has BMC other; this BMC object is the oldest and gets its Server/);
 });
 
 test('a BMC keeps its own Server in mind where another one has the UUID, in other letters, too', () => {
   const servers = [server('inline', 'a', '', 'other'), server('bmc-system-0', 'a', '/1')];
-  const { create, update, refused } = plan([system('/2', 'A')], servers);
-  assert.deepEqual([create.length, update[0]?.systemURI, refused.length], [0, '/2', 0]);
+  const { create, update, rejected } = plan([system('/2', 'A')], servers);
+  assert.deepEqual([create.length, update[0]?.systemURI, rejected.length], [0, '/2', 0]);
 });
 
 test('a system that is listed twice gets one Server', () => {
@@ -196,17 +196,17 @@ test('a system that is listed twice gets one Server', () => {
 const many = (count: number) => Array.from({ length: count }, (_, index) => system(`/${index}`, `u${index}`));
 
 test('a BMC that reports too many systems gets no new Server, and keeps those that exist', () => {
-  const { create, update, refused } = plan(many(65), [server('bmc-system-0', 'u3', '/9999')]);
+  const { create, update, rejected } = plan(many(65), [server('bmc-system-0', 'u3', '/9999')]);
   assert.deepEqual([create, update.map((moved) => moved.systemURI)], [[], ['/3']]);
-  assert.equal(refused[0]?.reason, 'TooManySystems');
-  assert.match(refused[0]?.message ?? '', /^it reports 65 systems, at most 64 per BMC are expected; no new Server/);
-  assert.ok((refused[0]?.message.length ?? 0) <= 160);
+  assert.equal(rejected[0]?.reason, 'TooManySystems');
+  assert.match(rejected[0]?.message ?? '', /^it reports 65 systems, at most 64 per BMC are expected; no new Server/);
+  assert.ok((rejected[0]?.message.length ?? 0) <= 160);
   assert.equal(plan(many(64)).create.length, 64, 'as many as allowed are made');
 });
 
 test('what is refused fits into a condition, however much it is', () => {
   const nameless = Array.from({ length: 16_000 }, (_, index) => system(`/${index}`, undefined));
-  const { reason, message = '' } = summaryOf(plan(nameless).refused) ?? {};
+  const { reason, message = '' } = summaryOf(plan(nameless).rejected) ?? {};
   assert.equal(reason, 'TooManySystems');
   assert.match(message, /And 15998 more$/);
   assert.ok(message.length < 1_000);
@@ -214,18 +214,18 @@ test('what is refused fits into a condition, however much it is', () => {
 
 test('a plan looks at each of 16,000 systems and Servers a fixed number of times', () => {
   const count = 16_000;
-  let looks = 0;
+  let reads = 0;
   const counted = <T extends object>(object: T): T =>
     new Proxy(object, {
       get: (target, key) => {
-        looks += 1;
+        reads += 1;
         return Reflect.get(target, key);
       },
     });
   const servers = many(count).map(({ uuid = '' }, index) => server(`bmc-system-${index}`, uuid, `/${index}`));
   const known = new Map(servers.map((each) => [each.spec.systemUUID, counted(each)]));
   const isNameTaken = (name: string) => {
-    looks += 1;
+    reads += 1;
     return servers[Number(name.replace('bmc-system-', ''))] !== undefined;
   };
   const { create } = planSystems({
@@ -235,9 +235,9 @@ test('a plan looks at each of 16,000 systems and Servers a fixed number of times
     serversByUuid: (uuid) => [known.get(uuid)].filter((each) => each !== undefined),
     ownServers: [...known.values()],
     isNameTaken,
-    reporters: () => ['bmc'],
+    systemReporters: () => ['bmc'],
     isOldest: () => true,
   });
   assert.equal(create.length, count);
-  assert.ok(looks < 60 * count, `${looks} looks`);
+  assert.ok(reads < 60 * count, `${reads} looks`);
 });

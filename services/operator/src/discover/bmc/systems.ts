@@ -3,7 +3,14 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { identityDerivedAnnotation } from '@metal/api/wire/contract.ts';
 import type { SystemSummary } from '@metal/redfish/systems.ts';
 import { labelChanges, labelNoteChange, labelNoteOf } from './labels.ts';
-import { duplicate, identityChanged, type RefusedSystem, tooMany, twins, withoutUuid } from './refused-systems.ts';
+import {
+  duplicate,
+  identityChanged,
+  type RejectedSystem,
+  tooMany,
+  duplicateWithinBmc,
+  withoutUuid,
+} from './refused-systems.ts';
 
 export interface NewServer {
   readonly name: string;
@@ -24,7 +31,7 @@ export interface MovedServer {
 export interface SystemsPlan {
   readonly create: readonly NewServer[];
   readonly update: readonly MovedServer[];
-  readonly refused: readonly RefusedSystem[];
+  readonly rejected: readonly RejectedSystem[];
 }
 
 export interface SystemsPlanInput {
@@ -37,7 +44,7 @@ export interface SystemsPlanInput {
   readonly ownServers: readonly Server[];
   readonly isNameTaken: (name: string) => boolean;
   /** Names of all BMCs that report the UUID. */
-  readonly reporters: (lowerCaseUuid: string) => readonly string[];
+  readonly systemReporters: (lowerCaseUuid: string) => readonly string[];
   /** Whether this BMC object is older than all of these. */
   readonly isOldest: (bmcNames: readonly string[]) => boolean;
 }
@@ -60,7 +67,7 @@ class Planner {
   readonly #isTooMany: boolean;
   readonly #create: NewServer[] = [];
   readonly #update: MovedServer[] = [];
-  readonly #refused: RefusedSystem[] = [];
+  readonly #rejected: RejectedSystem[] = [];
   #nextIndex = 0;
 
   constructor(input: SystemsPlanInput) {
@@ -77,27 +84,27 @@ class Planner {
   }
 
   plan(): SystemsPlan {
-    if (this.#isTooMany) this.#refused.push(tooMany(this.#systems.length, this.#input.mostSystems));
+    if (this.#isTooMany) this.#rejected.push(tooMany(this.#systems.length, this.#input.mostSystems));
     for (const system of this.#systems) {
-      if (system.uuid === undefined) this.#refused.push(withoutUuid(system.uri));
+      if (system.uuid === undefined) this.#rejected.push(withoutUuid(system.uri));
       else this.#place(system, system.uuid);
     }
-    return { create: this.#create, update: this.#update, refused: this.#refused };
+    return { create: this.#create, update: this.#update, rejected: this.#rejected };
   }
 
   #place(system: SystemSummary, uuid: string): void {
-    const { bmc, reporters, serversByUuid, isOldest } = this.#input;
+    const { bmc, systemReporters, serversByUuid, isOldest } = this.#input;
     const [first, second] = this.#urisByUuid.get(uuid) ?? [];
-    const twin = first === system.uri ? second : first;
+    const otherUri = first === system.uri ? second : first;
     // Which of the two its Server stands for, nobody can tell: nothing is changed.
-    if (twin !== undefined) return void this.#refused.push(twins(system.uri, uuid, twin));
-    const others = reporters(uuid).filter((name) => name !== bmc.metadata.name);
+    if (otherUri !== undefined) return void this.#rejected.push(duplicateWithinBmc(system.uri, uuid, otherUri));
+    const others = systemReporters(uuid).filter((name) => name !== bmc.metadata.name);
     const servers = serversByUuid(uuid);
     const own = servers.find(({ spec }) => spec.bmcRef?.name === bmc.metadata.name);
     const known = own ?? servers[0];
     const isCreatedHere = known === undefined && isOldest(others);
     if (others.length > 0 || known !== own)
-      this.#refused.push(duplicate(system.uri, uuid, { others, known, isCreatedHere }));
+      this.#rejected.push(duplicate(system.uri, uuid, { others, known, isCreatedHere }));
     if (isCreatedHere) this.#createUnlessChanged(system, uuid);
     if (own !== undefined) this.#updateIfMoved(own, system);
   }
@@ -111,7 +118,7 @@ class Planner {
     const before = this.#ownByUri.get(system.uri);
     // Its machine may be among them, in another place.
     if (before !== undefined && !this.#urisByUuid.has(before.spec.systemUUID.toLowerCase())) {
-      this.#refused.push(identityChanged(system, systemUUID, before));
+      this.#rejected.push(identityChanged(system, systemUUID, before));
       return;
     }
     if (this.#isTooMany) return;

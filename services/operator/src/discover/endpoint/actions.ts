@@ -2,13 +2,13 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { bmcFinalizer } from '@metal/api/wire/contract.ts';
-import type { Turn } from '@metal/kube/controller.ts';
+import type { Reconcile } from '@metal/kube/controller.ts';
 import { seconds } from '@metal/kube/decide.ts';
 import { ownedBy } from '@metal/kube/kind.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import { readManagers } from '@metal/redfish/managers.ts';
-import { lookAtBmc } from '../../bmc-look.ts';
+import { refreshBmc } from '../../bmc-look.ts';
 import { connectionOf, endpointOf } from '../../connection.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
@@ -17,52 +17,57 @@ import type { MacPrefix } from '../../mac-prefixes.ts';
 import type { EndpointAction, EndpointFacts } from './facts.ts';
 
 /** What answers at all answers within this; the rest is the story of the BMC object. */
-const firstLookMs = seconds(2);
+const firstObserveTimeoutMs = seconds(2);
 
-type EndpointTurn = Turn<Endpoint, EndpointFacts, OperatorContext>;
+type EndpointReconcile = Reconcile<Endpoint, EndpointFacts, OperatorContext>;
 
-export const endpointActions: Record<EndpointAction, (turn: EndpointTurn) => Promise<void>> = {
-  tryCredential: onTheWay(tryCredential),
-  createSecret: onTheWay(createSecret),
-  createBmc: onTheWay(createBmc),
+export const endpointActions: Record<EndpointAction, (reconcile: EndpointReconcile) => Promise<void>> = {
+  tryCredential: countedInFlight(tryCredential),
+  createSecret: countedInFlight(createSecret),
+  createBmc: countedInFlight(createBmc),
 };
 
 /** From the first thing that is done for it an Endpoint counts among those on their way. */
-function onTheWay(action: (turn: EndpointTurn) => Promise<void>): (turn: EndpointTurn) => Promise<void> {
-  return (turn) => {
-    turn.context.discoveries.enter(turn.object.metadata.name);
-    return action(turn);
+function countedInFlight(
+  action: (reconcile: EndpointReconcile) => Promise<void>,
+): (reconcile: EndpointReconcile) => Promise<void> {
+  return (reconcile) => {
+    reconcile.context.discoveryLimiter.acquire(reconcile.object.metadata.name);
+    return action(reconcile);
   };
 }
 
 /** One login with the next credential. A device that rejects it, or does not answer, is an expected outcome. */
-async function tryCredential(turn: EndpointTurn): Promise<void> {
-  const { object, facts, context, now } = turn;
-  const { access, config } = context;
+async function tryCredential(reconcile: EndpointReconcile): Promise<void> {
+  const { object, facts, context, now } = reconcile;
+  const { bmcConnections, config } = context;
   const device = deviceOf(facts);
   const { username, password } = credentialOf(facts, facts.logins.rejected);
   const protocol = { name: device.protocol, port: device.port, scheme: device.protocolScheme };
-  const line = `endpoint/${object.metadata.name}`;
+  const connectionKey = `endpoint/${object.metadata.name}`;
   const connection = { endpoint: endpointOf(facts.ip, protocol, config), username, password: new Password(password) };
   try {
-    await readManagers(access.line(line, connection));
-    rememberLogins(turn, afterSuccess(facts.logins, now));
+    await readManagers(bmcConnections.getBmc(connectionKey, connection));
+    recordLogins(reconcile, afterSuccess(facts.logins, now));
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
-    rememberLogins(turn, afterFailure(facts.logins, error, now));
+    recordLogins(reconcile, afterFailure(facts.logins, error, now));
   } finally {
-    access.forgetBmc(line);
+    bmcConnections.forgetBmc(connectionKey);
   }
 }
 
 /** Of one that was deleted meanwhile nothing is remembered any more. */
-function rememberLogins({ object, context: { access, caches } }: EndpointTurn, attempts: LoginAttempts): void {
+function recordLogins(
+  { object, context: { bmcConnections, caches } }: EndpointReconcile,
+  attempts: LoginAttempts,
+): void {
   const { name, uid } = object.metadata;
-  if (caches.endpoints.get(name)?.metadata.uid === uid) access.rememberLogins(object, attempts);
+  if (caches.endpoints.get(name)?.metadata.uid === uid) bmcConnections.recordLoginAttempts(object, attempts);
 }
 
 /** Created once and never overwritten: the password may have been rotated or corrected since. */
-async function createSecret({ object, facts, context }: EndpointTurn): Promise<void> {
+async function createSecret({ object, facts, context }: EndpointReconcile): Promise<void> {
   const credential = credentialOf(facts, facts.logins.accepted ?? 0);
   await context.client.create(BMCSecret, {
     metadata: { name: object.metadata.name, ownerReferences: [ownedBy(object)] },
@@ -74,12 +79,12 @@ async function createSecret({ object, facts, context }: EndpointTurn): Promise<v
  * Looked at first, so that the BMC object is made with the UUID of its manager, as in v0.7.0. What was seen, and who is logged
  * in there, is the BMC controller's from then on. A BMC that does not answer quickly gets its object at once, which then says why.
  */
-async function createBmc(turn: EndpointTurn): Promise<void> {
-  const { object, context } = turn;
+async function createBmc(reconcile: EndpointReconcile): Promise<void> {
+  const { object, context } = reconcile;
   const { name } = object.metadata;
-  const spec = specOf(object, deviceOf(turn.facts));
+  const spec = specOf(object, deviceOf(reconcile.facts));
   const { apiVersion, kind } = BMC;
-  const bmcUUID = await managerUuidOf({ apiVersion, kind, metadata: { name }, spec }, turn);
+  const bmcUUID = await managerUuidOf({ apiVersion, kind, metadata: { name }, spec }, reconcile);
   await context.client.create(BMC, {
     metadata: { name, ownerReferences: [ownedBy(object)], finalizers: [bmcFinalizer] },
     spec: { ...spec, ...(bmcUUID === undefined ? {} : { bmcUUID }) },
@@ -96,16 +101,16 @@ function specOf({ metadata: { name } }: Endpoint, device: MacPrefix): NonNullabl
   };
 }
 
-async function managerUuidOf(bmc: BMC, { context }: EndpointTurn): Promise<string | undefined> {
-  const { access, clock, caches, config } = context;
+async function managerUuidOf(bmc: BMC, { context }: EndpointReconcile): Promise<string | undefined> {
+  const { bmcConnections, clock, caches, config } = context;
   const { name } = bmc.metadata;
   const { connection } = connectionOf(bmc, caches, config);
   if (connection === undefined) return undefined;
-  const { observation, triedAt } = access.memory(name, connection);
+  const { observation, triedAt } = bmcConnections.observedBmc(name, connection);
   if (triedAt !== undefined) return observation?.manager?.uuid;
   const limit = new AbortController();
-  using _timer = clock.setTimeout(firstLookMs, () => limit.abort());
-  const seen = await lookAtBmc(context, name, connection, limit).catch((error: unknown) => {
+  using _timer = clock.setTimeout(firstObserveTimeoutMs, () => limit.abort());
+  const seen = await refreshBmc(context, name, connection, limit).catch((error: unknown) => {
     if (limit.signal.aborted) return undefined;
     throw error;
   });

@@ -2,7 +2,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { OperatorContext } from '../../context.ts';
 import { type LoginAttempts, pauseBeforeAttempt } from '../../login-attempts.ts';
-import { hasBmcIn, macIdentityOf, type Twins, twinsOf } from '../../mac-address.ts';
+import { hasBmcIn, macIdentityOf, type DuplicateEndpoints, duplicatesOf } from '../../mac-address.ts';
 import { type MacPrefix } from '../../mac-prefixes.ts';
 
 export type EndpointPhase = 'Present';
@@ -12,7 +12,7 @@ export interface EndpointFacts {
   readonly macAddress: string;
   readonly ip: string;
   /** Other endpoints with this MAC address. */
-  readonly twins: Twins;
+  readonly duplicates: DuplicateEndpoints;
   readonly databaseSize: number;
   /** The device this address belongs to, if the database knows it. */
   readonly device: MacPrefix | undefined;
@@ -23,35 +23,39 @@ export interface EndpointFacts {
   readonly logins: LoginAttempts;
   readonly nextLoginInMs: number;
   /** Whether not too many others are on their way to be servers. One that may not is in line from then on. */
-  mayBegin(): boolean;
+  mayStart(): boolean;
 }
 
 export function readEndpointFacts(
   endpoint: Endpoint,
-  { caches, macPrefixes, access, discoveries }: OperatorContext,
+  { caches, macPrefixes, bmcConnections, discoveryLimiter }: OperatorContext,
   { now }: { now: number },
 ): EndpointFacts {
   const { name } = endpoint.metadata;
-  const logins = access.logins(endpoint, now);
+  const logins = bmcConnections.loginAttempts(endpoint, now);
   const macAddress = endpoint.spec?.macAddress ?? '';
-  const twins = twinsOf(endpoint, caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''), hasBmcIn(caches.bmcs));
+  const duplicates = duplicatesOf(
+    endpoint,
+    caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''),
+    hasBmcIn(caches.bmcs),
+  );
   const device = macPrefixes.find(macAddress);
-  const bmc = bmcStanding(caches.bmcs.get(name), endpoint);
+  const bmc = bmcStateOf(caches.bmcs.get(name), endpoint);
   return {
     macAddress,
     ip: endpoint.spec?.ip ?? '',
-    twins,
+    duplicates,
     databaseSize: macPrefixes.count,
     device,
     secret: caches.bmcSecrets.get(name) === undefined ? 'absent' : 'present',
     bmc,
-    mayBegin: () => discoveries.admits(name),
+    mayStart: () => discoveryLimiter.admits(name),
     logins,
     nextLoginInMs: pauseBeforeAttempt(logins, now),
   };
 }
 
-function bmcStanding(bmc: BMC | undefined, endpoint: Endpoint): EndpointFacts['bmc'] {
+function bmcStateOf(bmc: BMC | undefined, endpoint: Endpoint): EndpointFacts['bmc'] {
   if (bmc === undefined) return 'absent';
   return bmc.spec?.endpointRef?.name === endpoint.metadata.name ? 'present' : 'foreign';
 }

@@ -4,7 +4,7 @@ import { RedfishError } from '@metal/redfish/errors.ts';
 import { noAttempts } from '../../login-attempts.ts';
 import type { MacPrefix } from '../../mac-prefixes.ts';
 import type { EndpointFacts } from './facts.ts';
-import { endpointPhases } from './phases.ts';
+import { endpointTable } from './phases.ts';
 
 const credential = { username: 'root', password: 'calvin' };
 const device: MacPrefix = {
@@ -23,15 +23,15 @@ const fresh: EndpointFacts = {
   secret: 'absent',
   bmc: 'absent',
   logins: noAttempts,
-  twins: { before: [], after: [] },
+  duplicates: { before: [], after: [] },
   nextLoginInMs: 0,
-  mayBegin: () => true,
+  mayStart: () => true,
 };
 const failure = { error: new RedfishError({ code: 'Unreachable', message: 'away' }), count: 1 };
 
 const lines: [title: string, facts: Partial<EndpointFacts>, decided: string][] = [
   ['a device that is known gets its BMCSecret', {}, 'createSecret'],
-  ['… when not too many others are on their way', { mayBegin: () => false }, 'OthersFirst'],
+  ['… when not too many others are on their way', { mayStart: () => false }, 'OthersFirst'],
   ['… and then its BMC', { secret: 'present' }, 'createBmc'],
   ['… and that is all', { secret: 'present', bmc: 'present' }, 'rest'],
   ['an Endpoint without MAC address waits', { macAddress: '' }, 'MACAddressMissing'],
@@ -46,7 +46,7 @@ const lines: [title: string, facts: Partial<EndpointFacts>, decided: string][] =
     'createBmc',
   ],
   ['a BMC of the same name that is not its own is told', { bmc: 'foreign' }, 'NameTaken'],
-  ['of twins only the first is acted on', { twins: { before: ['other'], after: [] } }, 'DuplicateMACAddress'],
+  ['of twins only the first is acted on', { duplicates: { before: ['other'], after: [] } }, 'DuplicateMACAddress'],
   ['of several credentials the first is tried', { device: several }, 'tryCredential'],
   ['… then, after a pause, the next', { device: several, logins: { ...noAttempts, rejected: 1 } }, 'tryCredential'],
   [
@@ -72,7 +72,7 @@ const lines: [title: string, facts: Partial<EndpointFacts>, decided: string][] =
 ];
 for (const [title, facts, decided] of lines) {
   test(title, () => {
-    const decision = endpointPhases.Present.judge({ ...fresh, ...facts });
+    const decision = endpointTable.Present.decide({ ...fresh, ...facts });
     const { kind } = decision;
     assert.equal(kind === 'act' ? decision.action : kind === 'wait' ? decision.reason : kind, decided);
   });

@@ -4,14 +4,14 @@ import type { EndpointReason } from './reasons.ts';
 
 const row = rowsOf<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason>();
 
-const understoodProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
-const othersFirst =
+const supportedProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
+const queuedMessage =
   'devices that became known before this one are made servers first; it begins by itself when there are fewer of them';
-const untilSomebodyActs = minutes(60);
+const resyncMs = minutes(60);
 const afterRestart = 'the database is read when the operator starts';
 
 /** What happens next, where it is not the Endpoint itself that has to change. */
-const nextLook: Partial<Record<EndpointReason, string>> = {
+const retryHints: Partial<Record<EndpointReason, string>> = {
   UnknownMACPrefix: afterRestart,
   NotABMC: afterRestart,
   UnsupportedProtocol: afterRestart,
@@ -20,20 +20,16 @@ const nextLook: Partial<Record<EndpointReason, string>> = {
 };
 
 /** An address on the management network becomes a BMC object, once. What happens to the BMC is the BMC's story. */
-export const endpointPhases: PhaseTable<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason> = {
+export const endpointTable: PhaseTable<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason> = {
   Present: row([], (endpoint) => {
-    const obstacle = obstacleOf(endpoint);
-    if (obstacle !== undefined) {
-      const [reason, message] = obstacle;
-      return wait(
-        untilSomebodyActs,
-        reason,
-        `${message}; ${nextLook[reason] ?? 'looked at again when the Endpoint changes'}`,
-      );
+    const blocker = blockerOf(endpoint);
+    if (blocker !== undefined) {
+      const [reason, message] = blocker;
+      return wait(resyncMs, reason, `${message}; ${retryHints[reason] ?? 'looked at again when the Endpoint changes'}`);
     }
     const next = nextStep(endpoint);
     // Who waits for something else is not in line: it would be called, and not come.
-    if (next.kind === 'act' && !endpoint.mayBegin()) return wait(seconds(30), 'OthersFirst', othersFirst, minutes(2));
+    if (next.kind === 'act' && !endpoint.mayStart()) return wait(seconds(30), 'OthersFirst', queuedMessage, minutes(2));
     return next;
   }),
 };
@@ -53,7 +49,7 @@ function findCredential({
   if (count === 1 || logins.accepted !== undefined) return act('createSecret', 'CredentialsFromDatabase');
   if (logins.rejected >= count)
     return wait(
-      untilSomebodyActs,
+      resyncMs,
       'DefaultCredentialsRejected',
       `the device rejected all ${count} default credentials of the MAC prefix database; create a BMCSecret with the name of this Endpoint and the right ones`,
     );
@@ -67,10 +63,10 @@ function findCredential({
   );
 }
 
-function obstacleOf({
+function blockerOf({
   macAddress,
   ip,
-  twins,
+  duplicates,
   device,
   bmc,
   secret,
@@ -78,7 +74,7 @@ function obstacleOf({
 }: EndpointFacts): [reason: EndpointReason, message: string] | undefined {
   if (macAddress === '')
     return ['MACAddressMissing', 'spec.macAddress is empty; set it, or create a BMC object with spec.access instead'];
-  const [first] = twins.before;
+  const [first] = duplicates.before;
   if (first !== undefined)
     return [
       'DuplicateMACAddress',
@@ -96,10 +92,10 @@ function obstacleOf({
       `the MAC prefix database says that ${macAddress} is of type "${device.type}"; only "bmc" is managed`,
     ];
   if (ip === '') return ['IPAddressMissing', 'spec.ip is empty; set the address of the device'];
-  if (!understoodProtocols.includes(device.protocol)) {
+  if (!supportedProtocols.includes(device.protocol)) {
     return [
       'UnsupportedProtocol',
-      `the MAC prefix database names protocol "${device.protocol}"; expected one of ${understoodProtocols.join(', ')}`,
+      `the MAC prefix database names protocol "${device.protocol}"; expected one of ${supportedProtocols.join(', ')}`,
     ];
   }
   if (secret === 'absent' && (device.defaultCredentials ?? []).length === 0) {

@@ -6,7 +6,7 @@ import type { EndpointReason } from './reasons.ts';
 
 export function reportEndpoint(
   endpoint: Endpoint,
-  { logins, secret, twins }: EndpointFacts,
+  { logins, secret, duplicates }: EndpointFacts,
   outcome: Outcome<EndpointPhase>,
 ): StatusReport {
   const ready = {
@@ -18,16 +18,16 @@ export function reportEndpoint(
     fields: secret === 'absent' && logins.rejected > 0 ? loginFields(logins) : noLoginFields,
     conditions: [
       readyCondition(endpoint, outcome, outcome.decision.kind === 'rest' ? ready : undefined),
-      ...uniqueCondition(endpoint, twins),
+      ...uniqueCondition(endpoint, duplicates),
     ],
   };
 }
 
 /** Said on all of the twins, so that the one that works does not hide the mistake. */
-function uniqueCondition(endpoint: Endpoint, { before, after }: EndpointFacts['twins']): ReportedCondition[] {
-  const twins = [...before, ...after];
-  if (twins.length > 0) {
-    const message = `also of ${twins.slice(0, 5).join(', ')}; only the first of them is acted on; correct or delete the others`;
+function uniqueCondition(endpoint: Endpoint, { before, after }: EndpointFacts['duplicates']): ReportedCondition[] {
+  const duplicates = [...before, ...after];
+  if (duplicates.length > 0) {
+    const message = `also of ${duplicates.slice(0, 5).join(', ')}; only the first of them is acted on; correct or delete the others`;
     return [condition(endpoint, 'MACAddressUnique', 'False', { reason: 'DuplicateMACAddress', message })];
   }
   const known = endpoint.status?.conditions?.some(({ type }) => type === 'MACAddressUnique') ?? false;

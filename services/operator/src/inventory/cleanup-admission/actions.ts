@@ -1,27 +1,27 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { cleanupAdmittedAnnotation } from '@metal/api/wire/contract.ts';
-import type { Turn } from '@metal/kube/controller.ts';
+import type { Reconcile } from '@metal/kube/controller.ts';
 import type { OperatorContext } from '../../context.ts';
 import { admissionOf } from '../../cleanup-ledger.ts';
-import { isItsTurn, queueFacts } from '../server/cleanup-queue.ts';
+import { isAdmissible, queueFacts } from '../server/cleanup-queue.ts';
 import type { AdmissionAction, AdmissionFacts } from './facts.ts';
 
-type AdmissionTurn = Turn<Server, AdmissionFacts, OperatorContext>;
+type AdmissionReconcile = Reconcile<Server, AdmissionFacts, OperatorContext>;
 
-export const admissionActions: Record<AdmissionAction, (turn: AdmissionTurn) => Promise<void>> = { letIn };
+export const admissionActions: Record<AdmissionAction, (reconcile: AdmissionReconcile) => Promise<void>> = { admit };
 
 /**
  * The place is taken before the write begins, so that no other turn takes it meanwhile. Guarded by the version that was
  * judged: a server that gave up waiting takes nobody's place.
  */
-async function letIn({ object, context }: AdmissionTurn): Promise<void> {
-  if (!isItsTurn(queueFacts(object, context, context.clock.now()))) return;
+async function admit({ object, context }: AdmissionReconcile): Promise<void> {
+  if (!isAdmissible(queueFacts(object, context, context.clock.now()))) return;
   const { name, resourceVersion } = object.metadata;
   const patch = { metadata: { annotations: { [cleanupAdmittedAnnotation]: admissionOf(object) } } };
-  context.cleanups.take(object);
+  context.cleanupQueue.reserve(object);
   try {
     await context.client.mergePatch(Server, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
   } finally {
-    context.cleanups.giveBack(object);
+    context.cleanupQueue.release(object);
   }
 }

@@ -2,10 +2,10 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import type { OperatorContext } from '../../context.ts';
-import { isAboutQueue, nextInQueue, wakesInQueue } from '../server/cleanup-queue.ts';
+import { isAboutQueue, nextInQueue, queueSource } from '../server/cleanup-queue.ts';
 import { admissionActions } from './actions.ts';
 import { readAdmissionFacts } from './facts.ts';
-import { admissionPhases } from './phases.ts';
+import { admissionTable } from './phases.ts';
 import { admissionReasons } from './reasons.ts';
 
 /** Runs where replicas share the servers, in the one that leads. */
@@ -14,13 +14,17 @@ export const cleanupAdmissionController = phaseController({
   kind: Server,
   phaseOf: () => 'Watched',
   facts: readAdmissionFacts,
-  table: admissionPhases,
+  table: admissionTable,
   reasons: admissionReasons,
   actions: admissionActions,
   paused: isPaused,
-  wokenBy: [
-    { kind: Server, find: (_server: Server, context: OperatorContext) => nextInQueue(context), when: isAboutQueue },
+  watches: [
+    {
+      kind: Server,
+      mapToKeys: (_server: Server, context: OperatorContext) => nextInQueue(context),
+      predicate: isAboutQueue,
+    },
   ],
-  wakes: wakesInQueue,
+  sources: queueSource,
   writes: ['patch:servers'],
 });

@@ -1,10 +1,10 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { OperatorContext } from '../../context.ts';
-import { isLetIn, isWaiting } from '../../cleanup-ledger.ts';
+import { isAdmitted, isQueued } from '../../cleanup-ledger.ts';
 import { type QueueFacts, queueFacts } from '../server/cleanup-queue.ts';
 
 export type AdmissionPhase = 'Watched';
-export type AdmissionAction = 'letIn';
+export type AdmissionAction = 'admit';
 
 export interface AdmissionFacts {
   /** Undefined for a server that does not wait to be let in. */
@@ -12,6 +12,6 @@ export interface AdmissionFacts {
 }
 
 export function readAdmissionFacts(server: Server, context: OperatorContext, { now }: { now: number }): AdmissionFacts {
-  const waits = isWaiting(server) && !isLetIn(server) && server.metadata.deletionTimestamp === undefined;
+  const waits = isQueued(server) && !isAdmitted(server) && server.metadata.deletionTimestamp === undefined;
   return { queue: waits ? queueFacts(server, context, now) : undefined };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { act, minutes, rest, wait } from '@metal/kube/decide.ts';
 import type { QueueFacts } from '../server/cleanup-queue.ts';
-import { admissionPhases } from './phases.ts';
+import { admissionTable } from './phases.ts';
 
 const empty: QueueFacts = {
   ahead: 0,
@@ -10,26 +10,26 @@ const empty: QueueFacts = {
   atOnce: 2,
   startedInHour: 0,
   perHour: 5,
-  hourFreesInMs: minutes(60),
-  room: 200,
+  nextHourlySlotInMs: minutes(60),
+  available: 200,
 };
 
 for (const [what, queue, decision] of [
   ['does not wait is left alone', undefined, rest],
-  ['waits for nobody is let in', empty, act('letIn', 'CleanupMayStart')],
-  ['waits where one place is left is let in', { ...empty, running: 1 }, act('letIn', 'CleanupMayStart')],
+  ['waits for nobody is let in', empty, act('admit', 'CleanupMayStart')],
+  ['waits where one place is left is let in', { ...empty, running: 1 }, act('admit', 'CleanupMayStart')],
   ['comes second for the last place waits', { ...empty, running: 1, ahead: 1 }, wait(minutes(5), 'CleanupMustWait')],
   [
     'comes when the hour is full waits until that is over',
-    { ...empty, startedInHour: 5, hourFreesInMs: 90_000 },
+    { ...empty, startedInHour: 5, nextHourlySlotInMs: 90_000 },
     wait(90_000, 'CleanupMustWait'),
   ],
   [
     'has to let others start first waits for that, not for the hour',
-    { ...empty, room: 0, hourFreesInMs: 90_000 },
+    { ...empty, available: 0, nextHourlySlotInMs: 90_000 },
     wait(minutes(5), 'CleanupMustWait'),
   ],
 ] as const)
   test(`a server that ${what}`, () => {
-    assert.deepEqual(admissionPhases.Watched.judge({ queue }), decision);
+    assert.deepEqual(admissionTable.Watched.decide({ queue }), decision);
   });

@@ -1,15 +1,15 @@
 import { act, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/decide.ts';
-import { isItsTurn, queueLookMs } from '../server/cleanup-queue.ts';
+import { isAdmissible, queuePollMs } from '../server/cleanup-queue.ts';
 import type { AdmissionAction, AdmissionFacts, AdmissionPhase } from './facts.ts';
 import type { admissionReasons } from './reasons.ts';
 
 const row = rowsOf<AdmissionPhase, AdmissionFacts, AdmissionAction, keyof typeof admissionReasons>();
 
 /** The limits of the fleet are kept by one process; who begins is told to the replicas on the server itself. */
-export const admissionPhases: PhaseTable<AdmissionPhase, AdmissionFacts, AdmissionAction> = {
+export const admissionTable: PhaseTable<AdmissionPhase, AdmissionFacts, AdmissionAction> = {
   Watched: row([], ({ queue }) => {
     if (queue === undefined) return rest;
-    if (isItsTurn(queue)) return act('letIn', 'CleanupMayStart');
-    return wait(queueLookMs(queue), 'CleanupMustWait');
+    if (isAdmissible(queue)) return act('admit', 'CleanupMayStart');
+    return wait(queuePollMs(queue), 'CleanupMustWait');
   }),
 };

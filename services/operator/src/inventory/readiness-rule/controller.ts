@@ -2,22 +2,22 @@ import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.t
 import { readinessRuleFinalizer } from '@metal/api/wire/contract.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { readRuleFacts } from './facts.ts';
-import { judgeDeletion, rulePhases } from './phases.ts';
+import { decideDeletion, ruleTable } from './phases.ts';
 import { ruleReasons } from './reasons.ts';
 import { reportRule } from './report.ts';
-import { wakeWithServers } from './wakes.ts';
+import { readinessSource } from './wakes.ts';
 
 export const readinessRuleController = phaseController({
   name: 'serverreadinessrule',
   kind: ServerReadinessRule,
   phaseOf: () => 'InForce',
   facts: readRuleFacts,
-  table: rulePhases,
+  table: ruleTable,
   reasons: ruleReasons,
   finalizer: readinessRuleFinalizer,
-  deletion: judgeDeletion,
+  deletion: decideDeletion,
   actions: {},
   report: reportRule,
-  wakes: wakeWithServers,
+  sources: readinessSource,
   writes: ['patch:serverreadinessrules', 'serverreadinessrules/status'],
 });

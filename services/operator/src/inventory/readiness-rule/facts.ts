@@ -32,11 +32,11 @@ export function readRuleFacts(rule: ServerReadinessRule, { caches, readiness }: 
       const server = caches.servers.get(name);
       return { server: name, unmet: (server && unmetCondition(server, rule)) ?? '' };
     }),
-    uncleaned: leaving ? unsettled(caches) : [],
+    uncleaned: leaving ? findUncleaned(caches) : [],
   };
 }
 
-function unsettled({ servers, readinessRules }: OperatorContext['caches']): string[] {
+function findUncleaned({ servers, readinessRules }: OperatorContext['caches']): string[] {
   const rules = [...readinessRules.all()];
   return [...servers.all()]
     .filter((server) => server.metadata.deletionTimestamp === undefined && taintPlanOf(server, rules) !== undefined)

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { rest } from '@metal/kube/decide.ts';
 import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import type { RuleFacts } from './facts.ts';
-import { judgeDeletion, rulePhases } from './phases.ts';
+import { decideDeletion, ruleTable } from './phases.ts';
 import { reportRule } from './report.ts';
 
 const calm: RuleFacts = { selectorFault: undefined, selected: 3, heldBack: 0, firstHeldBack: [], uncleaned: [] };
@@ -23,7 +23,7 @@ const firstHeldBack = Array.from({ length: 5 }, (_, index) => ({
   unmet: 'BurnIn=True (is False)',
 }));
 
-const rows: [what: string, facts: Partial<RuleFacts>, says: [status: string, reason: string, message: RegExp]][] = [
+const rows: [what: string, facts: Partial<RuleFacts>, expected: [status: string, reason: string, message: RegExp]][] = [
   ['a rule whose servers are ready', {}, ['True', 'AllServersReady', /^3 servers selected, all of them ready$/]],
   ['a rule about no server', { selected: 0 }, ['True', 'NoServerSelected', /no server matches/]],
   [
@@ -44,7 +44,7 @@ const rows: [what: string, facts: Partial<RuleFacts>, says: [status: string, rea
 for (const [what, facts, [status, reason, message]] of rows) {
   test(`${what} says ${reason}`, () => {
     const all = { ...calm, ...facts };
-    const decision = rulePhases.InForce.judge(all);
+    const decision = ruleTable.InForce.decide(all);
     assert.ok(decision.kind === 'rest' || decision.kind === 'wait');
     const outcome = { phase: 'InForce', phaseSince: '2026-01-01T00:00:00Z', decision } as const;
     const [ready] = reportRule(rule, all, outcome).conditions;
@@ -54,12 +54,12 @@ for (const [what, facts, [status, reason, message]] of rows) {
 }
 
 test('a rule that is deleted waits for the servers that carry something of it, and says which', () => {
-  const waiting = judgeDeletion({ ...calm, uncleaned: ['s-1', 's-2'] });
+  const waiting = decideDeletion({ ...calm, uncleaned: ['s-1', 's-2'] });
   assert.deepEqual(waiting, {
     kind: 'wait',
     delayMs: 30_000,
     reason: 'RemovingTaints',
     message: 'from 2 servers: s-1, s-2',
   });
-  assert.deepEqual(judgeDeletion(calm), rest);
+  assert.deepEqual(decideDeletion(calm), rest);
 });

@@ -6,15 +6,15 @@ type RuleReason = keyof typeof ruleReasons;
 
 const row = rowsOf<RulePhase, RuleFacts, never, RuleReason>();
 
-const untilSomebodyActs = minutes(60);
+const resyncMs = minutes(60);
 
 /** A rule only reports. Its taints are written server by server, by the controller beside this one. */
-export const rulePhases: PhaseTable<RulePhase, RuleFacts, never> = {
+export const ruleTable: PhaseTable<RulePhase, RuleFacts, never> = {
   InForce: row([], ({ selectorFault }) =>
     selectorFault === undefined
       ? rest
       : wait(
-          untilSomebodyActs,
+          resyncMs,
           'InvalidSelector',
           `spec.serverSelector selects nothing: ${selectorFault}; delete the rule and create it anew`,
         ),
@@ -22,7 +22,7 @@ export const rulePhases: PhaseTable<RulePhase, RuleFacts, never> = {
 };
 
 /** The rule goes when no server carries anything of it. */
-export function judgeDeletion({ uncleaned }: RuleFacts): Decision<RulePhase, never, RuleReason> {
+export function decideDeletion({ uncleaned }: RuleFacts): Decision<RulePhase, never, RuleReason> {
   if (uncleaned.length === 0) return rest;
   return wait(seconds(30), 'RemovingTaints', `from ${uncleaned.length} servers: ${firstOf(uncleaned)}`);
 }

@@ -7,11 +7,11 @@ import type { ruleReasons } from './reasons.ts';
 
 /** Ready says that the rule works, not that its servers are ready; how those fare is in reason and message. */
 export function reportRule(rule: ServerReadinessRule, facts: RuleFacts, outcome: Outcome<RulePhase>): StatusReport {
-  const inForce = outcome.decision.kind === 'rest' ? standingOf(facts) : undefined;
+  const inForce = outcome.decision.kind === 'rest' ? explanationOf(facts) : undefined;
   return { fields: {}, conditions: [readyCondition(rule, outcome, inForce)] };
 }
 
-function standingOf({
+function explanationOf({
   selected,
   heldBack,
   firstHeldBack,

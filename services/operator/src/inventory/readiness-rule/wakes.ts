@@ -1,23 +1,23 @@
 import type { OperatorContext } from '../../context.ts';
 
 /** A rule's status is written at most this often, however many servers change at once. */
-const gatheringMs = 1_000;
+const debounceMs = 1_000;
 
 /** Wakes a rule some time after what it says about a server has changed. */
-export function wakeWithServers(
+export function readinessSource(
   { readiness, clock }: Pick<OperatorContext, 'readiness' | 'clock'>,
-  wake: (rule: string) => void,
+  enqueue: (rule: string) => void,
 ): Disposable {
   const changed = new Set<string>();
   let timer: Disposable | undefined;
-  const wakeAll = () => {
+  const enqueueAll = () => {
     timer = undefined;
-    for (const rule of changed) wake(rule);
+    for (const rule of changed) enqueue(rule);
     changed.clear();
   };
   const subscription = readiness.changed.on((rule) => {
     changed.add(rule);
-    timer ??= clock.setTimeout(gatheringMs, wakeAll);
+    timer ??= clock.setTimeout(debounceMs, enqueueAll);
   });
   return {
     [Symbol.dispose]: () => {

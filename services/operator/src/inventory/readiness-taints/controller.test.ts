@@ -23,22 +23,22 @@ test('a rule that comes, changes or goes has each server looked at once, and tho
 }) => {
   const [servers, readinessRules] = [new Store<Server>(), new Store<ServerReadinessRule>()];
   for (const rack of ['a', 'b'])
-    servers.absorb({
+    servers.upsertIfNewer({
       apiVersion,
       kind: 'Server',
       metadata: { name: `in-${rack}`, labels: { rack } },
       spec: { systemUUID: rack, taints: rack === 'a' ? [{ key: 'k', effect: 'NoBind' }] : [] },
     });
-  const looks = mock.method(servers, 'all');
-  const woken: string[][] = [];
+  const listCalls = mock.method(servers, 'all');
+  const enqueued: string[][] = [];
   readinessRules.onChange(({ before, after }) => {
-    looks.mock.resetCalls();
+    listCalls.mock.resetCalls();
     const rules = [before, after].filter((rule) => rule !== undefined);
-    woken.push(rules.flatMap((rule) => serversToChange(rule, { caches: { servers, readinessRules } })));
-    assert.equal(looks.mock.callCount(), 1);
+    enqueued.push(rules.flatMap((rule) => serversToChange(rule, { caches: { servers, readinessRules } })));
+    assert.equal(listCalls.mock.callCount(), 1);
   });
-  readinessRules.absorb(ruleWith('1', 'a'));
-  readinessRules.absorb(ruleWith('2', 'b'));
-  readinessRules.forget('r', 'r');
-  assert.deepEqual(woken, [['in-a'], ['in-b'], []]);
+  readinessRules.upsertIfNewer(ruleWith('1', 'a'));
+  readinessRules.upsertIfNewer(ruleWith('2', 'b'));
+  readinessRules.removeByUid('r', 'r');
+  assert.deepEqual(enqueued, [['in-a'], ['in-b'], []]);
 });

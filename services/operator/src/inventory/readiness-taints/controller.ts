@@ -5,7 +5,7 @@ import type { KubeObject } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import { taintsActions } from './actions.ts';
 import { readTaintsFacts } from './facts.ts';
-import { taintsPhases } from './phases.ts';
+import { taintsTable } from './phases.ts';
 import { taintsReasons } from './reasons.ts';
 import { taintPlanOf } from './taint-plan.ts';
 
@@ -14,18 +14,18 @@ export const readinessTaintsController = phaseController({
   kind: Server,
   phaseOf: () => 'Watched',
   facts: readTaintsFacts,
-  table: taintsPhases,
+  table: taintsTable,
   reasons: taintsReasons,
   actions: taintsActions,
-  wokenBy: [{ kind: ServerReadinessRule, find: serversToChange, when: saysOtherwise }],
+  watches: [{ kind: ServerReadinessRule, mapToKeys: serversToChange, predicate: isSpecChanged }],
   writes: ['patch:servers'],
 });
 
 /** Its status is written as often as servers change, and says nothing new of them. */
-function saysOtherwise(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
-  const wordsOf = (rule: KubeObject | undefined) =>
+function isSpecChanged(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  const versionOf = (rule: KubeObject | undefined) =>
     [rule?.metadata.generation, rule?.metadata.deletionTimestamp].join();
-  return before === undefined || after === undefined || wordsOf(before) !== wordsOf(after);
+  return before === undefined || after === undefined || versionOf(before) !== versionOf(after);
 }
 
 /** The servers that a changed set of rules leaves with the wrong taints. One look answers for the rule as it was, too. */

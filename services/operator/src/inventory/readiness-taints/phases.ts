@@ -5,7 +5,7 @@ import type { taintsReasons } from './reasons.ts';
 const row = rowsOf<TaintsPhase, TaintsFacts, TaintsAction, keyof typeof taintsReasons>();
 
 /** Taints follow the rules, at all times. */
-export const taintsPhases: PhaseTable<TaintsPhase, TaintsFacts, TaintsAction> = {
+export const taintsTable: PhaseTable<TaintsPhase, TaintsFacts, TaintsAction> = {
   Watched: row([], ({ plan }) =>
     plan === undefined ? rest : act('writeTaints', 'ReadinessChanged', plan.changes.join('; ')),
   ),

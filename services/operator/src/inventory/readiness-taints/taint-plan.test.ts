@@ -11,13 +11,13 @@ const burnIn: Taint = { key: 'burn-in', effect: 'NoBind' };
 const foreign: Taint = { key: 'foreign', value: 'x', effect: 'NoBind' };
 const noted = { [note]: JSON.stringify([burnIn]) };
 
-interface Look {
+interface Input {
   readonly taints?: Taint[];
   readonly annotations?: Record<string, string>;
   readonly labels?: Record<string, string>;
   readonly ready?: boolean;
 }
-const server = ({ taints, annotations = {}, labels = {}, ready = false }: Look): Server => ({
+const server = ({ taints, annotations = {}, labels = {}, ready = false }: Input): Server => ({
   apiVersion,
   kind: 'Server',
   metadata: { name: 's', annotations, labels },
@@ -52,7 +52,7 @@ interface Plan {
   readonly taints: readonly Taint[];
   readonly annotations: Readonly<Record<string, string | null>>;
 }
-const rows: [what: string, look: Look, rules: ServerReadinessRule[], plan: Plan | undefined][] = [
+const rows: [what: string, input: Input, rules: ServerReadinessRule[], plan: Plan | undefined][] = [
   ['no rule, no taint: nothing', {}, [], undefined],
   ['a failing rule puts its taint on', {}, [rule()], { taints: [burnIn], annotations: noted }],
   ['a taint that is there stays', { taints: [burnIn], annotations: noted }, [rule()], undefined],
@@ -145,21 +145,21 @@ const rows: [what: string, look: Look, rules: ServerReadinessRule[], plan: Plan 
     undefined,
   ],
 ];
-for (const [what, look, rules, plan] of rows) {
+for (const [what, input, rules, plan] of rows) {
   test(what, () => {
-    const found = taintPlanOf(server(look), rules);
+    const found = taintPlanOf(server(input), rules);
     assert.deepEqual(found && { taints: found.taints, annotations: found.annotations }, plan);
   });
 }
 
 test('a plan, once written, leaves nothing to do', () => {
-  for (const [, look, rules] of rows) {
-    const plan = taintPlanOf(server(look), rules);
+  for (const [, input, rules] of rows) {
+    const plan = taintPlanOf(server(input), rules);
     if (plan === undefined) continue;
-    const annotations = Object.entries({ ...look.annotations, ...plan.annotations }).filter(
+    const annotations = Object.entries({ ...input.annotations, ...plan.annotations }).filter(
       (entry): entry is [string, string] => entry[1] !== null,
     );
-    const written = server({ ...look, taints: [...plan.taints], annotations: Object.fromEntries(annotations) });
+    const written = server({ ...input, taints: [...plan.taints], annotations: Object.fromEntries(annotations) });
     assert.equal(taintPlanOf(written, rules), undefined);
   }
 });

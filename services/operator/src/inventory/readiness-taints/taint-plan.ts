@@ -39,7 +39,7 @@ export function taintPlanOf(server: Server, rules: readonly ServerReadinessRule[
     rules.filter((rule) => isHeldBack(server, rule)).map(({ spec }) => [idOf(spec.taint), spec.taint]),
   );
   const released = new Set(
-    [...ownedTaints(server), ...judgedTaints(server, rules)].map(idOf).filter((id) => !wanted.has(id)),
+    [...ownedTaints(server), ...taintsOfSelectingRules(server, rules)].map(idOf).filter((id) => !wanted.has(id)),
   );
   const kept = present.filter((taint) => !released.has(idOf(taint)));
   const added = [...wanted.values()].filter((taint) => !present.some((other) => idOf(other) === idOf(taint)));
@@ -47,14 +47,18 @@ export function taintPlanOf(server: Server, rules: readonly ServerReadinessRule[
   const annotations = annotationChanges(server, rules, [...wanted.values()]);
   if (isDeepStrictEqual(taints, present) && Object.keys(annotations).length === 0) return undefined;
   const removed = present.filter((taint) => released.has(idOf(taint)));
-  return { taints, annotations, changes: [...added.map(arrival(server, rules)), ...removed.map(departure)] };
+  return {
+    taints,
+    annotations,
+    changes: [...added.map(describeAdded(server, rules)), ...removed.map(describeRemoved)],
+  };
 }
 
 /**
  * Taints that rules about this server answer for, held back or not. One that an earlier release wrote carries no note;
  * the rule that wants it, lets it go or is being deleted still knows it.
  */
-const judgedTaints = (server: Server, rules: readonly ServerReadinessRule[]): Taint[] =>
+const taintsOfSelectingRules = (server: Server, rules: readonly ServerReadinessRule[]): Taint[] =>
   rules
     .filter((rule) => selects(rule, server.metadata.labels ?? {}) && !hasCompletedBootstrap(server, rule))
     .map(({ spec }) => spec.taint);
@@ -64,12 +68,12 @@ function annotationChanges(
   rules: readonly ServerReadinessRule[],
   owned: readonly Taint[],
 ): Record<string, string | null> {
-  const wished: Record<string, string | null> = {
+  const desired: Record<string, string | null> = {
     [readinessTaintsAnnotation]: owned.length === 0 ? null : noteOf(owned),
     ...Object.fromEntries(rules.flatMap((rule) => bootstrapNote(server, rule))),
   };
   const present = server.metadata.annotations ?? {};
-  return Object.fromEntries(Object.entries(wished).filter(([key, value]) => (present[key] ?? null) !== value));
+  return Object.fromEntries(Object.entries(desired).filter(([key, value]) => (present[key] ?? null) !== value));
 }
 
 /** A BootstrapOnly rule that holds for the first time is noted; one that is deleted takes its note along. */
@@ -103,7 +107,7 @@ const noteOf = (taints: readonly Taint[]): string =>
       .map(({ key, value, effect }) => ({ key, ...(value === undefined ? {} : { value }), effect })),
   );
 
-const arrival =
+const describeAdded =
   (server: Server, rules: readonly ServerReadinessRule[]) =>
   (taint: Taint): string => {
     const waiting = rules
@@ -112,7 +116,7 @@ const arrival =
     return `taint ${textOf(taint)} is put on: ${waiting.join(', ')}`;
   };
 
-const departure = (taint: Taint): string => `taint ${textOf(taint)} is taken off: no rule wants it any more`;
+const describeRemoved = (taint: Taint): string => `taint ${textOf(taint)} is taken off: no rule wants it any more`;
 
 /** Key, value and effect make a taint; an effect that is not spelled out is NoBind. */
 const idOf = ({ key, value, effect }: Taint): string => JSON.stringify([key, value ?? '', effect ?? 'NoBind']);

@@ -7,7 +7,7 @@ import { bootFactsOf } from './boot-facts.ts';
 type Status = NonNullable<ServerBootConfiguration['status']>;
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const server: Server = { apiVersion, kind: 'Server', metadata: { name: 's' }, spec: { systemUUID: 'u' } };
-const says = (
+const conditionWith = (
   type: string,
   status: 'True' | 'False' | 'Unknown',
   message: string,
@@ -18,25 +18,28 @@ const says = (
   message,
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
-const delivered = says('IPXEScriptFetched', 'True', 'fetched');
+const delivered = conditionWith('IPXEScriptFetched', 'True', 'fetched');
 
 const rows: [about: string, status: Status, explanation: RegExp][] = [
   ['nothing is said of', {}, /^the boot service has not prepared it yet$/],
   [
     'whose image is being pulled',
-    { state: 'Pending', conditions: [says('ImageValidation', 'Unknown', 'the files of "x" are being pulled')] },
+    {
+      state: 'Pending',
+      conditions: [conditionWith('ImageValidation', 'Unknown', 'the files of "x" are being pulled')],
+    },
     /^the files of "x" are being pulled$/,
   ],
   [
     'that cannot be booted',
-    { state: 'Error', conditions: [says('ImageValidation', 'False', 'it lacks a kernel')] },
+    { state: 'Error', conditions: [conditionWith('ImageValidation', 'False', 'it lacks a kernel')] },
     /^it lacks a kernel$/,
   ],
   ['that is prepared', { state: 'Ready' }, /^nothing was fetched/],
   ['that began', { state: 'Ready', conditions: [delivered] }, /^last evidence: IPXEScriptFetched$/],
   [
     'that does not go on',
-    { state: 'Ready', conditions: [delivered, says('BootOverdue', 'True', 'kernel did not come')] },
+    { state: 'Ready', conditions: [delivered, conditionWith('BootOverdue', 'True', 'kernel did not come')] },
     /^kernel did not come$/,
   ],
 ];

@@ -29,9 +29,9 @@ export interface BootFacts {
 }
 
 /** An image without ignition tells nothing after its script; what still runs after this long is taken for booted. */
-const silentBootMs = 5 * 60_000;
+const assumeBootedAfterMs = 5 * 60_000;
 
-const evidenceTypes = ['BootStateReceived', 'IgnitionDataFetched', 'IPXEScriptFetched'] as const;
+const progressTypes = ['BootStateReceived', 'IgnitionDataFetched', 'IPXEScriptFetched'] as const;
 
 export function bootFactsOf(
   boot: ServerBootConfiguration,
@@ -47,7 +47,7 @@ export function bootFactsOf(
     state,
     referenced: ref?.name === name && ref.namespace === namespace,
     bootSeen: !awaitsStart && hasBooted(boot, now),
-    fetchedWhileOff: awaitsStart ? whatWasFetched(boot) : undefined,
+    fetchedWhileOff: awaitsStart ? describeFetch(boot) : undefined,
     request: boot.metadata.annotations?.[reprovisionAnnotation] ?? '',
     attempt: Number(boot.metadata.annotations?.[discoveryAttemptAnnotation] ?? 0),
     stuck: stuckAt(boot),
@@ -62,8 +62,8 @@ type Condition = NonNullable<NonNullable<ServerBootConfiguration['status']>['con
 
 const messageOf = (
   { status }: ServerBootConfiguration,
-  isMeant: (condition: Condition) => boolean,
-): string | undefined => status?.conditions?.find(isMeant)?.message;
+  predicate: (condition: Condition) => boolean,
+): string | undefined => status?.conditions?.find(predicate)?.message;
 
 /** What is wrong or awaited, in the words of the boot service where it has said any. */
 const explanations: Readonly<Record<BootFacts['state'], (boot: ServerBootConfiguration) => string>> = {
@@ -76,7 +76,7 @@ const explanations: Readonly<Record<BootFacts['state'], (boot: ServerBootConfigu
 };
 
 function progressOf(boot: ServerBootConfiguration): string {
-  const seen = evidenceTypes.find((type) => evidenceOf(boot, type) !== undefined);
+  const seen = progressTypes.find((type) => progressConditionOf(boot, type) !== undefined);
   return seen === undefined ? 'nothing was fetched from the boot service yet' : `last evidence: ${seen}`;
 }
 
@@ -86,20 +86,25 @@ export function isProbeBootOf(boot: ServerBootConfiguration, server: Server): bo
 }
 
 function hasBooted(boot: ServerBootConfiguration, now: number): boolean {
-  if (evidenceOf(boot, 'BootStateReceived') !== undefined || evidenceOf(boot, 'IgnitionDataFetched') !== undefined)
+  if (
+    progressConditionOf(boot, 'BootStateReceived') !== undefined ||
+    progressConditionOf(boot, 'IgnitionDataFetched') !== undefined
+  )
     return true;
-  const script = evidenceOf(boot, 'IPXEScriptFetched')?.lastTransitionTime;
+  const script = progressConditionOf(boot, 'IPXEScriptFetched')?.lastTransitionTime;
   const loaded = script ?? boot.status?.boot?.steps?.find(({ name }) => name === 'uki')?.time;
-  return loaded !== undefined && boot.spec.ignitionSecretRef === undefined && now - Date.parse(loaded) > silentBootMs;
+  return (
+    loaded !== undefined && boot.spec.ignitionSecretRef === undefined && now - Date.parse(loaded) > assumeBootedAfterMs
+  );
 }
 
 /** DHCP is no evidence: it tells no token. */
-function whatWasFetched(boot: ServerBootConfiguration): string | undefined {
+function describeFetch(boot: ServerBootConfiguration): string | undefined {
   const steps = (boot.status?.boot?.steps ?? []).filter(({ name }) => name !== 'dhcp');
   const detail = steps.findLast((step) => step.detail?.startsWith('by '))?.detail;
-  const isSeen = steps.length > 0 || evidenceTypes.some((type) => evidenceOf(boot, type) !== undefined);
+  const isSeen = steps.length > 0 || progressTypes.some((type) => progressConditionOf(boot, type) !== undefined);
   if (!isSeen) return undefined;
-  const isIgnition = evidenceOf(boot, 'IgnitionDataFetched') !== undefined;
+  const isIgnition = progressConditionOf(boot, 'IgnitionDataFetched') !== undefined;
   const what = isIgnition ? 'the ignition was' : 'boot data were';
   return `${what} fetched ${detail?.replace(/\S+$/, unmapped) ?? 'by somebody'}`;
 }
@@ -113,6 +118,6 @@ function stuckAt({ status }: ServerBootConfiguration): BootFacts['stuck'] {
   return { message: overdue.message, nextMethod };
 }
 
-function evidenceOf(boot: ServerBootConfiguration, type: (typeof evidenceTypes)[number]) {
+function progressConditionOf(boot: ServerBootConfiguration, type: (typeof progressTypes)[number]) {
   return boot.status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
 }

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { minutes, seconds } from '@metal/kube/decide.ts';
-import { SystemMemory } from '../../observations.ts';
+import { ObservedSystem } from '../../observations.ts';
 import { bootFactsOf } from './boot-facts.ts';
 import { awaitsStart } from './boot-start.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
-import { calmServer as calm, decide, heldClaim as held, readyBoot } from './phases.rows.ts';
+import { calmServer as calm, decide, boundClaim as held, readyBoot } from './phases.rows.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const server: Server = { apiVersion, kind: 'Server', metadata: { name: 's' }, spec: { systemUUID: 'u' } };
@@ -19,42 +19,42 @@ const bootWith = (status: ServerBootConfiguration['status']): ServerBootConfigur
   spec: { serverRef: { name: 's' } },
   status: { state: 'Ready', ...status },
 });
-const saw = (memory: SystemMemory, powerState: 'On' | 'Off' | 'PoweringOn') =>
-  memory.saw({ powerState } as Parameters<typeof memory.saw>[0], 1); // only the power is of interest
+const observe = (memory: ObservedSystem, powerState: 'On' | 'Off' | 'PoweringOn') =>
+  memory.record({ powerState } as Parameters<typeof memory.record>[0], 1); // only the power is of interest
 
-const told = (pendingBootUID: string): Server => ({ ...server, status: { pendingBootUID } });
-const machines: [title: string, before: (memory: SystemMemory) => void, told: Server, awaits: boolean][] = [
+const serverWith = (pendingBootUID: string): Server => ({ ...server, status: { pendingBootUID } });
+const machines: [title: string, before: (memory: ObservedSystem) => void, object: Server, awaits: boolean][] = [
   ['that nothing is known of', () => undefined, server, false],
-  ['whose boot was prepared', (memory) => memory.prepared('boot-1'), server, true],
-  ['whose boot an earlier process prepared', () => undefined, told('boot-1'), true],
-  ['whose earlier boot an earlier process prepared', () => undefined, told('boot-0'), false],
+  ['whose boot was prepared', (memory) => memory.recordPreparedBoot('boot-1'), server, true],
+  ['whose boot an earlier process prepared', () => undefined, serverWith('boot-1'), true],
+  ['whose earlier boot an earlier process prepared', () => undefined, serverWith('boot-0'), false],
 ];
-const happenings: [title: string, happens: (memory: SystemMemory) => void, started: boolean][] = [
-  ['was asked to start', (memory) => memory.asked('On', false, 1), true],
-  ['was seen on', (memory) => saw(memory, 'On'), true],
-  ['was seen starting', (memory) => saw(memory, 'PoweringOn'), true],
-  ['was seen off', (memory) => saw(memory, 'Off'), false],
-  ['was asked to stop', (memory) => memory.asked('Off', false, 1), false],
+const events: [title: string, apply: (memory: ObservedSystem) => void, started: boolean][] = [
+  ['was asked to start', (memory) => memory.requested('On', false, 1), true],
+  ['was seen on', (memory) => observe(memory, 'On'), true],
+  ['was seen starting', (memory) => observe(memory, 'PoweringOn'), true],
+  ['was seen off', (memory) => observe(memory, 'Off'), false],
+  ['was asked to stop', (memory) => memory.requested('Off', false, 1), false],
 ];
 for (const [title, before, object, awaits] of machines) {
   test(`a machine ${title} ${awaits ? 'awaits its start' : 'may have been started'}`, () => {
-    const memory = new SystemMemory();
+    const memory = new ObservedSystem();
     before(memory);
     assert.equal(awaitsStart(bootWith({}), object, memory), awaits);
     assert.equal(awaitsStart(bootWith({}), object, memory), awaits, 'also when it is asked again');
   });
-  for (const [what, happens, started] of happenings.filter(() => awaits))
+  for (const [what, apply, started] of events.filter(() => awaits))
     test(`a machine ${title} and that ${what} ${started ? 'has been started' : 'awaits its start'}`, () => {
-      const memory = new SystemMemory();
+      const memory = new ObservedSystem();
       before(memory);
       awaitsStart(bootWith({}), object, memory);
-      happens(memory);
+      apply(memory);
       assert.equal(awaitsStart(bootWith({}), object, memory), !started);
     });
 }
 
 const condition = (type: string) => ({ type, status: 'True', reason: type, message: '', lastTransitionTime }) as const;
-const evidence: [title: string, status: ServerBootConfiguration['status'], who: string][] = [
+const progressCases: [title: string, status: ServerBootConfiguration['status'], expected: string][] = [
   [
     'a script',
     {
@@ -70,10 +70,10 @@ const evidence: [title: string, status: ServerBootConfiguration['status'], who: 
     'boot data were fetched by somebody',
   ],
 ];
-for (const [title, status, who] of evidence)
+for (const [title, status, expected] of progressCases)
   test(`${title} is no evidence of a boot while the machine awaits its start`, () => {
     const early = bootFactsOf(bootWith(status), server, Date.now(), { awaitsStart: true });
-    assert.deepEqual([early.bootSeen, early.fetchedWhileOff], [false, who]);
+    assert.deepEqual([early.bootSeen, early.fetchedWhileOff], [false, expected]);
     const late = bootFactsOf(bootWith(status), server, Date.now());
     assert.deepEqual([late.bootSeen, late.fetchedWhileOff], [true, undefined]);
   });

@@ -1,10 +1,10 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { act, minutes, wait } from '@metal/kube/decide.ts';
-import type { SystemMemory } from '../../observations.ts';
-import type { HeldClaim } from './claim-facts.ts';
+import type { ObservedSystem } from '../../observations.ts';
+import type { BoundClaim } from './claim-facts.ts';
 import type { ServerFacts } from './facts.ts';
-import { freshForMs, obstacle } from './power.ts';
+import { freshForMs, blocker } from './power.ts';
 import type { Step } from './prelude.ts';
 
 /** Replacing a boot configuration costs writes, and whoever asks for its data decides how often there is a reason. */
@@ -17,23 +17,23 @@ const renewalPauseMs = minutes(1);
 export function awaitsStart(
   { metadata: { uid = '' } }: ServerBootConfiguration,
   { status }: Pick<Server, 'status'>,
-  memory: SystemMemory,
+  memory: ObservedSystem,
 ): boolean {
-  if (status?.pendingBootUID === uid && memory.preparedBoot?.uid !== uid) memory.prepared(uid);
+  if (status?.pendingBootUID === uid && memory.preparedBoot?.uid !== uid) memory.recordPreparedBoot(uid);
   return memory.preparedBoot?.awaitsStart ?? false;
 }
 
-export const whileOff = (whatWasFetched: string): string => `${whatWasFetched} while the machine was off`;
+export const whileOff = (fetched: string): string => `${fetched} while the machine was off`;
 
 /** An earlier process may have started it, or a person: it is looked at before the evidence is called early. */
-export const lookWhetherOff = (server: ServerFacts): Step<'Error'> | undefined =>
-  obstacle(server) ?? ((server.powerSeenMsAgo ?? 0) >= freshForMs ? act('observe', 'LookBeforeChange') : undefined);
+export const confirmOff = (server: ServerFacts): Step<'Error'> | undefined =>
+  blocker(server) ?? ((server.powerSeenMsAgo ?? 0) >= freshForMs ? act('observe', 'LookBeforeChange') : undefined);
 
 /** The token of the boot is known to somebody: the machine is not started with it. */
-export function renewBoot(server: ServerFacts, { boot, provisioned }: HeldClaim): Step<'Error'> | undefined {
+export function renewBoot(server: ServerFacts, { boot, provisioned }: BoundClaim): Step<'Error'> | undefined {
   if (boot?.fetchedWhileOff === undefined || provisioned) return undefined;
-  const look = lookWhetherOff(server);
-  if (look !== undefined) return look;
+  const refresh = confirmOff(server);
+  if (refresh !== undefined) return refresh;
   if (server.power !== 'Off') return undefined;
   const message = whileOff(boot.fetchedWhileOff);
   const inMs = renewalPauseMs - (server.bootRenewedMsAgo ?? renewalPauseMs);

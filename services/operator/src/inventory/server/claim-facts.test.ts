@@ -5,7 +5,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { PowerState } from '@metal/redfish/systems.ts';
 import { Store } from '@metal/kube/store.ts';
-import { SystemMemory } from '../../observations.ts';
+import { ObservedSystem } from '../../observations.ts';
 import { claimFacts } from './claim-facts.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
@@ -26,7 +26,7 @@ interface Scene {
 }
 
 /** How server `spare` stands to a claim that it refers to. */
-function standing({ named, uid = 'claim-1', evicted, leaving, spec, status, bootFor, seen }: Scene): string {
+function bindingOf({ named, uid = 'claim-1', evicted, leaving, spec, status, bootFor, seen }: Scene): string {
   const serverClaimRef = uid === 'none' ? reference : { ...reference, uid, ...(evicted === true ? { evicted } : {}) };
   const server: Server = {
     apiVersion,
@@ -37,7 +37,7 @@ function standing({ named, uid = 'claim-1', evicted, leaving, spec, status, boot
   };
   const claims = new Store<ServerClaim>();
   const deletionTimestamp = '2026-01-01T00:00:00Z';
-  claims.absorb({
+  claims.upsertIfNewer({
     apiVersion,
     kind: 'ServerClaim',
     metadata: { ...reference, uid: 'claim-1', ...(leaving === true ? { deletionTimestamp } : {}) },
@@ -46,42 +46,42 @@ function standing({ named, uid = 'claim-1', evicted, leaving, spec, status, boot
   const bootConfigurations = new Store<ServerBootConfiguration>();
   bootConfigurations.addIndexes({ owner: () => ['claim-1'] });
   if (bootFor !== undefined)
-    bootConfigurations.absorb({
+    bootConfigurations.upsertIfNewer({
       apiVersion,
       kind: 'ServerBootConfiguration',
       metadata: { ...reference, uid: 'boot-1' },
       spec: { serverRef: { name: bootFor }, image: 'os' },
     });
-  const memory = new SystemMemory();
-  if (seen !== undefined) memory.state = { value: { powerState: seen }, at: 0 } as NonNullable<SystemMemory['state']>;
-  return claimFacts(server, memory, { claims, bootConfigurations }, 0).standing;
+  const memory = new ObservedSystem();
+  if (seen !== undefined) memory.state = { value: { powerState: seen }, at: 0 } as NonNullable<ObservedSystem['state']>;
+  return claimFacts(server, memory, { claims, bootConfigurations }, 0).binding;
 }
 
 const spare: Scene = { named: 'other', bootFor: 'other' };
-const lines: [title: string, scene: Scene, standing: string][] = [
-  ['is held by a claim that has not named its server yet', {}, 'held'],
-  ['is held by a claim that names it', { named: 'spare' }, 'held'],
-  ['is let go of by a claim that was evicted, although that names it', { named: 'spare', evicted: true }, 'gone'],
-  ['is let go of by a claim that was evicted and never seen again', { uid: 'claim-0', evicted: true }, 'gone'],
-  ['is let go of by a claim that names another', spare, 'gone'],
-  ['is let go of when it was seen off', { ...spare, seen: 'Off' }, 'gone'],
-  ['is not let go of when it was seen on', { ...spare, seen: 'On' }, 'held'],
-  ['is not let go of when it was told to be on', { ...spare, status: { powerState: 'On' } }, 'held'],
-  ['is not let go of when nobody knows', { ...spare, status: { powerState: 'Unknown' } }, 'held'],
-  ['is not let go of when the claim booted on it', { ...spare, status: { provisionedClaimUID: 'claim-1' } }, 'held'],
+const lines: [title: string, scene: Scene, binding: string][] = [
+  ['is held by a claim that has not named its server yet', {}, 'bound'],
+  ['is held by a claim that names it', { named: 'spare' }, 'bound'],
+  ['is let go of by a claim that was evicted, although that names it', { named: 'spare', evicted: true }, 'lost'],
+  ['is let go of by a claim that was evicted and never seen again', { uid: 'claim-0', evicted: true }, 'lost'],
+  ['is let go of by a claim that names another', spare, 'lost'],
+  ['is let go of when it was seen off', { ...spare, seen: 'Off' }, 'lost'],
+  ['is not let go of when it was seen on', { ...spare, seen: 'On' }, 'bound'],
+  ['is not let go of when it was told to be on', { ...spare, status: { powerState: 'On' } }, 'bound'],
+  ['is not let go of when nobody knows', { ...spare, status: { powerState: 'Unknown' } }, 'bound'],
+  ['is not let go of when the claim booted on it', { ...spare, status: { provisionedClaimUID: 'claim-1' } }, 'bound'],
   [
     'is not let go of when it was to boot for the claim',
     { ...spare, spec: { bootConfigurationRef: reference } },
-    'held',
+    'bound',
   ],
   [
     'is let go of with the boot of its discovery',
     { ...spare, spec: { bootConfigurationRef: { namespace: 'metal', name: 'spare' } } },
-    'gone',
+    'lost',
   ],
-  ['is not let go of while the claim has a boot for it', { ...spare, bootFor: 'spare' }, 'held'],
-  ['is not let go of when v0.7.0 bound it', { ...spare, uid: 'none' }, 'held'],
-  ['of a namesake is looked into as ever', { ...spare, uid: 'claim-0' }, 'missing'],
-  ['of a claim that is deleted is taken back, whatever it names', { ...spare, leaving: true, seen: 'On' }, 'leaving'],
+  ['is not let go of while the claim has a boot for it', { ...spare, bootFor: 'spare' }, 'bound'],
+  ['is not let go of when v0.7.0 bound it', { ...spare, uid: 'none' }, 'bound'],
+  ['of a namesake is looked into as ever', { ...spare, uid: 'claim-0' }, 'notInCache'],
+  ['of a claim that is deleted is taken back, whatever it names', { ...spare, leaving: true, seen: 'On' }, 'deleting'],
 ];
-for (const [title, scene, expected] of lines) test(`a server ${title}`, () => assert.equal(standing(scene), expected));
+for (const [title, scene, expected] of lines) test(`a server ${title}`, () => assert.equal(bindingOf(scene), expected));

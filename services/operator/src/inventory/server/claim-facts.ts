@@ -3,7 +3,7 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { reprovisionAnnotation } from '@metal/api/wire/contract.ts';
 import type { OperatorCaches } from '../../context.ts';
-import type { SystemMemory } from '../../observations.ts';
+import type { ObservedSystem } from '../../observations.ts';
 import { type BootFacts, bootFactsOf } from './boot-facts.ts';
 import { awaitsStart } from './boot-start.ts';
 
@@ -14,14 +14,14 @@ export type BootPolicy = 'networkOnce' | 'networkAlways' | 'safeStop';
  * the server, too, and nothing gives the server back to it but a new binding.
  */
 export type ClaimFacts =
-  | { readonly standing: 'none' }
-  | { readonly standing: 'gone' | 'leaving'; readonly uid: string; readonly name: string }
+  | { readonly binding: 'unbound' }
+  | { readonly binding: 'lost' | 'deleting'; readonly uid: string; readonly name: string }
   /** restored: a claim of that name and another UID names this server, as after a restore from a backup. */
-  | { readonly standing: 'missing'; readonly uid: string; readonly name: string; readonly restored: boolean }
-  | HeldClaim;
+  | { readonly binding: 'notInCache'; readonly uid: string; readonly name: string; readonly restored: boolean }
+  | BoundClaim;
 
-export interface HeldClaim {
-  readonly standing: 'held';
+export interface BoundClaim {
+  readonly binding: 'bound';
   readonly uid: string;
   readonly name: string;
   readonly wantsPower: 'On' | 'Off';
@@ -36,28 +36,28 @@ export interface HeldClaim {
   /** The reference of the server names the claim by UID too; v0.7.0 wrote none. */
   readonly uidRecorded: boolean;
   /** This process adopted the boot configuration and has not started the machine for it yet. */
-  readonly firstBootOwed: boolean;
+  readonly firstBootPending: boolean;
   /** `spec.power` of the server says what the claim wants. */
   readonly powerRecorded: boolean;
 }
 
 type ClaimCaches = Pick<OperatorCaches, 'claims' | 'bootConfigurations'>;
 
-export function claimFacts(server: Server, memory: SystemMemory, caches: ClaimCaches, now: number): ClaimFacts {
+export function claimFacts(server: Server, memory: ObservedSystem, caches: ClaimCaches, now: number): ClaimFacts {
   const ref = server.spec.serverClaimRef;
-  if (ref === undefined) return { standing: 'none' };
+  if (ref === undefined) return { binding: 'unbound' };
   const claim = caches.claims.get({ namespace: ref.namespace, name: ref.name });
   const uid = ref.uid ?? claim?.metadata.uid ?? '';
   const name = `${ref.namespace}/${ref.name}`;
-  if (ref.evicted === true) return { standing: 'gone', uid, name };
+  if (ref.evicted === true) return { binding: 'lost', uid, name };
   if (claim === undefined || claim.metadata.uid !== uid) {
     const restored = claim !== undefined && claim.spec.serverRef?.name === server.metadata.name;
-    const confirmed = memory.claimKnownGone === `${name}/${uid}`;
-    return confirmed ? { standing: 'gone', uid, name } : { standing: 'missing', uid, name, restored };
+    const confirmed = memory.confirmedLostClaim === `${name}/${uid}`;
+    return confirmed ? { binding: 'lost', uid, name } : { binding: 'notInCache', uid, name, restored };
   }
-  if (claim.metadata.deletionTimestamp !== undefined) return { standing: 'leaving', uid, name };
-  if (isElsewhere(server, claim, memory, caches)) return { standing: 'gone', uid, name };
-  return { standing: 'held', uid, name, ...heldClaimFacts(server, claim, memory, caches, now) };
+  if (claim.metadata.deletionTimestamp !== undefined) return { binding: 'deleting', uid, name };
+  if (isBoundElsewhere(server, claim, memory, caches)) return { binding: 'lost', uid, name };
+  return { binding: 'bound', uid, name, ...boundClaimFacts(server, claim, memory, caches, now) };
 }
 
 /**
@@ -65,10 +65,10 @@ export function claimFacts(server: Server, memory: SystemMemory, caches: ClaimCa
  * was lost. Which one it has, `spec.serverRef` says for good. The other is let go if it was never made ready for the
  * claim and is off; whatever runs or may have booted for it is left alone, for a person to judge.
  */
-function isElsewhere(
+function isBoundElsewhere(
   { metadata, spec, status }: Server,
   claim: ServerClaim,
-  memory: SystemMemory,
+  memory: ObservedSystem,
   { bootConfigurations }: ClaimCaches,
 ): boolean {
   const named = claim.spec.serverRef?.name;
@@ -84,19 +84,20 @@ function isElsewhere(
   return !wasPrepared && (memory.state?.value.powerState ?? status?.powerState) === 'Off';
 }
 
-function heldClaimFacts(
+function boundClaimFacts(
   server: Server,
   claim: ServerClaim,
-  memory: SystemMemory,
+  memory: ObservedSystem,
   caches: ClaimCaches,
   now: number,
-): Omit<HeldClaim, 'standing' | 'uid' | 'name'> {
+): Omit<BoundClaim, 'binding' | 'uid' | 'name'> {
   const boot = caches.bootConfigurations
     .by('owner', claim.metadata.uid ?? '')
     .find(
       ({ spec, metadata }) => spec.serverRef.name === server.metadata.name && metadata.deletionTimestamp === undefined,
     );
-  if (boot !== undefined && isAboutToBootAnew(boot, server, memory)) memory.prepared(boot.metadata.uid ?? '');
+  if (boot !== undefined && isAboutToReprovision(boot, server, memory))
+    memory.recordPreparedBoot(boot.metadata.uid ?? '');
   const bootFacts = boot && bootFactsOf(boot, server, now, { awaitsStart: awaitsStart(boot, server, memory) });
   const wantsPower = claim.spec.power === 'On' ? 'On' : 'Off';
   const bootPolicy = claim.spec.bootPolicy ?? 'networkOnce';
@@ -109,15 +110,15 @@ function heldClaimFacts(
     stopped: wantsPower === 'On' && isStopped(server, claim, bootPolicy, memory, record.provisioned, now),
     powerRecorded: server.spec.power === wantsPower,
     uidRecorded: server.spec.serverClaimRef?.uid !== undefined,
-    firstBootOwed: boot !== undefined && memory.firstBoot?.uid === boot.metadata.uid && !memory.firstBoot?.asked,
+    firstBootPending: boot !== undefined && memory.firstBoot?.uid === boot.metadata.uid && !memory.firstBoot?.requested,
   };
 }
 
 /** It was powered off to boot a changed image, and what ran before did not boot that. */
-const isAboutToBootAnew = (
+const isAboutToReprovision = (
   { metadata }: ServerBootConfiguration,
   { status }: Server,
-  { state }: SystemMemory,
+  { state }: ObservedSystem,
 ): boolean =>
   (metadata.annotations?.[reprovisionAnnotation] ?? '') > (status?.servedReprovision ?? '') &&
   state?.value.powerState === 'Off';
@@ -137,11 +138,11 @@ function isStopped(
   { status, spec }: Server,
   { metadata }: ServerClaim,
   policy: BootPolicy,
-  memory: SystemMemory,
+  memory: ObservedSystem,
   provisioned: boolean,
   now: number,
 ): boolean {
   if (policy !== 'safeStop') return false;
   if (status?.stoppedClaimUID === metadata.uid) return true;
-  return provisioned && spec.power === 'On' && memory.isSettledAt('Off', now);
+  return provisioned && spec.power === 'On' && memory.isStableAt('Off', now);
 }

@@ -6,20 +6,20 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
-import { handClock } from '@metal/kube/hand-clock.ts';
+import { fakeClock } from '@metal/kube/hand-clock.ts';
 import { Store } from '@metal/kube/store.ts';
 import { Password } from '@metal/redfish/bmc.ts';
 import { readConfig } from '../../config.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { Connection } from '../../connection.ts';
-import { SystemMemory } from '../../observations.ts';
+import { ObservedSystem } from '../../observations.ts';
 import { admitCleanup } from './cleanup-actions.ts';
 import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
-import { admissionOf, CleanupLedger } from '../../cleanup-ledger.ts';
-import { isItsTurn, nextInQueue } from './cleanup-queue.ts';
+import { admissionOf, CleanupQueue } from '../../cleanup-ledger.ts';
+import { isAdmissible, nextInQueue } from './cleanup-queue.ts';
 import { cleanupStatus } from './cleanup-report.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
-import type { ServerTurn } from './machine.ts';
+import type { ServerReconcile } from './machine.ts';
 import { calmServer } from './phases.rows.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
@@ -44,21 +44,21 @@ function world(...more: string[]) {
     inventories: new Store<ServerInventory>(),
     erasures: new Store<ErasureReport>(),
   };
-  const memories = new Map<string, SystemMemory>();
-  const system = (uid: string): SystemMemory => {
-    const memory = memories.get(uid) ?? new SystemMemory();
+  const memories = new Map<string, ObservedSystem>();
+  const observedSystem = (uid: string): ObservedSystem => {
+    const memory = memories.get(uid) ?? new ObservedSystem();
     memories.set(uid, memory);
     return memory;
   };
   const config = readConfig([...flags, '--cleanup-disks=Purge', ...more], {});
   // What is judged here looks at nothing else of the context.
-  const clock = handClock();
-  const cleanups = new CleanupLedger(servers, clock);
+  const clock = fakeClock();
+  const cleanupQueue = new CleanupQueue(servers, clock);
   const context = {
     caches,
     config,
-    cleanups,
-    access: { system },
+    cleanupQueue,
+    bmcConnections: { observedSystem },
     clock: { ...clock, now: () => now },
   } as unknown as OperatorContext;
   const put = (name: string, status: Status, spec: Partial<Server['spec']> = {}): Server => {
@@ -69,13 +69,14 @@ function world(...more: string[]) {
       spec: { systemUUID: name, ...spec },
       status,
     };
-    servers.absorb(server);
+    servers.upsertIfNewer(server);
     return server;
   };
   const facts = (server: Server): CleanupFacts =>
-    cleanupFacts(server, { memory: system(server.metadata.uid ?? ''), context, now });
+    cleanupFacts(server, { memory: observedSystem(server.metadata.uid ?? ''), context, now });
   /** The only thing that an admission looks at beside the context is the object. */
-  const admit = (server: Server): Promise<void> => admitCleanup({ object: server, context } as unknown as ServerTurn);
+  const admit = (server: Server): Promise<void> =>
+    admitCleanup({ object: server, context } as unknown as ServerReconcile);
   return { caches, context, put, facts, admit };
 }
 
@@ -107,7 +108,7 @@ for (const [title, status, systemUUID, needed] of [
     const { caches, put, facts } = world();
     const spec = { bmcSecretRef: { name: 'bmc' }, protocol: { name: 'Redfish', port: 443 } };
     const annotations = { [`unclean.metal.ironcore.dev/${uuid.toLowerCase()}`]: since };
-    caches.bmcs.absorb({ apiVersion, kind: 'BMC', metadata: { ...metadata('bmc'), annotations }, spec });
+    caches.bmcs.upsertIfNewer({ apiVersion, kind: 'BMC', metadata: { ...metadata('bmc'), annotations }, spec });
     assert.equal(facts(put('one', status, { systemUUID, bmcRef: { name: 'bmc' } })).needed, needed);
   });
 
@@ -129,7 +130,7 @@ interface Attempt {
   readonly state?: string;
   readonly certificate?: string | undefined;
   /** What this process did and saw before. */
-  readonly before?: (memory: SystemMemory) => void;
+  readonly before?: (memory: ObservedSystem) => void;
   readonly spec?: Partial<Server['spec']>;
 }
 
@@ -175,9 +176,9 @@ for (const [title, { wwid = lun, own, others, isGone = false, policy = 'Purge', 
     const cleanup = { neededSince: since, attempt };
     const one = put('one', { state: 'Cleanup', cleanup }, { cleanup: { disks: policy } });
     const other = put('other', { state: 'Reserved' });
-    caches.inventories.absorb(inventoryOf(one, [{ ...disk, wwid, ...own }]));
-    caches.inventories.absorb(inventoryOf(other, [{ ...disk, wwid, ...others }]));
-    if (isGone) caches.servers.forget('other', other.metadata.uid ?? '');
+    caches.inventories.upsertIfNewer(inventoryOf(one, [{ ...disk, wwid, ...own }]));
+    caches.inventories.upsertIfNewer(inventoryOf(other, [{ ...disk, wwid, ...others }]));
+    if (isGone) caches.servers.removeByUid('other', other.metadata.uid ?? '');
     assert.deepEqual(facts(one).sharedDisk, isShared ? { wwid, serverName: 'other' } : undefined);
   });
 }
@@ -194,10 +195,10 @@ function attempted(attempt: Attempt): CleanupFacts {
     certificate = 'a.b.c',
   } = attempt;
   const { caches, context, put, facts } = world();
-  before(context.access.system('uid-of-one'));
+  before(context.bmcConnections.observedSystem('uid-of-one'));
   const server = put('one', { state, cleanup: { neededSince: since, attempt: 1, ...cleanup } }, spec);
   const owner = { apiVersion, kind: 'Server', name: 'one', uid: boot?.owner ?? server.metadata.uid ?? '' };
-  caches.bootConfigurations.absorb({
+  caches.bootConfigurations.upsertIfNewer({
     apiVersion,
     kind: 'ServerBootConfiguration',
     metadata: {
@@ -215,8 +216,8 @@ function attempted(attempt: Attempt): CleanupFacts {
     },
     spec: { serverRef: { name: 'one' }, image: 'os' },
   });
-  caches.inventories.absorb(inventoryOf(server, [disk, { serial: 'stick', sizeBytes: 1, removable: true }]));
-  caches.erasures.absorb({
+  caches.inventories.upsertIfNewer(inventoryOf(server, [disk, { serial: 'stick', sizeBytes: 1, removable: true }]));
+  caches.erasures.upsertIfNewer({
     apiVersion,
     kind: 'ErasureReport',
     metadata: metadata(erasureReportName('one', 'boot-uid-1')),
@@ -236,7 +237,7 @@ function attempted(attempt: Attempt): CleanupFacts {
   return facts(server);
 }
 
-const verdicts: [string, Attempt, CleanupFacts['clearance']][] = [
+const clearanceCases: [string, Attempt, CleanupFacts['clearance']][] = [
   ['success of this attempt', {}, 'Cleaned'],
   ['success that is not certified', { certificate: '' }, undefined],
   ['success of a boot that was to erase nothing', { boot: { mode: 'None' }, report: { disks: [] } }, undefined],
@@ -267,7 +268,7 @@ const verdicts: [string, Attempt, CleanupFacts['clearance']][] = [
   ['success of an order that was withdrawn, by its report', { report: { withdrawn: 'it is paused' } }, undefined],
   ['success when it is in Error', { state: 'Error' }, undefined],
 ];
-for (const [title, attempt, clearance] of verdicts) {
+for (const [title, attempt, clearance] of clearanceCases) {
   test(`${title} ${clearance === undefined ? 'clears nothing' : 'clears the server'}`, () =>
     assert.equal(attempted(attempt).clearance, clearance));
 }
@@ -288,8 +289,8 @@ test('success that forgets a disk is a failure that names it', () =>
   }));
 
 const millisecondsAt = (seconds: number): number => Date.parse(at(seconds));
-const looks = (memory: SystemMemory, power: 'On' | 'Off', seconds: number): void =>
-  memory.saw({ powerState: power } as Parameters<typeof memory.saw>[0], millisecondsAt(seconds)); // only the power is of interest
+const observePower = (memory: ObservedSystem, power: 'On' | 'Off', seconds: number): void =>
+  memory.record({ powerState: power } as Parameters<typeof memory.record>[0], millisecondsAt(seconds)); // only the power is of interest
 const over = (host: string): Connection => ({
   username: 'a',
   password: new Password(''),
@@ -299,14 +300,14 @@ const over = (host: string): Connection => ({
 /** The boot of the attempt was prepared at 10, and now it is 1000. */
 const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
   ['that nobody has looked at', {}, 'unknown', undefined],
-  ['that was off just now', { before: (memory) => looks(memory, 'Off', 995) }, 'no', undefined],
-  ['that was off a while ago', { before: (memory) => looks(memory, 'Off', 990) }, 'unknown', undefined],
+  ['that was off just now', { before: (memory) => observePower(memory, 'Off', 995) }, 'no', undefined],
+  ['that was off a while ago', { before: (memory) => observePower(memory, 'Off', 990) }, 'unknown', undefined],
   [
     'that ran before its boot was prepared',
     {
       before: (memory) => {
-        looks(memory, 'On', 9);
-        looks(memory, 'Off', 999);
+        observePower(memory, 'On', 9);
+        observePower(memory, 'Off', 999);
       },
     },
     'no',
@@ -316,8 +317,8 @@ const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
     'that ran meanwhile',
     {
       before: (memory) => {
-        looks(memory, 'On', 20);
-        looks(memory, 'Off', 999);
+        observePower(memory, 'On', 20);
+        observePower(memory, 'Off', 999);
       },
     },
     'yes',
@@ -325,7 +326,7 @@ const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
   ],
   [
     'that was asked to start and not looked at since',
-    { before: (memory) => memory.asked('On', false, millisecondsAt(20)) },
+    { before: (memory) => memory.requested('On', false, millisecondsAt(20)) },
     'yes',
     20,
   ],
@@ -333,8 +334,8 @@ const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
     'that was asked to start before',
     {
       before: (memory) => {
-        memory.asked('On', false, millisecondsAt(9));
-        looks(memory, 'Off', 999);
+        memory.requested('On', false, millisecondsAt(9));
+        observePower(memory, 'Off', 999);
       },
     },
     'no',
@@ -342,13 +343,13 @@ const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
   ],
   [
     'that another process started',
-    { cleanup: { poweredOnTime: at(30) }, before: (memory) => looks(memory, 'Off', 999) },
+    { cleanup: { poweredOnTime: at(30) }, before: (memory) => observePower(memory, 'Off', 999) },
     'yes',
     30,
   ],
   [
     'that was started for another boot',
-    { cleanup: { poweredOnTime: at(9) }, before: (memory) => looks(memory, 'Off', 999) },
+    { cleanup: { poweredOnTime: at(9) }, before: (memory) => observePower(memory, 'Off', 999) },
     'no',
     undefined,
   ],
@@ -356,10 +357,10 @@ const runs: [string, Attempt, CleanupFacts['hasRun'], number | undefined][] = [
     'that ran, as was seen where another address leads now',
     {
       before: (memory) => {
-        memory.isReachedOver(over('one'));
-        looks(memory, 'On', 20);
-        memory.isReachedOver(over('other'));
-        looks(memory, 'Off', 999);
+        memory.resetIfConnectionChanged(over('one'));
+        observePower(memory, 'On', 20);
+        memory.resetIfConnectionChanged(over('other'));
+        observePower(memory, 'Off', 999);
       },
     },
     'no',
@@ -374,11 +375,11 @@ for (const [title, attempt, hasRun, since] of runs) {
 }
 
 test('silence counts from the last word, or from the preparation, or from when it was let in', () => {
-  assert.equal(attempted({ report: { state: 'Running' } }).silentForMs, 980_000);
-  assert.equal(attempted({ report: { attempt: 2 } }).silentForMs, 990_000);
-  assert.equal(attempted({ report: { receivedTime: at(5_000) } }).silentForMs, 0);
+  assert.equal(attempted({ report: { state: 'Running' } }).noProgressForMs, 980_000);
+  assert.equal(attempted({ report: { attempt: 2 } }).noProgressForMs, 990_000);
+  assert.equal(attempted({ report: { receivedTime: at(5_000) } }).noProgressForMs, 0);
   const unprepared = { boot: { of: at(-500) }, cleanup: { startedTime: at(5) } };
-  assert.equal(attempted(unprepared).silentForMs, 995_000);
+  assert.equal(attempted(unprepared).noProgressForMs, 995_000);
 });
 
 for (const [title, of, state, clearance] of [
@@ -398,7 +399,12 @@ for (const [title, of, state, clearance] of [
       receivedTime: since,
       state: 'Waived',
     } as const;
-    caches.erasures.absorb({ apiVersion, kind: 'ErasureReport', metadata: metadata(waiverName('one', of)), spec });
+    caches.erasures.upsertIfNewer({
+      apiVersion,
+      kind: 'ErasureReport',
+      metadata: metadata(waiverName('one', of)),
+      spec,
+    });
     assert.equal(facts(server).clearance, clearance);
   });
 }
@@ -421,7 +427,7 @@ test("the queue goes by how long the disks have waited, then by name; who cannot
 test('that a machine was started for its attempt is written with the attempt', () => {
   const { put } = world();
   const server = put('one', { state: 'Cleanup', cleanup: { ...mark, attempt: 1 } });
-  const cleanup = attempted({ before: (memory) => looks(memory, 'On', 20) });
+  const cleanup = attempted({ before: (memory) => observePower(memory, 'On', 20) });
   const seen: ServerFacts = { ...calmServer, cleanup };
   const decision = { kind: 'wait', reason: 'WaitingForEraser' } as const;
   const written = cleanupStatus(server, seen, { ...noted, phase: 'Cleanup', decision });
@@ -444,7 +450,7 @@ test('of two turns that saw the last place, one gets it, and keeps it until it i
     put(`s${index}`, { state: 'Cleanup', cleanup }),
   );
   assert.ok(a && b);
-  for (const server of [a, b]) assert.equal(isItsTurn(facts(server).queue ?? assert.fail('it is in Cleanup')), true);
+  for (const server of [a, b]) assert.equal(isAdmissible(facts(server).queue ?? assert.fail('it is in Cleanup')), true);
   await Promise.all([admit(b), admit(a)]);
   assert.deepEqual([facts(a).admitted, facts(b).admitted], [false, true]);
   put('s1', { state: 'Error', cleanup: { neededSince: at(2) } });
@@ -455,18 +461,18 @@ test('of two turns that saw the last place, one gets it, and keeps it until it i
 test('where replicas share the servers, one begins when the leading replica says so, for this attempt and no other', () => {
   const { put, facts } = world('--shards=auto', '--cleanup-at-once=1');
   const server = put('one', waiting(since));
-  const letIn = (words: string) => ({
+  const admittedWith = (annotation: string) => ({
     ...server,
-    metadata: { ...server.metadata, annotations: { 'metal.ironcore.dev/cleanup-admitted': words } },
+    metadata: { ...server.metadata, annotations: { 'metal.ironcore.dev/cleanup-admitted': annotation } },
   });
   assert.equal(facts(server).isAdmittedByLeader, true);
   assert.equal(admissionOf(server), `${since} 1`);
-  for (const [words, admitted] of [
+  for (const [annotation, admitted] of [
     [`${since} 1`, true],
     [`${since} 2`, false],
     [`${at(-5)} 1`, false],
   ] as const)
-    assert.equal(facts(letIn(words)).admitted, admitted, words);
+    assert.equal(facts(admittedWith(annotation)).admitted, admitted, annotation);
 });
 
 test('starts of the last hour count, also of servers that are free again, and each counts for an hour', () => {
@@ -474,22 +480,22 @@ test('starts of the last hour count, also of servers that are free again, and ea
   put('free', { state: 'Available', cleanup: { startedTime: at(-2_000) } });
   put('long-ago', { state: 'Available', cleanup: { startedTime: at(-2_601) } });
   const server = put('one', waiting(since));
-  assert.equal(isItsTurn(facts(server).queue ?? assert.fail('it is in Cleanup')), true);
+  assert.equal(isAdmissible(facts(server).queue ?? assert.fail('it is in Cleanup')), true);
   put('runs', { state: 'Cleanup', cleanup: { neededSince: since, attempt: 1, startedTime: at(0) } });
   const { queue } = facts(server);
-  assert.deepEqual([queue?.startedInHour, queue?.hourFreesInMs], [2, 600_000]);
-  assert.equal(isItsTurn(queue ?? assert.fail('it is in Cleanup')), false);
+  assert.deepEqual([queue?.startedInHour, queue?.nextHourlySlotInMs], [2, 600_000]);
+  assert.equal(isAdmissible(queue ?? assert.fail('it is in Cleanup')), false);
 });
 
 test('another attempt of the same cleanup needs no other start', () => {
   const { put, facts } = world('--cleanup-per-hour=1');
   const cleanup = { neededSince: since, startedTime: at(900) };
-  const itsTurn = (more: Cleanup) =>
-    isItsTurn(
+  const isAdmissibleWith = (more: Cleanup) =>
+    isAdmissible(
       facts(put('one', { state: 'Cleanup', cleanup: { ...cleanup, ...more } })).queue ??
         assert.fail('it is in Cleanup'),
     );
-  assert.deepEqual([itsTurn({ failedAttempts: 1 }), itsTurn({})], [true, false]);
+  assert.deepEqual([isAdmissibleWith({ failedAttempts: 1 }), isAdmissibleWith({})], [true, false]);
 });
 
 const claim = { namespace: 'team', name: 'one', uid: 'claim-1' };

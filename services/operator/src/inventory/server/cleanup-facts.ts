@@ -15,11 +15,11 @@ import {
 import type { DiskErasure, ErasureOrder, OrderedDisk } from '@metal/api/wire/erasure.ts';
 import type { Cache } from '@metal/kube/cache.ts';
 import type { OperatorContext } from '../../context.ts';
-import type { SystemMemory } from '../../observations.ts';
+import type { ObservedSystem } from '../../observations.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
 import { type CleanupPolicy, needsBoot, policyOf } from './cleanup-policy.ts';
 import { progressOf } from './cleanup-progress.ts';
-import { isLetIn } from '../../cleanup-ledger.ts';
+import { isAdmitted } from '../../cleanup-ledger.ts';
 import { freshForMs } from './power.ts';
 import { type QueueFacts, queueFacts } from './cleanup-queue.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './cleanup-settings.ts';
@@ -62,9 +62,9 @@ export interface CleanupFacts {
   /** The order of the attempt was withdrawn before its end: whatever came of it counts for nothing. */
   readonly withdrawn: boolean;
   /** What was told last while a claim reference held the cleanup. */
-  readonly heldTold: string | undefined;
+  readonly lastHeldMessage: string | undefined;
   /** Since the attempt was let in, or prepared, or since its last word. */
-  readonly silentForMs: number;
+  readonly noProgressForMs: number;
   readonly timeoutMs: number;
   readonly disksKnown: boolean;
   /** Before anything is prepared: a disk that is to be erased, and that another server has as well. */
@@ -80,14 +80,14 @@ export interface SharedDisk {
   readonly serverName: string;
 }
 
-interface Surroundings {
-  readonly memory: SystemMemory;
+interface FactsInput {
+  readonly memory: ObservedSystem;
   readonly context: OperatorContext;
   readonly now: number;
 }
 
-export function cleanupFacts(server: Server, surroundings: Surroundings): CleanupFacts {
-  const { memory, context, now } = surroundings;
+export function cleanupFacts(server: Server, input: FactsInput): CleanupFacts {
+  const { memory, context, now } = input;
   const { caches, config } = context;
   const { metadata, spec, status } = server;
   const inCleanup = status?.state === 'Cleanup';
@@ -99,7 +99,7 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
   const record = hasRecord ? recordOf(server, boot, context) : undefined;
   const known = inventoryOf(server, caches.inventories.get(metadata.name));
   const withdrawn = inCleanup && (status.cleanup?.withdrawnTime !== undefined || record?.spec.withdrawn !== undefined);
-  const outcome = record === undefined || withdrawn ? undefined : judged(record, boot, known);
+  const result = record === undefined || withdrawn ? undefined : evaluateReport(record, boot, known);
   const settings = { server, policy, boot, memory, context, now };
   const marksEarlierServer = isMarkedAtBmc(server, caches.bmcs);
   const poweredOnTime = boot === undefined ? undefined : poweredOnTimeOf(server, boot, memory);
@@ -108,29 +108,25 @@ export function cleanupFacts(server: Server, surroundings: Surroundings): Cleanu
     // An Available one has been through it, or the policy asks for nothing.
     needed: isNeeded(server) || (marksEarlierServer && status?.state !== 'Available'),
     marksEarlierServer,
-    clearance: clearanceOf(
-      server,
-      outcome?.state === 'Succeeded' && record?.status?.certificate !== undefined,
-      context,
-    ),
+    clearance: clearanceOf(server, result?.state === 'Succeeded' && record?.status?.certificate !== undefined, context),
     attempt,
     failedAttempts: inCleanup ? (status.cleanup?.failedAttempts ?? 0) : 0,
     maxAttempts: config.cleanupAttempts,
-    admitted: attempt > 0 || (inCleanup && (context.cleanups.isTaken(server) || isLetIn(server))),
+    admitted: attempt > 0 || (inCleanup && (context.cleanupQueue.isReserved(server) || isAdmitted(server))),
     isAdmittedByLeader: config.shards === 'auto',
     queue: inCleanup && attempt === 0 ? queueFacts(server, context, now) : undefined,
     boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),
     otherBootLeft: boot === undefined && (found !== undefined || spec.bootConfigurationRef !== undefined),
-    hasRun: poweredOnTime === undefined ? (wasJustSeen(memory, now) ? 'no' : 'unknown') : 'yes',
+    hasRun: poweredOnTime === undefined ? (isPowerFresh(memory, now) ? 'no' : 'unknown') : 'yes',
     poweredOnTime,
-    report: outcome,
+    report: result,
     record,
     bios: biosFacts(settings),
     bootOrder: bootOrderResetFacts(settings),
     progress: progressOf(record),
     withdrawn,
-    heldTold: memory.cleanupHeldTold,
-    silentForMs: attempt === 0 ? 0 : silenceOf({ server, boot, record }, now),
+    lastHeldMessage: memory.reportedCleanupHold,
+    noProgressForMs: attempt === 0 ? 0 : msSinceProgress({ server, boot, record }, now),
     timeoutMs: config.cleanupTimeoutMs,
     disksKnown: known !== undefined,
     sharedDisk: attempt > 0 && boot === undefined && policy.disks !== 'None' ? sharedDiskIn(known, caches) : undefined,
@@ -229,13 +225,13 @@ function recordOf(
       : erasureReportName(metadata.name, bootUid);
   const record = caches.erasures.get(name);
   if (record === undefined) return undefined;
-  const { bootConfigurationUID, serverRef, attempt: told } = record.spec;
-  const isIt = bootConfigurationUID === bootUid && serverRef.uid === metadata.uid && told === attempt;
-  return isIt ? record : undefined;
+  const { bootConfigurationUID, serverRef, attempt: reportedAttempt } = record.spec;
+  const matches = bootConfigurationUID === bootUid && serverRef.uid === metadata.uid && reportedAttempt === attempt;
+  return matches ? record : undefined;
 }
 
 /** Success is believed when it names every disk that had to be erased. */
-function judged(
+function evaluateReport(
   { spec }: ErasureReport,
   boot: ServerBootConfiguration | undefined,
   known: ServerInventory | undefined,
@@ -244,9 +240,9 @@ function judged(
   if (state === 'Waived') return undefined;
   if (state !== 'Succeeded' || boot === undefined || erasesNothing(boot)) return { state, message };
   const ordered = known === undefined ? [] : orderOf(known, 'Metadata', 1).disks;
-  const forgotten = ordered.find((disk) => !disks.some((one) => isSame(one, disk) && one.result === 'Erased'));
-  if (known !== undefined && forgotten === undefined) return { state, message };
-  const name = forgotten === undefined ? 'any disk' : `disk ${forgotten.serial || forgotten.wwid || forgotten.model}`;
+  const missing = ordered.find((disk) => !disks.some((one) => isSame(one, disk) && one.result === 'Erased'));
+  if (known !== undefined && missing === undefined) return { state, message };
+  const name = missing === undefined ? 'any disk' : `disk ${missing.serial || missing.wwid || missing.model}`;
   return { state: 'Failed', message: `the report of success does not tell that ${name} was erased` };
 }
 
@@ -260,17 +256,17 @@ const isSame = (one: DiskErasure, { serial, wwid, model }: OrderedDisk): boolean
 function poweredOnTimeOf(
   { status }: Server,
   { metadata }: ServerBootConfiguration,
-  { transition, seenOnAt }: SystemMemory,
+  { transition, seenOnAt }: ObservedSystem,
 ): string | undefined {
   const preparedAt = Date.parse(metadata.annotations?.[cleanupPreparedAnnotation] ?? '');
   const written = status?.cleanup?.poweredOnTime;
   if (written !== undefined && Date.parse(written) >= preparedAt) return written;
-  const askedAt = transition?.target === 'On' ? transition.firstRequestAt : undefined;
-  const at = [askedAt, seenOnAt].find((time) => time !== undefined && time >= preparedAt);
+  const requestedAt = transition?.target === 'On' ? transition.firstRequestAt : undefined;
+  const at = [requestedAt, seenOnAt].find((time) => time !== undefined && time >= preparedAt);
   return at === undefined ? undefined : new Date(at).toISOString();
 }
 
-const wasJustSeen = ({ state }: SystemMemory, now: number): boolean =>
+const isPowerFresh = ({ state }: ObservedSystem, now: number): boolean =>
   state !== undefined && now - state.at < freshForMs;
 
 function clearanceOf(
@@ -286,7 +282,7 @@ function clearanceOf(
 }
 
 /** A report that carries a later time than ours comes from a registry whose clock is ahead. */
-function silenceOf(
+function msSinceProgress(
   attempt: { server: Server; boot: ServerBootConfiguration | undefined; record: ErasureReport | undefined },
   now: number,
 ): number {

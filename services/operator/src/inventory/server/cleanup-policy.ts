@@ -16,7 +16,7 @@ export const policyOf = ({ spec }: Server, { config }: Pick<OperatorContext, 'co
   bootOrder: spec.cleanup?.bootOrder ?? config.cleanupBootOrder,
 });
 
-export const asksForNothing = ({ disks, bios, bootOrder }: CleanupPolicy): boolean =>
+export const requestsNothing = ({ disks, bios, bootOrder }: CleanupPolicy): boolean =>
   disks === 'None' && bios === 'None' && bootOrder === 'None';
 
 /** Disks are erased from within; and a BIOS is reset while the machine starts, which one that started can tell. */

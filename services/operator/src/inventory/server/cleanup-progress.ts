@@ -22,17 +22,19 @@ const mostNames = 2;
 export function erasedSoFar(record: ErasureReport | undefined): string {
   if (record === undefined) return 'no disk was begun';
   const { state, disks = [] } = record.spec;
-  const sorts = Map.groupBy(disks, sortOf);
-  const told = (['erased', 'partly erased', 'still erasing by itself', 'untouched'] as const).flatMap((sort) => {
-    const names = sorts.get(sort)?.map(({ name, serial }) => name || serial.slice(0, 20));
-    return names === undefined ? [] : [`${sort}: ${shortened(names)}`];
-  });
-  const disksTold = told.length === 0 ? 'no disk was begun' : told.join('; ');
-  return state === 'Running' ? `the eraser is told to stop; ${disksTold}` : `erasing has ended; ${disksTold}`;
+  const categories = Map.groupBy(disks, categoryOf);
+  const summaries = (['erased', 'partly erased', 'still erasing by itself', 'untouched'] as const).flatMap(
+    (category) => {
+      const names = categories.get(category)?.map(({ name, serial }) => name || serial.slice(0, 20));
+      return names === undefined ? [] : [`${category}: ${shortened(names)}`];
+    },
+  );
+  const diskSummary = summaries.length === 0 ? 'no disk was begun' : summaries.join('; ');
+  return state === 'Running' ? `the eraser is told to stop; ${diskSummary}` : `erasing has ended; ${diskSummary}`;
 }
 
 /** One whose eraser was stopped, or failed, may hold less than before. */
-function sortOf({ result, continuesByItself }: DiskErasure) {
+function categoryOf({ result, continuesByItself }: DiskErasure) {
   if (continuesByItself === true) return 'still erasing by itself';
   if (result === 'Erased') return 'erased';
   return result === 'Pending' ? 'untouched' : 'partly erased';

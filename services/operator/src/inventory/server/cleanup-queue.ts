@@ -1,12 +1,12 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { minutes, seconds } from '@metal/kube/decide.ts';
-import { type CleanupLimits, isWaiting, type Standing } from '../../cleanup-ledger.ts';
+import { type CleanupLimits, isQueued, type QueuePosition } from '../../cleanup-ledger.ts';
 import type { OperatorContext } from '../../context.ts';
 
 /** Whose turn it is to be erased, over all servers. */
-export interface QueueFacts extends Standing, CleanupLimits {}
+export interface QueueFacts extends QueuePosition, CleanupLimits {}
 
-type QueueContext = Pick<OperatorContext, 'cleanups' | 'config'>;
+type QueueContext = Pick<OperatorContext, 'cleanupQueue' | 'config'>;
 
 const limitsOf = ({ config }: Pick<OperatorContext, 'config'>): CleanupLimits => ({
   atOnce: config.cleanupAtOnce,
@@ -14,41 +14,41 @@ const limitsOf = ({ config }: Pick<OperatorContext, 'config'>): CleanupLimits =>
 });
 
 export const queueFacts = (server: Server, context: QueueContext, now: number): QueueFacts => ({
-  ...context.cleanups.standingOf(server, now),
+  ...context.cleanupQueue.positionOf(server, now),
   ...limitsOf(context),
 });
 
 /** What leaves no room for a server and all that come before it. */
-export type HeldUp = 'atOnce' | 'perHour' | 'pace';
+export type QueueLimit = 'atOnce' | 'perHour' | 'inFlight';
 
 /** Undefined when it is its turn. */
-export function heldUpBy(queue: QueueFacts): HeldUp | undefined {
-  const { ahead, running, atOnce, startedInHour, perHour, room } = queue;
+export function limitReached(queue: QueueFacts): QueueLimit | undefined {
+  const { ahead, running, atOnce, startedInHour, perHour, available } = queue;
   if (running + ahead >= atOnce) return 'atOnce';
   if (startedInHour + ahead >= perHour) return 'perHour';
-  return ahead < room ? undefined : 'pace';
+  return ahead < available ? undefined : 'inFlight';
 }
 
-export const isItsTurn = (queue: QueueFacts): boolean => heldUpBy(queue) === undefined;
+export const isAdmissible = (queue: QueueFacts): boolean => limitReached(queue) === undefined;
 
 /** Until it looks again. Whoever begins, ends or stops waiting wakes the next; only the hour passes without a word. */
-export const queueLookMs = (queue: QueueFacts): number =>
-  heldUpBy(queue) === 'perHour' ? Math.max(queue.hourFreesInMs, seconds(1)) : minutes(5);
+export const queuePollMs = (queue: QueueFacts): number =>
+  limitReached(queue) === 'perHour' ? Math.max(queue.nextHourlySlotInMs, seconds(1)) : minutes(5);
 
 /** Who may begin hears when somebody begins, has started, ends or stops waiting. */
 export const nextInQueue = (context: QueueContext & Pick<OperatorContext, 'clock'>): string[] =>
-  context.cleanups.next(limitsOf(context), context.clock.now());
+  context.cleanupQueue.next(limitsOf(context), context.clock.now());
 
 /** For controllers: wakes those who may begin when there is room for one more. */
-export const wakesInQueue = (context: OperatorContext, wake: (name: string) => void): Disposable =>
-  context.cleanups.left.on(() => nextInQueue(context).forEach(wake));
+export const queueSource = (context: OperatorContext, enqueue: (name: string) => void): Disposable =>
+  context.cleanupQueue.capacityFreed.on(() => nextInQueue(context).forEach(enqueue));
 
 export function isAboutQueue(before: Server | undefined, after: Server | undefined): boolean {
-  const takesPart = (server: Server | undefined): boolean => server?.status?.state === 'Cleanup';
-  if (!takesPart(before)) return false;
+  const isInCleanup = (server: Server | undefined): boolean => server?.status?.state === 'Cleanup';
+  if (!isInCleanup(before)) return false;
   return (
-    !takesPart(after) ||
+    !isInCleanup(after) ||
     before?.status?.cleanup?.attempt !== after?.status?.cleanup?.attempt ||
-    (isWaiting(before as Server) && !isWaiting(after as Server)) // both take part, so both are there
+    (isQueued(before as Server) && !isQueued(after as Server)) // both take part, so both are there
   );
 }

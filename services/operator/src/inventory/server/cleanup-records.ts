@@ -5,20 +5,20 @@ import { isNotFound, KubeError } from '@metal/kube/errors.ts';
 import { StaleDecision } from '../../errors.ts';
 import { signingKeyIn } from '../../signing-key.ts';
 import { certificateOf, foundOf } from './certificate.ts';
-import { patchGuarded, type ServerTurn } from './machine.ts';
+import { patchGuarded, type ServerReconcile } from './machine.ts';
 import { signedJson } from '../../signed-json.ts';
 
 /** Where no boot of the attempt leaves a record, the operator writes it: nothing was to be erased. */
-export async function recordCleanup(turn: ServerTurn): Promise<void> {
-  const { object, facts } = turn;
+export async function recordCleanup(reconcile: ServerReconcile): Promise<void> {
+  const { object, facts } = reconcile;
   const { attempt } = facts.cleanup;
   const neededSince = object.status?.cleanup?.neededSince;
   if (neededSince === undefined || attempt === 0) throw new StaleDecision('the attempt is over');
-  await record(turn, bootlessName(object.metadata.name, neededSince, attempt), { attempt, state: 'Succeeded' });
+  await record(reconcile, bootlessName(object.metadata.name, neededSince, attempt), { attempt, state: 'Succeeded' });
 }
 
 /** The BMC object keeps what a Server knew that is deleted: the machine may get another one at once. */
-export async function leaveMark({ object, facts, context }: ServerTurn): Promise<boolean> {
+export async function writeBmcMark({ object, facts, context }: ServerReconcile): Promise<boolean> {
   const mark = uncleanSystemAnnotation(object.spec.systemUUID);
   const bmc = object.spec.bmcRef && context.caches.bmcs.get(object.spec.bmcRef.name);
   if (!facts.cleanup.needed || mark === undefined || bmc === undefined) return false;
@@ -33,7 +33,7 @@ export async function leaveMark({ object, facts, context }: ServerTurn): Promise
 }
 
 /** The status of the server has the mark by now: it is in Cleanup. */
-export async function takeOverMark({ object, context }: ServerTurn): Promise<void> {
+export async function removeBmcMark({ object, context }: ServerReconcile): Promise<void> {
   const mark = uncleanSystemAnnotation(object.spec.systemUUID);
   const name = object.spec.bmcRef?.name;
   if (object.status?.cleanup?.neededSince === undefined || mark === undefined || name === undefined)
@@ -45,8 +45,8 @@ export async function takeOverMark({ object, context }: ServerTurn): Promise<voi
  * The server is found clean: what was found and the signed certificate go to the record of the attempt in one write, which
  * is guarded, so that what was signed is what stands there. Only after it the server is offered.
  */
-export async function certifyCleanup(turn: ServerTurn): Promise<void> {
-  const { object, facts, context } = turn;
+export async function certifyCleanup(reconcile: ServerReconcile): Promise<void> {
+  const { object, facts, context } = reconcile;
   const { client, config, clock } = context;
   const report = facts.cleanup.record;
   if (report === undefined) throw new StaleDecision('the record of the attempt is gone');
@@ -63,19 +63,19 @@ export async function certifyCleanup(turn: ServerTurn): Promise<void> {
  * First the record, then the annotation goes: the record is what lets the server go, and whoever comes after a crash in
  * between finds it and goes on. It is named after the need that it is about, so there is one for each.
  */
-export async function recordWaiver(turn: ServerTurn): Promise<void> {
-  const { object, facts } = turn;
+export async function recordWaiver(reconcile: ServerReconcile): Promise<void> {
+  const { object, facts } = reconcile;
   const { cleanup } = object.status ?? {};
   const text = facts.cleanup.waiver;
   if (text === undefined || cleanup?.neededSince === undefined) throw new StaleDecision('there is nothing to waive');
   const attempt = cleanup.attempt ?? cleanup.failedAttempts ?? 0;
-  await record(turn, waiverName(object.metadata.name, cleanup.neededSince), {
+  await record(reconcile, waiverName(object.metadata.name, cleanup.neededSince), {
     attempt,
     state: 'Waived',
     message: text,
   });
-  await patchGuarded(turn, withoutWaiver);
-  turn.tell({
+  await patchGuarded(reconcile, withoutWaiver);
+  reconcile.recordEvent({
     type: 'Warning',
     reason: 'CleanupWaived',
     action: 'WaiveCleanup',
@@ -84,12 +84,12 @@ export async function recordWaiver(turn: ServerTurn): Promise<void> {
 }
 
 /** Nobody waives beforehand, nor without a word about who and why. */
-export async function dropWaiver(turn: ServerTurn): Promise<void> {
-  await patchGuarded(turn, withoutWaiver);
-  const state = turn.object.status?.state ?? 'Initial';
-  turn.warn(
+export async function dropWaiver(reconcile: ServerReconcile): Promise<void> {
+  await patchGuarded(reconcile, withoutWaiver);
+  const state = reconcile.object.status?.state ?? 'Initial';
+  reconcile.warn(
     'WaiverDropped',
-    `A cleanup is waived in state Cleanup, or in Error after one, by "who and why"; it was in state ${state}, with "${turn.facts.cleanup.waiver ?? ''}"`,
+    `A cleanup is waived in state Cleanup, or in Error after one, by "who and why"; it was in state ${state}, with "${reconcile.facts.cleanup.waiver ?? ''}"`,
   );
 }
 
@@ -98,7 +98,7 @@ const withoutWaiver = { metadata: { annotations: { [waiveCleanupAnnotation]: nul
 type Recorded = Pick<ErasureReport['spec'], 'attempt' | 'state' | 'message'>;
 
 /** A record that is there was written before something was cut off. */
-async function record({ object, facts, context }: ServerTurn, name: string, recorded: Recorded): Promise<void> {
+async function record({ object, facts, context }: ServerReconcile, name: string, recorded: Recorded): Promise<void> {
   const { metadata, spec, status } = object;
   const { formerClaim } = status?.cleanup ?? {};
   const report: ErasureReport['spec'] = {

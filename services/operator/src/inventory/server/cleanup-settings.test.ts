@@ -4,7 +4,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
 import { readConfig } from '../../config.ts';
-import { type BiosReset, type BootOrderReset, SystemMemory } from '../../observations.ts';
+import { type BiosReset, type BootOrderReset, ObservedSystem } from '../../observations.ts';
 import { type BiosFacts, biosFacts, type BootOrderFacts, bootOrderResetFacts } from './cleanup-settings.ts';
 
 const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
@@ -34,16 +34,23 @@ const bootWith = (text: string | undefined): ServerBootConfiguration => ({
 });
 
 /** Of the attempt under way, unless it says otherwise. */
-type Asked<T> = T extends unknown ? Omit<T, 'of'> & { readonly of?: string } : never;
+type ForAttempt<T> = T extends unknown ? Omit<T, 'of'> & { readonly of?: string } : never;
 
 function bios(
-  reset: Asked<BiosReset> | undefined,
+  reset: ForAttempt<BiosReset> | undefined,
   boot?: ServerBootConfiguration,
-  asked: 'None' | 'Reset' = 'Reset',
+  biosPolicy: 'None' | 'Reset' = 'Reset',
 ): BiosFacts {
-  const memory = new SystemMemory();
+  const memory = new ObservedSystem();
   memory.biosReset = reset && { of: 'T 2', ...reset };
-  return biosFacts({ server: server(), policy: { ...policy, bios: asked }, boot, memory, context: { config }, now });
+  return biosFacts({
+    server: server(),
+    policy: { ...policy, bios: biosPolicy },
+    boot,
+    memory,
+    context: { config },
+    now,
+  });
 }
 
 const seen = (kind: 'Pending' | 'Confirmed' | 'Accepted') => ({ at: now - 1_000, since: now - 9_000, state: { kind } });
@@ -54,20 +61,20 @@ test('a reset of the BIOS that nobody asks for is none', () => {
 
 test('a reset of the BIOS is due until the BMC took it, and refused when it does not', () => {
   assert.deepEqual(bios(undefined), { kind: 'due' });
-  assert.equal(bios({ order }).kind, 'asked');
-  assert.deepEqual(bios({ refusal: 'no' }), { kind: 'failed', message: 'no' });
+  assert.equal(bios({ order }).kind, 'requested');
+  assert.deepEqual(bios({ rejection: 'no' }), { kind: 'failed', message: 'no' });
 });
 
 test('what the attempt boots tells that the BMC took the reset, also to a process that did not ask for it', () => {
-  const looked = bios(undefined, bootWith(`${requestedTime} /tasks/7`));
-  assert.deepEqual(looked, { kind: 'asked', requestedTime, task: '/tasks/7', nextLookInMs: 0, forMs: 0 });
-  assert.deepEqual(bios(undefined, bootWith(requestedTime)), { ...looked, task: undefined });
+  const observed = bios(undefined, bootWith(`${requestedTime} /tasks/7`));
+  assert.deepEqual(observed, { kind: 'requested', requestedTime, task: '/tasks/7', nextPollInMs: 0, forMs: 0 });
+  assert.deepEqual(bios(undefined, bootWith(requestedTime)), { ...observed, task: undefined });
 });
 
 test('what this process asked in an earlier attempt says nothing of this one', () => {
   const of = 'T 1';
-  assert.deepEqual(bios({ of, refusal: 'no' }), { kind: 'due' });
-  assert.equal(bios({ of, seen: seen('Confirmed') }, bootWith(requestedTime)).kind, 'asked');
+  assert.deepEqual(bios({ of, rejection: 'no' }), { kind: 'due' });
+  assert.equal(bios({ of, seen: seen('Confirmed') }, bootWith(requestedTime)).kind, 'requested');
   assert.equal(bootOrder({ reset: { of, ...sent, isPending: true } }).kind, 'due');
 });
 
@@ -76,8 +83,8 @@ test('a boot that was prepared before a reset was asked for ends without one', (
 });
 
 test('a reset that is pending is looked at again after the interval; its time counts from the first look', () => {
-  const looked = bios({ seen: seen('Pending') }, bootWith(requestedTime));
-  assert.deepEqual(looked, { kind: 'asked', ...order, nextLookInMs: 4_000, forMs: 9_000 });
+  const observed = bios({ seen: seen('Pending') }, bootWith(requestedTime));
+  assert.deepEqual(observed, { kind: 'requested', ...order, nextPollInMs: 4_000, forMs: 9_000 });
 });
 
 test('a reset is done when the BMC says so, or says nothing', () => {
@@ -93,11 +100,11 @@ test('a reset is done when the BMC says so, or says nothing', () => {
 interface Order {
   readonly on?: Server;
   readonly seen?: string[];
-  readonly reset?: Asked<BootOrderReset>;
+  readonly reset?: ForAttempt<BootOrderReset>;
 }
 
 function bootOrder({ on = server({}, ['a', 'b']), seen: bootOrderSeen = [], reset }: Order): BootOrderFacts {
-  const memory = new SystemMemory();
+  const memory = new ObservedSystem();
   memory.bootOrderReset = reset && { of: 'T 2', ...reset };
   // Nothing else of the look matters here.
   memory.state = { value: { bootOrder: bootOrderSeen } as unknown as SystemState, at: now };
@@ -105,7 +112,7 @@ function bootOrder({ on = server({}, ['a', 'b']), seen: bootOrderSeen = [], rese
 }
 
 const sent = { at: now - 1_000, since: now - 9_000, isPending: false };
-const wish = [
+const desired = [
   { name: 'second', priority: 2, device: 'a' },
   { name: 'first', priority: 1, device: 'b' },
 ];
@@ -115,13 +122,13 @@ const orders: [title: string, order: Order, facts: Partial<BootOrderFacts>][] = 
   ['as the first discovery saw it', { seen: ['a', 'b'] }, { kind: 'done', devices, result: 'AsWanted' }],
   ['with new devices behind', { seen: ['a', 'b', 'c'] }, { kind: 'done', devices, result: 'AsWanted' }],
   ['of a claim', { seen: ['b', 'a'] }, { kind: 'due', devices }],
-  ['that a person wants', { on: server({ bootOrder: wish }, ['a']), seen: ['b', 'a'] }, { kind: 'done' }],
-  ['that a person does not want', { on: server({ bootOrder: wish }, ['a']), seen: ['a'] }, { kind: 'due' }],
+  ['that a person wants', { on: server({ bootOrder: desired }, ['a']), seen: ['b', 'a'] }, { kind: 'done' }],
+  ['that a person does not want', { on: server({ bootOrder: desired }, ['a']), seen: ['a'] }, { kind: 'due' }],
   ['that nobody knows', { on: server() }, { kind: 'failed' }],
-  ['that was sent', { reset: sent }, { kind: 'asked', devices, nextLookInMs: 4_000, forMs: 9_000 }],
+  ['that was sent', { reset: sent }, { kind: 'requested', devices, nextPollInMs: 4_000, forMs: 9_000 }],
   ['that was sent and shows', { reset: sent, seen: devices }, { kind: 'done', result: 'AsWanted' }],
   ['that waits for the next start', { reset: { ...sent, isPending: true } }, { kind: 'done', result: 'AtNextStart' }],
-  ['that is refused', { reset: { refusal: 'no' }, seen: ['b'] }, { kind: 'failed', message: 'no' }],
+  ['that is refused', { reset: { rejection: 'no' }, seen: ['b'] }, { kind: 'failed', message: 'no' }],
 ];
 for (const [title, given, facts] of orders) {
   test(`a boot order ${title} is ${facts.kind}`, () => assert.partialDeepStrictEqual(bootOrder(given), facts));

@@ -2,7 +2,7 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { cleanupBiosResetAnnotation } from '@metal/api/wire/contract.ts';
 import type { OperatorContext } from '../../context.ts';
-import type { BiosOrder, SystemMemory } from '../../observations.ts';
+import type { BiosOrder, ObservedSystem } from '../../observations.ts';
 import type { CleanupPolicy } from './cleanup-policy.ts';
 import { wantedDevices } from './wish-facts.ts';
 
@@ -16,7 +16,7 @@ import { wantedDevices } from './wish-facts.ts';
 type ResetFacts<Due, Order, Result> =
   | { readonly kind: 'none' }
   | ({ readonly kind: 'due' } & Due)
-  | ({ readonly kind: 'asked'; readonly nextLookInMs: number; readonly forMs: number } & Order)
+  | ({ readonly kind: 'requested'; readonly nextPollInMs: number; readonly forMs: number } & Order)
   | { readonly kind: 'failed'; readonly message: string }
   | ({ readonly kind: 'done'; readonly result: Result } & Order);
 
@@ -31,15 +31,15 @@ export const attemptKey = ({ status }: Server): string =>
 /** A process may remember what it asked in an attempt that others have followed. */
 export const ofThisAttempt = <T extends { readonly of: string }>(
   server: Server,
-  asked: T | undefined,
-): T | undefined => (asked?.of === attemptKey(server) ? asked : undefined);
+  recorded: T | undefined,
+): T | undefined => (recorded?.of === attemptKey(server) ? recorded : undefined);
 
-interface Surroundings {
+interface FactsInput {
   readonly server: Server;
   readonly policy: CleanupPolicy;
   /** What the attempt boots. */
   readonly boot: ServerBootConfiguration | undefined;
-  readonly memory: SystemMemory;
+  readonly memory: ObservedSystem;
   readonly context: Pick<OperatorContext, 'config'>;
   readonly now: number;
 }
@@ -48,18 +48,18 @@ interface Surroundings {
  * That the reset was asked for is written down with what the attempt boots, before that can be started: a process that
  * finds the boot knows that it takes the reset along, and one that finds none asks again, which changes nothing.
  */
-export function biosFacts({ server, policy, boot, memory, context, now }: Surroundings): BiosFacts {
+export function biosFacts({ server, policy, boot, memory, context, now }: FactsInput): BiosFacts {
   if (policy.bios === 'None') return { kind: 'none' };
   const biosReset = ofThisAttempt(server, memory.biosReset);
-  if (biosReset?.refusal !== undefined) return { kind: 'failed', message: biosReset.refusal };
+  if (biosReset?.rejection !== undefined) return { kind: 'failed', message: biosReset.rejection };
   const order = boot === undefined ? biosReset?.order : biosOrderIn(boot);
   // What was prepared before anybody asked for a reset ends as it began.
   if (order === undefined) return { kind: boot === undefined ? 'due' : 'none' };
   const { seen } = biosReset ?? {};
   if (seen?.state.kind === 'Failed') return { kind: 'failed', message: seen.state.message };
   if (seen !== undefined && seen.state.kind !== 'Pending') return { kind: 'done', ...order, result: seen.state.kind };
-  const nextLookInMs = seen === undefined ? 0 : seen.at + context.config.powerPollingIntervalMs - now;
-  return { kind: 'asked', ...order, nextLookInMs, forMs: now - (seen?.since ?? now) };
+  const nextPollInMs = seen === undefined ? 0 : seen.at + context.config.powerPollingIntervalMs - now;
+  return { kind: 'requested', ...order, nextPollInMs, forMs: now - (seen?.since ?? now) };
 }
 
 export const biosOrderText = ({ requestedTime, task }: BiosOrder): string =>
@@ -71,11 +71,11 @@ function biosOrderIn({ metadata }: ServerBootConfiguration): BiosOrder | undefin
 }
 
 /** What a person wants of the machine, or else what its first discovery saw. */
-export function bootOrderResetFacts({ server, policy, memory, context, now }: Surroundings): BootOrderFacts {
+export function bootOrderResetFacts({ server, policy, memory, context, now }: FactsInput): BootOrderFacts {
   if (policy.bootOrder === 'None') return { kind: 'none' };
   const { state } = memory;
   const reset = ofThisAttempt(server, memory.bootOrderReset);
-  if (reset?.refusal !== undefined) return { kind: 'failed', message: reset.refusal };
+  if (reset?.rejection !== undefined) return { kind: 'failed', message: reset.rejection };
   const wanted = wantedDevices(server.spec);
   const devices = wanted.length > 0 ? wanted : (server.status?.bootOrder ?? []);
   if (devices.length === 0)
@@ -87,6 +87,6 @@ export function bootOrderResetFacts({ server, policy, memory, context, now }: Su
   if (devices.every((device, index) => seen[index] === device)) return { kind: 'done', devices, result: 'AsWanted' };
   if (reset === undefined) return { kind: 'due', devices };
   if (reset.isPending) return { kind: 'done', devices, result: 'AtNextStart' };
-  const nextLookInMs = reset.at + context.config.powerPollingIntervalMs - now;
-  return { kind: 'asked', devices, nextLookInMs, forMs: now - reset.since };
+  const nextPollInMs = reset.at + context.config.powerPollingIntervalMs - now;
+  return { kind: 'requested', devices, nextPollInMs, forMs: now - reset.since };
 }

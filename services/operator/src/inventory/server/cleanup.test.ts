@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '@metal/kube/decide.ts';
 import type { CleanupFacts } from './cleanup-facts.ts';
-import { heldText } from './cleanup-held.ts';
+import { heldMessage } from './cleanup-held.ts';
 import type { CleanupPolicy } from './cleanup-policy.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
 import type { QueueFacts } from './cleanup-queue.ts';
-import { serverPhases } from './phases.ts';
-import { calmServer as calm, decide, emptyQueue, heldClaim, readyBoot as boot, turningOn } from './phases.rows.ts';
+import { serverTable } from './phases.ts';
+import { calmServer as calm, decide, emptyQueue, boundClaim, readyBoot as boot, poweringOn } from './phases.rows.ts';
 
 const nothing: CleanupPolicy = { disks: 'None', bios: 'None', bootOrder: 'None' };
 const purge: CleanupPolicy = { ...nothing, disks: 'Purge' };
@@ -20,25 +20,25 @@ const unclean = (more: Partial<CleanupFacts> = {}): CleanupFacts => ({
 });
 const admitted = { admitted: true, attempt: 1 } as const;
 const underWay = { ...admitted, boot } as const;
-const gone = { standing: 'gone', uid: 'claim-1', name: 'team/one' } as const;
+const lostClaim = { binding: 'lost', uid: 'claim-1', name: 'team/one' } as const;
 const failure = { reason: 'CleanupFailed', message: 'in vain' } as const;
 const failedReport = { state: 'Failed', message: 'disk A' } as const;
 const succeeded = { state: 'Succeeded', message: '' } as const;
-const away = { answers: false, exists: true, reason: 'BMCNotReady', message: '' } as const;
+const unreachable = { isReachable: false, exists: true, reason: 'BMCNotReady', message: '' } as const;
 const order = { requestedTime: '2026-01-01T00:00:00.000Z', task: undefined } as const;
-const asked = { kind: 'asked', ...order, nextLookInMs: 0, forMs: 0 } as const;
-const later = { ...asked, nextLookInMs: 5_000 } as const;
-const never = { ...asked, forMs: minutes(30) } as const;
+const requested = { kind: 'requested', ...order, nextPollInMs: 0, forMs: 0 } as const;
+const later = { ...requested, nextPollInMs: 5_000 } as const;
+const never = { ...requested, forMs: minutes(30) } as const;
 const reset = { kind: 'done', ...order, result: 'Confirmed' } as const;
-const refused = { kind: 'failed', message: 'no' } as const;
+const rejected = { kind: 'failed', message: 'no' } as const;
 const due = { kind: 'due', devices: ['a'] } as const;
-const sent = { kind: 'asked', devices: ['a'], nextLookInMs: 5_000, forMs: 0 } as const;
-const lost = { ...sent, nextLookInMs: 0 } as const;
+const sent = { kind: 'requested', devices: ['a'], nextPollInMs: 5_000, forMs: 0 } as const;
+const lost = { ...sent, nextPollInMs: 0 } as const;
 const neverShown = { ...sent, forMs: minutes(30) } as const;
 const biosOnly: CleanupPolicy = { ...nothing, bios: 'Reset' };
 const on = { power: 'On', cleanup: unclean() } as const;
-const rediscover = { kind: 'rediscover', word: 'rediscover' } as const;
-const retry = { kind: 'retry', word: 'retry' } as const;
+const rediscover = { kind: 'rediscover', value: 'rediscover' } as const;
+const retry = { kind: 'retry', value: 'retry' } as const;
 
 /** One line of a table: in this phase, with these facts, this is decided. */
 type Line = [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string];
@@ -53,14 +53,27 @@ const lines: Line[] = [
   ['a retry', 'Error', { cleanup: unclean(), failure, operation: retry }, 'go Cleanup'],
   ['another discovery', 'Error', { cleanup: unclean(), failure, operation: rediscover }, 'go Initial'],
   ['a retry of a clean server', 'Error', { operation: retry }, 'go Initial'],
-  ['a claim reference', 'Cleanup', { cleanup: unclean(), claim: gone }, 'wait CleanupHeldByClaim'],
-  ['a claim reference, and a place', 'Cleanup', { cleanup: unclean(admitted), claim: gone }, 'wait CleanupHeldByClaim'],
-  ['a claim reference, and an order', 'Cleanup', { cleanup: unclean(underWay), claim: gone }, 'act tellHeld'],
-  ['a claim reference, and success', 'Cleanup', { ...done(), claim: gone }, 'act tellHeld'],
+  ['a claim reference', 'Cleanup', { cleanup: unclean(), claim: lostClaim }, 'wait CleanupHeldByClaim'],
+  [
+    'a claim reference, and a place',
+    'Cleanup',
+    { cleanup: unclean(admitted), claim: lostClaim },
+    'wait CleanupHeldByClaim',
+  ],
+  [
+    'a claim reference, and an order',
+    'Cleanup',
+    { cleanup: unclean(underWay), claim: lostClaim },
+    'act recordHeldEvent',
+  ],
+  ['a claim reference, and success', 'Cleanup', { ...done(), claim: lostClaim }, 'act recordHeldEvent'],
   [
     'a claim reference, and an order, told',
     'Cleanup',
-    { cleanup: unclean({ ...underWay, heldTold: heldText({ claim: gone, cleanup: unclean(underWay) }) }), claim: gone },
+    {
+      cleanup: unclean({ ...underWay, lastHeldMessage: heldMessage({ claim: lostClaim, cleanup: unclean(underWay) }) }),
+      claim: lostClaim,
+    },
     'wait CleanupHeldByClaim',
   ],
   [
@@ -72,13 +85,13 @@ const lines: Line[] = [
   [
     'a reference that went, after long silence in the last attempt',
     'Cleanup',
-    { cleanup: unclean({ ...underWay, withdrawn: true, attempt: 3, silentForMs: minutes(60) }), failure },
+    { cleanup: unclean({ ...underWay, withdrawn: true, attempt: 3, noProgressForMs: minutes(60) }), failure },
     'wait CleanupBeginsAnew',
   ],
-  ['what an earlier Server was', 'Cleanup', { cleanup: unclean({ marksEarlierServer: true }) }, 'act takeOverMark'],
+  ['what an earlier Server was', 'Cleanup', { cleanup: unclean({ marksEarlierServer: true }) }, 'act removeBmcMark'],
   ['a running machine', 'Cleanup', on, 'act powerOff'],
   ['an old look', 'Cleanup', { cleanup: unclean(), powerSeenMsAgo: minutes(2) }, 'act observe'],
-  ['a power-on under way', 'Cleanup', { cleanup: unclean(), transition: turningOn(0) }, 'wait PowerChangeUnderWay'],
+  ['a power-on under way', 'Cleanup', { cleanup: unclean(), transition: poweringOn(0) }, 'wait PowerChangeUnderWay'],
   ['an override of who knows whom', 'Cleanup', { cleanup: unclean({ overrideCleared: false }) }, 'act clearOverride'],
   ['a boot of before', 'Cleanup', { cleanup: unclean({ otherBootLeft: true }) }, 'act clearBoot'],
   ['a boot of somebody else', 'Cleanup', { cleanup: unclean(), foreignProbeBoot: 'taken' }, 'wait ProbeBootNameTaken'],
@@ -94,8 +107,8 @@ const lines: Line[] = [
     { cleanup: unclean({ isAdmittedByLeader: true }) },
     'wait CleanupQueued',
   ],
-  ['no room to start one more', 'Cleanup', queued({ room: 2, ahead: 2 }), 'wait CleanupQueued'],
-  ['room for those before and itself', 'Cleanup', queued({ room: 3, ahead: 2 }), 'act admitCleanup'],
+  ['no room to start one more', 'Cleanup', queued({ available: 2, ahead: 2 }), 'wait CleanupQueued'],
+  ['room for those before and itself', 'Cleanup', queued({ available: 3, ahead: 2 }), 'act admitCleanup'],
   ['a full hour', 'Cleanup', queued({ startedInHour: 60 }), 'wait CleanupQueued'],
   ['a place that is not written down', 'Cleanup', { cleanup: unclean({ admitted: true }) }, 'wait CleanupStarts'],
   ['a place', 'Cleanup', { cleanup: unclean(admitted) }, 'act prepareCleanupBoot'],
@@ -104,24 +117,24 @@ const lines: Line[] = [
   ['a boot that cannot be', 'Cleanup', booting({ state: 'Error' }), 'wait BootConfigurationFailed'],
   ['a boot', 'Cleanup', booting({}), 'act networkBoot'],
   ['a machine that boots', 'Cleanup', { ...booting({}), power: 'On' }, 'wait WaitingForEraser'],
-  ['an eraser', 'Cleanup', { ...told('Running'), power: 'On' }, 'wait ErasingDisks'],
-  ['an eraser without power', 'Cleanup', told('Running'), 'act networkBoot'],
+  ['an eraser', 'Cleanup', { ...withReport('Running'), power: 'On' }, 'wait ErasingDisks'],
+  ['an eraser without power', 'Cleanup', withReport('Running'), 'act networkBoot'],
   [
     'a disk of two servers',
     'Cleanup',
     { cleanup: unclean({ ...admitted, sharedDisk: { wwid: 'naa.6', serverName: 'other' } }) },
     'wait CleanupAttemptFailed',
   ],
-  ['an eraser that failed', 'Cleanup', told('Failed'), 'wait CleanupAttemptFailed'],
-  ['an eraser that is not heard', 'Cleanup', silent(minutes(30)), 'wait CleanupAttemptFailed'],
+  ['an eraser that failed', 'Cleanup', withReport('Failed'), 'wait CleanupAttemptFailed'],
+  ['an eraser that is not heard', 'Cleanup', withoutProgress(minutes(30)), 'wait CleanupAttemptFailed'],
   [
     'a place that leads nowhere',
     'Cleanup',
-    { cleanup: unclean({ ...admitted, silentForMs: minutes(30) }) },
+    { cleanup: unclean({ ...admitted, noProgressForMs: minutes(30) }) },
     'wait CleanupAttemptFailed',
   ],
-  ['an eraser that may be heard', 'Cleanup', silent(minutes(30) - 1), 'act networkBoot'],
-  ['the last failure', 'Cleanup', { ...told('Failed'), failure }, 'go Error'],
+  ['an eraser that may be heard', 'Cleanup', withoutProgress(minutes(30) - 1), 'act networkBoot'],
+  ['the last failure', 'Cleanup', { ...withReport('Failed'), failure }, 'go Error'],
   ['success and power', 'Cleanup', { ...done(), power: 'On' }, 'act powerOff'],
   ['success', 'Cleanup', done(), 'go Available'],
   ['success without a certificate', 'Cleanup', reported(), 'act certifyCleanup'],
@@ -131,7 +144,7 @@ const lines: Line[] = [
   [
     'success of a machine that may have run, and no BMC',
     'Cleanup',
-    { ...reported({ hasRun: 'unknown' }), bmc: away },
+    { ...reported({ hasRun: 'unknown' }), bmc: unreachable },
     'wait BMCNotReady',
   ],
   [
@@ -145,20 +158,20 @@ const lines: Line[] = [
   ['success on an old look', 'Cleanup', { ...reported(), powerSeenMsAgo: minutes(2) }, 'act observe'],
   ['success and an override', 'Cleanup', reported({ overrideCleared: false }), 'act clearOverride'],
   ['a BIOS to be reset', 'Cleanup', { cleanup: unclean({ ...admitted, bios: { kind: 'due' } }) }, 'act resetBios'],
-  ['a BIOS that took it', 'Cleanup', { cleanup: unclean({ ...admitted, bios: asked }) }, 'act prepareCleanupBoot'],
+  ['a BIOS that took it', 'Cleanup', { cleanup: unclean({ ...admitted, bios: requested }) }, 'act prepareCleanupBoot'],
   [
     'a BIOS that took it, and its boot',
     'Cleanup',
-    { cleanup: unclean({ ...underWay, bios: asked }) },
+    { cleanup: unclean({ ...underWay, bios: requested }) },
     'act networkBoot',
   ],
   [
     'a BIOS that does not',
     'Cleanup',
-    { cleanup: unclean({ ...admitted, bios: refused }) },
+    { cleanup: unclean({ ...admitted, bios: rejected }) },
     'wait CleanupAttemptFailed',
   ],
-  ['success, and a BIOS to look at', 'Cleanup', reported({ bios: asked }), 'act lookAtBios'],
+  ['success, and a BIOS to look at', 'Cleanup', reported({ bios: requested }), 'act observeBios'],
   ['success, and a BIOS that takes its time', 'Cleanup', reported({ bios: later }), 'wait BIOSResetPending'],
   ['success, and a BIOS that never does', 'Cleanup', reported({ bios: never }), 'wait CleanupAttemptFailed'],
   ['success, and a reset BIOS', 'Cleanup', reported({ bios: reset }), 'act certifyCleanup'],
@@ -171,13 +184,13 @@ const lines: Line[] = [
     reported({ bootOrder: neverShown }),
     'wait CleanupAttemptFailed',
   ],
-  ['a boot order that nobody knows', 'Cleanup', bootless({ bootOrder: refused }), 'wait CleanupAttemptFailed'],
+  ['a boot order that nobody knows', 'Cleanup', bootless({ bootOrder: rejected }), 'wait CleanupAttemptFailed'],
   ['the boot order alone', 'Cleanup', bootless({ bootOrder: due }), 'act restoreBootOrder'],
   ['the boot order alone, and power', 'Cleanup', { ...bootless({ bootOrder: due }), power: 'On' }, 'act powerOff'],
   ['the boot order alone, restored', 'Cleanup', bootless({}), 'act recordCleanup'],
   ['the boot order alone, recorded', 'Cleanup', bootless({ report: succeeded }), 'act certifyCleanup'],
   ['the boot order alone, without place', 'Cleanup', bootless({ attempt: 0, admitted: false }), 'act admitCleanup'],
-  ['the boot order alone, in vain', 'Cleanup', bootless({ silentForMs: minutes(30) }), 'wait CleanupAttemptFailed'],
+  ['the boot order alone, in vain', 'Cleanup', bootless({ noProgressForMs: minutes(30) }), 'wait CleanupAttemptFailed'],
   [
     'disks that nobody asks about',
     'Cleanup',
@@ -192,7 +205,7 @@ const lines: Line[] = [
   ['a waiver', 'Cleanup', { cleanup: unclean({ waiver: 'me' }) }, 'act recordWaiver'],
   ['a waiver of nobody', 'Cleanup', { cleanup: unclean({ waiver: ' ' }) }, 'act dropWaiver'],
   ['a recorded waiver', 'Cleanup', { cleanup: unclean({ clearance: 'Waived' }) }, 'go Available'],
-  ['a waiver beforehand', 'Reserved', { claim: heldClaim, cleanup: unclean({ waiver: 'me' }) }, 'act dropWaiver'],
+  ['a waiver beforehand', 'Reserved', { claim: boundClaim, cleanup: unclean({ waiver: 'me' }) }, 'act dropWaiver'],
   ['power after failure', 'Error', { ...on, failure }, 'act powerOff'],
   ['a boot after failure', 'Error', { cleanup: unclean(), failure, bootReferenced: true }, 'act clearBoot'],
   ['failure', 'Error', { cleanup: unclean(), failure }, 'wait CleanupFailed'],
@@ -223,22 +236,22 @@ for (const [queue, message] of [
     { startedInHour: 60 },
     'number 1 in the queue; as many were let in within an hour as --cleanup-per-hour allows (60)',
   ],
-  [{ room: 1, ahead: 1 }, 'number 2 in the queue; those before it are started first'],
+  [{ available: 1, ahead: 1 }, 'number 2 in the queue; those before it are started first'],
 ] as const)
   test(`what a server in the queue says: ${message}`, () => {
-    const decision = serverPhases.Cleanup.judge({ ...calm, ...queued(queue) });
+    const decision = serverTable.Cleanup.decide({ ...calm, ...queued(queue) });
     assert.equal(decision.kind === 'wait' && decision.message, message);
   });
 
 test('on its way from the ten-thousandth place a server says some forty things', () => {
-  const said = Array.from({ length: 10_000 }, (_, ahead) => {
-    const decision = serverPhases.Cleanup.judge({ ...calm, ...queued({ ...full, ahead, running: ahead % 3 }) });
+  const messages = Array.from({ length: 10_000 }, (_, ahead) => {
+    const decision = serverTable.Cleanup.decide({ ...calm, ...queued({ ...full, ahead, running: ahead % 3 }) });
     return decision.kind === 'wait' ? decision.message : undefined;
   });
-  assert.equal(new Set(said.slice(2)).size, 35);
+  assert.equal(new Set(messages.slice(2)).size, 35);
 });
 
-for (const [bootOrder, words] of [
+for (const [bootOrder, expected] of [
   [due, 'its boot order could not be restored within 30 min'],
   [
     { kind: 'done', devices: ['a'], result: 'AsWanted' },
@@ -246,9 +259,9 @@ for (const [bootOrder, words] of [
   ],
   [lost, 'its boot order is not restored within 30 min; the BMC took the order and does not show it'],
 ] as const)
-  test(`an attempt whose time is over with a boot order that is ${bootOrder.kind} fails because ${words}`, () => {
-    const decision = serverPhases.Cleanup.judge({ ...calm, ...bootless({ bootOrder, silentForMs: minutes(30) }) });
-    assert.match((decision.kind === 'wait' && decision.message) || '', new RegExp(words));
+  test(`an attempt whose time is over with a boot order that is ${bootOrder.kind} fails because ${expected}`, () => {
+    const decision = serverTable.Cleanup.decide({ ...calm, ...bootless({ bootOrder, noProgressForMs: minutes(30) }) });
+    assert.match((decision.kind === 'wait' && decision.message) || '', new RegExp(expected));
   });
 
 function queued(queue: Partial<QueueFacts>): Partial<ServerFacts> {
@@ -260,11 +273,11 @@ function half(): Partial<ServerFacts> {
 function booting(more: Partial<typeof boot>): Partial<ServerFacts> {
   return { cleanup: unclean({ ...admitted, boot: { ...boot, ...more } }) };
 }
-function told(state: 'Running' | 'Failed'): Partial<ServerFacts> {
+function withReport(state: 'Running' | 'Failed'): Partial<ServerFacts> {
   return { cleanup: unclean({ ...underWay, report: state === 'Failed' ? failedReport : { state, message: '' } }) };
 }
-function silent(silentForMs: number): Partial<ServerFacts> {
-  return { cleanup: unclean({ ...underWay, silentForMs }) };
+function withoutProgress(noProgressForMs: number): Partial<ServerFacts> {
+  return { cleanup: unclean({ ...underWay, noProgressForMs }) };
 }
 function reported(more: Partial<CleanupFacts> = {}): Partial<ServerFacts> {
   return { cleanup: unclean({ ...underWay, report: succeeded, ...more }) };
@@ -286,10 +299,10 @@ const variety: { [Name in keyof ServerFacts]?: readonly ServerFacts[Name][] } = 
   report: ['absent', 'fresh'],
   parked: [false, true],
   hardwareSeenMsAgo: [0, undefined],
-  operation: [{ kind: 'none' }, retry, rediscover, { kind: 'unpark', word: 'unpark' }],
+  operation: [{ kind: 'none' }, retry, rediscover, { kind: 'unpark', value: 'unpark' }],
   probeBoot: [undefined, boot],
   failure: [undefined, failure, { reason: 'PowerStuck', message: '' }],
-  claim: [{ standing: 'none' }, gone, heldClaim, { standing: 'missing', uid: '', name: '', restored: false }],
+  claim: [{ binding: 'unbound' }, lostClaim, boundClaim, { binding: 'notInCache', uid: '', name: '', restored: false }],
   stateBeforeMaintenance: [undefined, 'Released', 'Available'],
   cleanup: [
     unclean(),
@@ -301,9 +314,9 @@ const variety: { [Name in keyof ServerFacts]?: readonly ServerFacts[Name][] } = 
     unclean({ ...underWay, withdrawn: true }),
     unclean({ ...underWay, report: succeeded, hasRun: 'no' }),
     unclean({ ...underWay, report: succeeded, hasRun: 'unknown' }),
-    unclean({ ...underWay, silentForMs: minutes(60) }),
+    unclean({ ...underWay, noProgressForMs: minutes(60) }),
     unclean({ waiver: 'me' }),
-    unclean({ ...underWay, report: succeeded, bios: asked }),
+    unclean({ ...underWay, report: succeeded, bios: requested }),
     unclean({ ...underWay, report: succeeded, bios: reset, bootOrder: due }),
     unclean({ ...admitted, policy: { ...nothing, bootOrder: 'Reset' } }),
     unclean({ ...admitted, policy: { ...nothing, bootOrder: 'Reset' }, report: succeeded }),
@@ -319,15 +332,15 @@ function* combinations(names: readonly string[]): Generator<Partial<ServerFacts>
 }
 
 test('nothing that is seen leads from any phase to Available while the disks are not clean', () => {
-  let judged = 0;
+  let evaluated = 0;
   for (const facts of combinations(Object.keys(variety))) {
     // Keys of the table are phases.
-    for (const phase of Object.keys(serverPhases) as ServerPhase[]) {
-      judged += 1;
-      const decision = serverPhases[phase].judge({ ...calm, ...facts });
+    for (const phase of Object.keys(serverTable) as ServerPhase[]) {
+      evaluated += 1;
+      const decision = serverTable[phase].decide({ ...calm, ...facts });
       if (decision.kind !== 'go' || decision.phase !== 'Available') continue;
       assert.fail(`${phase} offers an unclean server: ${JSON.stringify(facts)}`);
     }
   }
-  assert.ok(judged > 100_000, `${judged} judged`);
+  assert.ok(evaluated > 100_000, `${evaluated} judged`);
 });

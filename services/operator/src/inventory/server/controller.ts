@@ -12,78 +12,78 @@ import { isPaused } from '@metal/api/wire/paused.ts';
 import { phaseController } from '@metal/kube/controller.ts';
 import { act, type Decision, minutes, rest, wait } from '@metal/kube/decide.ts';
 import { keyOf } from '@metal/kube/kind.ts';
-import { keyOfServer } from '../../bmc-key.ts';
+import { shardKeyOfServer } from '../../bmc-key.ts';
 import type { OperatorContext } from '../../context.ts';
-import { inventorySaid } from '../../unreadable.ts';
+import { reportedInventory } from '../../unreadable.ts';
 import { serverActions } from './actions.ts';
-import { isAboutQueue, nextInQueue, wakesInQueue } from './cleanup-queue.ts';
+import { isAboutQueue, nextInQueue, queueSource } from './cleanup-queue.ts';
 import { readServerFacts, type ServerAction, type ServerFacts, type ServerPhase } from './facts.ts';
-import { serverPhases } from './phases.ts';
+import { serverTable } from './phases.ts';
 import { type ServerReason, serverReasons } from './reasons.ts';
 import { reportServer } from './report.ts';
 
 export const serverController = phaseController({
   name: 'server',
   kind: Server,
-  sharedBy: keyOfServer,
+  shardKey: shardKeyOfServer,
   phaseOf: phaseOfServer,
   facts: readServerFacts,
-  table: serverPhases,
+  table: serverTable,
   reasons: serverReasons,
   finalizer: serverFinalizer,
-  deletion: judgeDeletion,
+  deletion: decideDeletion,
   actions: serverActions,
-  looks: ['observe'],
+  readOnlyActions: ['observe'],
   report: reportServer,
   progressFields: ['powerState', 'networkInterfaces', 'pendingBootUID'],
   paused: isPaused,
-  wokenBy: [
+  watches: [
     {
       kind: BMC,
-      find: (bmc: BMC, { caches }: OperatorContext) =>
+      mapToKeys: (bmc: BMC, { caches }: OperatorContext) =>
         caches.servers.by('bmc', bmc.metadata.name).map(({ metadata }) => metadata.name),
-      when: isAboutReachability,
+      predicate: isAboutReachability,
     },
     {
       kind: BMCSecret,
-      find: (secret: BMCSecret, { caches }: OperatorContext) =>
+      mapToKeys: (secret: BMCSecret, { caches }: OperatorContext) =>
         caches.servers.by('inlineSecret', secret.metadata.name).map(({ metadata }) => metadata.name),
     },
     {
       kind: ServerBootConfiguration,
       // Also what takes the name of the probe boot away from a server.
-      find: ({ spec, metadata }: ServerBootConfiguration, { config }: OperatorContext) =>
+      mapToKeys: ({ spec, metadata }: ServerBootConfiguration, { config }: OperatorContext) =>
         new Set([spec.serverRef.name, ...(metadata.namespace === config.managerNamespace ? [metadata.name] : [])]),
     },
-    { kind: ErasureReport, find: ({ spec }: ErasureReport) => [spec.serverRef.name] },
+    { kind: ErasureReport, mapToKeys: ({ spec }: ErasureReport) => [spec.serverRef.name] },
     {
       kind: Server,
-      find: (_server: Server, context: OperatorContext) => nextInQueue(context),
-      when: isAboutQueue,
+      mapToKeys: (_server: Server, context: OperatorContext) => nextInQueue(context),
+      predicate: isAboutQueue,
     },
     {
       kind: Server,
-      find: (server: Server, { caches }: OperatorContext) =>
+      mapToKeys: (server: Server, { caches }: OperatorContext) =>
         othersThan(server, sameUuidAs(server, caches.servers)).map(({ metadata }) => metadata.name),
-      when: (before: Server | undefined, after: Server | undefined) =>
+      predicate: (before: Server | undefined, after: Server | undefined) =>
         before === undefined || after === undefined || !comparesAlike(before, after),
     },
-    { kind: ServerInventory, find: (inventory: ServerInventory) => [inventory.metadata.name] },
-    { kind: ServerMaintenance, find: ({ spec }: ServerMaintenance) => [spec.serverRef.name] },
+    { kind: ServerInventory, mapToKeys: (inventory: ServerInventory) => [inventory.metadata.name] },
+    { kind: ServerMaintenance, mapToKeys: ({ spec }: ServerMaintenance) => [spec.serverRef.name] },
     {
       kind: ServerClaim,
       // The one it names, and any that refers to it: a claim that names another one lets that go.
-      find: (claim: ServerClaim, { caches }: OperatorContext) => {
+      mapToKeys: (claim: ServerClaim, { caches }: OperatorContext) => {
         const referring = caches.servers.by('claim', keyOf(claim)).map(({ metadata }) => metadata.name);
         const named = claim.spec.serverRef?.name ?? '';
         return new Set(named === '' ? referring : [named, ...referring]);
       },
     },
   ],
-  wakes: (context: OperatorContext, wake) => {
+  sources: (context: OperatorContext, enqueue) => {
     const subscriptions = new DisposableStack();
-    subscriptions.use(context.access.stale.on(wake));
-    subscriptions.use(wakesInQueue(context, wake));
+    subscriptions.use(context.bmcConnections.serverStale.on(enqueue));
+    subscriptions.use(queueSource(context, enqueue));
     return subscriptions;
   },
   writes: [
@@ -101,7 +101,7 @@ export const serverController = phaseController({
 });
 
 /** Deleting a server never needs its hardware: what remains is our own objects, and a word about what is left. */
-function judgeDeletion({ deletion }: ServerFacts): Decision<ServerPhase, ServerAction, ServerReason> {
+function decideDeletion({ deletion }: ServerFacts): Decision<ServerPhase, ServerAction, ServerReason> {
   if (deletion.heldByMaintenance)
     return wait(
       minutes(10),
@@ -109,10 +109,10 @@ function judgeDeletion({ deletion }: ServerFacts): Decision<ServerPhase, ServerA
       'a maintenance has the server; end it, or annotate metal.ironcore.dev/operation=allow-in-progress-delete',
     );
   if (deletion.bootsLeft) return act('dropBootsOfDeleted', 'ServerDeleted');
-  return deletion.saidFarewell ? rest : act('sayFarewell', 'ServerDeleted');
+  return deletion.deletionReported ? rest : act('recordDeletionEvent', 'ServerDeleted');
 }
 
-const phases = new Set<string>(Object.keys(serverPhases));
+const phases = new Set<string>(Object.keys(serverTable));
 
 /** A state that nobody here knows is held still like a failure, and never taken for a new server. */
 function phaseOfServer({ status }: Server): ServerPhase {
@@ -126,7 +126,7 @@ const isPhase = (state: string): state is ServerPhase => phases.has(state);
 /** Whether the BMC answers, how it is reached, and which of its systems it cannot give. */
 function isAboutReachability(before: BMC | undefined, after: BMC | undefined): boolean {
   const seen = [before, after].map(
-    (bmc) => bmc && [bmc.status?.state, bmc.metadata.generation, inventorySaid(bmc)].join(' '),
+    (bmc) => bmc && [bmc.status?.state, bmc.metadata.generation, reportedInventory(bmc)].join(' '),
   );
   return seen[0] !== seen[1];
 }

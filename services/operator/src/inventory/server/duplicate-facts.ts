@@ -1,25 +1,25 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { managedInsteadOf, othersThan, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
 import type { Cache } from '@metal/kube/cache.ts';
-import type { SystemMemory } from '../../observations.ts';
+import type { ObservedSystem } from '../../observations.ts';
 
 /** Other Servers have the system UUID of this one: there is only one machine. */
 export interface DuplicateFacts {
   /** The one that is acted on is another one. */
-  readonly isLeftAlone: boolean;
+  readonly isIgnored: boolean;
   /** Names the others, and what to do. */
   readonly message: string;
   /** Tells one set of Servers, and which of them is acted on, from another. */
   readonly key: string;
   /** An event has told it. */
-  readonly told: boolean;
+  readonly isReported: boolean;
 }
 
 const mostNames = 3;
 
 export function duplicateFacts(
   server: Server,
-  { duplicateTold }: SystemMemory,
+  { reportedDuplicates: duplicateReported }: ObservedSystem,
   servers: Cache<Server>,
 ): DuplicateFacts | undefined {
   const sameUuid = sameUuidAs(server, servers);
@@ -27,7 +27,12 @@ export function duplicateFacts(
   if (others.length === 0) return undefined;
   const managed = managedInsteadOf(server, sameUuid);
   const key = [managed ?? server, ...others].map(({ metadata }) => metadata.uid).join(' ');
-  return { isLeftAlone: managed !== undefined, message: messageOf(others, managed), key, told: duplicateTold === key };
+  return {
+    isIgnored: managed !== undefined,
+    message: messageOf(others, managed),
+    key,
+    isReported: duplicateReported === key,
+  };
 }
 
 function messageOf(others: readonly Server[], managed: Server | undefined): string {

@@ -2,40 +2,40 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { Store } from '@metal/kube/store.ts';
-import { SystemMemory } from '../../observations.ts';
+import { ObservedSystem } from '../../observations.ts';
 import { type DuplicateFacts, duplicateFacts } from './duplicate-facts.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
-import { serverPhases } from './phases.ts';
-import { calmServer as calm, decide, heldClaim as held, readyBoot as boot } from './phases.rows.ts';
+import { serverTable } from './phases.ts';
+import { calmServer as calm, decide, boundClaim as held, readyBoot as boot } from './phases.rows.ts';
 import { reportServer } from './report.ts';
 
-const leftAlone: DuplicateFacts = { isLeftAlone: true, message: 'Server a has it too', key: 'a b', told: true };
+const ignored: DuplicateFacts = { isIgnored: true, message: 'Server a has it too', key: 'a b', isReported: true };
 const workToDo: Partial<ServerFacts>[] = [
   { power: 'On' },
   { power: 'Off', claim: held },
   { power: 'On', claim: { ...held, wantsPower: 'Off' } },
-  { claim: { standing: 'gone', uid: 'claim-1', name: 'team/one' }, power: 'On' },
-  { operation: { kind: 'reset', word: 'force-off-server', type: 'ForceOff' } },
-  { operation: { kind: 'park', word: 'park' } },
-  { light: { wish: 'Lit', settled: false, refusal: undefined } },
+  { claim: { binding: 'lost', uid: 'claim-1', name: 'team/one' }, power: 'On' },
+  { operation: { kind: 'reset', value: 'force-off-server', type: 'ForceOff' } },
+  { operation: { kind: 'park', value: 'park' } },
+  { light: { desired: 'Lit', isDone: false, rejection: undefined } },
   { overrideSeen: true },
   { probeBoot: boot, report: 'fresh' },
   { cleanup: { ...calm.cleanup, needed: true, attempt: 1, boot } },
 ];
 
-for (const phase of Object.keys(serverPhases) as ServerPhase[]) {
+for (const phase of Object.keys(serverTable) as ServerPhase[]) {
   test(`${phase}: nothing is done through a Server whose machine is another's, whatever there is to do`, () => {
     for (const facts of workToDo)
-      assert.equal(decide(phase, { ...calm, ...facts, duplicate: leftAlone }), 'wait DuplicateSystemUUID');
+      assert.equal(decide(phase, { ...calm, ...facts, duplicate: ignored }), 'wait DuplicateSystemUUID');
   });
 }
 
 test('both Servers tell it once; the one that is acted on goes on', () => {
-  for (const isLeftAlone of [true, false]) {
-    const untold = { ...leftAlone, isLeftAlone, told: false };
-    assert.equal(decide('Available', { ...calm, duplicate: untold }), 'act tellDuplicate');
+  for (const isIgnored of [true, false]) {
+    const unreported = { ...ignored, isIgnored, isReported: false };
+    assert.equal(decide('Available', { ...calm, duplicate: unreported }), 'act recordDuplicateEvent');
   }
-  const actedOn = { ...leftAlone, isLeftAlone: false };
+  const actedOn = { ...ignored, isIgnored: false };
   assert.equal(decide('Available', { ...calm, power: 'On', duplicate: actedOn }), 'act powerOff');
 });
 
@@ -46,10 +46,10 @@ const server = (name: string, day: number, spec: Partial<Server['spec']> = {}): 
   spec: { systemUUID: name === 'b' ? 'AA-1' : 'aa-1', ...spec },
 });
 
-function factsOf(name: string, servers: readonly Server[], memory = new SystemMemory()): DuplicateFacts | undefined {
+function factsOf(name: string, servers: readonly Server[], memory = new ObservedSystem()): DuplicateFacts | undefined {
   const store = new Store<Server>();
   store.addIndexes({ uuid: ({ spec }) => [spec.systemUUID.toLowerCase()] });
-  for (const each of servers) store.absorb(each);
+  for (const each of servers) store.upsertIfNewer(each);
   const found = store.get(name);
   assert.ok(found);
   return duplicateFacts(found, memory, store);
@@ -62,7 +62,7 @@ test('a machine with one Server has no duplicate', () => {
 test('letter case tells no machines apart; both messages name the other Server and what to do', () => {
   const both = [server('a', 1), server('b', 2)];
   assert.deepEqual(
-    ['a', 'b'].map((name) => [factsOf(name, both)?.isLeftAlone, factsOf(name, both)?.message]),
+    ['a', 'b'].map((name) => [factsOf(name, both)?.isIgnored, factsOf(name, both)?.message]),
     [
       [false, 'Server b has this system UUID too; only this one is acted on. Delete one of them'],
       [true, 'Server a has this system UUID too and is acted on; nothing is done through this one. Delete one of them'],
@@ -73,7 +73,7 @@ test('letter case tells no machines apart; both messages name the other Server a
 test('a claim decides before age, and the message says so', () => {
   const claimed = server('b', 2, { serverClaimRef: { namespace: 'team', name: 'claim' } });
   const older = factsOf('a', [server('a', 1), claimed]);
-  assert.equal(older?.isLeftAlone, true);
+  assert.equal(older?.isIgnored, true);
   assert.match(older.message, /^Server b has .* acted on, as it has a claim;/);
 });
 
@@ -83,24 +83,24 @@ test('many names are cut', () => {
 });
 
 test('another duplicate, or another one that is acted on, is told anew', () => {
-  const memory = new SystemMemory();
-  memory.duplicateTold = factsOf('a', [server('a', 1), server('b', 2)])?.key;
-  assert.equal(factsOf('a', [server('a', 1), server('b', 2)], memory)?.told, true);
-  assert.equal(factsOf('a', [server('a', 1), server('b', 2), server('c', 3)], memory)?.told, false);
+  const memory = new ObservedSystem();
+  memory.reportedDuplicates = factsOf('a', [server('a', 1), server('b', 2)])?.key;
+  assert.equal(factsOf('a', [server('a', 1), server('b', 2)], memory)?.isReported, true);
+  assert.equal(factsOf('a', [server('a', 1), server('b', 2), server('c', 3)], memory)?.isReported, false);
   const claimed = server('b', 2, { serverClaimRef: { namespace: 'team', name: 'claim' } });
-  assert.equal(factsOf('a', [server('a', 1), claimed], memory)?.told, false);
+  assert.equal(factsOf('a', [server('a', 1), claimed], memory)?.isReported, false);
 });
 
 test('the condition says it, and that it is over only where it was said', () => {
-  const said = (status: Server['status'], duplicate: DuplicateFacts | undefined) => {
+  const conditionText = (status: Server['status'], duplicate: DuplicateFacts | undefined) => {
     const decision = { kind: 'wait', reason: 'DuplicateSystemUUID' } as const;
     const outcome = { phase: 'Initial', phaseSince: '2026-01-01T00:00:00Z', decision } as const;
     const { conditions } = reportServer({ ...server('a', 1), status }, { ...calm, duplicate }, outcome);
     const found = conditions.find(({ type }) => type === 'SystemUUIDUnique');
     return found && `${found.status} ${found.reason}`;
   };
-  assert.equal(said({}, undefined), undefined);
-  assert.equal(said({}, leftAlone), 'False DuplicateSystemUUID');
+  assert.equal(conditionText({}, undefined), undefined);
+  assert.equal(conditionText({}, ignored), 'False DuplicateSystemUUID');
   const before = {
     type: 'SystemUUIDUnique',
     status: 'False',
@@ -108,5 +108,5 @@ test('the condition says it, and that it is over only where it was said', () => 
     message: '',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   } as const;
-  assert.equal(said({ conditions: [before] }, undefined), 'True Unique');
+  assert.equal(conditionText({ conditions: [before] }, undefined), 'True Unique');
 });

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/decide.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
-import { calmServer as calm, decide, heldClaim as held, readyBoot } from './phases.rows.ts';
+import { calmServer as calm, decide, boundClaim as held, readyBoot } from './phases.rows.ts';
 
 /**
  * What cannot be taken back needs a young look at the machine, and after a restart of the operator also one that lasts:
  * an earlier process may have asked for a change that has not shown yet.
  */
 
-const leaving = { standing: 'leaving', uid: 'claim-1', name: 'team/one' } as const;
-const missing = { standing: 'missing', uid: 'claim-1', name: 'team/one', restored: false } as const;
+const deletingClaim = { binding: 'deleting', uid: 'claim-1', name: 'team/one' } as const;
+const uncachedClaim = { binding: 'notInCache', uid: 'claim-1', name: 'team/one', restored: false } as const;
 const unbooted = { ...held, boot: { ...readyBoot, referenced: false } };
 const evicted = { taint: 'sick', since: '2026-01-01T00:00:00Z', dueInMs: 0, verified: true };
-const anew = { ...held, reprovision: true };
-const parking = { kind: 'park', word: 'park' } as const;
+const reprovisionedClaim = { ...held, reprovision: true };
+const parking = { kind: 'park', value: 'park' } as const;
 
 const report = { state: 'Succeeded', message: '' } as const;
 const due = { kind: 'due', devices: ['a'] } as const;
@@ -29,8 +29,8 @@ const cleanup = (more: Partial<ServerFacts['cleanup']>): ServerFacts['cleanup'] 
 });
 
 const irreversible: [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string][] = [
-  ['a release', 'Reserved', { claim: leaving }, 'act dropClaimRef'],
-  ['keeping for review', 'Reserved', { claim: leaving, reclaim: 'Retain' }, 'go Released'],
+  ['a release', 'Reserved', { claim: deletingClaim }, 'act dropClaimRef'],
+  ['keeping for review', 'Reserved', { claim: deletingClaim, reclaim: 'Retain' }, 'go Released'],
   ['an eviction', 'Reserved', { claim: held, eviction: evicted }, 'act dropClaimRef'],
   [
     'an eviction that keeps the server for review',
@@ -40,7 +40,7 @@ const irreversible: [title: string, phase: ServerPhase, facts: Partial<ServerFac
   ],
   ['parking', 'Available', { operation: parking }, 'act park'],
   ['the adoption by a claim', 'Reserved', { claim: unbooted }, 'act adoptClaimBoot'],
-  ['a new beginning', 'Reserved', { claim: anew }, 'wait Reprovisioning'],
+  ['a new beginning', 'Reserved', { claim: reprovisionedClaim }, 'wait Reprovisioning'],
   ['a discovery', 'Initial', {}, 'act prepareProbeBoot'],
   ['a reset of the BIOS', 'Cleanup', { cleanup: cleanup({ bios: { kind: 'due' } }) }, 'act resetBios'],
   ['a restored boot order', 'Cleanup', { cleanup: cleanup({ bootOrder: due, report }) }, 'act restoreBootOrder'],
@@ -70,11 +70,16 @@ const rows: [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, dec
     { powerSeenMsAgo: minutes(1) },
     'wait Available',
   ],
-  ['in Error a claim that is not in sight is looked for', 'Error', { claim: missing, power: 'On' }, 'act verifyClaim'],
+  [
+    'in Error a claim that is not in sight is looked for',
+    'Error',
+    { claim: uncachedClaim, power: 'On' },
+    'act verifyClaim',
+  ],
   [
     'before parking a claim that is not in sight is looked for',
     'Reserved',
-    { claim: missing, power: 'On', operation: parking },
+    { claim: uncachedClaim, power: 'On', operation: parking },
     'act verifyClaim',
   ],
   [
@@ -86,13 +91,13 @@ const rows: [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, dec
   [
     'what somebody else started before the first boot is switched off',
     'Reserved',
-    { claim: { ...held, firstBootOwed: true }, power: 'On', powerCause: 'unasked' },
+    { claim: { ...held, firstBootPending: true }, power: 'On', powerCause: 'unrequested' },
     'act powerOff',
   ],
   [
     'and the first boot follows',
     'Reserved',
-    { claim: { ...held, firstBootOwed: true }, power: 'Off' },
+    { claim: { ...held, firstBootPending: true }, power: 'Off' },
     'act networkBoot',
   ],
   [

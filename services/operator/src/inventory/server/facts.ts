@@ -13,7 +13,7 @@ import type { Inventory } from '@metal/redfish/inventory.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
 import { evictionOf } from '../../claimability.ts';
 import type { OperatorContext } from '../../context.ts';
-import type { SystemMemory } from '../../observations.ts';
+import type { ObservedSystem } from '../../observations.ts';
 import { wasIncomplete } from '../../unreadable.ts';
 import { type BootFacts, bootFactsOf, isProbeBootOf } from './boot-facts.ts';
 import { awaitsStart } from './boot-start.ts';
@@ -21,7 +21,7 @@ import { type ClaimFacts, claimFacts } from './claim-facts.ts';
 import { cleanupFailure } from './cleanup.ts';
 import { type CleanupFacts, cleanupFacts } from './cleanup-facts.ts';
 import { type DuplicateFacts, duplicateFacts } from './duplicate-facts.ts';
-import { hardwareToTell } from './hardware.ts';
+import { unreportedHardware } from './hardware.ts';
 import { type BmcFacts, bmcFacts, type PowerFacts, powerFacts } from './machine-facts.ts';
 import type { ServerReason } from './reasons.ts';
 import {
@@ -46,7 +46,7 @@ export type ServerPhase =
   | 'Parked'
   | 'Error';
 export type ServerAction =
-  | 'tellDuplicate'
+  | 'recordDuplicateEvent'
   | 'observe'
   | 'readInventory'
   | 'powerOff'
@@ -61,15 +61,15 @@ export type ServerAction =
   | 'clearOverride'
   | 'admitCleanup'
   | 'resetBios'
-  | 'lookAtBios'
+  | 'observeBios'
   | 'prepareCleanupBoot'
-  | 'tellHeld'
+  | 'recordHeldEvent'
   | 'restoreBootOrder'
   | 'recordCleanup'
   | 'certifyCleanup'
   | 'recordWaiver'
   | 'dropWaiver'
-  | 'takeOverMark'
+  | 'removeBmcMark'
   | 'adoptClaimBoot'
   | 'renewClaimBoot'
   | 'recordPower'
@@ -86,10 +86,10 @@ export type ServerAction =
   | 'dropParkedOperation'
   | 'dropUnsupportedOperation'
   | 'dropInterruptedOperation'
-  | 'refuseRediscovery'
+  | 'rejectRediscovery'
   | 'consumeOperation'
   | 'dropBootsOfDeleted'
-  | 'sayFarewell';
+  | 'recordDeletionEvent';
 
 /** Why a server is in state Error. */
 export interface Failure {
@@ -123,7 +123,7 @@ export interface ServerFacts extends BmcFacts, PowerFacts {
 
   readonly operation: OperationFacts;
   readonly parked: boolean;
-  readonly parkDeferralTold: boolean;
+  readonly parkDeferralReported: boolean;
   readonly maintenance: MaintenanceFacts;
   /** State that the maintenance interrupted. */
   readonly stateBeforeMaintenance: string | undefined;
@@ -169,7 +169,7 @@ export const evictionKey = (claimUid: string, { taint, since }: Pick<EvictionFac
 export interface DeletionFacts {
   readonly heldByMaintenance: boolean;
   readonly bootsLeft: boolean;
-  readonly saidFarewell: boolean;
+  readonly deletionReported: boolean;
 }
 
 export function readServerFacts(
@@ -177,14 +177,14 @@ export function readServerFacts(
   context: OperatorContext,
   { now, inPhaseForMs }: { now: number; inPhaseForMs: number },
 ): ServerFacts {
-  const { access, caches, config } = context;
-  const memory = access.system(server.metadata.uid ?? '');
+  const { bmcConnections, caches, config } = context;
+  const memory = bmcConnections.observedSystem(server.metadata.uid ?? '');
   const machine = bmcFacts(server, context);
   const power = powerFacts(server, memory, now, context);
   const operation = operationFacts(server, memory);
   const discovery = discoveryFacts(server, operation, memory, context, now);
   const cleanup = cleanupFacts(server, { memory, context, now });
-  const hardware = hardwareToTell(server, memory, discovery.inventory?.spec.report);
+  const hardware = unreportedHardware(server, memory, discovery.inventory?.spec.report);
   return {
     ...machine,
     ...power,
@@ -207,7 +207,7 @@ export function readServerFacts(
     bootRenewedMsAgo: memory.bootRenewedAt === undefined ? undefined : now - memory.bootRenewedAt,
     operation,
     parked: server.metadata.annotations?.[parkedAnnotation] !== undefined,
-    parkDeferralTold: memory.parkDeferredIn === (server.status?.state ?? ''),
+    parkDeferralReported: memory.parkDeferredIn === (server.status?.state ?? ''),
     maintenance: maintenanceFacts(server, caches, now),
     stateBeforeMaintenance: server.status?.stateBeforeMaintenance,
     failure: failureOf(server, { ...discovery, ...power, cleanup }),
@@ -230,7 +230,7 @@ function bootMethodOf(server: Server, { caches }: OperatorContext): string | und
   return ref && caches.bootConfigurations.get(ref)?.status?.boot?.method;
 }
 
-function pendingBootUidOf(server: Server, memory: SystemMemory, { caches }: OperatorContext): string | undefined {
+function pendingBootUidOf(server: Server, memory: ObservedSystem, { caches }: OperatorContext): string | undefined {
   const boot = caches.bootConfigurations.get(server.spec.bootConfigurationRef ?? '');
   return boot !== undefined && awaitsStart(boot, server, memory) ? boot.metadata.uid : undefined;
 }
@@ -251,7 +251,7 @@ type DiscoveryFacts = Pick<
 function discoveryFacts(
   server: Server,
   operation: OperationFacts,
-  memory: SystemMemory,
+  memory: ObservedSystem,
   { caches, config }: OperatorContext,
   now: number,
 ): DiscoveryFacts {
@@ -262,8 +262,8 @@ function discoveryFacts(
   const isNew = isFresh(found, probeBootIsOurs ? probeBoot : undefined, server);
   const isEarly = isNew && isPending;
   const inventory = isEarly ? undefined : found;
-  const anew = operation.kind === 'retry' || operation.kind === 'rediscover';
-  const discoveryAttempts = anew ? 0 : (server.status?.discoveryAttempts ?? 0);
+  const isRestart = operation.kind === 'retry' || operation.kind === 'rediscover';
+  const discoveryAttempts = isRestart ? 0 : (server.status?.discoveryAttempts ?? 0);
   return {
     // A probe boot was made for it while it was off: what runs now was started here.
     mayInterrupt: config.enforceFirstBoot || discoveryAttempts > 0 || probeBootIsOurs || isOurs(server, inventory),
@@ -300,7 +300,7 @@ function isOurs({ metadata }: Server, inventory: ServerInventory | undefined): b
 
 function evictionFacts(
   server: Server,
-  { evictionVerified }: SystemMemory,
+  { evictionVerified }: ObservedSystem,
   { caches, config }: OperatorContext,
   now: number,
 ): EvictionFacts | undefined {
@@ -311,11 +311,11 @@ function evictionFacts(
   if (eviction === undefined) return undefined;
   const { taint, rule } = eviction;
   const since = server.status?.evictionSince ?? new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
-  const told = { taint: rule === undefined ? taint.key : `${taint.key} of rule ${rule}`, since };
+  const identity = { taint: rule === undefined ? taint.key : `${taint.key} of rule ${rule}`, since };
   return {
-    ...told,
+    ...identity,
     dueInMs: Date.parse(since) + config.evictionGraceMs - now,
-    verified: evictionVerified === evictionKey(ref?.uid ?? '', told),
+    verified: evictionVerified === evictionKey(ref?.uid ?? '', identity),
   };
 }
 
@@ -361,7 +361,7 @@ function failureOf(
 
 function deletionFacts(
   { metadata, spec, status }: Server,
-  { saidFarewell }: SystemMemory,
+  { deletionReported }: ObservedSystem,
   { bmc }: BmcFacts,
   { probeBoot }: DiscoveryFacts,
 ): DeletionFacts {
@@ -370,6 +370,6 @@ function deletionFacts(
     heldByMaintenance:
       status?.state === 'Maintenance' && spec.serverMaintenanceRef !== undefined && bmc.exists && !allowed,
     bootsLeft: probeBoot !== undefined || spec.bootConfigurationRef !== undefined || spec.biosSettingsRef !== undefined,
-    saidFarewell,
+    deletionReported,
   };
 }

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Inventory, MissingPart } from '@metal/redfish/inventory.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
-import { SystemMemory } from '../../observations.ts';
-import { hardwareFields, hardwareToTell, networkInterfacesBefore } from './hardware.ts';
+import { ObservedSystem } from '../../observations.ts';
+import { hardwareFields, unreportedHardware, networkInterfacesBefore } from './hardware.ts';
 import { inventoryCondition } from '../../unreadable.ts';
 import { calmServer } from './phases.rows.ts';
 
@@ -30,7 +30,7 @@ const serverWith = (status?: Server['status']): Server => ({
 });
 
 /** The server as it comes back after what is said of it was written. */
-function told(server: Server, read: Inventory): Server {
+function withReported(server: Server, read: Inventory): Server {
   const facts = { ...calmServer, hardware: read };
   const status = {
     state: 'Initial',
@@ -41,33 +41,33 @@ function told(server: Server, read: Inventory): Server {
   return serverWith(JSON.parse(JSON.stringify(status)) as Server['status']);
 }
 
-function memoryOf(value: Inventory): SystemMemory {
-  const memory = new SystemMemory();
+function memoryOf(value: Inventory): ObservedSystem {
+  const memory = new ObservedSystem();
   memory.inventory = { value, at };
   return memory;
 }
 
 test('hardware is remembered until the status says it, and after that when it was read', () => {
   const memory = memoryOf(hardware);
-  assert.equal(hardwareToTell(serverWith(), memory), hardware);
-  assert.equal(hardwareToTell(serverWith({ state: 'Initial', manufacturer: 'Contoso' }), memory), hardware);
-  const server = told(serverWith(), hardware);
-  assert.equal(hardwareToTell(server, memory), undefined);
+  assert.equal(unreportedHardware(serverWith(), memory), hardware);
+  assert.equal(unreportedHardware(serverWith({ state: 'Initial', manufacturer: 'Contoso' }), memory), hardware);
+  const server = withReported(serverWith(), hardware);
+  assert.equal(unreportedHardware(server, memory), undefined);
   assert.deepEqual(memory.inventory, { at });
-  assert.deepEqual(told(server, hardware).status, server.status, 'what is reported stays the same');
+  assert.deepEqual(withReported(server, hardware).status, server.status, 'what is reported stays the same');
   assert.equal(server.status?.storages?.[0]?.drives?.[0]?.capacity, '1Ti');
 });
 
 test('cards that the status does not know of are remembered', () => {
   const memory = memoryOf(hardware);
-  const { networkInterfaces: _none, ...status } = told(serverWith(), hardware).status ?? {};
-  assert.equal(hardwareToTell(serverWith(status), memory), hardware);
+  const { networkInterfaces: _none, ...status } = withReported(serverWith(), hardware).status ?? {};
+  assert.equal(unreportedHardware(serverWith(status), memory), hardware);
   const reported = [{ name: 'eth0', macAddress: '02:00:00:00:00:02' }];
-  assert.equal(hardwareToTell(serverWith({ ...status, networkInterfaces: reported }), memory), undefined);
+  assert.equal(unreportedHardware(serverWith({ ...status, networkInterfaces: reported }), memory), undefined);
 });
 
 test('hardware that has changed is told, also what is no longer there', () => {
-  const server = told(serverWith(), hardware);
+  const server = withReported(serverWith(), hardware);
   const [unit] = hardware.storages;
   assert.ok(unit);
   const others: Inventory[] = [
@@ -77,8 +77,8 @@ test('hardware that has changed is told, also what is no longer there', () => {
   ];
   for (const other of others) {
     const memory = memoryOf(other);
-    assert.equal(hardwareToTell(server, memory), other);
-    assert.equal(hardwareToTell(told(server, other), memory), undefined);
+    assert.equal(unreportedHardware(server, memory), other);
+    assert.equal(unreportedHardware(withReported(server, other), memory), undefined);
   }
 });
 
@@ -91,8 +91,8 @@ test('a BMC that tells nothing of the machine has told that', () => {
     networkInterfaces: [],
   };
   const memory = memoryOf(nothing);
-  const server = told(serverWith(), nothing);
-  assert.equal(hardwareToTell(server, memory), undefined);
+  const server = withReported(serverWith(), nothing);
+  assert.equal(unreportedHardware(server, memory), undefined);
   assert.deepEqual(server.status?.processors, [], 'by which it is known to have been read');
 });
 
@@ -119,7 +119,7 @@ const namesIn = ({ status }: Server) => ({
 });
 const all = { processors: '1,2,3', storages: ['A: a0,a1', 'B: b0,b1'] };
 
-const unread: [what: string, read: Partial<Inventory>, told: ReturnType<typeof namesIn>][] = [
+const unread: [what: string, read: Partial<Inventory>, expected: ReturnType<typeof namesIn>][] = [
   ['one processor', { processors: cpus('1', '3'), missing: [member('processors', '/2')] }, all],
   ['all processors', { processors: [], missing: [whole('processors', '/')] }, all],
   ['a controller', { storages: [unit('B', 'b0', 'b1')], missing: [member('storage', '/A')] }, all],
@@ -139,26 +139,26 @@ const unread: [what: string, read: Partial<Inventory>, told: ReturnType<typeof n
 ];
 for (const [what, read, expected] of unread) {
   test(`${what} that cannot be read: the rest is told, and what is missing stays as it was`, () => {
-    const before = told(serverWith(), full);
+    const before = withReported(serverWith(), full);
     assert.deepEqual(namesIn(before), all);
     const value = { ...full, ...read };
     const memory = memoryOf(value);
-    assert.equal(hardwareToTell(before, memory), value, 'that something is missing is not said yet');
-    const after = told(before, value);
+    assert.equal(unreportedHardware(before, memory), value, 'that something is missing is not said yet');
+    const after = withReported(before, value);
     assert.deepEqual(namesIn(after), expected);
     assert.equal(after.status?.conditions?.[0]?.status, 'False');
-    assert.equal(hardwareToTell(after, memory), undefined, 'now it is');
-    assert.deepEqual(told(after, value).status, after.status, 'and stays the same');
-    assert.deepEqual(namesIn(told(after, full)), all);
+    assert.equal(unreportedHardware(after, memory), undefined, 'now it is');
+    assert.deepEqual(withReported(after, value).status, after.status, 'and stays the same');
+    assert.deepEqual(namesIn(withReported(after, full)), all);
   });
 }
 
 test('what could never be read is not told, and comes with the first reading that has it', () => {
   const missing = [member('processors', '/2'), member('network interfaces', '/nic2')];
-  const first = told(serverWith(), { ...full, processors: cpus('1', '3'), missing });
+  const first = withReported(serverWith(), { ...full, processors: cpus('1', '3'), missing });
   assert.equal(namesIn(first).processors, '1,3');
   const nic = { ...card, id: 'NIC2', macAddress: '02:00:00:00:00:02' };
-  const second = told(first, { ...full, networkInterfaces: [card, nic] });
+  const second = withReported(first, { ...full, networkInterfaces: [card, nic] });
   assert.equal(namesIn(second).processors, '1,2,3');
   assert.deepEqual(
     second.status?.networkInterfaces?.map(({ name }) => name),
@@ -168,7 +168,7 @@ test('what could never be read is not told, and comes with the first reading tha
 });
 
 test('a fraction of memory is told as it is', () => {
-  const of = (memoryGiB: number) => told(serverWith(), { ...hardware, system: { memoryGiB } as SystemState });
+  const of = (memoryGiB: number) => withReported(serverWith(), { ...hardware, system: { memoryGiB } as SystemState });
   assert.deepEqual(
     [of(31.5), of(64)].map(({ status }) => status?.totalSystemMemory),
     ['32256Mi', '64Gi'],

@@ -2,10 +2,10 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import { isSameJson } from '@metal/kube/status.ts';
 import type { Inventory } from '@metal/redfish/inventory.ts';
-import type { SystemMemory } from '../../observations.ts';
-import { isInventorySaid, wasIncomplete } from '../../unreadable.ts';
+import type { ObservedSystem } from '../../observations.ts';
+import { isInventoryReported, wasIncomplete } from '../../unreadable.ts';
 import type { ServerFacts } from './facts.ts';
-import { keepUnread } from './kept-hardware.ts';
+import { keepUnreadParts } from './kept-hardware.ts';
 
 type Status = NonNullable<Server['status']>;
 
@@ -13,9 +13,9 @@ type Status = NonNullable<Server['status']>;
  * What was read of the hardware and the status does not say yet. What it says is forgotten, as it is 6 to 18 kB for each server;
  * when it was read is not.
  */
-export function hardwareToTell(
+export function unreportedHardware(
   server: Server,
-  memory: Pick<SystemMemory, 'inventory'>,
+  memory: Pick<ObservedSystem, 'inventory'>,
   report?: ProbeReport,
 ): Inventory | undefined {
   const { status } = server;
@@ -23,8 +23,8 @@ export function hardwareToTell(
   if (value === undefined || at === undefined) return undefined;
   const networkInterfaces =
     report === undefined ? networkInterfacesBefore(server, { hardware: value }) : status?.networkInterfaces;
-  const told = { ...status, ...fieldsOf(value, status), networkInterfaces };
-  if (!isSameJson(status, told) || !isInventorySaid(server, value.missing)) return value;
+  const reported = { ...status, ...fieldsOf(value, status), networkInterfaces };
+  if (!isSameJson(status, reported) || !isInventoryReported(server, value.missing)) return value;
   memory.inventory = { at };
   return undefined;
 }
@@ -60,7 +60,7 @@ function fieldsOf(inventory: Inventory, before: Status | undefined): Partial<Sta
     biosVersion: system.biosVersion,
     totalSystemMemory:
       system.memoryGiB === undefined ? undefined : binaryQuantity(Math.round(system.memoryGiB * 2 ** 10) * 2 ** 20),
-    ...keepUnread(partsOf(inventory), inventory.missing, before),
+    ...keepUnreadParts(partsOf(inventory), inventory.missing, before),
   };
 }
 

@@ -5,7 +5,7 @@ type Status = NonNullable<Server['status']>;
 type Storage = NonNullable<Status['storages']>[number];
 
 /** What the BMC could not give this time stays as it was last told. */
-export function keepUnread(
+export function keepUnreadParts(
   { processors = [], storages = [] }: Pick<Status, 'processors' | 'storages'>,
   missing: readonly MissingPart[],
   before: Status | undefined,

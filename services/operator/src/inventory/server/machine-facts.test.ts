@@ -8,7 +8,7 @@ import { createClock } from '@metal/kube/clock.ts';
 import { minutes, seconds } from '@metal/kube/decide.ts';
 import { Store } from '@metal/kube/store.ts';
 import type { SystemState } from '@metal/redfish/systems.ts';
-import { BmcAccess } from '../../bmc-access.ts';
+import { BmcConnectionPool } from '../../bmc-access.ts';
 import { readConfig } from '../../config.ts';
 import { driftMs } from '../../observations.ts';
 import { bmcFacts, powerFacts } from './machine-facts.ts';
@@ -22,7 +22,7 @@ const server: Server = {
   spec: { systemUUID: 'a', systemURI: '/redfish/v1/Systems/1', bmcRef: { name: 'bmc' } },
 };
 // Of a look only the power is of interest here.
-const look = (powerState: 'On' | 'Off') => ({ powerState }) as SystemState;
+const systemState = (powerState: 'On' | 'Off') => ({ powerState }) as SystemState;
 
 /** A server behind a ready BMC, and time that is moved by hand. */
 function behindReadyBmc() {
@@ -34,15 +34,15 @@ function behindReadyBmc() {
   const bmcs = new Store<BMC>();
   const hasAddress = (ip: string | undefined) => {
     const spec = { macAddress: '02:00:00:00:00:01', ...(ip === undefined ? {} : { ip }) };
-    endpoints.absorb({ apiVersion, kind: 'Endpoint', metadata: metadata('endpoint'), spec });
+    endpoints.upsertIfNewer({ apiVersion, kind: 'Endpoint', metadata: metadata('endpoint'), spec });
   };
   const hasPassword = (password: string) => {
     const stringData = { username: 'admin', password };
-    bmcSecrets.absorb({ apiVersion, kind: 'BMCSecret', metadata: metadata('secret'), stringData });
+    bmcSecrets.upsertIfNewer({ apiVersion, kind: 'BMCSecret', metadata: metadata('secret'), stringData });
   };
   hasAddress('192.0.2.7');
   hasPassword('first');
-  bmcs.absorb({
+  bmcs.upsertIfNewer({
     apiVersion,
     kind: 'BMC',
     metadata: metadata('bmc'),
@@ -56,16 +56,16 @@ function behindReadyBmc() {
   const context = {
     caches: { bmcs, endpoints, bmcSecrets },
     config: readConfig(flags, {}),
-    access: new BmcAccess({ clock: createClock(), random: () => 0, callDeadlineMs: 1_000 }),
+    bmcConnections: new BmcConnectionPool({ clock: createClock(), random: () => 0, callDeadlineMs: 1_000 }),
   };
-  const memory = context.access.system('one');
+  const memory = context.bmcConnections.observedSystem('one');
   return {
     memory,
-    access: context.access,
+    bmcConnections: context.bmcConnections,
     hasAddress,
     hasPassword,
-    sees: (powerState: 'On' | 'Off') => memory.saw(look(powerState), now),
-    settled: (powerState: 'On' | 'Off') => memory.isSettledAt(powerState, now),
+    observes: (powerState: 'On' | 'Off') => memory.record(systemState(powerState), now),
+    isStable: (powerState: 'On' | 'Off') => memory.isStableAt(powerState, now),
     pass: (ms: number) => (now += ms),
     facts: () => ({ ...bmcFacts(server, context), ...powerFacts(server, memory, now, context) }),
   };
@@ -89,14 +89,14 @@ for (const [what, change] of otherWays) {
   test(`over ${what} a machine counts as not yet seen, although its BMC still stands there as ready`, () => {
     const rack = behindReadyBmc();
     rack.facts();
-    rack.sees('Off');
+    rack.observes('Off');
     rack.pass(seconds(2));
     assert.deepEqual([rack.facts().power, rack.facts().powerSeenMsAgo], ['Off', seconds(2)]);
     change(rack);
-    const { bmc, power, powerSeenMsAgo, nextLookInMs } = rack.facts();
-    assert.deepEqual([bmc.answers, power, powerSeenMsAgo, nextLookInMs], [true, 'Unknown', undefined, 0]);
-    assert.equal(rack.settled('Off'), false);
-    rack.sees('Off');
+    const { bmc, power, powerSeenMsAgo, nextPollInMs } = rack.facts();
+    assert.deepEqual([bmc.isReachable, power, powerSeenMsAgo, nextPollInMs], [true, 'Unknown', undefined, 0]);
+    assert.equal(rack.isStable('Off'), false);
+    rack.observes('Off');
     assert.deepEqual([rack.facts().power, rack.facts().powerSeenMsAgo], ['Off', 0]);
   });
 }
@@ -105,29 +105,29 @@ test('a server whose system its BMC cannot give is held still and says so, until
   const rack = behindReadyBmc();
   const { connection } = rack.facts();
   assert.ok(connection);
-  rack.access.memory('bmc', connection);
+  rack.bmcConnections.observedBmc('bmc', connection);
   const lost = { part: 'systems', isMember: true, code: 'HttpError', status: 500, reason: 'broken' } as const;
-  const sees = (...paths: string[]) =>
-    rack.access.saw('bmc', connection, {
+  const observes = (...paths: string[]) =>
+    rack.bmcConnections.recordObservation('bmc', connection, {
       at: 0,
       manager: undefined,
       systems: [],
       missing: paths.map((path) => ({ ...lost, path })),
     });
-  sees('/redfish/v1/Systems/2');
-  assert.equal(rack.facts().bmc.answers, true, 'another one');
-  sees('/redfish/v1/Systems/1', '/redfish/v1/Systems/2');
-  const { answers, exists, reason, message } = rack.facts().bmc;
-  assert.deepEqual([answers, exists, reason], [false, true, 'SystemUnreadable']);
+  observes('/redfish/v1/Systems/2');
+  assert.equal(rack.facts().bmc.isReachable, true, 'another one');
+  observes('/redfish/v1/Systems/1', '/redfish/v1/Systems/2');
+  const { isReachable, exists, reason, message } = rack.facts().bmc;
+  assert.deepEqual([isReachable, exists, reason], [false, true, 'SystemUnreadable']);
   assert.match(message, /^BMC "bmc" answers, but cannot give this system \(500\)/);
-  sees();
-  assert.equal(rack.facts().bmc.answers, true);
+  observes();
+  assert.equal(rack.facts().bmc.isReachable, true);
 });
 
 test('an address that is gone for a while and comes back leads to the same machine', () => {
   const rack = behindReadyBmc();
   rack.facts();
-  rack.sees('Off');
+  rack.observes('Off');
   rack.hasAddress(undefined);
   rack.facts();
   rack.hasAddress('192.0.2.7');
@@ -137,13 +137,13 @@ test('an address that is gone for a while and comes back leads to the same machi
 test('what goes on at the same machine is not forgotten with its address', () => {
   const rack = behindReadyBmc();
   rack.facts();
-  rack.sees('On');
+  rack.observes('On');
   rack.pass(minutes(5));
   rack.hasPassword('second');
   rack.facts();
-  rack.sees('On');
+  rack.observes('On');
   assert.equal(rack.facts().powerForMs, minutes(5));
-  rack.memory.asked('Off', false, 1_000_000);
+  rack.memory.requested('Off', false, 1_000_000);
   rack.hasPassword('third');
   assert.equal(rack.facts().transition?.target, 'Off', 'it is still shutting down');
 });
@@ -151,12 +151,12 @@ test('what goes on at the same machine is not forgotten with its address', () =>
 test("a loss of power that falls together with another password is still nobody's doing", () => {
   const rack = behindReadyBmc();
   rack.facts();
-  rack.sees('On');
+  rack.observes('On');
   rack.hasPassword('second');
   rack.facts();
-  rack.sees('Off');
-  assert.equal(rack.facts().powerCause, 'unasked');
-  assert.equal(rack.settled('Off'), false);
+  rack.observes('Off');
+  assert.equal(rack.facts().powerCause, 'unrequested');
+  assert.equal(rack.isStable('Off'), false);
   rack.pass(driftMs);
-  assert.equal(rack.settled('Off'), true);
+  assert.equal(rack.isStable('Off'), true);
 });

@@ -1,14 +1,14 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { PowerState } from '@metal/redfish/systems.ts';
 import { connectionOf, type Connection, inlineConnectionOf } from '../../connection.ts';
-import type { BmcAccess } from '../../bmc-access.ts';
-import { inlineLineOf } from '../../bmc-key.ts';
+import type { BmcConnectionPool } from '../../bmc-access.ts';
+import { inlineConnectionName } from '../../bmc-key.ts';
 import type { OperatorConfig } from '../../config.ts';
 import type { OperatorCaches, OperatorContext } from '../../context.ts';
-import { memoryOfInline } from '../../login.ts';
-import type { PowerCause, SystemMemory } from '../../observations.ts';
+import { observedInlineBmcOf } from '../../login.ts';
+import type { PowerCause, ObservedSystem } from '../../observations.ts';
 import type { RejectedLogin } from '../../rejected-login.ts';
-import { spread } from '../../spread.ts';
+import { jitter } from '../../spread.ts';
 import type { ServerReason } from './reasons.ts';
 
 /** The BMC of the server, and whether it may be talked to. */
@@ -17,7 +17,7 @@ export interface BmcFacts {
   readonly bmcName: string;
   readonly connection: Connection | undefined;
   readonly bmc: {
-    readonly answers: boolean;
+    readonly isReachable: boolean;
     /** The object or secret it needs exists. */
     readonly exists: boolean;
     readonly reason: ServerReason;
@@ -34,7 +34,7 @@ export interface PowerFacts {
   /** How long it has been seen in this power state. */
   readonly powerForMs: number;
   readonly powerCause: PowerCause;
-  readonly nextLookInMs: number;
+  readonly nextPollInMs: number;
   readonly transition:
     | {
         readonly target: 'On' | 'Off';
@@ -48,68 +48,76 @@ export interface PowerFacts {
   readonly maxPowerAttempts: number;
 }
 
-const answering = { answers: true, exists: true, reason: 'Connected', message: '' } as const;
+const reachable = { isReachable: true, exists: true, reason: 'Connected', message: '' } as const;
 
-interface Surroundings {
+interface FactsInput {
   readonly caches: Pick<OperatorCaches, 'bmcs' | 'endpoints' | 'bmcSecrets'>;
   readonly config: OperatorConfig;
-  readonly access: BmcAccess;
+  readonly bmcConnections: BmcConnectionPool;
 }
 
 /** A BMC that is ready was so at the address it had. What was seen of the machine does not outlive that address. */
-export function bmcFacts(server: Server, context: Surroundings): BmcFacts {
-  const facts = wayToMachine(server, context);
-  context.access.system(server.metadata.uid ?? '').isReachedOver(facts.connection);
+export function bmcFacts(server: Server, context: FactsInput): BmcFacts {
+  const facts = resolveBmc(server, context);
+  context.bmcConnections.observedSystem(server.metadata.uid ?? '').resetIfConnectionChanged(facts.connection);
   return facts;
 }
 
-function wayToMachine(server: Server, context: Surroundings): BmcFacts {
+function resolveBmc(server: Server, context: FactsInput): BmcFacts {
   const bmcName = server.spec.bmcRef?.name ?? '';
-  if (bmcName === '') return wayToInlineBmc(server, context);
-  const way = wayToBmc(bmcName, context);
-  return way.bmc.answers ? { ...way, bmc: unreadableSystem(server, bmcName, context) ?? way.bmc } : way;
+  if (bmcName === '') return resolveInlineBmc(server, context);
+  const resolved = resolveReferencedBmc(bmcName, context);
+  return resolved.bmc.isReachable
+    ? { ...resolved, bmc: unreadableSystem(server, bmcName, context) ?? resolved.bmc }
+    : resolved;
 }
 
 /** The BMC gives other systems, and not this one: nothing is asked of it until a look at the BMC finds it again. */
-function unreadableSystem({ spec }: Server, bmcName: string, { access }: Surroundings): BmcFacts['bmc'] | undefined {
-  const missing = access.observation(bmcName)?.missing ?? [];
+function unreadableSystem(
+  { spec }: Server,
+  bmcName: string,
+  { bmcConnections }: FactsInput,
+): BmcFacts['bmc'] | undefined {
+  const missing = bmcConnections.observation(bmcName)?.missing ?? [];
   const found = missing.find(({ path }) => path === spec.systemURI);
   if (found === undefined) return undefined;
   const message = `BMC "${bmcName}" answers, but cannot give this system (${found.status ?? found.code}); the server is left as it is until it can`;
-  return { answers: false, exists: true, reason: 'SystemUnreadable', message };
+  return { isReachable: false, exists: true, reason: 'SystemUnreadable', message };
 }
 
-function wayToInlineBmc(server: Server, context: Surroundings): BmcFacts {
-  const { connection, obstacle } = inlineConnectionOf(server, context.caches, context.config);
+function resolveInlineBmc(server: Server, context: FactsInput): BmcFacts {
+  const { connection, blocker } = inlineConnectionOf(server, context.caches, context.config);
   const bmc =
-    obstacle === undefined
-      ? answering
-      : { answers: false, exists: false, reason: 'BMCNotUsable' as const, message: obstacle.message };
+    blocker === undefined
+      ? reachable
+      : { isReachable: false, exists: false, reason: 'BMCNotUsable' as const, message: blocker.message };
   // Without credentials or address nobody can tell whether they would be others.
   const rejectedLogin =
-    connection === undefined ? server.status?.rejectedLogin : memoryOfInline(server, connection, context).rejectedLogin;
-  return { bmcName: inlineLineOf(server), connection, bmc, rejectedLogin };
+    connection === undefined
+      ? server.status?.rejectedLogin
+      : observedInlineBmcOf(server, connection, context).rejectedLogin;
+  return { bmcName: inlineConnectionName(server), connection, bmc, rejectedLogin };
 }
 
-function wayToBmc(bmcName: string, { caches, config }: Surroundings): BmcFacts {
+function resolveReferencedBmc(bmcName: string, { caches, config }: FactsInput): BmcFacts {
   const bmc = caches.bmcs.get(bmcName);
   if (bmc === undefined) {
     const message = `BMC "${bmcName}" of spec.bmcRef does not exist; create it, or correct spec.bmcRef`;
     return {
       bmcName,
       connection: undefined,
-      bmc: { answers: false, exists: false, reason: 'BMCNotFound', message },
+      bmc: { isReachable: false, exists: false, reason: 'BMCNotFound', message },
     };
   }
-  const { connection, obstacle } = connectionOf(bmc, caches, config);
-  if (bmc.status?.state === 'Enabled' && obstacle === undefined) return { bmcName, connection, bmc: answering };
+  const { connection, blocker } = connectionOf(bmc, caches, config);
+  if (bmc.status?.state === 'Enabled' && blocker === undefined) return { bmcName, connection, bmc: reachable };
   const ready = bmc.status?.conditions?.find(({ type }) => type === 'Ready');
-  const why = obstacle?.message ?? ready?.message ?? 'it has not been reached yet';
+  const why = blocker?.message ?? ready?.message ?? 'it has not been reached yet';
   return {
     bmcName,
     connection,
     bmc: {
-      answers: false,
+      isReachable: false,
       exists: true,
       reason: 'BMCNotReady',
       message: `BMC "${bmcName}" is not ready: ${why}; the server is left as it is until the BMC answers`,
@@ -118,26 +126,26 @@ function wayToBmc(bmcName: string, { caches, config }: Surroundings): BmcFacts {
 }
 
 /** The pause between looks at a changing power state starts here and doubles up to the polling interval. */
-const firstLookAfterMs = 500;
+const firstPollAfterMs = 500;
 
 export function powerFacts(
   server: Server,
-  memory: SystemMemory,
+  memory: ObservedSystem,
   now: number,
   { config }: Pick<OperatorContext, 'config'>,
 ): PowerFacts {
   const { state, transition, power } = memory;
   const pauseMs =
     transition === undefined
-      ? spread(config.serverResyncMs, server.metadata.name)
-      : Math.min(firstLookAfterMs * 2 ** transition.looks, config.powerPollingIntervalMs);
-  const lookedAt = Math.max(state?.at ?? 0, transition?.lastRequestAt ?? 0);
+      ? jitter(config.serverResyncMs, server.metadata.name)
+      : Math.min(firstPollAfterMs * 2 ** transition.polls, config.powerPollingIntervalMs);
+  const observedAt = Math.max(state?.at ?? 0, transition?.lastRequestAt ?? 0);
   return {
     power: state?.value.powerState ?? 'Unknown',
     powerSeenMsAgo: state === undefined ? undefined : now - state.at,
     powerForMs: power === undefined ? 0 : now - power.since,
     powerCause: power?.cause ?? 'unknown',
-    nextLookInMs: state === undefined ? 0 : lookedAt + pauseMs - now,
+    nextPollInMs: state === undefined ? 0 : observedAt + pauseMs - now,
     transition:
       transition === undefined
         ? undefined

@@ -1,59 +1,59 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
-import type { Turn } from '@metal/kube/controller.ts';
+import type { Reconcile } from '@metal/kube/controller.ts';
 import type { Bmc } from '@metal/redfish/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import { readSystem, readSystems } from '@metal/redfish/systems.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../errors.ts';
-import type { SystemMemory } from '../../observations.ts';
+import type { ObservedSystem } from '../../observations.ts';
 import type { ServerFacts } from './facts.ts';
 
 /** What the actions of a server share: the way to its machine, what is remembered of it, and guarded writes. */
-export type ServerTurn = Turn<Server, ServerFacts, OperatorContext>;
+export type ServerReconcile = Reconcile<Server, ServerFacts, OperatorContext>;
 
-export function memoryOf({ object, context }: Pick<ServerTurn, 'object' | 'context'>): SystemMemory {
-  return context.access.system(object.metadata.uid ?? '');
+export function memoryOf({ object, context }: Pick<ServerReconcile, 'object' | 'context'>): ObservedSystem {
+  return context.bmcConnections.observedSystem(object.metadata.uid ?? '');
 }
 
-export function talk<T>({ facts, context }: ServerTurn, conversation: (bmc: Bmc) => Promise<T>): Promise<T> {
+export function withBmc<T>({ facts, context }: ServerReconcile, callback: (bmc: Bmc) => Promise<T>): Promise<T> {
   const { bmcName, connection } = facts;
   if (connection === undefined) throw new StaleDecision(`BMC ${bmcName} has no address or credentials any more`);
-  return context.access.talk(bmcName, connection, conversation);
+  return context.bmcConnections.withBmc(bmcName, connection, callback);
 }
 
 /** For everything that is sent to the machine: the UUID is read again just before, and another machine is left alone. */
-export const onlyTo = ({ object }: ServerTurn) => ({ expectedUuid: object.spec.systemUUID });
+export const onlyTo = ({ object }: ServerReconcile) => ({ expectedUuid: object.spec.systemUUID });
 
 /**
  * For what only reads: a BMC that does not answer does not hold up the end of the turn, nor who is to act after it. Never for
  * what changes something: of a request that was broken off nobody knows whether it was carried out.
  */
-export const cutWith = ({ signal }: ServerTurn) => ({ signal });
+export const abortWith = ({ signal }: ServerReconcile) => ({ signal });
 
 /** A server that was created by hand may lack its URI; it is found by UUID and written down. */
-export async function systemUriOf(turn: ServerTurn): Promise<string> {
-  const { systemURI, systemUUID } = turn.object.spec;
+export async function systemUriOf(reconcile: ServerReconcile): Promise<string> {
+  const { systemURI, systemUUID } = reconcile.object.spec;
   if (systemURI !== undefined && systemURI !== '') return systemURI;
-  const systems = await talk(turn, (bmc) => readSystems(bmc, cutWith(turn)));
+  const systems = await withBmc(reconcile, (bmc) => readSystems(bmc, abortWith(reconcile)));
   const found = systems.find(({ uuid }) => uuid?.toLowerCase() === systemUUID.toLowerCase());
   if (found === undefined)
     throw new StaleDecision(
-      `BMC ${turn.facts.bmcName} reports no system with UUID ${systemUUID}; it reports ${systems.map(({ uuid }) => uuid ?? 'one without').join(', ') || 'none'}`,
+      `BMC ${reconcile.facts.bmcName} reports no system with UUID ${systemUUID}; it reports ${systems.map(({ uuid }) => uuid ?? 'one without').join(', ') || 'none'}`,
     );
-  await patchSpec(turn, { systemURI: found.uri });
+  await patchSpec(reconcile, { systemURI: found.uri });
   return found.uri;
 }
 
 /** One look at the machine, and at who it is. */
-export async function observe(turn: ServerTurn): Promise<void> {
-  const uri = await systemUriOf(turn);
-  const state = await talk(turn, (bmc) => readSystem(bmc, uri, cutWith(turn)));
-  verifyIdentity(turn, state.uuid);
-  memoryOf(turn).saw(state, turn.context.clock.now());
+export async function observe(reconcile: ServerReconcile): Promise<void> {
+  const uri = await systemUriOf(reconcile);
+  const state = await withBmc(reconcile, (bmc) => readSystem(bmc, uri, abortWith(reconcile)));
+  verifyIdentity(reconcile, state.uuid);
+  memoryOf(reconcile).record(state, reconcile.context.clock.now());
 }
 
 /** The URI may have come to name another machine (a blade was moved). Nothing is done to a machine that is not ours. */
-function verifyIdentity({ object }: ServerTurn, seenUuid: string | undefined): void {
+function verifyIdentity({ object }: ServerReconcile, seenUuid: string | undefined): void {
   const expected = object.spec.systemUUID.toLowerCase();
   if (seenUuid?.toLowerCase() === expected) return;
   throw new StaleDecision(
@@ -62,17 +62,17 @@ function verifyIdentity({ object }: ServerTurn, seenUuid: string | undefined): v
 }
 
 /** Changes the Server as it was judged, or not at all. */
-export async function patchGuarded({ object, context }: ServerTurn, patch: object): Promise<Server> {
+export async function patchGuarded({ object, context }: ServerReconcile, patch: object): Promise<Server> {
   const { name, resourceVersion } = object.metadata;
   if (resourceVersion === undefined) throw new TypeError(`Server ${name} was not read from the API`);
   return context.client.mergePatch(Server, { name }, patch, { resourceVersion });
 }
 
-export async function patchSpec(turn: ServerTurn, spec: Record<string, unknown>): Promise<void> {
-  await patchGuarded(turn, { spec });
+export async function patchSpec(reconcile: ServerReconcile, spec: Record<string, unknown>): Promise<void> {
+  await patchGuarded(reconcile, { spec });
 }
 
 /** The machine or its BMC does not take what it was asked: asking again changes nothing. */
-export const isRefusal = (error: unknown): error is RedfishError =>
+export const isRejectedRequest = (error: unknown): error is RedfishError =>
   error instanceof RedfishError &&
   (error.code === 'NotSupported' || (error.status !== undefined && [400, 404, 405, 422].includes(error.status)));

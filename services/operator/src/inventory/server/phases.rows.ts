@@ -1,7 +1,7 @@
 import { minutes, seconds } from '@metal/kube/decide.ts';
 import type { BootFacts } from './boot-facts.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
-import { serverPhases } from './phases.ts';
+import { serverTable } from './phases.ts';
 
 /** What the tables about servers start from. */
 
@@ -16,8 +16,8 @@ export const readyBoot: BootFacts = {
   attempt: 1,
   stuck: undefined,
 };
-export const heldClaim = {
-  standing: 'held',
+export const boundClaim = {
+  binding: 'bound',
   uid: 'claim-1',
   name: 'team/one',
   wantsPower: 'On',
@@ -28,7 +28,7 @@ export const heldClaim = {
   stopped: false,
   powerRecorded: true,
   uidRecorded: true,
-  firstBootOwed: false,
+  firstBootPending: false,
 } as const;
 
 export const emptyQueue = {
@@ -37,8 +37,8 @@ export const emptyQueue = {
   atOnce: 10,
   startedInHour: 0,
   perHour: 60,
-  hourFreesInMs: minutes(60),
-  room: 200,
+  nextHourlySlotInMs: minutes(60),
+  available: 200,
 } as const;
 
 /** A fresh, switched-off server that everything is known of and nothing is wanted from. */
@@ -46,23 +46,23 @@ export const calmServer: ServerFacts = {
   duplicate: undefined,
   bmcName: 'rack1-bmc1',
   connection: undefined,
-  bmc: { answers: true, exists: true, reason: 'Connected', message: '' },
+  bmc: { isReachable: true, exists: true, reason: 'Connected', message: '' },
   power: 'Off',
   powerSeenMsAgo: 100,
-  nextLookInMs: minutes(2),
+  nextPollInMs: minutes(2),
   transition: undefined,
   powerTimeoutMs: minutes(2),
   maxPowerAttempts: 5,
   powerForMs: minutes(10),
-  powerCause: 'asked',
+  powerCause: 'requested',
   hardware: undefined,
   hardwareIncomplete: false,
   hardwareSeenMsAgo: undefined,
   led: undefined,
   bootTargets: undefined,
   bootMethod: undefined,
-  light: { wish: undefined, settled: true, refusal: undefined },
-  bootOrder: { wish: undefined, settled: true, refusal: undefined },
+  light: { desired: undefined, isDone: true, rejection: undefined },
+  bootOrder: { desired: undefined, isDone: true, rejection: undefined },
   seenBootOrder: undefined,
   overrideSeen: false,
   inventoryRead: true,
@@ -73,8 +73,8 @@ export const calmServer: ServerFacts = {
   maxDiscoveryAttempts: 5,
   operation: { kind: 'none' },
   parked: false,
-  parkDeferralTold: false,
-  maintenance: { standing: 'none', name: '', wantsPower: undefined, boot: undefined, missingBoot: undefined },
+  parkDeferralReported: false,
+  maintenance: { state: 'none', name: '', wantsPower: undefined, boot: undefined, missingBoot: undefined },
   stateBeforeMaintenance: undefined,
   failure: undefined,
   probeBoot: undefined,
@@ -105,29 +105,29 @@ export const calmServer: ServerFacts = {
     bootOrder: { kind: 'none' },
     progress: '',
     withdrawn: false,
-    heldTold: undefined,
-    silentForMs: 0,
+    lastHeldMessage: undefined,
+    noProgressForMs: 0,
     timeoutMs: minutes(30),
     disksKnown: true,
     sharedDisk: undefined,
     overrideCleared: true,
     waiver: undefined,
   },
-  claim: { standing: 'none' },
+  claim: { binding: 'unbound' },
   reclaim: 'Recycle',
   enforcePowerOff: false,
   eviction: undefined,
-  deletion: { heldByMaintenance: false, bootsLeft: false, saidFarewell: false },
+  deletion: { heldByMaintenance: false, bootsLeft: false, deletionReported: false },
 };
 
-export const turningOff = (sinceRequestMs: number, forced = false): ServerFacts['transition'] => ({
+export const poweringOff = (sinceRequestMs: number, forced = false): ServerFacts['transition'] => ({
   target: 'Off',
   since: '2026-01-01T00:00:00.000Z',
   sinceRequestMs,
   attempts: 1,
   forced,
 });
-export const turningOn = (sinceRequestMs: number): ServerFacts['transition'] => ({
+export const poweringOn = (sinceRequestMs: number): ServerFacts['transition'] => ({
   target: 'On',
   since: '2026-01-01T00:00:00.000Z',
   sinceRequestMs,
@@ -137,7 +137,7 @@ export const turningOn = (sinceRequestMs: number): ServerFacts['transition'] => 
 
 /** The decision in two words: `act powerOff`, `go Reserved`, `wait Available`. */
 export function decide(phase: ServerPhase, facts: ServerFacts): string {
-  const decision = serverPhases[phase].judge(facts);
-  const word = { go: 'phase', act: 'action', wait: 'reason', rest: 'kind' }[decision.kind];
-  return `${decision.kind} ${String(Reflect.get(decision, word))}`;
+  const decision = serverTable[phase].decide(facts);
+  const field = { go: 'phase', act: 'action', wait: 'reason', rest: 'kind' }[decision.kind];
+  return `${decision.kind} ${String(Reflect.get(decision, field))}`;
 }

@@ -1,34 +1,34 @@
-import { act, type Decision, go, inWords, minutes, type PhaseTable, seconds, wait } from '@metal/kube/decide.ts';
+import { act, type Decision, go, formatDuration, minutes, type PhaseTable, seconds, wait } from '@metal/kube/decide.ts';
 import type { BootFacts } from './boot-facts.ts';
-import { lookWhetherOff, whileOff } from './boot-start.ts';
-import { cleanUp, forgetOverride, isClean, offer } from './cleanup.ts';
+import { confirmOff, whileOff } from './boot-start.ts';
+import { cleanUp, forgetOverride, isClean, makeAvailable } from './cleanup.ts';
 import type { ServerAction, ServerFacts, ServerPhase } from './facts.ts';
-import { obstacle, whenPowerIs } from './power.ts';
-import { lookOrWait, phase, type Step } from './prelude.ts';
+import { blocker, ensurePower } from './power.ts';
+import { pollOrWait, phase, type Step } from './prelude.ts';
 import type { ServerReason } from './reasons.ts';
 import { release, serve } from './reserved.ts';
 
-const untilSomebodyActs = minutes(60);
+const resyncMs = minutes(60);
 
 /** The life of a server. Rows only judge: facts.ts does all reading, actions.ts all doing. */
-export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, ServerReason> = {
+export const serverTable: PhaseTable<ServerPhase, ServerFacts, ServerAction, ServerReason> = {
   Initial: phase('Initial', ['Discovery', 'Reserved', 'Error'], (server) => {
-    if (server.claim.standing === 'missing' && server.claim.restored)
+    if (server.claim.binding === 'notInCache' && server.claim.restored)
       return act('adoptRestoredClaim', 'RestoredClaimRecognised', `claim ${server.claim.name} names this server`);
-    if (server.claim.standing !== 'none')
+    if (server.claim.binding !== 'unbound')
       return go('Reserved', 'ClaimedServerKept', 'a claimed server is never discovered anew');
     if (server.discoveryAttempts >= server.maxDiscoveryAttempts && server.failure !== undefined)
       return go('Error', server.failure.reason, server.failure.message);
     return (
       readHardware(server) ??
-      obstacle(server) ??
-      leaveAlone(server) ??
-      whenPowerIs(server, { target: 'Off', reason: 'DiscoveryStartsFromOff', evidence: 'young' }) ??
+      blocker(server) ??
+      skipRunningServer(server) ??
+      ensurePower(server, { target: 'Off', reason: 'DiscoveryStartsFromOff', confirmation: 'fresh' }) ??
       prepareProbeBoot(server)
     );
   }),
   Discovery: phase('Discovery', ['Available', 'Cleanup', 'Initial', 'Reserved', 'Error'], (server) => {
-    if (server.claim.standing !== 'none') return go('Reserved', 'ClaimedServerKept');
+    if (server.claim.binding !== 'unbound') return go('Reserved', 'ClaimedServerKept');
     if (server.report === 'fresh') return endDiscovery(server);
     if (server.probeBoot === undefined)
       return go('Initial', 'ProbeBootLost', 'the boot configuration of the discovery was deleted');
@@ -40,85 +40,81 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
       return go(
         'Initial',
         'DiscoveryTimedOut',
-        `no report within ${inWords(server.discoveryTimeoutMs)}; ${server.probeBoot.explanation}`,
+        `no report within ${formatDuration(server.discoveryTimeoutMs)}; ${server.probeBoot.explanation}`,
       );
     const early = endEarlyDiscovery(server, server.probeBoot);
     if (early !== undefined) return early;
     const { stuck } = server.probeBoot;
     if (stuck !== undefined)
       return go('Initial', 'BootMethodOverdue', `${stuck.message}; the next attempt boots by ${stuck.nextMethod}`);
-    const next = `; attempt ${server.probeBoot.attempt} of ${server.maxDiscoveryAttempts}, given up ${inWords(server.discoveryTimeoutMs)} after it began`;
+    const next = `; attempt ${server.probeBoot.attempt} of ${server.maxDiscoveryAttempts}, given up ${formatDuration(server.discoveryTimeoutMs)} after it began`;
     if (server.probeBoot.state === 'Error')
       return wait(restMs, 'BootConfigurationFailed', `${server.probeBoot.explanation}${next}`);
     if (server.probeBoot.state === 'Pending')
       return wait(restMs, 'WaitingForBootConfiguration', `the discovery image: ${server.probeBoot.explanation}${next}`);
     if (server.probeBoot.bootSeen) return wait(restMs, 'WaitingForProbe', `${server.probeBoot.explanation}${next}`);
     return (
-      obstacle(server) ??
-      whenPowerIs(server, { target: 'On', reason: 'ProbeMustRun', start: 'networkBoot' }) ??
+      blocker(server) ??
+      ensurePower(server, { target: 'On', reason: 'ProbeMustRun', start: 'networkBoot' }) ??
       waitForProbe(server, `${server.probeBoot.explanation}${next}`, restMs)
     );
   }),
   Available: phase('Available', ['Reserved', 'Initial', 'Error'], (server) => {
-    if (server.claim.standing !== 'none') return go('Reserved', 'Claimed');
+    if (server.claim.binding !== 'unbound') return go('Reserved', 'Claimed');
     if (server.operation.kind === 'rediscover') return go('Initial', 'RediscoveryRequested');
     const bootLeft = leavesBoot(server);
     if (bootLeft && server.power !== 'On') return act('clearBoot', 'InventoryDone');
     return (
-      obstacle(server) ??
-      whenPowerIs(server, { target: 'Off', reason: 'UnclaimedServersStayOff' }) ??
+      blocker(server) ??
+      ensurePower(server, { target: 'Off', reason: 'UnclaimedServersStayOff' }) ??
       (bootLeft ? act('clearBoot', 'InventoryDone') : undefined) ??
       (server.overrideSeen ? forgetOverride(server) : undefined) ??
-      lookOrWait(server, 'Available', 'off and free to be claimed')
+      pollOrWait(server, 'Available', 'off and free to be claimed')
     );
   }),
   Reserved: phase('Reserved', ['Available', 'Cleanup', 'Released', 'Error'], (server) => {
     const { claim } = server;
-    if (claim.standing === 'none') return offer(server, go('Available', 'ClaimRefCleared'));
-    if (claim.standing === 'missing') return lookForClaim(claim.name);
-    if (claim.standing === 'held') return serve(server, claim);
+    if (claim.binding === 'unbound') return makeAvailable(server, go('Available', 'ClaimRefCleared'));
+    if (claim.binding === 'notInCache') return verifyMissingClaim(claim.name);
+    if (claim.binding === 'bound') return serve(server, claim);
     return (
-      obstacle(server) ??
-      whenPowerIs(server, { target: 'Off', reason: 'NeverReleaseARunningServer', evidence: 'sure' }) ??
+      blocker(server) ??
+      ensurePower(server, { target: 'Off', reason: 'NeverReleaseARunningServer', confirmation: 'stable' }) ??
       release(server)
     );
   }),
   Released: phase('Released', ['Available', 'Cleanup', 'Error'], (server) => {
-    if (server.claim.standing === 'none') return offer(server, go('Available', 'ReviewDone'));
+    if (server.claim.binding === 'unbound') return makeAvailable(server, go('Available', 'ReviewDone'));
     return (
-      obstacle(server) ??
-      whenPowerIs(server, { target: 'Off', reason: 'ReleasedServersStayOff' }) ??
+      blocker(server) ??
+      ensurePower(server, { target: 'Off', reason: 'ReleasedServersStayOff' }) ??
       (server.bootReferenced ? act('clearBoot', 'ReleasedServersStayOff') : undefined) ??
-      lookOrWait(server, 'KeptForReview', 'reclaim policy Retain: clear spec.serverClaimRef to give the server back')
+      pollOrWait(server, 'KeptForReview', 'reclaim policy Retain: clear spec.serverClaimRef to give the server back')
     );
   }),
   Cleanup: phase('Cleanup', ['Available', 'Initial', 'Error'], cleanUp),
   Maintenance: phase('Maintenance', ['Initial', 'Reserved', 'Released', 'Error'], (server) => {
     const { maintenance } = server;
-    if (maintenance.standing === 'dangling')
+    if (maintenance.state === 'dangling')
       return act('dropMaintenanceRef', 'MaintenanceGone', `ServerMaintenance ${maintenance.name} does not exist`);
-    if (maintenance.standing === 'held') return maintain(server);
-    if (maintenance.standing === 'pending')
-      return wait(
-        untilSomebodyActs,
-        'MaintenancePending',
-        `waiting for ServerMaintenance ${maintenance.name} to begin`,
-      );
-    return obstacle(server) ?? readHardwareAgain(server) ?? leaveMaintenance(server);
+    if (maintenance.state === 'held') return maintain(server);
+    if (maintenance.state === 'pending')
+      return wait(resyncMs, 'MaintenancePending', `waiting for ServerMaintenance ${maintenance.name} to begin`);
+    return blocker(server) ?? readHardwareAgain(server) ?? leaveMaintenance(server);
   }),
   Parked: phase('Parked', ['Available', 'Cleanup', 'Reserved', 'Error'], (server) => {
     if (server.parked)
-      return lookOrWait(server, 'Parked', 'parked; annotate metal.ironcore.dev/operation=unpark to give it back');
-    return obstacle(server) ?? readHardwareAgain(server) ?? resume(server);
+      return pollOrWait(server, 'Parked', 'parked; annotate metal.ironcore.dev/operation=unpark to give it back');
+    return blocker(server) ?? readHardwareAgain(server) ?? resume(server);
   }),
   Error: phase('Error', ['Available', 'Cleanup', 'Initial', 'Reserved'], (server) => {
     if (server.operation.kind === 'retry' || server.operation.kind === 'rediscover')
-      return server.claim.standing === 'none' ? retry(server) : go('Reserved', 'RetryRequested');
-    if (server.claim.standing === 'missing') return lookForClaim(server.claim.name);
+      return server.claim.binding === 'unbound' ? retry(server) : go('Reserved', 'RetryRequested');
+    if (server.claim.binding === 'notInCache') return verifyMissingClaim(server.claim.name);
     return (
       (server.failure?.reason === 'CleanupFailed' ? afterCleanup(server) : switchFailedOff(server)) ??
       wait(
-        untilSomebodyActs,
+        resyncMs,
         server.failure?.reason ?? 'DiscoveryFailed',
         `${server.failure?.message ?? 'it failed'}; annotate metal.ironcore.dev/operation=retry to try again`,
       )
@@ -126,18 +122,18 @@ export const serverPhases: PhaseTable<ServerPhase, ServerFacts, ServerAction, Se
   }),
 };
 
-const lookForClaim = (name: string): Step =>
+const verifyMissingClaim = (name: string): Step =>
   act('verifyClaim', 'ClaimNotSeen', `claim ${name} is not in sight; looking for it before anything else`);
 
 /** A look at the machine, too: the system, with its power, is read before its parts. */
 function readHardware({ bmc, inventoryRead }: ServerFacts): Step | undefined {
-  return bmc.answers && !inventoryRead ? act('readInventory', 'HardwareNotYetRead') : undefined;
+  return bmc.isReachable && !inventoryRead ? act('readInventory', 'HardwareNotYetRead') : undefined;
 }
 
 /** A machine that somebody may be using is not ours to interrupt; what can be read from outside is read all the same. */
-function leaveAlone(server: ServerFacts): Step | undefined {
+function skipRunningServer(server: ServerFacts): Step | undefined {
   if (server.power !== 'On' || server.mayInterrupt) return undefined;
-  return lookOrWait(
+  return pollOrWait(
     server,
     'RunningServerLeftAlone',
     'the server was found running; power it off, annotate metal.ironcore.dev/allow-interruption=true, or start the operator with --enforce-first-boot, to have it discovered',
@@ -147,7 +143,7 @@ function leaveAlone(server: ServerFacts): Step | undefined {
 function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
   if (server.foreignProbeBoot === 'taken')
     return wait(
-      untilSomebodyActs,
+      resyncMs,
       'ProbeBootNameTaken',
       'a ServerBootConfiguration that is not of a discovery has the name of this server in the manager namespace; delete or rename it, discovery needs the name',
     );
@@ -166,19 +162,19 @@ function prepareProbeBoot(server: ServerFacts): Step<'Discovery'> {
 /** Off, and without a boot that anybody knows, before it is offered: a server that is Available is at rest. */
 function endDiscovery(server: ServerFacts): Step<'Available' | 'Cleanup' | 'Error'> {
   const available = go('Available', 'InventoryReported', undefined, 'none');
-  if (!isClean(server)) return offer(server, available);
+  if (!isClean(server)) return makeAvailable(server, available);
   return (
-    obstacle(server) ??
-    whenPowerIs(server, { target: 'Off', reason: 'UnclaimedServersStayOff' }) ??
-    (leavesBoot(server) ? act('clearBoot', 'InventoryDone') : offer(server, available))
+    blocker(server) ??
+    ensurePower(server, { target: 'Off', reason: 'UnclaimedServersStayOff' }) ??
+    (leavesBoot(server) ? act('clearBoot', 'InventoryDone') : makeAvailable(server, available))
   );
 }
 
 /** Whoever fetched or reported has the token and was not on the machine; the next attempt has another token. */
 function endEarlyDiscovery(server: ServerFacts, boot: BootFacts): Step<'Error' | 'Initial'> | undefined {
   if (server.report !== 'early' && boot.fetchedWhileOff === undefined) return undefined;
-  const look = lookWhetherOff(server);
-  if (look !== undefined) return look;
+  const refresh = confirmOff(server);
+  if (refresh !== undefined) return refresh;
   if (server.power !== 'Off') return undefined;
   const warning = { type: 'Warning' } as const;
   return server.report === 'early'
@@ -188,34 +184,30 @@ function endEarlyDiscovery(server: ServerFacts, boot: BootFacts): Step<'Error' |
 
 const leavesBoot = ({ probeBoot, bootReferenced }: ServerFacts): boolean => probeBoot !== undefined || bootReferenced;
 
-function waitForProbe(server: ServerFacts, evidence: string, restMs: number): Step {
+function waitForProbe(server: ServerFacts, progress: string, restMs: number): Step {
   return wait(
-    Math.min(restMs, Math.max(server.nextLookInMs, seconds(1))),
+    Math.min(restMs, Math.max(server.nextPollInMs, seconds(1))),
     'WaitingForProbe',
-    `powered on; ${evidence}`,
+    `powered on; ${progress}`,
   );
 }
 
 /** The machine is as the maintenance wants it; one that brings an image boots it whenever it is started. */
 function maintain(server: ServerFacts): Step<'Error'> {
   const { wantsPower, boot, missingBoot, name } = server.maintenance;
-  const served = lookOrWait(server, 'MaintenanceServed', `ServerMaintenance ${name} has the server`);
-  if (wantsPower === undefined) return obstacle(server) ?? served;
+  const served = pollOrWait(server, 'MaintenanceServed', `ServerMaintenance ${name} has the server`);
+  if (wantsPower === undefined) return blocker(server) ?? served;
   if (wantsPower === 'On' && missingBoot !== undefined)
     return wait(
-      untilSomebodyActs,
+      resyncMs,
       'WaitingForBootConfiguration',
       `the image of ServerMaintenance ${name}: ServerBootConfiguration ${missingBoot} does not exist`,
     );
   if (wantsPower === 'On' && boot !== undefined && boot.state !== 'Ready')
-    return wait(
-      untilSomebodyActs,
-      'WaitingForBootConfiguration',
-      `the image of ServerMaintenance ${name}: ${boot.explanation}`,
-    );
+    return wait(resyncMs, 'WaitingForBootConfiguration', `the image of ServerMaintenance ${name}: ${boot.explanation}`);
   const start = boot === undefined ? 'diskBoot' : 'networkBoot';
   const reason = wantsPower === 'On' ? 'MaintenanceWantsOn' : 'MaintenanceWantsOff';
-  return obstacle(server) ?? whenPowerIs(server, { target: wantsPower, reason, start, mayForce: true }) ?? served;
+  return blocker(server) ?? ensurePower(server, { target: wantsPower, reason, start, mayForce: true }) ?? served;
 }
 
 /** What was read before the people came is old. */
@@ -228,14 +220,15 @@ function readHardwareAgain({ hardwareSeenMsAgo }: ServerFacts): Step | undefined
 
 /** A server that nobody holds is discovered anew: parts may have been swapped. */
 function leaveMaintenance({ claim, stateBeforeMaintenance }: ServerFacts): Step<'Initial' | 'Reserved' | 'Released'> {
-  if (claim.standing === 'none') return go('Initial', 'MaintenanceEnds', 'discovered anew, as parts may have changed');
+  if (claim.binding === 'unbound')
+    return go('Initial', 'MaintenanceEnds', 'discovered anew, as parts may have changed');
   return stateBeforeMaintenance === 'Released' ? go('Released', 'MaintenanceEnds') : go('Reserved', 'MaintenanceEnds');
 }
 
 function resume(server: ServerFacts): Decision<'Available' | 'Cleanup' | 'Reserved', ServerAction, ServerReason> {
   const to = <const Next extends 'Available' | 'Reserved'>(next: Next) =>
     go(next, 'Resumed', undefined, { action: 'Resume', note: `Resumed Server from Parked state to ${next}` });
-  return server.claim.standing === 'none' ? offer(server, to('Available')) : to('Reserved');
+  return server.claim.binding === 'unbound' ? makeAvailable(server, to('Available')) : to('Reserved');
 }
 
 /** What was cleaned up in vain is cleaned up again; what is not known any more is discovered. */
@@ -250,17 +243,17 @@ function afterCleanup(server: ServerFacts): Step<'Available' | 'Cleanup'> | unde
   const off = switchFailedOff(server);
   if (off !== undefined) return off;
   if (bootReferenced || probeBoot !== undefined) return act('clearBoot', 'CleanupFailed');
-  if (claim.standing !== 'none') return undefined;
+  if (claim.binding !== 'unbound') return undefined;
   if (cleanup.waiver !== undefined) return act('recordWaiver', 'CleanupWaived');
-  if (cleanup.clearance === 'Waived') return offer(server, go('Available', 'CleanupWaived'));
-  return server.bmc.answers && server.power === 'Off' ? forgetOverride(server) : undefined;
+  if (cleanup.clearance === 'Waived') return makeAvailable(server, go('Available', 'CleanupWaived'));
+  return server.bmc.isReachable && server.power === 'Off' ? forgetOverride(server) : undefined;
 }
 
 /** Nobody's machine does not run on after it failed; a tenant's machine and an unknown state are not touched. */
 function switchFailedOff(server: ServerFacts): Step | undefined {
   const { bmc, claim, failure, transition, maxPowerAttempts } = server;
-  if (!bmc.answers || claim.standing === 'held' || failure?.reason === 'UnknownState') return undefined;
+  if (!bmc.isReachable || claim.binding === 'bound' || failure?.reason === 'UnknownState') return undefined;
   if (transition !== undefined && transition.attempts >= maxPowerAttempts) return undefined;
-  const step = obstacle(server) ?? whenPowerIs(server, { target: 'Off', reason: 'FailedServersStayOff' });
+  const step = blocker(server) ?? ensurePower(server, { target: 'Off', reason: 'FailedServersStayOff' });
   return step?.kind === 'go' ? undefined : step;
 }

@@ -6,7 +6,7 @@ import type { ServerReason } from './reasons.ts';
 export type PowerDecision = Decision<'Error', ServerAction, ServerReason>;
 type PowerTarget = 'On' | 'Off';
 
-export interface PowerWish {
+export interface PowerGoal {
   readonly target: PowerTarget;
   readonly reason: ServerReason;
   /** How a machine is started; only asked when the target is On. */
@@ -15,7 +15,7 @@ export interface PowerWish {
    * What follows cannot be taken back, so the machine must have been seen in this state just now (young), or also for
    * some time if it was so at the first look of this process: an earlier process may have asked for a change (sure).
    */
-  readonly evidence?: 'young' | 'sure';
+  readonly confirmation?: 'fresh' | 'stable';
   /** An operating system that ignores the shutdown may be forced off. */
   readonly mayForce?: boolean;
 }
@@ -24,8 +24,8 @@ export interface PowerWish {
 export const freshForMs = seconds(10);
 
 /** Why nothing can be done at the machine at all, or that it has to be looked at first. */
-export function obstacle({ bmc, powerSeenMsAgo }: ServerFacts): PowerDecision | undefined {
-  if (!bmc.answers) return wait(seconds(600), bmc.reason, bmc.message);
+export function blocker({ bmc, powerSeenMsAgo }: ServerFacts): PowerDecision | undefined {
+  if (!bmc.isReachable) return wait(seconds(600), bmc.reason, bmc.message);
   return powerSeenMsAgo === undefined ? act('observe', 'NotYetSeen') : undefined;
 }
 
@@ -34,27 +34,27 @@ export function obstacle({ bmc, powerSeenMsAgo }: ServerFacts): PowerDecision | 
  * growing pauses, escalates a shutdown that is ignored to a forced one, asks again for a start that did not happen, and
  * gives up after some tries.
  */
-export function whenPowerIs(server: ServerFacts, wish: PowerWish): PowerDecision | undefined {
-  const changing = server.transition?.target === wish.target ? server.transition : undefined;
-  if (changing === undefined) return startFromHere(server, wish);
-  if (server.nextLookInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
-  if (changing.sinceRequestMs >= server.powerTimeoutMs) return escalate(server, changing, wish);
-  const asked = `asked at ${changing.since}${changing.forced ? ', by force' : ''}; the BMC reports ${server.power}`;
-  const next = `; ${escalationOf(server, wish)} after ${Math.round(server.powerTimeoutMs / 1_000)} s`;
+export function ensurePower(server: ServerFacts, goal: PowerGoal): PowerDecision | undefined {
+  const changing = server.transition?.target === goal.target ? server.transition : undefined;
+  if (changing === undefined) return startFromHere(server, goal);
+  if (server.nextPollInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
+  if (changing.sinceRequestMs >= server.powerTimeoutMs) return escalate(server, changing, goal);
+  const requested = `asked at ${changing.since}${changing.forced ? ', by force' : ''}; the BMC reports ${server.power}`;
+  const next = `; ${escalationOf(server, goal)} after ${Math.round(server.powerTimeoutMs / 1_000)} s`;
   return wait(
-    server.nextLookInMs,
-    wish.target === 'Off' ? 'WaitingForPowerOff' : 'WaitingForPowerOn',
-    `${asked}${next}`,
+    server.nextPollInMs,
+    goal.target === 'Off' ? 'WaitingForPowerOff' : 'WaitingForPowerOn',
+    `${requested}${next}`,
   );
 }
 
-function startFromHere(server: ServerFacts, wish: PowerWish): PowerDecision | undefined {
-  const { target, reason } = wish;
+function startFromHere(server: ServerFacts, goal: PowerGoal): PowerDecision | undefined {
+  const { target, reason } = goal;
   if (server.power === target)
     return server.transition === undefined
-      ? provenEnough(server, wish)
-      : outwaitOpposite(server, wish, server.transition);
-  if (server.powerCause === 'unasked' && server.powerForMs < driftMs)
+      ? awaitConfirmation(server, goal)
+      : awaitOppositeTransition(server, goal, server.transition);
+  if (server.powerCause === 'unrequested' && server.powerForMs < driftMs)
     return wait(
       driftMs - server.powerForMs,
       'PowerDrifted',
@@ -63,13 +63,13 @@ function startFromHere(server: ServerFacts, wish: PowerWish): PowerDecision | un
   if ((server.powerSeenMsAgo ?? Infinity) >= freshForMs) return act('observe', 'LookBeforeChange');
   if (server.power === `Powering${target}`)
     return wait(seconds(1), `WaitingForPower${target}`, `the BMC reports ${server.power}`);
-  return act(deedOf(wish), reason);
+  return act(actionOf(goal), reason);
 }
 
-function provenEnough({ powerCause, powerForMs, powerSeenMsAgo }: ServerFacts, wish: PowerWish) {
-  const { target, evidence } = wish;
-  if (evidence === undefined) return undefined;
-  if (evidence === 'sure' && powerCause === 'unknown' && powerForMs < driftMs)
+function awaitConfirmation({ powerCause, powerForMs, powerSeenMsAgo }: ServerFacts, goal: PowerGoal) {
+  const { target, confirmation } = goal;
+  if (confirmation === undefined) return undefined;
+  if (confirmation === 'stable' && powerCause === 'unknown' && powerForMs < driftMs)
     return wait(
       driftMs - powerForMs,
       'PowerNotYetConfirmed',
@@ -82,37 +82,37 @@ function provenEnough({ powerCause, powerForMs, powerSeenMsAgo }: ServerFacts, w
  * The opposite was asked for and has not shown yet: the machine is about to leave the wanted state. It is taken back
  * when it arrives, or by force when it never does, so that no late power-on surprises the next owner.
  */
-function outwaitOpposite(
+function awaitOppositeTransition(
   server: ServerFacts,
-  wish: PowerWish,
+  goal: PowerGoal,
   { sinceRequestMs, since, target: opposite }: NonNullable<ServerFacts['transition']>,
 ): PowerDecision {
-  if (server.nextLookInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
+  if (server.nextPollInMs <= 0) return act('observe', 'PowerNotYetConfirmed');
   if (sinceRequestMs >= server.powerTimeoutMs)
-    return act(wish.target === 'Off' ? 'forceOff' : deedOf(wish), 'PowerChangeNeverShowed');
+    return act(goal.target === 'Off' ? 'forceOff' : actionOf(goal), 'PowerChangeNeverShowed');
   return wait(
-    server.nextLookInMs,
+    server.nextPollInMs,
     'PowerChangeUnderWay',
     `power ${opposite} was asked for at ${since} and has not shown yet; it is taken back as soon as it does`,
   );
 }
 
-const deedOf = ({ target, start = 'diskBoot' }: PowerWish): ServerAction => (target === 'Off' ? 'powerOff' : start);
+const actionOf = ({ target, start = 'diskBoot' }: PowerGoal): ServerAction => (target === 'Off' ? 'powerOff' : start);
 
-const mayForce = ({ claim, enforcePowerOff }: ServerFacts, wish: PowerWish): boolean =>
-  wish.mayForce ?? (claim.standing !== 'held' || enforcePowerOff);
+const mayForce = ({ claim, enforcePowerOff }: ServerFacts, goal: PowerGoal): boolean =>
+  goal.mayForce ?? (claim.binding !== 'bound' || enforcePowerOff);
 
-function escalationOf(server: ServerFacts, wish: PowerWish): string {
-  if (wish.target === 'On') return 'asked for again';
-  return mayForce(server, wish) ? 'forced off' : 'reported';
+function escalationOf(server: ServerFacts, goal: PowerGoal): string {
+  if (goal.target === 'On') return 'asked for again';
+  return mayForce(server, goal) ? 'forced off' : 'reported';
 }
 
 function escalate(
   server: ServerFacts,
   changing: NonNullable<ServerFacts['transition']>,
-  wish: PowerWish,
+  goal: PowerGoal,
 ): PowerDecision {
-  if (wish.target === 'Off' && !mayForce(server, wish)) {
+  if (goal.target === 'Off' && !mayForce(server, goal)) {
     return wait(
       seconds(30),
       'ShutdownIgnored',
@@ -121,8 +121,12 @@ function escalate(
   }
   if (changing.attempts >= server.maxPowerAttempts && server.failure !== undefined)
     return go('Error', server.failure.reason, server.failure.message);
-  if (wish.target === 'On')
-    return act(deedOf(wish), 'PowerOnRepeated', `asked for ${wish.reason}, but the BMC still reports ${server.power}`);
+  if (goal.target === 'On')
+    return act(
+      actionOf(goal),
+      'PowerOnRepeated',
+      `asked for ${goal.reason}, but the BMC still reports ${server.power}`,
+    );
   return act(
     'forceOff',
     changing.forced ? 'ForcedPowerOffRepeated' : 'ShutdownIgnored',

@@ -1,9 +1,9 @@
 import { act, type Decision, go, minutes, type Row, rowsOf, seconds, wait } from '@metal/kube/decide.ts';
 import type { ServerAction, ServerFacts, ServerPhase } from './facts.ts';
-import { freshForMs, obstacle, whenPowerIs } from './power.ts';
+import { freshForMs, blocker, ensurePower } from './power.ts';
 import type { ServerReason } from './reasons.ts';
 
-type Anywhere = 'Maintenance' | 'Parked' | 'Error';
+type GlobalPhase = 'Maintenance' | 'Parked' | 'Error';
 export type Step<Phase extends ServerPhase = never> = Decision<Phase, ServerAction, ServerReason>;
 
 const row = rowsOf<ServerPhase, ServerFacts, ServerAction, ServerReason>();
@@ -15,35 +15,35 @@ const row = rowsOf<ServerPhase, ServerFacts, ServerAction, ServerReason>();
 export function phase<const To extends readonly ServerPhase[]>(
   name: ServerPhase,
   to: To,
-  judge: (server: ServerFacts) => Decision<To[number], ServerAction, ServerReason>,
+  decide: (server: ServerFacts) => Decision<To[number], ServerAction, ServerReason>,
 ): Row<ServerPhase, ServerFacts, ServerAction, ServerReason> {
-  return row<readonly (Anywhere | To[number])[]>(
-    [...new Set([...to, ...detoursOf(name)])],
+  return row<readonly (GlobalPhase | To[number])[]>(
+    [...new Set([...to, ...globalTransitionsOf(name)])],
     (server) =>
       duplicateStep(server) ??
       operationStep(name, server) ??
       waiverStep(name, server) ??
       maintenanceStep(name, server) ??
       settingsStep(name, server) ??
-      judge(server),
+      decide(server),
   );
 }
 
 /** Where people and maintenances may take a server from each phase. */
-function detoursOf(name: ServerPhase): Anywhere[] {
-  const maintenance: Anywhere[] = name === 'Initial' || name === 'Maintenance' ? [] : ['Maintenance'];
+function globalTransitionsOf(name: ServerPhase): GlobalPhase[] {
+  const maintenance: GlobalPhase[] = name === 'Initial' || name === 'Maintenance' ? [] : ['Maintenance'];
   return name === 'Parked' ? maintenance : [...maintenance, 'Parked'];
 }
 
 /** Two Servers that drive one machine would work against each other: all but one are left alone in every phase. */
 function duplicateStep({ duplicate }: ServerFacts): Step | undefined {
   if (duplicate === undefined) return undefined;
-  const { isLeftAlone, message, told } = duplicate;
-  if (!told) return act('tellDuplicate', 'DuplicateSystemUUID', message);
-  return isLeftAlone ? wait(minutes(60), 'DuplicateSystemUUID', message) : undefined;
+  const { isIgnored, message, isReported } = duplicate;
+  if (!isReported) return act('recordDuplicateEvent', 'DuplicateSystemUUID', message);
+  return isIgnored ? wait(minutes(60), 'DuplicateSystemUUID', message) : undefined;
 }
 
-function operationStep(name: ServerPhase, server: ServerFacts): Step<Anywhere> | undefined {
+function operationStep(name: ServerPhase, server: ServerFacts): Step<GlobalPhase> | undefined {
   const { operation, parked } = server;
   if (operation.kind === 'unpark')
     return parked ? act('unpark', 'Unparking') : act('consumeOperation', 'OperationConsumed', 'it is not parked');
@@ -56,11 +56,11 @@ function operationStep(name: ServerPhase, server: ServerFacts): Step<Anywhere> |
     case 'none':
       return undefined;
     case 'unsupported':
-      return act('dropUnsupportedOperation', 'UnsupportedOperation', operation.word);
+      return act('dropUnsupportedOperation', 'UnsupportedOperation', operation.value);
     case 'park':
       return park(name, server);
     case 'reset':
-      return obstacle(server) ?? act('resetMachine', 'OperationRequested', operation.word);
+      return blocker(server) ?? act('resetMachine', 'OperationRequested', operation.value);
     case 'retry':
       return name === 'Error' ? undefined : act('consumeOperation', 'RetryRequested');
     case 'rediscover':
@@ -73,12 +73,12 @@ function operationStep(name: ServerPhase, server: ServerFacts): Step<Anywhere> |
 /** Shut down first, then marked: what is parked is off. */
 function park(name: ServerPhase, server: ServerFacts): Step<'Error'> | undefined {
   // The phase looks for the claim first.
-  if (server.claim.standing === 'missing') return undefined;
+  if (server.claim.binding === 'notInCache') return undefined;
   if (name !== 'Available' && name !== 'Reserved')
-    return server.parkDeferralTold ? undefined : act('deferPark', 'ParkDeferred', `in state ${name}`);
+    return server.parkDeferralReported ? undefined : act('deferPark', 'ParkDeferred', `in state ${name}`);
   return (
-    obstacle(server) ??
-    whenPowerIs(server, { target: 'Off', reason: 'ParkRequested', evidence: 'sure' }) ??
+    blocker(server) ??
+    ensurePower(server, { target: 'Off', reason: 'ParkRequested', confirmation: 'stable' }) ??
     act('park', 'ParkRequested')
   );
 }
@@ -86,7 +86,7 @@ function park(name: ServerPhase, server: ServerFacts): Step<'Error'> | undefined
 function rediscover(name: ServerPhase): Step | undefined {
   if (name === 'Initial') return act('consumeOperation', 'RediscoveryRequested');
   if (name === 'Available' || name === 'Error') return undefined;
-  return act('refuseRediscovery', 'RediscoverRefused', `in state ${name}`);
+  return act('rejectRediscovery', 'RediscoverRefused', `in state ${name}`);
 }
 
 /** A waiver that lies ready would pass over a cleanup that nobody had thought of. */
@@ -96,29 +96,29 @@ function waiverStep(name: ServerPhase, { cleanup: { waiver } }: ServerFacts): St
 }
 
 function maintenanceStep(name: ServerPhase, { maintenance }: ServerFacts): Step<'Maintenance'> | undefined {
-  if (maintenance.standing !== 'held' || name === 'Initial' || name === 'Maintenance') return undefined;
+  if (maintenance.state !== 'held' || name === 'Initial' || name === 'Maintenance') return undefined;
   return go('Maintenance', 'MaintenanceBegins', `ServerMaintenance ${maintenance.name}`);
 }
 
 /** Settings are sent once per wish, to a machine that has been looked at. Nothing is done to what is parked. */
 function settingsStep(name: ServerPhase, server: ServerFacts): Step | undefined {
-  if (name === 'Parked' || !server.bmc.answers || server.powerSeenMsAgo === undefined) return undefined;
+  if (name === 'Parked' || !server.bmc.isReachable || server.powerSeenMsAgo === undefined) return undefined;
   const { light, bootOrder } = server;
-  if (light.settled && bootOrder.settled) return undefined;
+  if (light.isDone && bootOrder.isDone) return undefined;
   if (server.powerSeenMsAgo >= freshForMs) return act('observe', 'LookBeforeChange');
-  if (!light.settled) return act('setLight', 'LocatorLightWanted', light.wish);
-  return act('setBootOrder', 'BootOrderWanted', bootOrder.wish);
+  if (!light.isDone) return act('setLight', 'LocatorLightWanted', light.desired);
+  return act('setBootOrder', 'BootOrderWanted', bootOrder.desired);
 }
 
 /** What could not be read is tried again now and then, also by a process that has not read it itself. */
 const incompleteForMs = minutes(15);
 
-const isToBeReadAgain = ({ hardwareIncomplete, hardwareSeenMsAgo = incompleteForMs }: ServerFacts): boolean =>
+const isRereadDue = ({ hardwareIncomplete, hardwareSeenMsAgo = incompleteForMs }: ServerFacts): boolean =>
   hardwareIncomplete && hardwareSeenMsAgo >= incompleteForMs;
 
 /** At rest, a machine is still looked at now and then. */
-export function lookOrWait(server: ServerFacts, reason: ServerReason, message: string): Step {
-  if (!server.bmc.answers) return wait(minutes(10), reason, message);
-  if (server.nextLookInMs <= 0) return act(isToBeReadAgain(server) ? 'readInventory' : 'observe', 'PeriodicLook');
-  return wait(Math.max(server.nextLookInMs, seconds(1)), reason, message);
+export function pollOrWait(server: ServerFacts, reason: ServerReason, message: string): Step {
+  if (!server.bmc.isReachable) return wait(minutes(10), reason, message);
+  if (server.nextPollInMs <= 0) return act(isRereadDue(server) ? 'readInventory' : 'observe', 'PeriodicLook');
+  return wait(Math.max(server.nextPollInMs, seconds(1)), reason, message);
 }

@@ -19,20 +19,20 @@ import { keyOf, ownedBy } from '@metal/kube/kind.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { ExtraFile } from '../../built-in-ignition.ts';
 import { StaleDecision } from '../../errors.ts';
-import { leaveMark } from './cleanup-records.ts';
-import { memoryOf, patchGuarded, type ServerTurn } from './machine.ts';
+import { writeBmcMark } from './cleanup-records.ts';
+import { memoryOf, patchGuarded, type ServerReconcile } from './machine.ts';
 
 /** What tells one boot of ours from another. */
-export interface BootWish {
+export interface BootOptions {
   readonly annotations: Readonly<Record<string, string>>;
   readonly tokenValidMs: number;
   readonly files: readonly ExtraFile[];
 }
 
-export function prepareProbeBoot(turn: ServerTurn): Promise<void> {
-  return prepareBoot(turn, {
-    annotations: { [discoveryAttemptAnnotation]: String(turn.facts.discoveryAttempts + 1) },
-    tokenValidMs: turn.context.config.discoveryTimeoutMs,
+export function prepareProbeBoot(reconcile: ServerReconcile): Promise<void> {
+  return prepareBoot(reconcile, {
+    annotations: { [discoveryAttemptAnnotation]: String(reconcile.facts.discoveryAttempts + 1) },
+    tokenValidMs: reconcile.context.config.discoveryTimeoutMs,
     files: [],
   });
 }
@@ -43,30 +43,30 @@ export function prepareProbeBoot(turn: ServerTurn): Promise<void> {
  *
  *   Server ──owns──► ServerBootConfiguration ──owns──► Secret <server> (ignition), Secret <server>-ssh
  */
-export async function prepareBoot(turn: ServerTurn, wish: BootWish): Promise<void> {
-  const { object, context } = turn;
-  const boot = await ensureBootConfiguration(object, wish, context);
-  await ensureSecrets(object, boot, wish, context);
+export async function prepareBoot(reconcile: ServerReconcile, options: BootOptions): Promise<void> {
+  const { object, context } = reconcile;
+  const boot = await ensureBootConfiguration(object, options, context);
+  await ensureSecrets(object, boot, options, context);
   const { name, namespace } = boot.metadata;
-  memoryOf(turn).prepared(boot.metadata.uid ?? '');
-  await patchGuarded(turn, { spec: { bootConfigurationRef: { name, namespace }, power: 'On' } });
+  memoryOf(reconcile).recordPreparedBoot(boot.metadata.uid ?? '');
+  await patchGuarded(reconcile, { spec: { bootConfigurationRef: { name, namespace }, power: 'On' } });
 }
 
 /** Clears the server's reference to what it boots, and only then deletes the probe boot: nobody looks for what is gone. */
-export async function clearBoot(turn: ServerTurn): Promise<void> {
-  const { object, context } = turn;
+export async function clearBoot(reconcile: ServerReconcile): Promise<void> {
+  const { object, context } = reconcile;
   const { client, caches, config } = context;
   const ref = { namespace: config.managerNamespace, name: object.metadata.name };
   if (object.spec.bootConfigurationRef !== undefined)
-    await patchGuarded(turn, { spec: { bootConfigurationRef: null, power: 'Off' } });
-  if (turn.facts.report === 'early') await dropEarlyReport(turn);
+    await patchGuarded(reconcile, { spec: { bootConfigurationRef: null, power: 'Off' } });
+  if (reconcile.facts.report === 'early') await dropEarlyReport(reconcile);
   const boot = caches.bootConfigurations.get(ref);
   if (boot === undefined || !isInternalBoot(boot) || boot.metadata.deletionTimestamp !== undefined) return;
   await client.delete(ServerBootConfiguration, ref, boot.metadata.uid === undefined ? {} : { uid: boot.metadata.uid });
 }
 
 /** Whoever sent it was not on the machine: nobody is to read disks and addresses in it. */
-async function dropEarlyReport({ object, context }: ServerTurn): Promise<void> {
+async function dropEarlyReport({ object, context }: ServerReconcile): Promise<void> {
   const { name } = object.metadata;
   const { uid } = context.caches.inventories.get(name)?.metadata ?? {};
   if (uid !== undefined) await context.client.delete(ServerInventory, { name }, { uid });
@@ -76,12 +76,12 @@ async function dropEarlyReport({ object, context }: ServerTurn): Promise<void> {
  * What v0.7.0 deletes with a Server: the boot configuration and the BIOS settings it refers to. The references go
  * first; what an interruption leaves then goes with its owner.
  */
-export async function dropBootsOfDeleted(turn: ServerTurn): Promise<void> {
-  const { object, context } = turn;
+export async function dropBootsOfDeleted(reconcile: ServerReconcile): Promise<void> {
+  const { object, context } = reconcile;
   const { client, caches, config } = context;
   const { bootConfigurationRef: ref, biosSettingsRef } = object.spec;
   if (ref !== undefined || biosSettingsRef !== undefined)
-    await patchGuarded(turn, { spec: { bootConfigurationRef: null, biosSettingsRef: null } });
+    await patchGuarded(reconcile, { spec: { bootConfigurationRef: null, biosSettingsRef: null } });
   if (biosSettingsRef !== undefined) await client.delete(BIOSSettings, { name: biosSettingsRef.name });
   const probeBoot = { namespace: config.managerNamespace, name: object.metadata.name };
   for (const boot of [ref, probeBoot].map((one) => one && caches.bootConfigurations.get(one))) {
@@ -92,35 +92,35 @@ export async function dropBootsOfDeleted(turn: ServerTurn): Promise<void> {
 }
 
 /** Deleting never needs the hardware. What is left behind is told while there is an object to tell it on. */
-export async function sayFarewell(turn: ServerTurn): Promise<void> {
-  const { facts, context, object } = turn;
+export async function recordDeletionEvent(reconcile: ServerReconcile): Promise<void> {
+  const { facts, context, object } = reconcile;
   const power =
     facts.powerSeenMsAgo === undefined ? `${object.status?.powerState ?? 'Unknown'} when last seen` : facts.power;
-  const claim = facts.claim.standing === 'none' ? 'nobody held it' : `claim ${facts.claim.name} loses it`;
-  const mark = (await leaveMark(turn))
+  const claim = facts.claim.binding === 'unbound' ? 'nobody held it' : `claim ${facts.claim.name} loses it`;
+  const mark = (await writeBmcMark(reconcile))
     ? '; the next Server of it is cleaned up first, where the policy asks for that'
     : '';
-  context.access.system(object.metadata.uid ?? '').saidFarewell = true;
-  turn.warn('ServerDeleted', `The machine is left as it is: power ${power}, disks untouched; ${claim}${mark}`);
+  context.bmcConnections.observedSystem(object.metadata.uid ?? '').deletionReported = true;
+  reconcile.warn('ServerDeleted', `The machine is left as it is: power ${power}, disks untouched; ${claim}${mark}`);
 }
 
 async function ensureBootConfiguration(
   server: Server,
-  wish: BootWish,
+  options: BootOptions,
   context: OperatorContext,
 ): Promise<ServerBootConfiguration> {
   try {
-    return await createBootConfiguration(server, wish, context);
+    return await createBootConfiguration(server, options, context);
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'AlreadyExists') throw error;
     const ref = { namespace: context.config.managerNamespace, name: server.metadata.name };
-    return requireSame(await context.client.get(ServerBootConfiguration, ref), server, wish.annotations);
+    return requireSame(await context.client.get(ServerBootConfiguration, ref), server, options.annotations);
   }
 }
 
 function createBootConfiguration(
   server: Server,
-  { annotations, tokenValidMs }: BootWish,
+  { annotations, tokenValidMs }: BootOptions,
   { client, config, clock }: OperatorContext,
 ): Promise<ServerBootConfiguration> {
   const { name } = server.metadata;
@@ -143,7 +143,7 @@ function createBootConfiguration(
 function requireSame(
   boot: ServerBootConfiguration,
   server: Server,
-  annotations: BootWish['annotations'],
+  annotations: BootOptions['annotations'],
 ): ServerBootConfiguration {
   const { ownerReferences, deletionTimestamp, annotations: found = {} } = boot.metadata;
   const owned = ownerReferences?.some(({ uid }) => uid === server.metadata.uid) ?? false;
@@ -159,7 +159,7 @@ const attemptAnnotations = [discoveryAttemptAnnotation, cleanupAttemptAnnotation
 async function ensureSecrets(
   server: Server,
   boot: ServerBootConfiguration,
-  { files }: BootWish,
+  { files }: BootOptions,
   context: OperatorContext,
 ): Promise<void> {
   const { name } = server.metadata;

@@ -1,7 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { Outcome, StatusReport } from '@metal/kube/controller.ts';
 import { condition, type Explanation, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
-import { ifPutRightAtTheBmc } from '../../rejected-login.ts';
+import { retryLoginHint } from '../../rejected-login.ts';
 import { inventoryCondition } from '../../unreadable.ts';
 import type { ServerFacts, ServerPhase } from './facts.ts';
 import { cleanupStatus } from './cleanup-report.ts';
@@ -9,7 +9,7 @@ import { hardwareFields, networkInterfacesBefore, networkInterfacesOf } from './
 import type { SettingFacts } from './wish-facts.ts';
 
 /** Decisions that stand for "as it should be": the machine is what its claim, or the lack of one, asks for. */
-const settled: Record<string, string> = {
+const readyMessages: Record<string, string> = {
   Available: 'off and free to be claimed',
   ClaimServed: 'as its claim asks',
   KeptForReview: 'released and off; kept until spec.serverClaimRef is cleared',
@@ -39,7 +39,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
       rejectedLogin: facts.rejectedLogin,
     },
     conditions: [
-      readyCondition(server, outcome, settledAs(outcome)),
+      readyCondition(server, outcome, readyExplanation(outcome)),
       reachableCondition(server, facts),
       discoveredCondition(server, facts, outcome.phase),
       ...inventoryCondition(server, facts.hardware?.missing),
@@ -55,7 +55,7 @@ export function reportServer(server: Server, facts: ServerFacts, outcome: Outcom
  * to boot anew; in the same write the request counts as taken up, so that whoever comes later does not begin again.
  */
 function provisioningFields({ status }: Server, { claim }: ServerFacts, { decision }: Outcome<ServerPhase>) {
-  if (claim.standing !== 'held') return {};
+  if (claim.binding !== 'bound') return {};
   const { uid, boot, provisioned, reprovision, stopped } = claim;
   const stoppedClaimUID = stopped ? uid : undefined;
   const { provisionedClaimUID, servedReprovision } = status ?? {};
@@ -66,7 +66,7 @@ function provisioningFields({ status }: Server, { claim }: ServerFacts, { decisi
 
 /** As it was before anybody had the machine: what is seen later may be the work of a claim. */
 function firstBootOrder({ status }: Server, { seenBootOrder, cleanup, claim }: ServerFacts, phase: ServerPhase) {
-  const isFirst = (phase === 'Initial' || phase === 'Discovery') && !cleanup.needed && claim.standing === 'none';
+  const isFirst = (phase === 'Initial' || phase === 'Discovery') && !cleanup.needed && claim.binding === 'unbound';
   const seen = isFirst && (seenBootOrder?.length ?? 0) > 0 ? seenBootOrder : undefined;
   return status?.bootOrder ?? seen;
 }
@@ -76,9 +76,9 @@ function stateBefore({ status }: Server, phase: ServerPhase): string | undefined
   return status?.state === 'Maintenance' ? status.stateBeforeMaintenance : status?.state;
 }
 
-function settledAs({ decision, error }: Outcome<ServerPhase>): Explanation | undefined {
+function readyExplanation({ decision, error }: Outcome<ServerPhase>): Explanation | undefined {
   if (error !== undefined || decision.kind !== 'wait' || decision.reason === undefined) return undefined;
-  const message = settled[decision.reason];
+  const message = readyMessages[decision.reason];
   return message === undefined ? undefined : { reason: decision.reason, message: decision.message ?? message };
 }
 
@@ -106,9 +106,9 @@ function reachableCondition(server: Server, { bmc, rejectedLogin }: ServerFacts)
   if (rejectedLogin !== undefined)
     return condition(server, 'BMCReachable', 'False', {
       reason: 'AuthenticationFailed',
-      message: `${rejectedLogin.message}; ${ifPutRightAtTheBmc}`,
+      message: `${rejectedLogin.message}; ${retryLoginHint}`,
     });
-  if (bmc.answers)
+  if (bmc.isReachable)
     return condition(server, 'BMCReachable', 'True', { reason: 'Connected', message: 'the BMC of the server answers' });
   return condition(server, 'BMCReachable', 'False', { reason: bmc.reason, message: bmc.message });
 }
@@ -130,30 +130,34 @@ function settingConditions(server: Server, { light, bootOrder }: ServerFacts): R
 }
 
 /** Only where something is wanted. */
-function settingCondition(server: Server, type: string, { wish, settled, refusal }: SettingFacts): ReportedCondition[] {
-  if (wish === undefined) return [];
-  if (refusal !== undefined)
-    return [condition(server, type, 'False', { reason: 'RefusedByBMC', message: `${wish}: ${refusal}` })];
-  if (!settled) return [];
-  return [condition(server, type, 'True', { reason: 'AsWanted', message: wish })];
+function settingCondition(
+  server: Server,
+  type: string,
+  { desired, isDone, rejection }: SettingFacts,
+): ReportedCondition[] {
+  if (desired === undefined) return [];
+  if (rejection !== undefined)
+    return [condition(server, type, 'False', { reason: 'RefusedByBMC', message: `${desired}: ${rejection}` })];
+  if (!isDone) return [];
+  return [condition(server, type, 'True', { reason: 'AsWanted', message: desired })];
 }
 
 /** The two power conditions of v0.7.0, with a coherent False. They appear with the first change of power. */
 function powerConditions(server: Server, { transition, power }: ServerFacts): ReportedCondition[] {
-  const turningOn = transition?.target === 'On';
-  const turningOff = transition?.target === 'Off';
+  const poweringOn = transition?.target === 'On';
+  const poweringOff = transition?.target === 'Off';
   return [
     ...powerCondition(
       server,
       'PoweringOn',
-      turningOn,
+      poweringOn,
       { reason: 'ServerPowerOn', message: 'Server is powering on' },
       { reason: 'NotPoweringOn', message: 'no power-on is under way' },
     ),
     ...powerCondition(
       server,
       'WaitingForPowerOff',
-      turningOff,
+      poweringOff,
       { reason: 'WaitingForPowerOff', message: `Waiting for BMC to confirm power off (current: "${power}")` },
       { reason: 'PowerOffConfirmed', message: 'BMC confirmed PowerState=Off' },
     ),

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '@metal/kube/decide.ts';
-import type { HeldClaim } from './claim-facts.ts';
+import type { BoundClaim } from './claim-facts.ts';
 import type { EvictionFacts, ServerFacts, ServerPhase } from './facts.ts';
-import { calmServer, decide, heldClaim, readyBoot, turningOff, turningOn } from './phases.rows.ts';
+import { calmServer, decide, boundClaim, readyBoot, poweringOff, poweringOn } from './phases.rows.ts';
 import type { MaintenanceFacts, OperationFacts } from './wish-facts.ts';
 
 /** One line: what people, maintenances and taints ask of a server in this phase, and what is decided. */
 type Line = [title: string, phase: ServerPhase, facts: Partial<ServerFacts>, decided: string];
 
-const asked = (kind: 'park' | 'unpark' | 'retry' | 'rediscover' | 'unsupported'): Partial<ServerFacts> => ({
-  operation: { kind, word: kind },
+const requested = (kind: 'park' | 'unpark' | 'retry' | 'rediscover' | 'unsupported'): Partial<ServerFacts> => ({
+  operation: { kind, value: kind },
 });
-const reset: OperationFacts = { kind: 'reset', word: 'power-cycle-server', type: 'PowerCycle' };
-const interrupted: OperationFacts = { kind: 'interrupted', word: 'power-cycle-server' };
-const served: HeldClaim = { ...heldClaim, provisioned: true };
-const gone = { standing: 'gone', uid: 'claim-1', name: 'team/one' } as const;
-const away = { answers: false, exists: true, reason: 'BMCNotReady', message: 'away' } as const;
+const reset: OperationFacts = { kind: 'reset', value: 'power-cycle-server', type: 'PowerCycle' };
+const interrupted: OperationFacts = { kind: 'interrupted', value: 'power-cycle-server' };
+const served: BoundClaim = { ...boundClaim, provisioned: true };
+const lostClaim = { binding: 'lost', uid: 'claim-1', name: 'team/one' } as const;
+const unreachable = { isReachable: false, exists: true, reason: 'BMCNotReady', message: 'away' } as const;
 const stuck = { reason: 'PowerStuck', message: 'never followed' } as const;
 const maintained = (more: Partial<MaintenanceFacts> = {}): Partial<ServerFacts> => ({
-  maintenance: { ...calmServer.maintenance, standing: 'held', name: 'ops/swap', ...more },
+  maintenance: { ...calmServer.maintenance, state: 'held', name: 'ops/swap', ...more },
 });
-const unsettled = { wish: 'Lit', settled: false, refusal: undefined };
+const pendingSetting = { desired: 'Lit', isDone: false, rejection: undefined };
 const evicting = (dueInMs: number): EvictionFacts => ({
   taint: 'broken-fan',
   since: '2026-01-01T00:00:00Z',
@@ -33,66 +33,66 @@ const lines: Line[] = [
   [
     'a free running server is shut down before it is parked',
     'Available',
-    { ...asked('park'), power: 'On' },
+    { ...requested('park'), power: 'On' },
     'act powerOff',
   ],
   [
     'a claimed server is shut down before it is parked',
     'Reserved',
-    { ...asked('park'), claim: served, power: 'On' },
+    { ...requested('park'), claim: served, power: 'On' },
     'act powerOff',
   ],
-  ['a server that is off is parked', 'Reserved', { ...asked('park'), claim: served }, 'act park'],
+  ['a server that is off is parked', 'Reserved', { ...requested('park'), claim: served }, 'act park'],
   [
     "a tenant's system that ignores the shutdown is not forced",
     'Reserved',
-    { ...asked('park'), claim: served, power: 'On', transition: turningOff(minutes(3)) },
+    { ...requested('park'), claim: served, power: 'On', transition: poweringOff(minutes(3)) },
     'wait ShutdownIgnored',
   ],
   [
     'a free server that ignores the shutdown is forced',
     'Available',
-    { ...asked('park'), power: 'On', transition: turningOff(minutes(3)) },
+    { ...requested('park'), power: 'On', transition: poweringOff(minutes(3)) },
     'act forceOff',
   ],
   [
     'parking waits for the end of a discovery, and says so',
     'Discovery',
-    { ...asked('park'), probeBoot: readyBoot },
+    { ...requested('park'), probeBoot: readyBoot },
     'act deferPark',
   ],
   [
     'it says so once',
     'Discovery',
-    { ...asked('park'), parkDeferralTold: true, probeBoot: readyBoot },
+    { ...requested('park'), parkDeferralReported: true, probeBoot: readyBoot },
     'act networkBoot',
   ],
   ['a marked server is parked, whatever its state said', 'Initial', { parked: true }, 'go Parked'],
-  ['a parked server is looked at', 'Parked', { parked: true, nextLookInMs: 0, power: 'On' }, 'act observe'],
+  ['a parked server is looked at', 'Parked', { parked: true, nextPollInMs: 0, power: 'On' }, 'act observe'],
   ['a parked server is not switched off', 'Parked', { parked: true, power: 'On' }, 'wait Parked'],
-  ['nor is its light switched', 'Parked', { parked: true, light: unsettled }, 'wait Parked'],
+  ['nor is its light switched', 'Parked', { parked: true, light: pendingSetting }, 'wait Parked'],
   ['a request while parked is dropped', 'Parked', { parked: true, operation: reset }, 'act dropParkedOperation'],
-  ['a second request to park is dropped', 'Parked', { parked: true, ...asked('park') }, 'act dropParkedOperation'],
-  ['unpark is heard', 'Parked', { parked: true, ...asked('unpark') }, 'act unpark'],
-  ['unpark without a parked server is consumed', 'Available', asked('unpark'), 'act consumeOperation'],
+  ['a second request to park is dropped', 'Parked', { parked: true, ...requested('park') }, 'act dropParkedOperation'],
+  ['unpark is heard', 'Parked', { parked: true, ...requested('unpark') }, 'act unpark'],
+  ['unpark without a parked server is consumed', 'Available', requested('unpark'), 'act consumeOperation'],
   ['an unparked server is read anew', 'Parked', { hardwareSeenMsAgo: minutes(5) }, 'act readInventory'],
   ['an unparked server goes back to the pool', 'Parked', { hardwareSeenMsAgo: 0 }, 'go Available'],
   ['an unparked server goes back to its claim', 'Parked', { hardwareSeenMsAgo: 0, claim: served }, 'go Reserved'],
 
   ['a reset is carried out', 'Reserved', { operation: reset, claim: served, power: 'On' }, 'act resetMachine'],
-  ['a reset waits for the BMC', 'Reserved', { operation: reset, bmc: away }, 'wait BMCNotReady'],
+  ['a reset waits for the BMC', 'Reserved', { operation: reset, bmc: unreachable }, 'wait BMCNotReady'],
   [
     'a reset that nobody knows the end of is not repeated',
     'Reserved',
     { operation: interrupted, claim: served, power: 'On' },
     'act dropInterruptedOperation',
   ],
-  ['words of other kinds are dropped', 'Available', asked('unsupported'), 'act dropUnsupportedOperation'],
-  ['retry is consumed where nothing failed', 'Available', asked('retry'), 'act consumeOperation'],
-  ['a free server is discovered anew on request', 'Available', asked('rediscover'), 'go Initial'],
-  ["a tenant's server is not", 'Reserved', { ...asked('rediscover'), claim: served }, 'act refuseRediscovery'],
-  ['a failed server may be discovered anew', 'Error', asked('rediscover'), 'go Initial'],
-  ['the request is consumed once heard', 'Initial', asked('rediscover'), 'act consumeOperation'],
+  ['words of other kinds are dropped', 'Available', requested('unsupported'), 'act dropUnsupportedOperation'],
+  ['retry is consumed where nothing failed', 'Available', requested('retry'), 'act consumeOperation'],
+  ['a free server is discovered anew on request', 'Available', requested('rediscover'), 'go Initial'],
+  ["a tenant's server is not", 'Reserved', { ...requested('rediscover'), claim: served }, 'act rejectRediscovery'],
+  ['a failed server may be discovered anew', 'Error', requested('rediscover'), 'go Initial'],
+  ['the request is consumed once heard', 'Initial', requested('rediscover'), 'act consumeOperation'],
 
   ['a maintenance takes an available server', 'Available', maintained(), 'go Maintenance'],
   [
@@ -101,7 +101,7 @@ const lines: Line[] = [
     { ...maintained(), probeBoot: readyBoot },
     'go Maintenance',
   ],
-  ['a maintenance takes a released server', 'Released', { ...maintained(), claim: gone }, 'go Maintenance'],
+  ['a maintenance takes a released server', 'Released', { ...maintained(), claim: lostClaim }, 'go Maintenance'],
   [
     'a new server is looked at before any maintenance',
     'Initial',
@@ -148,10 +148,10 @@ const lines: Line[] = [
   [
     'a maintenance that is gone is forgotten',
     'Maintenance',
-    maintained({ standing: 'dangling' }),
+    maintained({ state: 'dangling' }),
     'act dropMaintenanceRef',
   ],
-  ['the next maintenance is waited for', 'Maintenance', maintained({ standing: 'pending' }), 'wait MaintenancePending'],
+  ['the next maintenance is waited for', 'Maintenance', maintained({ state: 'pending' }), 'wait MaintenancePending'],
   ['hardware is read after a maintenance', 'Maintenance', { hardwareSeenMsAgo: minutes(5) }, 'act readInventory'],
   ['after a maintenance a free server is discovered anew', 'Maintenance', { hardwareSeenMsAgo: 0 }, 'go Initial'],
   [
@@ -163,43 +163,48 @@ const lines: Line[] = [
   [
     'after a maintenance a released server is released',
     'Maintenance',
-    { hardwareSeenMsAgo: 0, claim: gone, stateBeforeMaintenance: 'Released' },
+    { hardwareSeenMsAgo: 0, claim: lostClaim, stateBeforeMaintenance: 'Released' },
     'go Released',
   ],
 
-  ['nothing is set on an old look', 'Available', { light: unsettled, powerSeenMsAgo: seconds(60) }, 'act observe'],
+  ['nothing is set on an old look', 'Available', { light: pendingSetting, powerSeenMsAgo: seconds(60) }, 'act observe'],
   [
     'the light is switched in every phase',
     'Reserved',
-    { light: unsettled, claim: served, power: 'On' },
+    { light: pendingSetting, claim: served, power: 'On' },
     'act setLight',
   ],
-  ['in maintenance too', 'Maintenance', { ...maintained(), light: unsettled }, 'act setLight'],
-  ['not before the machine was looked at', 'Available', { light: unsettled, powerSeenMsAgo: undefined }, 'act observe'],
-  ['the boot order is set', 'Available', { bootOrder: unsettled }, 'act setBootOrder'],
+  ['in maintenance too', 'Maintenance', { ...maintained(), light: pendingSetting }, 'act setLight'],
+  [
+    'not before the machine was looked at',
+    'Available',
+    { light: pendingSetting, powerSeenMsAgo: undefined },
+    'act observe',
+  ],
+  ['the boot order is set', 'Available', { bootOrder: pendingSetting }, 'act setBootOrder'],
   [
     'a setting the BMC refused is not repeated',
     'Available',
-    { light: { ...unsettled, settled: true, refusal: 'no light' } },
+    { light: { ...pendingSetting, isDone: true, rejection: 'no light' } },
     'wait Available',
   ],
 
   [
     'power that drifted is watched first',
     'Reserved',
-    { claim: served, powerCause: 'unasked', powerForMs: seconds(2) },
+    { claim: served, powerCause: 'unrequested', powerForMs: seconds(2) },
     'wait PowerDrifted',
   ],
   [
     'and looked at again',
     'Reserved',
-    { claim: served, powerCause: 'unasked', powerForMs: seconds(16), powerSeenMsAgo: seconds(16) },
+    { claim: served, powerCause: 'unrequested', powerForMs: seconds(16), powerSeenMsAgo: seconds(16) },
     'act observe',
   ],
   [
     'and put right when it lasts',
     'Reserved',
-    { claim: served, powerCause: 'unasked', powerForMs: seconds(16) },
+    { claim: served, powerCause: 'unrequested', powerForMs: seconds(16) },
     'act diskBoot',
   ],
   [
@@ -208,7 +213,7 @@ const lines: Line[] = [
     {
       probeBoot: readyBoot,
       failure: stuck,
-      transition: { ...turningOn(minutes(3)), attempts: 5 } as ServerFacts['transition'],
+      transition: { ...poweringOn(minutes(3)), attempts: 5 } as ServerFacts['transition'],
     },
     'go Error',
   ],
@@ -218,7 +223,7 @@ const lines: Line[] = [
     {
       power: 'On',
       failure: stuck,
-      transition: { ...turningOff(minutes(3), true), attempts: 5 } as ServerFacts['transition'],
+      transition: { ...poweringOff(minutes(3), true), attempts: 5 } as ServerFacts['transition'],
     },
     'go Error',
   ],
@@ -228,7 +233,7 @@ const lines: Line[] = [
     {
       power: 'On',
       failure: stuck,
-      transition: { ...turningOff(minutes(3), true), attempts: 5 } as ServerFacts['transition'],
+      transition: { ...poweringOff(minutes(3), true), attempts: 5 } as ServerFacts['transition'],
     },
     'wait PowerStuck',
   ],
@@ -238,7 +243,7 @@ const lines: Line[] = [
     { power: 'On', failure: stuck, claim: served },
     'wait PowerStuck',
   ],
-  ['a failed claimed server goes back to its claim', 'Error', { ...asked('retry'), claim: served }, 'go Reserved'],
+  ['a failed claimed server goes back to its claim', 'Error', { ...requested('retry'), claim: served }, 'go Reserved'],
   [
     'an unknown state is not touched',
     'Error',
@@ -249,7 +254,7 @@ const lines: Line[] = [
   [
     'a machine found on before its first boot is switched off',
     'Reserved',
-    { claim: { ...heldClaim, boot: { ...readyBoot, referenced: false } }, power: 'On' },
+    { claim: { ...boundClaim, boot: { ...readyBoot, referenced: false } }, power: 'On' },
     'act powerOff',
   ],
   [
@@ -291,19 +296,19 @@ const lines: Line[] = [
   [
     'a changed image is booted from off',
     'Reserved',
-    { claim: { ...heldClaim, reprovision: true }, power: 'On' },
+    { claim: { ...boundClaim, reprovision: true }, power: 'On' },
     'act powerOff',
   ],
   [
     'the earlier boot is forgotten first',
     'Reserved',
-    { claim: { ...heldClaim, reprovision: true } },
+    { claim: { ...boundClaim, reprovision: true } },
     'wait Reprovisioning',
   ],
   [
     'a changed image that is not prepared changes nothing',
     'Reserved',
-    { claim: { ...heldClaim, reprovision: true, boot: { ...readyBoot, state: 'Pending' } }, power: 'On' },
+    { claim: { ...boundClaim, reprovision: true, boot: { ...readyBoot, state: 'Pending' } }, power: 'On' },
     'wait WaitingForBootConfiguration',
   ],
 
@@ -322,7 +327,7 @@ const lines: Line[] = [
   [
     'by force if need be',
     'Reserved',
-    { claim: served, power: 'On', eviction: evicting(0), transition: turningOff(minutes(3)) },
+    { claim: served, power: 'On', eviction: evicting(0), transition: poweringOff(minutes(3)) },
     'act forceOff',
   ],
   ['and taken from the claim', 'Reserved', { claim: served, eviction: evicting(0) }, 'act dropClaimRef'],

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { systemClock } from '@metal/kube/clock.ts';
 import { serverActions } from './actions.ts';
-import type { ServerTurn } from './machine.ts';
+import type { ServerReconcile } from './machine.ts';
 import { calmServer } from './phases.rows.ts';
 import { changeSince } from './verify-ownership.ts';
 
@@ -17,7 +17,7 @@ const serverWith = ({ metadata = {}, ...spec }: Change = {}): Server => ({
 });
 const claim = { serverClaimRef: { namespace: 'team', name: 'c', uid: 'claim-1' } };
 const maintenance = { serverMaintenanceRef: { namespace: 'team', name: 'm' } };
-const annotated = (word: string) => ({ metadata: { annotations: { 'metal.ironcore.dev/operation': word } } });
+const annotated = (value: string) => ({ metadata: { annotations: { 'metal.ironcore.dev/operation': value } } });
 
 const rows: [string, Change, Change | undefined, string | undefined][] = [
   ['nothing has changed', {}, {}, undefined],
@@ -46,35 +46,34 @@ const rows: [string, Change, Change | undefined, string | undefined][] = [
   ['it is gone', {}, undefined, 'it was deleted'],
 ];
 
-for (const [what, judged, live, expected] of rows)
+for (const [what, observed, live, expected] of rows)
   test(`of a server that was judged: ${what}`, () => {
-    assert.equal(changeSince(serverWith(judged), live && serverWith(live)), expected);
+    assert.equal(changeSince(serverWith(observed), live && serverWith(live)), expected);
   });
 
 for (const action of ['powerOff', 'forceOff'] as const)
   test(`${action} asks the API server first, and sends nothing when a claim has the server`, async () => {
-    const asked: unknown[] = [];
+    const requested: unknown[] = [];
     const client = {
       find: async (_kind: unknown, ref: unknown) => {
-        asked.push(ref);
+        requested.push(ref);
         return serverWith(claim);
       },
     };
     const bmc = new Proxy({}, { get: (_, name) => assert.fail(`the BMC is not to be asked for ${String(name)}`) });
-    const access = {
-      system: () => ({ transition: undefined }),
-      talk: (_name: string, _connection: unknown, conversation: (bmc: unknown) => Promise<unknown>) =>
-        conversation(bmc),
+    const bmcConnections = {
+      observedSystem: () => ({ transition: undefined }),
+      withBmc: (_name: string, _connection: unknown, callback: (bmc: unknown) => Promise<unknown>) => callback(bmc),
     };
-    const turn = {
+    const reconcile = {
       object: serverWith(),
       facts: { ...calmServer, connection: {} },
-      context: { client, access, clock: systemClock },
+      context: { client, bmcConnections, clock: systemClock },
     };
     // What a power-off needs of a turn.
-    await assert.rejects(serverActions[action](turn as unknown as ServerTurn), {
+    await assert.rejects(serverActions[action](reconcile as unknown as ServerReconcile), {
       code: 'StaleDecision',
       message: /its claim is team\/c \(claim-1\), expected none; nothing was sent/,
     });
-    assert.deepEqual(asked, [{ name: 'one' }]);
+    assert.deepEqual(requested, [{ name: 'one' }]);
   });

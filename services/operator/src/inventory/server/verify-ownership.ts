@@ -1,7 +1,7 @@
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
 import { StaleDecision } from '../../errors.ts';
-import type { ServerTurn } from './machine.ts';
+import type { ServerReconcile } from './machine.ts';
 
 /** An API server that hangs does not hold up the turn for longer. */
 const deadlineMs = 10_000;
@@ -12,7 +12,7 @@ const deadlineMs = 10_000;
  *
  * @throws StaleDecision when the Server is not what was judged; KubeError when the API server cannot be asked.
  */
-export async function verifyOwnership({ object, context }: ServerTurn): Promise<void> {
+export async function verifyOwnership({ object, context }: ServerReconcile): Promise<void> {
   const { name } = object.metadata;
   const live = await context.client.find(Server, { name }, { signal: AbortSignal.timeout(deadlineMs) });
   const found = changeSince(object, live);
@@ -23,16 +23,16 @@ export async function verifyOwnership({ object, context }: ServerTurn): Promise<
 }
 
 /** Whose the server has become, in words; undefined when nothing has changed about that. */
-export function changeSince(judged: Server, live: Server | undefined): string | undefined {
-  if (live === undefined || live.metadata.uid !== judged.metadata.uid) return 'it was deleted';
-  if (live.metadata.deletionTimestamp !== undefined && judged.metadata.deletionTimestamp === undefined)
+export function changeSince(observed: Server, live: Server | undefined): string | undefined {
+  if (live === undefined || live.metadata.uid !== observed.metadata.uid) return 'it was deleted';
+  if (live.metadata.deletionTimestamp !== undefined && observed.metadata.deletionTimestamp === undefined)
     return 'it is being deleted';
   if (isPaused(live)) return 'it is paused by annotation';
   const [claim, maintenance] = [live.spec.serverClaimRef, live.spec.serverMaintenanceRef];
-  if (nameOf(claim) !== nameOf(judged.spec.serverClaimRef))
-    return `its claim is ${nameOf(claim)}, expected ${nameOf(judged.spec.serverClaimRef)}`;
-  if (nameOf(maintenance) !== nameOf(judged.spec.serverMaintenanceRef))
-    return `its maintenance is ${nameOf(maintenance)}, expected ${nameOf(judged.spec.serverMaintenanceRef)}`;
+  if (nameOf(claim) !== nameOf(observed.spec.serverClaimRef))
+    return `its claim is ${nameOf(claim)}, expected ${nameOf(observed.spec.serverClaimRef)}`;
+  if (nameOf(maintenance) !== nameOf(observed.spec.serverMaintenanceRef))
+    return `its maintenance is ${nameOf(maintenance)}, expected ${nameOf(observed.spec.serverMaintenanceRef)}`;
   return undefined;
 }
 

@@ -19,7 +19,7 @@ interface Scene {
 }
 
 /** Whether a maintenance of a server that claim `team/one` may hold is let begin. */
-function standing({ policy = 'OwnerApproval', leaving, consents = true, holder }: Scene): string {
+function maintenanceState({ policy = 'OwnerApproval', leaving, consents = true, holder }: Scene): string {
   const serverClaimRef = holder === 'nobody' ? undefined : { ...claimKey, uid: 'claim-1', ...holder };
   const server: Server = {
     apiVersion,
@@ -29,7 +29,7 @@ function standing({ policy = 'OwnerApproval', leaving, consents = true, holder }
   };
   const claims = new Store<ServerClaim>();
   const labels = consents ? { [maintenanceApprovedLabel]: 'true' } : {};
-  claims.absorb({
+  claims.upsertIfNewer({
     apiVersion,
     kind: 'ServerClaim',
     metadata: { ...claimKey, uid: 'claim-1', labels },
@@ -38,14 +38,14 @@ function standing({ policy = 'OwnerApproval', leaving, consents = true, holder }
   const maintenances = new Store<ServerMaintenance>();
   maintenances.addIndexes({ server: ({ spec }) => [spec.serverRef.name] });
   const deletionTimestamp = leaving === true ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {};
-  maintenances.absorb({
+  maintenances.upsertIfNewer({
     apiVersion,
     kind: 'ServerMaintenance',
     metadata: { name: 'firmware', namespace: 'team', ...deletionTimestamp },
     spec: { serverRef: { name: 'spare' }, policy },
   });
   // Of the caches nothing else is looked at.
-  return maintenanceFacts(server, { claims, maintenances } as unknown as OperatorCaches, 0).standing;
+  return maintenanceFacts(server, { claims, maintenances } as unknown as OperatorCaches, 0).state;
 }
 
 const lines: [title: string, scene: Scene, expected: 'none' | 'pending'][] = [
@@ -61,4 +61,4 @@ const lines: [title: string, scene: Scene, expected: 'none' | 'pending'][] = [
 ];
 for (const [title, scene, expected] of lines)
   test(`a server is ${expected === 'none' ? 'not ' : ''}maintained ${title}`, () =>
-    assert.equal(standing(scene), expected));
+    assert.equal(maintenanceState(scene), expected));

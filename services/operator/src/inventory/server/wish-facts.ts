@@ -11,20 +11,20 @@ import type { LocatorLight } from '@metal/redfish/led.ts';
 import type { ResetType } from '@metal/redfish/power.ts';
 import { isHeldBy } from '../../claimability.ts';
 import type { OperatorCaches } from '../../context.ts';
-import type { SentSetting, SystemMemory } from '../../observations.ts';
+import type { SentSetting, ObservedSystem } from '../../observations.ts';
 import { type BootFacts, bootFactsOf } from './boot-facts.ts';
 
 /** What a person asks for once, by annotation. */
 export type OperationFacts =
   | { readonly kind: 'none' }
-  | { readonly kind: 'park'; readonly word: string }
-  | { readonly kind: 'unpark'; readonly word: string }
-  | { readonly kind: 'retry'; readonly word: string }
-  | { readonly kind: 'rediscover'; readonly word: string }
-  | { readonly kind: 'unsupported'; readonly word: string }
-  | { readonly kind: 'reset'; readonly word: string; readonly type: ResetType }
+  | { readonly kind: 'park'; readonly value: string }
+  | { readonly kind: 'unpark'; readonly value: string }
+  | { readonly kind: 'retry'; readonly value: string }
+  | { readonly kind: 'rediscover'; readonly value: string }
+  | { readonly kind: 'unsupported'; readonly value: string }
+  | { readonly kind: 'reset'; readonly value: string; readonly type: ResetType }
   /** A process that took it up has ended; whether the machine was reset nobody knows. */
-  | { readonly kind: 'interrupted'; readonly word: string };
+  | { readonly kind: 'interrupted'; readonly value: string };
 
 const resetTypes: Readonly<Record<string, ResetType>> = {
   [operations.gracefulRestartServer]: 'GracefulRestart',
@@ -34,27 +34,28 @@ const resetTypes: Readonly<Record<string, ResetType>> = {
   [operations.forceOnServer]: 'ForceOn',
 };
 
-export function operationFacts({ metadata }: Server, memory: SystemMemory): OperationFacts {
+export function operationFacts({ metadata }: Server, memory: ObservedSystem): OperationFacts {
   const annotations = metadata.annotations ?? {};
   const underWay = annotations[operationUnderWayAnnotation];
-  if (underWay !== undefined && memory.operation === undefined) return { kind: 'interrupted', word: underWay };
-  const word = annotations[operationAnnotation] ?? '';
-  const type = resetTypes[word];
-  if (type !== undefined) return { kind: 'reset', word, type };
-  if (word === 'park' || word === 'unpark' || word === 'retry' || word === 'rediscover') return { kind: word, word };
-  return isForOthers(word) ? { kind: 'none' } : { kind: 'unsupported', word };
+  if (underWay !== undefined && memory.operation === undefined) return { kind: 'interrupted', value: underWay };
+  const value = annotations[operationAnnotation] ?? '';
+  const type = resetTypes[value];
+  if (type !== undefined) return { kind: 'reset', value, type };
+  if (value === 'park' || value === 'unpark' || value === 'retry' || value === 'rediscover')
+    return { kind: value, value };
+  return isForOthers(value) ? { kind: 'none' } : { kind: 'unsupported', value };
 }
 
 /** Words that are heard elsewhere: by the runner, which leaves the object alone, and by its deletion. */
-const isForOthers = (word: string): boolean =>
-  word === '' || word === operations.allowInProgressDelete || ignoringOperations.some((known) => known === word);
+const isForOthers = (value: string): boolean =>
+  value === '' || value === operations.allowInProgressDelete || ignoringOperations.some((known) => known === value);
 
 /** A setting of the machine that is wanted, and whether anything is left to do about it. */
 export interface SettingFacts {
   /** Undefined when nothing is wanted. */
-  readonly wish: string | undefined;
-  readonly settled: boolean;
-  readonly refusal: string | undefined;
+  readonly desired: string | undefined;
+  readonly isDone: boolean;
+  readonly rejection: string | undefined;
 }
 
 const lights = new Set<string>(['Lit', 'Blinking', 'Off'] satisfies LocatorLight[]);
@@ -63,32 +64,40 @@ const lights = new Set<string>(['Lit', 'Blinking', 'Off'] satisfies LocatorLight
 export function lightFacts(
   server: Server,
   maintenance: ServerMaintenance | undefined,
-  memory: SystemMemory,
+  memory: ObservedSystem,
 ): SettingFacts {
-  const wish = [maintenance?.spec.locatorLED, server.spec.indicatorLED].find((light) => lights.has(light ?? ''));
+  const desired = [maintenance?.spec.locatorLED, server.spec.indicatorLED].find((light) => lights.has(light ?? ''));
   const seen = memory.state?.value.indicatorLED;
-  return settingFacts(wish, seen, memory.light);
+  return settingFacts(desired, seen, memory.light);
 }
 
 export const wantedDevices = ({ bootOrder = [] }: Server['spec']): string[] =>
   bootOrder.toSorted((a, b) => a.priority - b.priority).map(({ device }) => device);
 
 /** Devices by ascending priority, as one comparable text. */
-export function bootOrderFacts({ spec }: Server, { state, bootOrder }: SystemMemory): SettingFacts {
+export function bootOrderFacts({ spec }: Server, { state, bootOrder }: ObservedSystem): SettingFacts {
   const devices = wantedDevices(spec);
-  const wish = devices.length === 0 ? undefined : devices.join(' ');
+  const desired = devices.length === 0 ? undefined : devices.join(' ');
   const seen = state?.value.bootOrder?.slice(0, devices.length).join(' ');
-  return settingFacts(wish, seen, bootOrder);
+  return settingFacts(desired, seen, bootOrder);
 }
 
-function settingFacts(wish: string | undefined, seen: string | undefined, sent: SentSetting | undefined): SettingFacts {
-  const known = sent?.wish === wish ? sent : undefined;
-  return { wish, settled: wish === undefined || wish === seen || known !== undefined, refusal: known?.refusal };
+function settingFacts(
+  desired: string | undefined,
+  seen: string | undefined,
+  sent: SentSetting | undefined,
+): SettingFacts {
+  const known = sent?.desired === desired ? sent : undefined;
+  return {
+    desired,
+    isDone: desired === undefined || desired === seen || known !== undefined,
+    rejection: known?.rejection,
+  };
 }
 
 /** Who works on the server, or wants to. */
 export interface MaintenanceFacts {
-  readonly standing: 'none' | 'pending' | 'held' | 'dangling';
+  readonly state: 'none' | 'pending' | 'held' | 'dangling';
   readonly name: string;
   readonly wantsPower: 'On' | 'Off' | undefined;
   /** What it boots, when it brings an image of its own. */
@@ -106,19 +115,19 @@ export function maintenanceOf({ spec }: Server, { maintenances }: OperatorCaches
 export function maintenanceFacts(server: Server, caches: OperatorCaches, now: number): MaintenanceFacts {
   const ref = server.spec.serverMaintenanceRef;
   if (ref === undefined) {
-    const next = caches.maintenances.by('server', server.metadata.name).find((one) => mayBegin(one, server, caches));
+    const next = caches.maintenances.by('server', server.metadata.name).find((one) => mayStart(one, server, caches));
     const name = next === undefined ? '' : `${next.metadata.namespace ?? ''}/${next.metadata.name}`;
-    return { standing: next === undefined ? 'none' : 'pending', name, ...nothingWanted };
+    return { state: next === undefined ? 'none' : 'pending', name, ...nothingWanted };
   }
   const name = `${ref.namespace}/${ref.name}`;
   const maintenance = maintenanceOf(server, caches);
-  if (maintenance === undefined) return { standing: 'dangling', name, ...nothingWanted };
+  if (maintenance === undefined) return { state: 'dangling', name, ...nothingWanted };
   const power = maintenance.spec.serverPower;
   const bootRef = server.spec.maintenanceBootConfigurationRef;
   const namesBoot = bootRef !== undefined && bootRef.name !== '';
   const boot = namesBoot ? caches.bootConfigurations.get(bootRef) : undefined;
   return {
-    standing: 'held',
+    state: 'held',
     name,
     wantsPower: power === 'On' || power === 'Off' ? power : undefined,
     boot: boot === undefined ? undefined : bootFactsOf(boot, server, now),
@@ -127,7 +136,7 @@ export function maintenanceFacts(server: Server, caches: OperatorCaches, now: nu
 }
 
 /** Enforced ones begin by themselves; the others need the consent of the claim, if there is one. */
-function mayBegin({ metadata, spec }: ServerMaintenance, server: Server, { claims }: OperatorCaches): boolean {
+function mayStart({ metadata, spec }: ServerMaintenance, server: Server, { claims }: OperatorCaches): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   if (spec.policy === 'Enforced') return true;
   if (spec.policy !== 'OwnerApproval') return false;
