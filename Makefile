@@ -8,7 +8,7 @@ sudo := $(if $(filter 0,$(shell id -u)),,sudo)
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-node_modules/.installed: package.json package-lock.json $(wildcard packages/*/package.json services/*/package.json tools/*/package.json test/lab/package.json)
+node_modules/.installed: package.json package-lock.json $(wildcard packages/*/package.json services/*/package.json tools/*/package.json test/testenv/package.json)
 	npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { startImageRegistry } from '@metal/lab/image-registry.ts';
-import { type BootProcess, bootOverNetwork, startBootProcess } from '@metal/lab/network-boot.ts';
+import { startImageRegistry } from '@metal/testenv/image-registry.ts';
+import { type BootProcess, bootOverNetwork, startBootProcess } from '@metal/testenv/network-boot.ts';
 import {
   type BootingServer,
   directoryWith,
   namespace,
   openServiceFixture,
   type ServiceFixture,
-} from '../stories/service-room.ts';
+} from '../stories/service-fixture.ts';
 import { CountingRelay } from './counting-relay.ts';
 import { type Figure, percentile, printFigures } from './figures.ts';
 

@@ -1,5 +1,4 @@
-import { type FigureName, figures, type Measurement } from './measurement.ts';
-import type { ScenarioName } from './scenario/scenario.ts';
+import { type FigureName, figures, type Measurement, type ScenarioName } from './measurement.ts';
 
 /** What a figure may be at most, under the reference conditions: 20 ms per BMC request, 0.5 s to power on, 2 s to boot. */
 export interface Budget {

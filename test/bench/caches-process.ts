@@ -1,9 +1,9 @@
 /** Knows a fleet and does nothing else: the caches of the operator in a process of their own. */
 import { readFileSync } from 'node:fs';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
-import { CacheSet } from '@metal/kube/cache.ts';
-import { createKubeClient } from '@metal/kube/client.ts';
-import { systemClock } from '@metal/kube/clock.ts';
+import { CacheSet } from '@metal/kube/cache/cache.ts';
+import { createKubeClient } from '@metal/kube/client/client.ts';
+import { systemClock } from '@metal/kube/runtime/clock.ts';
 import { pino } from 'pino';
 
 const kubeconfigPath = process.argv[2];

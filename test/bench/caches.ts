@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { ControlPlaneAccess } from '@metal/controlplane/control-plane.ts';
-import { createKubeClient } from '@metal/kube/client.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
+import { createKubeClient } from '@metal/kube/client/client.ts';
+import { openCluster } from '@metal/testenv/cluster.ts';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { CountingRelay } from './counting-relay.ts';
 import { type Figure, printFigures } from './figures.ts';
+import type { ControlPlaneAccess } from '@metal/controlplane/running-control-plane.ts';
 import { bringUpSpecimens, FleetOfObjects } from './fleet-of-objects.ts';
 
 const mebibyte = 1_048_576;

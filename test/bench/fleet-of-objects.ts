@@ -6,10 +6,10 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Kind, KubeObject } from '@metal/kube/kind.ts';
-import { pathOf } from '@metal/kube/paths.ts';
-import { startTestenv } from '@metal/lab/lab.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
+import { pathOf } from '@metal/kube/client/paths.ts';
+import { startTestenv } from '@metal/testenv/testenv.ts';
 
 /** What there is of one server; owners come before what they own. */
 const kindsOfServer: readonly Kind[] = [

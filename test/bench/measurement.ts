@@ -1,6 +1,5 @@
 import type { Counts } from './counts.ts';
 import { percentile } from './figures.ts';
-import type { ScenarioName } from './scenario/scenario.ts';
 
 /** Every figure that there is: what it is called, and of what it is. */
 export const figures = {
@@ -74,3 +73,17 @@ export function figuresOfTimes(seconds: Iterable<number>): Figures {
     p99Seconds: percentile(all, 99),
   };
 }
+
+export type ScenarioName = (typeof scenarioNames)[number];
+
+export const scenarioNames = [
+  'one-server',
+  'bring-up',
+  'claim-storm',
+  'restart',
+  'release-storm',
+  'steady',
+  'degraded-fleet',
+  'failover',
+  'shards',
+] as const;

@@ -2,8 +2,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { ownCommand } from '@metal/project/operator-process.ts';
 import type { FleetSpeed } from './fleet-process.ts';
 import { placeholders, quoted } from './operator/command-line.ts';
-import { type OperatorFlagSetName, operatorFlagSetNames, operatorFlagSets } from './operator/dialects.ts';
-import type { ScenarioName } from './scenario/scenario.ts';
+import { type OperatorFlagSetName, operatorFlagSetNames, operatorFlagSets } from './operator/operator-flag-sets.ts';
+import type { ScenarioName } from './measurement.ts';
 import { scenarios } from './scenario/scenarios.ts';
 
 /** What is simulated, and who works on it. */

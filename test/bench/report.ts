@@ -1,8 +1,7 @@
 import { budgets, missed, formatResult, type BudgetResult } from './budgets.ts';
 import { type Counts, ranked } from './counts.ts';
-import { type FigureName, figureNames, figures, type Measurement } from './measurement.ts';
+import { type FigureName, figureNames, figures, type Measurement, type ScenarioName } from './measurement.ts';
 import { isWrite } from './meter/audit-log.ts';
-import type { ScenarioName } from './scenario/scenario.ts';
 
 const mostRequests = 8;
 

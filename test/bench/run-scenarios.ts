@@ -1,6 +1,6 @@
-import type { Measurement } from './measurement.ts';
+import type { Measurement, ScenarioName } from './measurement.ts';
 import type { Progress } from './progress.ts';
-import type { Scenario, ScenarioName } from './scenario/scenario.ts';
+import type { Scenario } from './scenario/scenario.ts';
 import { scenarios } from './scenario/scenarios.ts';
 import { SharedStage } from './shared-stage.ts';
 import { Stage, type StageOptions } from './stage.ts';

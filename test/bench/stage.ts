@@ -7,20 +7,19 @@ import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
-import { installAdmissionRules } from '@metal/kube/admission.ts';
-import { Lease } from '@metal/kube/builtin.ts';
-import { type Cache, CacheSet } from '@metal/kube/cache.ts';
-import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { systemClock } from '@metal/kube/clock.ts';
-import { installKinds } from '@metal/kube/install-kinds.ts';
+import { startControlPlane } from '@metal/controlplane/control-plane.ts';
+import { Lease } from '@metal/kube/kinds/builtin.ts';
+import { CacheSet } from '@metal/kube/cache/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
+import { systemClock } from '@metal/kube/runtime/clock.ts';
+import { installKinds, installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
 import { pino } from 'pino';
-import { BootStub } from './boot-stand-in.ts';
+import { BootStub } from './boot-stub.ts';
 import { type FleetNode, FleetProcess, type FleetSpeed } from './fleet-process.ts';
 import { AuditLog } from './meter/audit-log.ts';
 import { LogErrors } from './meter/log-errors.ts';
 import { Meter } from './meter/meter.ts';
-import { HostContention } from './meter/neighbours.ts';
+import { HostContention } from './meter/host-contention.ts';
 import { Credentials } from './operator/credentials.ts';
 import {
   freePorts,
@@ -33,7 +32,9 @@ import {
 import { mostOpenFiles, openFilesFor } from './open-files.ts';
 import type { Progress } from './progress.ts';
 import { TemporaryDirectory } from './temporary-directory.ts';
-import { type Role, untilInRole } from './operator/until-asking.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
+import { type Role, untilInRole } from './operator/until-in-role.ts';
 
 export interface StageOptions {
   readonly servers: number;

@@ -1,10 +1,11 @@
-import { KubeClient } from '@metal/kube/client.ts';
+import { KubeClient } from '@metal/kube/client/client.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import { type AdmissionRule, installAdmissionRules } from '@metal/kube/admission.ts';
-import type { Kind } from '@metal/kube/kind.ts';
-import { Transport } from '@metal/kube/transport.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
-import { untilEnforced } from '@metal/lab/until-acted-on.ts';
+import { type AdmissionRule } from '@metal/kube/kinds/admission.ts';
+import type { Kind } from '@metal/kube/kinds/kind.ts';
+import { Transport } from '@metal/kube/client/transport.ts';
+import { openCluster } from '@metal/testenv/cluster.ts';
+import { installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
+import { untilEnforced } from '@metal/testenv/until-enforced.ts';
 
 export interface ApiResponse {
   readonly status: number;

@@ -1,8 +1,9 @@
-import { ConfigMap } from '@metal/kube/builtin.ts';
-import { type Cache, CacheSet } from '@metal/kube/cache.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import { createClock } from '@metal/kube/clock.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
+import { ConfigMap } from '@metal/kube/kinds/builtin.ts';
+import { CacheSet } from '@metal/kube/cache/cache.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import { createClock } from '@metal/kube/runtime/clock.ts';
+import type { KubeObject } from '@metal/kube/kinds/kind.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import { pino } from 'pino';
 
 /** Objects for tests of the client and its caches. */

@@ -1,5 +1,5 @@
-import type { DefinedKind } from '@metal/kube/define-kind.ts';
-import { toCustomResourceDefinition } from '@metal/kube/crd.ts';
+import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
+import { toCustomResourceDefinition } from '@metal/kube/kinds/crd.ts';
 
 /** One field of a CRD in the notation of the reference: `spec.list[].key`, `spec.map{}`. */
 export interface FieldFact {

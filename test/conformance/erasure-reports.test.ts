@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
-import { CacheSet } from '@metal/kube/cache.ts';
-import { createKubeClient } from '@metal/kube/client.ts';
-import { systemClock } from '@metal/kube/clock.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
+import { CacheSet } from '@metal/kube/cache/cache.ts';
+import { createKubeClient } from '@metal/kube/client/client.ts';
+import { systemClock } from '@metal/kube/runtime/clock.ts';
+import { openCluster } from '@metal/testenv/cluster.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
 import { pino } from 'pino';
 

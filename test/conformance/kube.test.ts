@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { ConfigMap } from '@metal/kube/builtin.ts';
-import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
+import { ConfigMap } from '@metal/kube/kinds/builtin.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
+import { openCluster } from '@metal/testenv/cluster.ts';
 import { follow, map, namespace } from './config-maps.ts';
 
 const cluster = openCluster();

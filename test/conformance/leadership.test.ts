@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { Lease } from '@metal/kube/builtin.ts';
-import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { type Clock, createClock } from '@metal/kube/clock.ts';
+import { Lease } from '@metal/kube/kinds/builtin.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
+import { type Clock, createClock } from '@metal/kube/runtime/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
-import { Leadership } from '@metal/kube/leader.ts';
-import { clientWith } from '@metal/lab/client-with.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
-import { restrictedKubeconfig } from '@metal/lab/roles.ts';
-import { fakeClock } from '@metal/simulator/test-clock.ts';
+import { Leadership } from '@metal/kube/election/leadership.ts';
+import { clientWith } from '@metal/testenv/client-with.ts';
+import { openCluster } from '@metal/testenv/cluster.ts';
+import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
+import { fakeClock } from '@metal/simulator/fake-clock.ts';
 import { pino } from 'pino';
 
 const log = pino({ level: 'silent' });

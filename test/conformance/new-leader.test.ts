@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { ConfigMap, Lease } from '@metal/kube/builtin.ts';
-import { CacheSet } from '@metal/kube/cache.ts';
-import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { phaseController } from '@metal/kube/controller.ts';
-import { act, type PhaseTable, rest, rowsOf } from '@metal/kube/decide.ts';
+import { ConfigMap, Lease } from '@metal/kube/kinds/builtin.ts';
+import { CacheSet } from '@metal/kube/cache/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
+import { act, type PhaseTable, rest, rowsOf } from '@metal/kube/controller/decide.ts';
 import { KubeError } from '@metal/kube/errors.ts';
-import { Leadership } from '@metal/kube/leader.ts';
-import { runManager } from '@metal/kube/manager.ts';
-import { clientWith } from '@metal/lab/client-with.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
-import { scaledClock } from '@metal/lab/lab-clock.ts';
+import { Leadership } from '@metal/kube/election/leadership.ts';
+import { runManager } from '@metal/kube/controller/manager.ts';
+import { clientWith } from '@metal/testenv/client-with.ts';
+import { openCluster } from '@metal/testenv/cluster.ts';
+import { scaledClock } from '@metal/testenv/scaled-clock.ts';
 import { pino } from 'pino';
+import { phaseController } from '@metal/kube/controller/phase-controller.ts';
 import { Registry } from 'prom-client';
 
 const namespace = 'default';

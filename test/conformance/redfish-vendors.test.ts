@@ -1,16 +1,27 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { systemClock } from '@metal/kube/clock.ts';
-import { deleteAccount, putAccount, readAccounts, readAccountService, tryLogin } from '@metal/redfish/accounts.ts';
-import { readBiosReset, resetBios } from '@metal/redfish/bios.ts';
-import { Bmc, type BmcOptions, Password } from '@metal/redfish/bmc.ts';
-import { bootFromDiskOnce, clearBootOverride, networkBootOnce, setBootOrder } from '@metal/redfish/boot-override.ts';
-import { readInventory } from '@metal/redfish/inventory.ts';
-import { setLocatorLed } from '@metal/redfish/led.ts';
-import { findManager, resetManager } from '@metal/redfish/managers.ts';
-import { generatePassword } from '@metal/redfish/password-rules.ts';
-import { resetSystem } from '@metal/redfish/power.ts';
-import { readSystem, readSystems } from '@metal/redfish/systems.ts';
+import { systemClock } from '@metal/kube/runtime/clock.ts';
+import {
+  deleteAccount,
+  putAccount,
+  readAccounts,
+  readAccountService,
+  tryLogin,
+} from '@metal/redfish/resources/accounts.ts';
+import { readBiosReset, resetBios } from '@metal/redfish/resources/bios.ts';
+import { Bmc, type BmcOptions, Password } from '@metal/redfish/http/bmc.ts';
+import {
+  bootFromDiskOnce,
+  clearBootOverride,
+  networkBootOnce,
+  setBootOrder,
+} from '@metal/redfish/resources/boot-override.ts';
+import { readInventory } from '@metal/redfish/resources/inventory.ts';
+import { setLocatorLed } from '@metal/redfish/resources/led.ts';
+import { findManager, resetManager } from '@metal/redfish/resources/managers.ts';
+import { generatePassword } from '@metal/redfish/resources/password-rules.ts';
+import { resetSystem } from '@metal/redfish/resources/power.ts';
+import { readSystem, readSystems } from '@metal/redfish/resources/systems.ts';
 import { type Fleet, type Node, startFleet } from '@metal/simulator/fleet.ts';
 import { profiles, type Vendor, vendors } from '@metal/simulator/profiles.ts';
 

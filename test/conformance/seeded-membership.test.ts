@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MembershipSimulation } from './membership-world.ts';
+import { MembershipSimulation } from './membership-simulation.ts';
 
 const seedCount = Number(process.env.METAL_SEEDS ?? 20) * 2;
 const firstSeed = Number(process.env.METAL_FIRST_SEED ?? 1);

@@ -7,7 +7,7 @@ import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
-import type { Kind } from '@metal/kube/kind.ts';
+import type { Kind } from '@metal/kube/kinds/kind.ts';
 
 /** An object, a change to it if that is what counts, and the words of the refusal if it is refused. */
 export interface Row {

@@ -11,7 +11,7 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { registration } from '@metal/api/wire/probe-report.ts';
-import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
+import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
 import { type ApiResponse, type Api, conditionsOf, openApi } from './api.ts';
 import { bmc, claim, type Row, rows, server } from './validation-rows.ts';
 
@@ -154,5 +154,8 @@ const wholeReport = {
 function assertResponse({ status, message }: ApiResponse, expectedError: string | undefined): void {
   if (expectedError === undefined) assert.equal(message, '');
   else
-    assert.deepEqual({ status, says: message.includes(expectedError), message }, { status: 422, says: true, message });
+    assert.deepEqual(
+      { status, matches: message.includes(expectedError), message },
+      { status: 422, matches: true, message },
+    );
 }

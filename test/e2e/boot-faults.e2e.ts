@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { TcpProxy } from '@metal/lab/road.ts';
+import { TcpProxy } from '@metal/testenv/tcp-proxy.ts';
 import { hostAddress } from '@metal/simulator/qemu/guest-url.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal } from './real-machines.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
 
 /** Whoever would follow a machine with patience for firmware would wait for hours here. */
 const deadlines = '--boot-step-deadlines=script=20s,kernel=10s,probe=10s';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { Secret } from '@metal/kube/builtin.ts';
+import { Secret } from '@metal/kube/kinds/builtin.ts';
 import { findButane } from '@metal/project/butane.ts';
 import { banners } from '@metal/project/demo/tenant-system.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal } from './real-machines.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
 
 const namespace = 'default';
 const script = `#!ipxe

@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { test } from 'node:test';
 import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
-import type { Testenv } from '@metal/lab/lab.ts';
+import type { Testenv } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal } from './real-machines.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
 import { banners } from '@metal/project/demo/tenant-system.ts';
 
 const pattern = Buffer.from('what the tenant before kept here\n');

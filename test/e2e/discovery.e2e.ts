@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { addRealMachine, discoveryImage, startRealTestenv } from './real-machines.ts';
+import { addRealMachine, discoveryImage, startRealTestenv } from './real-testenv.ts';
 
 test('an empty machine is found, starts the discovery image over its network card, reports itself over TLS, and is free and off', async (t) => {
   await using testenv = await startRealTestenv({ secure: true });

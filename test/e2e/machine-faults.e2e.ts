@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { Testenv } from '@metal/lab/lab.ts';
+import type { Testenv } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { QemuMachine } from '@metal/simulator/qemu/qemu-machine.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal } from './real-machines.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal } from './real-testenv.ts';
 
 let testenv: Testenv;
 before(async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Secret } from '@metal/kube/builtin.ts';
-import { startImageRegistry } from '@metal/lab/image-registry.ts';
-import { TcpProxy } from '@metal/lab/road.ts';
+import { Secret } from '@metal/kube/kinds/builtin.ts';
+import { startImageRegistry } from '@metal/testenv/image-registry.ts';
+import { TcpProxy } from '@metal/testenv/tcp-proxy.ts';
 import { banners } from '@metal/project/demo/tenant-system.ts';
-import { addRealMachine, startRealTestenv, timeoutSignal, tenantLayers } from './real-machines.ts';
+import { addRealMachine, startRealTestenv, timeoutSignal, tenantLayers } from './real-testenv.ts';
 
 test('a claimed machine waits for its image, boots it from its registry with its ignition, once, and its disk from then on', async (t) => {
   await using registry = await startImageRegistry();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { seconds } from '@metal/kube/decide.ts';
-import { startCluster } from '@metal/lab/cluster.ts';
-import { startOnFreePorts } from '@metal/lab/free-ports.ts';
-import { startTestenv } from '@metal/lab/lab.ts';
+import { seconds } from '@metal/kube/runtime/durations.ts';
+import { startCluster } from '@metal/testenv/cluster.ts';
+import { startOnFreePorts } from '@metal/testenv/free-ports.ts';
+import { startTestenv } from '@metal/testenv/testenv.ts';
 
 test('an API server that goes away in the middle of a bring-up and of a claim is waited for', async () => {
   await using cluster = await startCluster();

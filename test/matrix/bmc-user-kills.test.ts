@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import {
   accountOf,
@@ -12,7 +12,7 @@ import {
   readyBmc,
   rejectedLogins,
   secretsMadeFor,
-} from '../stories/bmc-user-room.ts';
+} from '../stories/bmc-user-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

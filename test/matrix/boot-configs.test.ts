@@ -6,11 +6,11 @@ import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import { ownedBy } from '@metal/kube/kind.ts';
-import { eventAbout } from '@metal/lab/event-about.ts';
-import { type ImageRegistry, startImageRegistry } from '@metal/lab/image-registry.ts';
-import { namespace, openServiceFixture, type ServiceFixture } from '../stories/service-room.ts';
+import { ownedBy } from '@metal/kube/kinds/kind.ts';
+import { eventAbout } from '@metal/testenv/event-about.ts';
+import { type ImageRegistry, startImageRegistry } from '@metal/testenv/image-registry.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import { namespace, openServiceFixture, type ServiceFixture } from '../stories/service-fixture.ts';
 
 const type = (name: string): string => `application/vnd.ironcore.image.${name}`;
 

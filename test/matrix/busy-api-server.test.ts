@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Secret } from '@metal/kube/builtin.ts';
-import { ApiServerRelay } from '@metal/lab/api-server-relay.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
-import { type Testenv, startTestenv } from '@metal/lab/lab.ts';
-import { untilChanged } from '@metal/lab/subject.ts';
+import { Secret } from '@metal/kube/kinds/builtin.ts';
+import { ApiServerRelay } from '@metal/testenv/api-server-relay.ts';
+import { openCluster } from '@metal/testenv/cluster.ts';
+import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
+import { untilChanged } from '@metal/testenv/watched-object.ts';
 
-/** Connections for the work on a fleet: `work` in packages/kube/src/connections.ts. */
+/** Connections for the work on a fleet: `work` in packages/kube/src/client/connections.ts. */
 const connectionsForWork = 64;
 /** Some wait for a connection. */
 const arrivals = connectionsForWork + 6;

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { Butane } from '@metal/boot/butane.ts';
 import type { BootError } from '@metal/boot/errors.ts';
 import { findButane } from '@metal/project/butane.ts';
-import { directoryWith } from '../stories/service-room.ts';
+import { directoryWith } from '../stories/service-fixture.ts';
 
 const head = 'variant: fcos\nversion: 1.3.0\n';
 let program: string;

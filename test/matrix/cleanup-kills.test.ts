@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
-import { startRestartingTestenv } from '@metal/lab/restarting-operator.ts';
-import { simulated } from '@metal/lab/simulated.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
+import { simulated } from '@metal/testenv/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBios, factoryBootOrder } from '@metal/simulator/machine.ts';
-import { claimed, follow, onlyRecord, purge, resetsBios, restoresBootOrder, tamper } from '../stories/cleanup-room.ts';
+import {
+  claimed,
+  follow,
+  onlyRecord,
+  purge,
+  resetsBios,
+  restoresBootOrder,
+  tamper,
+} from '../stories/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -6,12 +6,12 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
 import { watchMachineKinds } from '@metal/dhcp/machines.ts';
-import { Lease } from '@metal/kube/builtin.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
-import { LogLines } from '@metal/lab/log-lines.ts';
+import { Lease } from '@metal/kube/kinds/builtin.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { LogLines } from '@metal/testenv/log-lines.ts';
 import { Registry } from 'prom-client';
-import { directoryWith } from '../stories/service-room.ts';
-import { dhcpFlags } from '../stories/dhcp-wishes.ts';
+import { directoryWith } from '../stories/service-fixture.ts';
+import { dhcpFlags } from '../stories/dhcp-flags.ts';
 
 const run = promisify(execFile);
 const startTestenv = testenvsOfFile();

@@ -3,12 +3,12 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
-import { ConfigMap } from '@metal/kube/builtin.ts';
-import { CacheSet } from '@metal/kube/cache.ts';
-import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { createClock } from '@metal/kube/clock.ts';
-import { installKinds } from '@metal/kube/install-kinds.ts';
-import { startCluster } from '@metal/lab/cluster.ts';
+import { ConfigMap } from '@metal/kube/kinds/builtin.ts';
+import { CacheSet } from '@metal/kube/cache/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
+import { createClock } from '@metal/kube/runtime/clock.ts';
+import { installKinds } from '@metal/kube/client/install-kinds.ts';
+import { startCluster } from '@metal/testenv/cluster.ts';
 import { pino } from 'pino';
 import { follow, map, namespace, until } from '../conformance/config-maps.ts';
 

@@ -11,8 +11,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
-import { bindWithheldRoles } from '@metal/lab/roles.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { bindWithheldRoles } from '@metal/testenv/roles.ts';
 
 const startTestenv = testenvsOfFile();
 const command = join(fileURLToPath(new URL('../..', import.meta.url)), 'node_modules/.bin/metal-operator');

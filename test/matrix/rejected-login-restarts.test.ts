@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { addInlineServer } from '@metal/lab/inline-server.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
+import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import type { Vendor } from '@metal/simulator/profiles.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
-import { type FaultPointKind, faultPointOf, FaultPointWatch } from '@metal/lab/moments.ts';
-import { startRestartingTestenv } from '@metal/lab/restarting-operator.ts';
-import { simulated } from '@metal/lab/simulated.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { type FaultPointKind, faultPointOf, FaultPointWatch } from '@metal/testenv/fault-points.ts';
+import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
+import { simulated } from '@metal/testenv/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBootOrder } from '@metal/simulator/machine.ts';
-import { purge, resetsBios, restoresBootOrder, tamper } from '../stories/cleanup-room.ts';
+import { purge, resetsBios, restoresBootOrder, tamper } from '../stories/cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const rackSize = 5;

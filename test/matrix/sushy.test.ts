@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
-import { startSushy } from '@metal/lab/sushy.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { startSushy } from '@metal/testenv/sushy.ts';
 
 const startTestenv = testenvsOfFile();
 const systems = [

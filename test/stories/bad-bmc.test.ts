@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { minutes } from '@metal/kube/decide.ts';
-import { addInlineServer } from '@metal/lab/inline-server.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
+import { minutes } from '@metal/kube/runtime/durations.ts';
+import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 

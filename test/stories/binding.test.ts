@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { seconds } from '@metal/kube/decide.ts';
-import { openCluster } from '@metal/lab/cluster.ts';
-import { type Testenv, testenvsOfFile, startTestenv as openLabOn } from '@metal/lab/lab.ts';
-import { LossyApiProxy } from '@metal/lab/lossy-road.ts';
-import { restrictedKubeconfig } from '@metal/lab/roles.ts';
-import { untilEnforced } from '@metal/lab/until-acted-on.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
+import { seconds } from '@metal/kube/runtime/durations.ts';
+import { openCluster } from '@metal/testenv/cluster.ts';
+import { type Testenv, testenvsOfFile, startTestenv as openLabOn } from '@metal/testenv/testenv.ts';
+import { LossyApiProxy } from '@metal/testenv/lossy-api-proxy.ts';
+import { restrictedKubeconfig } from '@metal/testenv/roles.ts';
+import { untilEnforced } from '@metal/testenv/until-enforced.ts';
 
 const startInCluster = testenvsOfFile();
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 

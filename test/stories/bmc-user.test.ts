@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
-import { minutes, seconds } from '@metal/kube/decide.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
+import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import {
   accountOf,
@@ -14,7 +14,7 @@ import {
   rejectedLogins,
   secretsMadeFor,
   textOf,
-} from './bmc-user-room.ts';
+} from './bmc-user-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -7,11 +7,11 @@ import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { ConfigMap } from '@metal/kube/builtin.ts';
-import { CacheSet } from '@metal/kube/cache.ts';
-import { minutes } from '@metal/kube/decide.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
-import { type WatchedObject, untilChanged } from '@metal/lab/subject.ts';
+import { ConfigMap } from '@metal/kube/kinds/builtin.ts';
+import { CacheSet } from '@metal/kube/cache/cache.ts';
+import { minutes } from '@metal/kube/runtime/durations.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { type WatchedObject, untilChanged } from '@metal/testenv/watched-object.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 

@@ -7,12 +7,12 @@ import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type BootOptions, type RunningBoot, startBoot, watchIpxeBootConfigs } from '@metal/boot/boot.ts';
-import { Secret } from '@metal/kube/builtin.ts';
-import { CacheSet } from '@metal/kube/cache.ts';
-import { createKubeClient } from '@metal/kube/client.ts';
-import { createClock } from '@metal/kube/clock.ts';
-import { installKinds } from '@metal/kube/install-kinds.ts';
-import { startCluster } from '@metal/lab/cluster.ts';
+import { Secret } from '@metal/kube/kinds/builtin.ts';
+import { CacheSet } from '@metal/kube/cache/cache.ts';
+import { createKubeClient } from '@metal/kube/client/client.ts';
+import { createClock } from '@metal/kube/runtime/clock.ts';
+import { installKinds } from '@metal/kube/client/install-kinds.ts';
+import { startCluster } from '@metal/testenv/cluster.ts';
 import {
   type BootingServer,
   bootIndexes,
@@ -21,7 +21,7 @@ import {
   openServiceFixture,
   type ServiceFixture,
   serverIndexes,
-} from './service-room.ts';
+} from './service-fixture.ts';
 
 const own = '#!ipxe\necho a script of our own\nkernel ${metal-boot-url}/kernel console=ttyS1\n';
 /** Secrets that are missing are waited for without a word; not for long here. */

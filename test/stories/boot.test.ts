@@ -9,12 +9,11 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type BootOptions, type RunningBoot, startBoot } from '@metal/boot/boot.ts';
 import { startRegistry } from '@metal/registry/registry.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import { createClock } from '@metal/kube/clock.ts';
-import { keyOf } from '@metal/kube/kind.ts';
-import { Store } from '@metal/kube/store.ts';
-import { eventAbout } from '@metal/lab/event-about.ts';
-import { clientWith } from '@metal/lab/client-with.ts';
+import { createClock } from '@metal/kube/runtime/clock.ts';
+import { keyOf } from '@metal/kube/kinds/kind.ts';
+import { Store, type Cache } from '@metal/kube/cache/store.ts';
+import { eventAbout } from '@metal/testenv/event-about.ts';
+import { clientWith } from '@metal/testenv/client-with.ts';
 import {
   rejectUnreachable,
   type BootingServer,
@@ -23,7 +22,7 @@ import {
   openServiceFixture,
   rejectPages,
   type ServiceFixture,
-} from './service-room.ts';
+} from './service-fixture.ts';
 
 const kernel = randomBytes(300_000);
 const initrd = randomBytes(700_000);

@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { certificateKeySecret, certificateKeysConfigMap } from '@metal/api/wire/contract.ts';
 import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
-import { ConfigMap, Secret } from '@metal/kube/builtin.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
+import { ConfigMap, Secret } from '@metal/kube/kinds/builtin.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { claimed, reportsOf } from './cleanup-room.ts';
+import { claimed, reportsOf } from './cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 const run = promisify(execFile);
@@ -162,6 +162,6 @@ test('a key that is none is named, and the server is not offered before there is
   assert.equal(stuck.status?.state, 'Cleanup');
   assert.doesNotMatch(JSON.stringify(stuck.status), /nonsense/);
   await testenv.client.delete(Secret, key);
-  await testenv.patchServer(name, { metadata: { labels: { look: 'again' } } });
+  await testenv.patchServer(name, { metadata: { labels: { changed: 'true' } } });
   await server.hasReason('Available');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
-import { simulated } from '@metal/lab/simulated.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { simulated } from '@metal/testenv/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { factoryBios, factoryBootOrder } from '@metal/simulator/machine.ts';
 import {
@@ -14,7 +14,7 @@ import {
   restoresBootOrder,
   tamper,
   until,
-} from './cleanup-room.ts';
+} from './cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -5,12 +5,12 @@ import { ErasureReport, erasureReportName, waiverName } from '@metal/api/v1alpha
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
-import { Secret } from '@metal/kube/builtin.ts';
-import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
-import { simulated } from '@metal/lab/simulated.ts';
+import { Secret } from '@metal/kube/kinds/builtin.ts';
+import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { simulated } from '@metal/testenv/simulated.ts';
 import { readIgnition } from '@metal/simulator/ignition.ts';
-import { claimed, follow, purge, reportsOf, until } from './cleanup-room.ts';
+import { claimed, follow, purge, reportsOf, until } from './cleanup-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 

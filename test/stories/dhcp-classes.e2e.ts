@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { mintBootToken } from '@metal/api/wire/boot-token.ts';
 import { type DhcpSeen, startDhcp } from '@metal/dhcp/dhcp.ts';
 import { machineStores } from '@metal/dhcp/machine-stores.ts';
-import { createKubeClient } from '@metal/kube/client.ts';
-import { createClock } from '@metal/kube/clock.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
-import type { Store } from '@metal/kube/store.ts';
-import { DhcpNetwork, dhcpNetworkBlocker } from '@metal/lab/dhcp-network.ts';
-import { LogLines } from '@metal/lab/log-lines.ts';
+import { createKubeClient } from '@metal/kube/client/client.ts';
+import { createClock } from '@metal/kube/runtime/clock.ts';
+import type { KubeObject } from '@metal/kube/kinds/kind.ts';
+import type { Store } from '@metal/kube/cache/store.ts';
+import { DhcpNetwork, dhcpNetworkBlocker } from '@metal/testenv/dhcp-network.ts';
+import { LogLines } from '@metal/testenv/log-lines.ts';
 import { Registry } from 'prom-client';
 
 const blocker = await dhcpNetworkBlocker();

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { startDhcp } from '@metal/dhcp/dhcp.ts';
 import { watchMachineKinds } from '@metal/dhcp/machines.ts';
-import { DhcpNetwork, dhcpNetworkBlocker } from '@metal/lab/dhcp-network.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
-import { LogLines } from '@metal/lab/log-lines.ts';
-import { dhcpFlags as wishes } from './dhcp-wishes.ts';
+import { DhcpNetwork, dhcpNetworkBlocker } from '@metal/testenv/dhcp-network.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { LogLines } from '@metal/testenv/log-lines.ts';
+import { dhcpFlags } from './dhcp-flags.ts';
 
 const blocker = await dhcpNetworkBlocker();
 const options = blocker === undefined ? {} : { skip: blocker };
@@ -29,7 +29,7 @@ test(
         '--dhcp=dnsmasq',
         `--dhcp-directory=${network.directory}/dhcp`,
         '--dhcp-interfaces=dhcp',
-        `--dhcp-ranges=${wishes.ranges}`,
+        `--dhcp-ranges=${dhcpFlags.ranges}`,
         '--dhcp-mac-prefixes=02',
         '--dhcp-endpoint-range=192.0.2.0/24',
       ],
@@ -69,7 +69,7 @@ test('a machine is answered from its discovery on, and before it only by its pre
       '--components=controllers,registry,boot,dhcp',
       '--dhcp=dnsmasq',
       `--dhcp-directory=${network.directory}/dhcp`,
-      `--dhcp-ranges=${wishes.ranges}`,
+      `--dhcp-ranges=${dhcpFlags.ranges}`,
     ],
   });
   const [node] = await testenv.addNodes({ dell: 1 });
@@ -91,7 +91,7 @@ test('of two replicas one answers, and the other as soon as the first one stops'
     const serving = lines.next(/DHCP answers known machines/);
     const service = await startDhcp({
       mode: 'dnsmasq',
-      flags: { ...wishes, directory: `${network.directory}/${identity}` },
+      flags: { ...dhcpFlags, directory: `${network.directory}/${identity}` },
       client,
       caches: watchMachineKinds(testenv.caches),
       bootTokenKey: () => Promise.resolve(new Uint8Array(32)),

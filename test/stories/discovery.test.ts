@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { addInlineServer } from '@metal/lab/inline-server.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
+import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 

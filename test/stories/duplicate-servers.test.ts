@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { seconds } from '@metal/kube/decide.ts';
-import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { addInlineServer } from '@metal/lab/inline-server.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
+import { seconds } from '@metal/kube/runtime/durations.ts';
+import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import { addInlineServer } from '@metal/testenv/inline-server.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
-import { simulated } from '@metal/lab/simulated.ts';
+import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { simulated } from '@metal/testenv/simulated.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { claimed, follow, purge, reportsOf } from './cleanup-room.ts';
+import { claimed, follow, purge, reportsOf } from './cleanup-fixture.ts';
 
 let testenv: Testenv;
 // Before its API server ends.

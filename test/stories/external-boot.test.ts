@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import { Secret } from '@metal/kube/builtin.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
+import { Secret } from '@metal/kube/kinds/builtin.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { runProbe } from '@metal/probe/run-probe.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { allowInterruptionAnnotation } from '@metal/api/wire/contract.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { minutes } from '@metal/kube/decide.ts';
-import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { type Testenv, startTestenv } from '@metal/lab/lab.ts';
-import { untilChanged } from '@metal/lab/subject.ts';
+import { minutes } from '@metal/kube/runtime/durations.ts';
+import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import { type Testenv, startTestenv } from '@metal/testenv/testenv.ts';
+import { untilChanged } from '@metal/testenv/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
-import { type FaultEntry, faultEntries, type FaultPhase, phases, wrongPassword } from './fault-cells.ts';
+import { type FaultEntry, faultEntries, type FaultPhase, phases, wrongPassword } from './fault-entries.ts';
 
 /** By then each step has said what it waits for: a look every 10 s, and three tries of 10 s each. */
 const deadlineMs = minutes(2);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noFaults } from '@metal/simulator/faults.ts';
-import { faultEntries } from './fault-cells.ts';
+import { faultEntries } from './fault-entries.ts';
 import { cellsAtOnce, oneCellPerFault, surviveAll } from './fault-survival.ts';
 
 test('every fault of the simulator has its row of expectations', () => {

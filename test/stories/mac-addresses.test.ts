@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import { untilRejected, untilAccepted } from '@metal/lab/endpoint-trial.ts';
-import { startOnFreePorts } from '@metal/lab/free-ports.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
+import { untilRejected, untilAccepted } from '@metal/testenv/endpoint-dry-run.ts';
+import { startOnFreePorts } from '@metal/testenv/free-ports.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { seconds } from '@metal/kube/decide.ts';
-import { startTestenv } from '@metal/lab/lab.ts';
-import { untilChanged } from '@metal/lab/subject.ts';
+import { seconds } from '@metal/kube/runtime/durations.ts';
+import { startTestenv } from '@metal/testenv/testenv.ts';
+import { untilChanged } from '@metal/testenv/watched-object.ts';
 
 const atOnce = 10;
-/** Each counts for so long at most: services/operator/src/pace.ts. */
+/** Each counts for so long at most: packages/kube/src/runtime/in-flight-limiter.ts. */
 const countsForMs = seconds(30);
 const count = atOnce + 4;
 

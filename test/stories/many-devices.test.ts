@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import { seconds } from '@metal/kube/decide.ts';
-import { startTestenv } from '@metal/lab/lab.ts';
+import { seconds } from '@metal/kube/runtime/durations.ts';
+import { startTestenv } from '@metal/testenv/testenv.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 
 const atOnce = 10;
-/** Each counts for so long at most: services/operator/src/pace.ts. */
+/** Each counts for so long at most: packages/kube/src/runtime/in-flight-limiter.ts. */
 const countsForMs = seconds(30);
 /** Enough that one behind them waits for longer than the two minutes after which it is told why. */
 const unresponsiveCount = 6 * atOnce;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
-import { alertQueries, dashboardQueries, metricsIn } from '@metal/lab/queries.ts';
-import { directoryWith } from './service-room.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { alertQueries, dashboardQueries, metricsIn } from '@metal/testenv/queries.ts';
+import { directoryWith } from './service-fixture.ts';
 
 const startTestenv = testenvsOfFile();
 
@@ -98,7 +98,7 @@ test('what is deleted is gone from the metrics', { timeout: 60_000 }, async (t) 
   const left = async () => (await metrics()).split('\n').filter((line) => line.includes(`"${node.name}`));
   // The operator hears of deletions by watches of its own, perhaps after the lab; scraping is how one sees that it has.
   const { signal } = t;
-  while ((await left()).length > 0 && !signal.aborted) await nextTurn();
+  while ((await left()).length > 0 && !signal.aborted) await nextTick();
   assert.deepEqual(await left(), []);
 });
 

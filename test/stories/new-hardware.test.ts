@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 import { parse } from 'yaml';
 
 const startTestenv = testenvsOfFile();

@@ -6,8 +6,8 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
 import { operationAnnotation, operationUnderWayAnnotation, parkedAnnotation } from '@metal/api/wire/contract.ts';
-import type { Event } from '@metal/kube/builtin.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
+import type { Event } from '@metal/kube/kinds/builtin.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();

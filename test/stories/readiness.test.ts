@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 import { parse } from 'yaml';
 

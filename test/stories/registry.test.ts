@@ -9,9 +9,9 @@ import { fetchTrusting } from '@metal/probe/fetch-trusting.ts';
 import { runProbe } from '@metal/probe/run-probe.ts';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { createAuthority } from '@metal/controlplane/certificates.ts';
-import { createKubeClient } from '@metal/kube/client.ts';
-import { keyOf } from '@metal/kube/kind.ts';
-import { clientWith } from '@metal/lab/client-with.ts';
+import { createKubeClient } from '@metal/kube/client/client.ts';
+import { keyOf } from '@metal/kube/kinds/kind.ts';
+import { clientWith } from '@metal/testenv/client-with.ts';
 import { type RegistryOptions, type RunningRegistry, startRegistry } from '@metal/registry/registry.ts';
 import {
   rejectUnreachable,
@@ -22,7 +22,7 @@ import {
   rejectPages,
   type ServiceFixture,
   sha256,
-} from './service-room.ts';
+} from './service-fixture.ts';
 
 let fixture: ServiceFixture;
 let registry: RunningRegistry;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { Namespace, Secret } from '@metal/kube/builtin.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
+import { Namespace, Secret } from '@metal/kube/kinds/builtin.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 

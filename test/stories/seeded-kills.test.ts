@@ -3,12 +3,18 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
-import type { ClaimHandle } from '@metal/lab/claim-handle.ts';
-import { tolerateLostWrites, type EndState, endStateOf, repeatedDiscoveries, secretsOf } from '@metal/lab/end-state.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
-import { type FaultPointKind, faultPointOf, FaultPointWatch } from '@metal/lab/moments.ts';
-import { startRestartingTestenv } from '@metal/lab/restarting-operator.ts';
-import { untilChanged } from '@metal/lab/subject.ts';
+import type { ClaimHandle } from '@metal/testenv/claim-handle.ts';
+import {
+  tolerateLostWrites,
+  type EndState,
+  endStateOf,
+  repeatedDiscoveries,
+  secretsOf,
+} from '@metal/testenv/end-state.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { type FaultPointKind, faultPointOf, FaultPointWatch } from '@metal/testenv/fault-points.ts';
+import { startRestartingTestenv } from '@metal/testenv/restarting-operator.ts';
+import { untilChanged } from '@metal/testenv/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();

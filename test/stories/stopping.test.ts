@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leaderElectionLeaseName } from '@metal/api/wire/contract.ts';
-import { Lease } from '@metal/kube/builtin.ts';
-import { testenvsOfFile } from '@metal/lab/lab.ts';
+import { Lease } from '@metal/kube/kinds/builtin.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
 
 const startTestenv = testenvsOfFile();
 

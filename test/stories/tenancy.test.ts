@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { type Testenv, testenvsOfFile } from '@metal/lab/lab.ts';
-import { simulated } from '@metal/lab/simulated.ts';
-import { WatchedObject } from '@metal/lab/subject.ts';
+import { type Testenv, testenvsOfFile } from '@metal/testenv/testenv.ts';
+import { simulated } from '@metal/testenv/simulated.ts';
+import { WatchedObject } from '@metal/testenv/watched-object.ts';
 import type { Node } from '@metal/simulator/fleet.ts';
 
 const startTestenv = testenvsOfFile();

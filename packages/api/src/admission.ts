@@ -1,4 +1,4 @@
-import type { AdmissionRule } from '@metal/kube/admission.ts';
+import type { AdmissionRule } from '@metal/kube/kinds/admission.ts';
 import { BMC } from './v1alpha1/bmc.ts';
 import { BMCSecret } from './v1alpha1/bmc-secret.ts';
 import { Endpoint } from './v1alpha1/endpoint.ts';

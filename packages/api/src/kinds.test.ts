@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { objectSchema } from '@metal/kube/crd.ts';
+import { objectSchema } from '@metal/kube/kinds/crd.ts';
 import { kinds } from './kinds.ts';
 import { BMC } from './v1alpha1/bmc.ts';
 import type { BMCSecret } from './v1alpha1/bmc-secret.ts';

@@ -1,4 +1,4 @@
-import type { DefinedKind } from '@metal/kube/define-kind.ts';
+import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
 import { BIOSSettings } from './v1alpha1/bios-settings.ts';
 import { BIOSSettingsSet } from './v1alpha1/bios-settings-set.ts';
 import { BIOSVersion } from './v1alpha1/bios-version.ts';

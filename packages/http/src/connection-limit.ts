@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '@metal/kube/clock.ts';
-import { ConnectionTable } from './crowd.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { ConnectionTable } from './connection-table.ts';
 
 export interface ConnectionLimit {
   /** At once. */

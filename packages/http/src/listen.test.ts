@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { text } from 'node:stream/consumers';
-import { systemClock } from '@metal/kube/clock.ts';
+import { systemClock } from '@metal/kube/runtime/clock.ts';
 import { application, listenOn } from './listen.ts';
 
 const limits = { bodyLimit: 1_000, requestTimeout: 30_000 };

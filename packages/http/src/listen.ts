@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import type { ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { Server as SecureServer } from 'node:https';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Certificate } from './certificate.ts';
 import { limitConnections } from './connection-limit.ts';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';

@@ -1,4 +1,4 @@
-import type { Clock } from '@metal/kube/clock.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { clientOf } from './client-of.ts';
 
 export interface RateLimitOptions {

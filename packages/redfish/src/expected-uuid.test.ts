@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StubBmc, json, openStubClient } from '../test/desk-bmc.ts';
-import type { Bmc } from './bmc.ts';
-import { bootFromDiskOnce, clearBootOverride, networkBootOnce, setBootOrder } from './boot-override.ts';
-import { readInventory } from './inventory.ts';
-import { setLocatorLed } from './led.ts';
+import { StubBmc, json, openStubClient } from '../test/stub-bmc.ts';
+import type { Bmc } from './http/bmc.ts';
+import { bootFromDiskOnce, clearBootOverride, networkBootOnce, setBootOrder } from './resources/boot-override.ts';
+import { readInventory } from './resources/inventory.ts';
+import { setLocatorLed } from './resources/led.ts';
 import { RedfishError, wasNotApplied } from './errors.ts';
-import { resetSystem } from './power.ts';
-import { readSystem, type SystemCallOptions } from './systems.ts';
+import { resetSystem } from './resources/power.ts';
+import { readSystem, type SystemCallOptions } from './resources/systems.ts';
 
 const uri = '/redfish/v1/Systems/1';
 const ownUuid = '4C4C4544-0038-3010-8056-B7C04F4D3132';

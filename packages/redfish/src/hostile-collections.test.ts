@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { json } from '../test/desk-bmc.ts';
+import { json } from '../test/stub-bmc.ts';
 
 const program = join(import.meta.dirname, '../test/read-systems.ts');
 const mebibytes = 1024 * 1024;

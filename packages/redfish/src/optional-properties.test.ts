@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { StubBmc, openStubClient } from '../test/desk-bmc.ts';
+import { StubBmc, openStubClient } from '../test/stub-bmc.ts';
 import { resourceTree, systemPath } from '../test/resource-tree.ts';
-import type { Bmc } from './bmc.ts';
-import { readInventory } from './inventory.ts';
-import { readManagers } from './managers.ts';
+import type { Bmc } from './http/bmc.ts';
+import { readInventory } from './resources/inventory.ts';
+import { readManagers } from './resources/managers.ts';
 import * as resources from './schemas.ts';
-import { serviceRoot } from './service-root.ts';
-import { readSystems } from './systems.ts';
+import { serviceRoot } from './http/service-root.ts';
+import { readSystems } from './resources/systems.ts';
 
 /** The only property that may make a resource unusable: without it nobody can say which resource it is. */
 const required = '@odata.id';

@@ -1,8 +1,8 @@
-import { Bmc, Password } from '../src/bmc.ts';
+import { Bmc, Password } from '../src/http/bmc.ts';
 import { RedfishError } from '../src/errors.ts';
-import { readManagers } from '../src/managers.ts';
-import { readSystems } from '../src/systems.ts';
-import { wallClock } from './desk-bmc.ts';
+import { readManagers } from '../src/resources/managers.ts';
+import { readSystems } from '../src/resources/systems.ts';
+import { wallClock } from './stub-bmc.ts';
 
 /*
  * Reads systems and managers at once, as the operator does, and prints what came of it. A program of its own, as how much memory

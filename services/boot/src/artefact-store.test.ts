@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { createClock } from '@metal/kube/clock.ts';
+import { createClock } from '@metal/kube/runtime/clock.ts';
 import { pino } from 'pino';
 import { ArtefactStore, type ArtefactStoreOptions, type Wanted } from './artefact-store.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Logger } from 'pino';
 import { BootError } from './errors.ts';
 

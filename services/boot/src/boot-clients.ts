@@ -3,8 +3,8 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { unmapped } from '@metal/api/common/address-list.ts';
 import { clientOf } from '@metal/http/client-of.ts';
 import type { KnownMachines } from './known-machines.ts';
-import { HttpError } from './refusal.ts';
-import type { DeniedRequests } from './refused-visits.ts';
+import { HttpError } from './http-error.ts';
+import type { DeniedRequests } from './denied-requests.ts';
 import type { Stage, TokenClients, ClientRequest } from './token-clients.ts';
 
 export interface BootClientsOptions {

@@ -3,7 +3,6 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { cleanupAttemptAnnotation, discoveryAttemptAnnotation } from '@metal/api/wire/contract.ts';
 import type { Artefact } from './artefact.ts';
 import { BootError } from './errors.ts';
-import type { BootImage } from './images.ts';
 import { type LayerName, mediaTypes } from './oci/layers.ts';
 
 /** The ways from the network into an image, the preferred one first: iPXE tells the kernel of its boot, a UKI has its words built in. */
@@ -87,3 +86,12 @@ const missingOf = (method: BootMethod, image: BootImage): LayerName[] =>
   needs[method].filter((layer) => image[layer] === undefined);
 
 const described = (layer: LayerName): string => `${layer} (${mediaTypes[layer][0] ?? ''})`;
+
+/** What it takes to boot: files, and what to tell the kernel. */
+export interface BootImage extends Partial<Readonly<Record<LayerName, Artefact>>> {
+  /** As it was asked for. */
+  readonly name: string;
+  readonly commandLine: string;
+  /** Of the manifest, where the image is one of a registry: what it names does not change. */
+  readonly digest?: string | undefined;
+}

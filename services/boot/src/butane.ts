@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { Semaphore } from '@metal/kube/slots.ts';
+import { Semaphore } from '@metal/kube/controller/semaphore.ts';
 import { describeFindings } from './butane-report.ts';
 import { BootError } from './errors.ts';
 

@@ -1,7 +1,7 @@
 import type { IPXEBootConfig } from '@metal/api/v1alpha1/ipxe-boot-config.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import { controllerOf } from '@metal/kube/kind.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import { controllerOf } from '@metal/kube/kinds/kind.ts';
 import { BootError } from './errors.ts';
 import { readSecret } from './secret-text.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ignitionFormat } from '@metal/api/wire/contract.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Butane } from './butane.ts';
 import { BootError } from './errors.ts';
 import { Masked } from './masked.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createClock } from '@metal/kube/clock.ts';
+import { createClock } from '@metal/kube/runtime/clock.ts';
 import { BootError } from './errors.ts';
 import { BootImages, parseImageMap } from './images.ts';
 

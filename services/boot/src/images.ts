@@ -2,26 +2,16 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { type Artefact, fileArtefact, urlArtefact } from './artefact.ts';
-import { type BootPlan, planOf, type Way } from './boot-plan.ts';
+import { type BootPlan, planOf, type Way, type BootImage } from './boot-plan.ts';
 import { claimedArtefact } from './claimed-url.ts';
 import { BootError } from './errors.ts';
 import { hasUserInfo, printableImage } from './image-url.ts';
-import type { LayerName } from './oci/layers.ts';
 import type { OciImages } from './oci/oci-images.ts';
 import { parseImageReference } from './oci/reference.ts';
-
-/** What it takes to boot: files, and what to tell the kernel. */
-export interface BootImage extends Partial<Readonly<Record<LayerName, Artefact>>> {
-  /** As it was asked for. */
-  readonly name: string;
-  readonly commandLine: string;
-  /** Of the manifest, where the image is one of a registry: what it names does not change. */
-  readonly digest?: string | undefined;
-}
 
 export interface BootImagesOptions {
   /** Names images; read again when it changes. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import { Store } from '@metal/kube/store.ts';
+import { Store } from '@metal/kube/cache/store.ts';
 import { KnownMachines, normalised } from './known-machines.ts';
 
 const notations: [string, string | undefined][] = [

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
-import type { Cache } from '@metal/kube/cache.ts';
 
 /**
  * Finds servers by the addresses and MACs of their interfaces. Anybody may ask, so that it is kept as an index rather than

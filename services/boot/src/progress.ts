@@ -2,8 +2,8 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { type AwaitedBootStep, awaitedBootSteps } from '@metal/api/wire/boot-steps.ts';
 import { bootOverdue } from '@metal/api/wire/contract.ts';
 import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
-import { formatDuration, minutes } from '@metal/kube/decide.ts';
-import { stepConditions, isStep, type Step, stepRanks } from './evidence.ts';
+import { formatDuration, minutes } from '@metal/kube/runtime/durations.ts';
+import { stepConditions, isStep, type Step, stepRanks } from './boot-steps.ts';
 import type { BootServiceReason } from './reasons.ts';
 
 type Recorded = NonNullable<NonNullable<NonNullable<ServerBootConfiguration['status']>['boot']>['steps']>[number];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { type Artefact, fileArtefact, urlArtefact } from './artefact.ts';
-import type { BootImage } from './images.ts';
+import type { BootImage } from './boot-plan.ts';
 import { publishedOf } from './published-boot-config.ts';
 
 const boot: ServerBootConfiguration = {

@@ -1,7 +1,6 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { BootPlan } from './boot-plan.ts';
-import type { BootImage } from './images.ts';
+import type { BootPlan, BootImage } from './boot-plan.ts';
 import { nameOf, parseImageReference } from './oci/reference.ts';
 
 /** What other programs are to read of a prepared boot. */

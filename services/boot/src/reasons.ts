@@ -1,4 +1,4 @@
-import type { ReasonCatalogue } from '@metal/kube/decide.ts';
+import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 
 /** Reasons that the boot service and the registry give on boot configurations; the words are those of v0.7.0. */
 export const bootServiceReasons = {

@@ -1,4 +1,4 @@
-import type { BootImage } from './images.ts';
+import type { BootImage } from './boot-plan.ts';
 
 export interface MachineBoot {
   /** For people who read the console. */

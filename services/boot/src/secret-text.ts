@@ -1,5 +1,5 @@
-import { Secret } from '@metal/kube/builtin.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
+import { Secret } from '@metal/kube/kinds/builtin.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { BootError } from './errors.ts';
 

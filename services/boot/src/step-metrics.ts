@@ -1,6 +1,6 @@
 import type { AwaitedBootStep } from '@metal/api/wire/boot-steps.ts';
 import { Counter, type Registry } from 'prom-client';
-import type { Step } from './evidence.ts';
+import type { Step } from './boot-steps.ts';
 
 /** Counts what machines did and what they failed to do. */
 export function countSteps(metrics: Registry | undefined) {

@@ -1,4 +1,4 @@
-import type { Clock } from '@metal/kube/clock.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 
 /** What firmware loads, and what the system that it starts loads: over other cards perhaps, with leases of their own. */
 export type Stage = 'firmware' | 'system';

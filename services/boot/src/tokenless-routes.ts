@@ -5,11 +5,11 @@ import { type Artefact, fileArtefact } from './artefact.ts';
 import { BootError } from './errors.ts';
 import { type BootImages, preparedDigestOf } from './images.ts';
 import { type KnownMachines, normalised } from './known-machines.ts';
-import type { BootAuthorizer } from './machines.ts';
+import type { BootAuthorizer } from './boot-authorizer.ts';
 import { isDigest, nameOf, parseImageReference } from './oci/reference.ts';
 import type { OciImages } from './oci/oci-images.ts';
 import { ukiUrl } from './published-boot-config.ts';
-import { HttpError } from './refusal.ts';
+import { HttpError } from './http-error.ts';
 
 export interface TokenlessOptions {
   readonly machines: BootAuthorizer;

@@ -1,8 +1,8 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
-import { type LeaderElectionOptions, Leadership, LeaseLost } from '@metal/kube/leader.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { type LeaderElectionOptions, Leadership, LeaseLost } from '@metal/kube/election/leadership.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { Dnsmasq } from './dnsmasq.ts';
@@ -13,7 +13,7 @@ import { type LeaseEvent, LeaseEvents } from './lease-events.ts';
 import { countLeases } from './lease-metrics.ts';
 import { ListeningMetric } from './listening-metric.ts';
 import { type MachineCaches, serversWith } from './machines.ts';
-import { HostsWriter } from './record-keeper.ts';
+import { HostsWriter } from './hosts-writer.ts';
 import { type DhcpSettings, type DhcpFlags, settingsOf } from './settings.ts';
 
 /** A machine was given an address: the first thing that is heard of a boot. */

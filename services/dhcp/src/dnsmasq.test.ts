@@ -6,8 +6,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createClock } from '@metal/kube/clock.ts';
-import { fakeClock } from '@metal/kube/hand-clock.ts';
+import { createClock } from '@metal/kube/runtime/clock.ts';
+import { fakeClock } from '@metal/kube/runtime/fake-clock.ts';
 import { type Logger, pino } from 'pino';
 import { Dnsmasq, type SpawnProcess } from './dnsmasq.ts';
 import { DhcpError } from './errors.ts';
@@ -77,7 +77,7 @@ test('dnsmasq ends when it is told to', async () => {
 test('dnsmasq ends with the process that started it, even if that is killed', async () => {
   await using fixture = new DnsmasqFixture();
   const program = `
-    import { createClock } from '@metal/kube/clock.ts';
+    import { createClock } from '@metal/kube/runtime/clock.ts';
     import { pino } from 'pino';
     import { Dnsmasq } from ${JSON.stringify(new URL('dnsmasq.ts', import.meta.url).pathname)};
     const command = ${JSON.stringify(fixture.command)};

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, type SpawnOptions } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Logger } from 'pino';
 import { DhcpError } from './errors.ts';
 

@@ -1,7 +1,7 @@
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
-import { WorkQueue } from '@metal/kube/queue.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { WorkQueue } from '@metal/kube/controller/work-queue.ts';
 import type { Logger } from 'pino';
 import type { LeaseEvent } from './lease-events.ts';
 import { digitsOf } from './mac-address.ts';

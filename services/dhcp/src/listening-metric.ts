@@ -1,4 +1,4 @@
-import { ScrapedMetric } from '@metal/kube/scraped-metric.ts';
+import { ScrapedMetric } from '@metal/kube/runtime/scraped-metric.ts';
 import type { Registry } from 'prom-client';
 
 /** Tells whether machines are answered by this process. Of a dnsmasq elsewhere it knows nothing, and says nothing. */

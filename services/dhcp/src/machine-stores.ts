@@ -3,9 +3,8 @@ import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
-import type { Indexes } from '@metal/kube/cache.ts';
-import type { KubeObject } from '@metal/kube/kind.ts';
-import { Store } from '@metal/kube/store.ts';
+import type { KubeObject } from '@metal/kube/kinds/kind.ts';
+import { Store, type Indexes } from '@metal/kube/cache/store.ts';
 import { machineIndexes } from './machines.ts';
 
 /** For tests: caches that the test fills, filed as `watchMachineKinds` has them. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomIntFrom } from '@metal/kube/seeded-random.ts';
-import { keyOf, type KubeObject } from '@metal/kube/kind.ts';
-import type { Store } from '@metal/kube/store.ts';
+import { randomIntFrom } from '@metal/kube/runtime/seeded-random.ts';
+import { keyOf, type KubeObject } from '@metal/kube/kinds/kind.ts';
+import type { Store } from '@metal/kube/cache/store.ts';
 import { machineStores } from './machine-stores.ts';
 import { replyFor, macAddressesOf, type MachineCaches, onReplyChange } from './machines.ts';
 

@@ -4,8 +4,9 @@ import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { currentBootRef } from '@metal/api/wire/current-boot.ts';
-import type { Cache, CacheSet } from '@metal/kube/cache.ts';
+import type { CacheSet } from '@metal/kube/cache/cache.ts';
 import * as z from 'zod';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import { macOf } from './mac-address.ts';
 
 /** All but the boot configurations are filed by `macAddress`, written as `macOf` does. */

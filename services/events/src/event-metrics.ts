@@ -1,4 +1,4 @@
-import { type Sample, samplesOfEach, ScrapedMetric } from '@metal/kube/scraped-metric.ts';
+import { type Sample, samplesOfEach, ScrapedMetric } from '@metal/kube/runtime/scraped-metric.ts';
 import { Counter, type Registry } from 'prom-client';
 import { type AlertLabels, AlertLabelSets } from './alert-labels.ts';
 import type { Alert, Reading } from './payload.ts';

@@ -2,12 +2,12 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
 import { RateLimit } from '@metal/http/rate-limit.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { EventMetrics } from './event-metrics.ts';
 import { Readings } from './readings.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import { receiveEvents } from './routes.ts';
 
 export interface EventReceiverOptions {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { HttpError } from './refusal.ts';
+import { HttpError } from './http-error.ts';
 
 /** What is absent or of another type than the standard says is as good as absent: BMCs are generous with both. */
 const text = z.string().catch('');

@@ -1,4 +1,4 @@
-import type { Clock } from '@metal/kube/clock.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { copied } from './copied.ts';
 import type { Reading } from './payload.ts';
 

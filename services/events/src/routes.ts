@@ -1,12 +1,12 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { isEventToken } from '@metal/api/wire/event-token.ts';
 import type { RateLimit } from '@metal/http/rate-limit.ts';
-import type { Cache } from '@metal/kube/cache.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { EventMetrics } from './event-metrics.ts';
 import { alertsIn, readingsIn } from './payload.ts';
-import { HttpError } from './refusal.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import { HttpError } from './http-error.ts';
 
 export interface RoutesOptions {
   auth: 'token' | 'none';

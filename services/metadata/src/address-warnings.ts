@@ -1,7 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { metadataAddressesAnnotation } from '@metal/api/wire/contract.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import type { EventRecorder } from '@metal/kube/events.ts';
+import type { EventRecorder } from '@metal/kube/client/events.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import { unusableAddresses } from './addresses.ts';
 
 /** Tells people about addresses they gave that no machine can be known by: the machine only sees that it is unknown. */

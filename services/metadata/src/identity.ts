@@ -2,12 +2,12 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { bootTokenExpiresAnnotation, metadataAddressesAnnotation } from '@metal/api/wire/contract.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import type { Clock } from '@metal/kube/clock.ts';
-import type { EventRecorder } from '@metal/kube/events.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import type { EventRecorder } from '@metal/kube/client/events.ts';
 import type { Logger } from 'pino';
 import { canonicalAddress } from './addresses.ts';
-import { HttpError } from './refusal.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import { HttpError } from './http-error.ts';
 
 export interface IdentityOptions {
   /** token: an address alone proves nothing. */

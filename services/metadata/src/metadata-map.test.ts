@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ObjectMeta } from '@metal/kube/kind.ts';
+import type { ObjectMeta } from '@metal/kube/kinds/kind.ts';
 import { metadataOf } from './metadata-map.ts';
 
 const of = (metadata: Partial<ObjectMeta>, given: Record<string, string> = {}) =>

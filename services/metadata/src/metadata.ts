@@ -4,16 +4,17 @@ import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { application, type Listening, listenOn } from '@metal/http/listen.ts';
 import { RateLimit } from '@metal/http/rate-limit.ts';
-import type { Cache, CacheSet } from '@metal/kube/cache.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
-import { createEventRecorder } from '@metal/kube/events.ts';
+import type { CacheSet } from '@metal/kube/cache/cache.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { createEventRecorder } from '@metal/kube/client/events.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { warnOfAddresses } from './address-warnings.ts';
 import { addressesOf } from './addresses.ts';
 import { Identity } from './identity.ts';
 import { serveMetadata } from './routes.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import { UserDataReader } from './user-data.ts';
 
 export interface MetadataCaches {

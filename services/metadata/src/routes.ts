@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Identity } from './identity.ts';
 import { metadataOf } from './metadata-map.ts';
-import { HttpError } from './refusal.ts';
+import { HttpError } from './http-error.ts';
 import type { UserDataReader } from './user-data.ts';
 
 export interface RoutesOptions {

@@ -1,15 +1,15 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { userDataSecretType } from '@metal/api/wire/contract.ts';
-import { Secret } from '@metal/kube/builtin.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
+import { Secret } from '@metal/kube/kinds/builtin.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
-import type { EventRecorder, EventText } from '@metal/kube/events.ts';
-import type { Kind, KubeObject, ObjectRef } from '@metal/kube/kind.ts';
+import type { EventRecorder, EventText } from '@metal/kube/client/events.ts';
+import type { Kind, KubeObject, ObjectRef } from '@metal/kube/kinds/kind.ts';
 import type { Logger } from 'pino';
-import { RequestLimiter } from './read-line.ts';
-import { HttpError } from './refusal.ts';
+import { RequestLimiter } from './request-limiter.ts';
+import { HttpError } from './http-error.ts';
 
 export interface UserDataOptions {
   client: Pick<KubeClient, 'find'>;

@@ -10,9 +10,25 @@ import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
 import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
-import type { CacheSet } from '@metal/kube/cache.ts';
-import type { OperatorCaches } from './context.ts';
-import { macIdentityOf } from './mac-address.ts';
+import type { CacheSet } from '@metal/kube/cache/cache.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import { macIdentityOf } from '@metal/api/mac-address.ts';
+
+/** Caches that the controllers read. Each has one watch, shared by the whole process. */
+export interface OperatorCaches {
+  readonly endpoints: Cache<Endpoint>;
+  readonly macAddressIndexes: Cache<MACAddressIndex>;
+  readonly bmcs: Cache<BMC>;
+  readonly bmcSecrets: Cache<BMCSecret>;
+  readonly bmcUsers: Cache<BMCUser>;
+  readonly servers: Cache<Server>;
+  readonly inventories: Cache<ServerInventory>;
+  readonly erasures: Cache<ErasureReport>;
+  readonly claims: Cache<ServerClaim>;
+  readonly bootConfigurations: Cache<ServerBootConfiguration>;
+  readonly readinessRules: Cache<ServerReadinessRule>;
+  readonly maintenances: Cache<ServerMaintenance>;
+}
 
 const some = (...names: (string | undefined)[]): string[] =>
   names.filter((name) => name !== undefined && name !== '') as string[]; // the filter leaves strings only

@@ -4,8 +4,8 @@ import { parseDuration } from '@metal/api/common/duration.ts';
 import { type AwaitedBootStep, awaitedBootSteps } from '@metal/api/wire/boot-steps.ts';
 import { type ErasureMode, erasureModes, type SettingReset, settingResets } from '@metal/api/wire/erasure.ts';
 import { Command, CommanderError } from 'commander';
-import { BmcAuthorities } from './bmc-authorities.ts';
-import { ConfigError } from './errors.ts';
+import { BmcAuthorities } from './bmc-connections/bmc-authorities.ts';
+import { ConfigError } from '@metal/kube/config-error.ts';
 import { type ImageSources, imageSourcesOf } from './image-sources.ts';
 import { formerNames, inertOptions, type Option, type OptionName, options } from './options.ts';
 

@@ -1,18 +1,18 @@
-import type { Controller } from '@metal/kube/controller.ts';
-import { bootConfigurationController } from './boot/server-boot-configuration/controller.ts';
-import { claimController } from './claim/server-claim/controller.ts';
+import type { Controller } from '@metal/kube/controller/definition.ts';
+import { bootConfigurationController } from './controllers/serverbootconfiguration/controller.ts';
+import { claimController } from './controllers/serverclaim/controller.ts';
 import type { OperatorConfig } from './config.ts';
-import type { OperatorContext } from './context.ts';
-import { bmcController } from './discover/bmc/controller.ts';
-import { bmcDnsController } from './discover/bmc-dns/controller.ts';
-import { bmcEventsController } from './discover/bmc-events/controller.ts';
-import { bmcSecretController } from './discover/bmc-secret/controller.ts';
-import { bmcUserController } from './discover/bmc-user/controller.ts';
-import { endpointController } from './discover/endpoint/controller.ts';
-import { cleanupAdmissionController } from './inventory/cleanup-admission/controller.ts';
-import { readinessRuleController } from './inventory/readiness-rule/controller.ts';
-import { readinessTaintsController } from './inventory/readiness-taints/controller.ts';
-import { serverController } from './inventory/server/controller.ts';
+import type { OperatorContext } from './controllers/context.ts';
+import { bmcController } from './controllers/bmc/lifecycle/controller.ts';
+import { bmcDnsController } from './controllers/bmc/dns/controller.ts';
+import { bmcEventsController } from './controllers/bmc/events/controller.ts';
+import { bmcSecretController } from './controllers/bmcsecret/controller.ts';
+import { bmcUserController } from './controllers/bmcuser/controller.ts';
+import { endpointController } from './controllers/endpoint/controller.ts';
+import { cleanupAdmissionController } from './controllers/cleanupadmission/controller.ts';
+import { readinessRuleController } from './controllers/serverreadinessrule/controller.ts';
+import { readinessTaintsController } from './controllers/serverreadinesstaints/controller.ts';
+import { serverController } from './controllers/server/controller.ts';
 
 /** Everything that runs. */
 export const controllers = [

@@ -1,3 +1,4 @@
+import { configErrorCatalogue } from '@metal/kube/config-error.ts';
 import { type ErrorCatalogue, OperatorError } from '@metal/kube/errors.ts';
 
 /** What the controllers themselves may throw. */
@@ -9,24 +10,13 @@ export const operatorErrorCatalogue = {
     remedy:
       'Read the message: correct the Server or the policy that is named there. It is tried again with growing pauses; cordon the server to have another one chosen.',
   },
-  InvalidConfiguration: {
-    retry: 'blocked',
-    meaning: 'A flag, an environment variable or a file named by one is unusable.',
-    remedy: 'Correct what the message names and start the operator anew.',
-  },
+  ...configErrorCatalogue,
   StaleDecision: {
     retry: 'later',
     meaning: 'The object changed hands or shape between looking and doing; nothing was done.',
     remedy: 'Nothing; looking again settles it. If it stays, the message says what was found instead.',
   },
 } as const satisfies ErrorCatalogue;
-
-/** A flag, an environment variable or a file named by one is unusable. The process exits 1 with the message. */
-export class ConfigError extends OperatorError {
-  constructor(message: string, cause?: unknown) {
-    super({ code: 'InvalidConfiguration', message, retry: 'blocked', cause });
-  }
-}
 
 /** Unlike what is refused elsewhere it is tried again: what mends it, a CRD or a policy, is nothing that is watched. */
 export class BindingRefused extends OperatorError {

@@ -1,5 +1,5 @@
 import { addressMatcher, isAddressOrNetwork } from '@metal/api/common/address-list.ts';
-import { ConfigError } from './errors.ts';
+import { ConfigError } from '@metal/kube/config-error.ts';
 
 /** Where images that others name by URL may come from. */
 export interface ImageSources {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { type CollectOptions, collect } from './collect.ts';
-import { type RunProgram, discardLog } from './surroundings.ts';
+import { type RunProgram, discardLog } from './environment.ts';
 
 const clock = { now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678), sleep: () => Promise.resolve() };
 const notInstalled: RunProgram = (program) =>

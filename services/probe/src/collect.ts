@@ -9,7 +9,7 @@ import { readMemoryModules } from './memory-modules.ts';
 import { readNics } from './nics.ts';
 import { readPciDevices } from './pci-devices.ts';
 import { readProcessors } from './processors.ts';
-import type { ProbeClock, ProbeLog, RunProgram } from './surroundings.ts';
+import type { ProbeClock, ProbeLog, RunProgram } from './environment.ts';
 import { readSystemInfo } from './system-info.ts';
 
 export interface CollectOptions {

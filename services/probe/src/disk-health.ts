@@ -1,6 +1,6 @@
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import * as z from 'zod';
-import type { RunProgram } from './surroundings.ts';
+import type { RunProgram } from './environment.ts';
 
 export type DiskHealth = NonNullable<ProbeReport['storage'][number]['health']>;
 

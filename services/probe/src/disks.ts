@@ -1,7 +1,7 @@
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import { readDiskHealth } from './disk-health.ts';
 import { type MachineFiles, pciAddressIn } from './machine-files.ts';
-import type { RunProgram } from './surroundings.ts';
+import type { RunProgram } from './environment.ts';
 
 type Disk = ProbeReport['storage'][number];
 

@@ -4,7 +4,7 @@ import { collect } from './collect.ts';
 import { fetchTrusting } from './fetch-trusting.ts';
 import type { ProbeConfig } from './options.ts';
 import { runProbe } from './run-probe.ts';
-import type { ProbeClock, ProbeLog, RunProgram } from './surroundings.ts';
+import type { ProbeClock, ProbeLog, RunProgram } from './environment.ts';
 
 export interface ProbeEnvironment {
   clock: ProbeClock;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitForNeighbours } from './lldp-wait.ts';
-import { type ProbeClock, discardLog } from './surroundings.ts';
+import { type ProbeClock, discardLog } from './environment.ts';
 
 const withNeighbours = (...ports: string[]) =>
   JSON.stringify({

@@ -1,5 +1,5 @@
 import { type LldpInterface, lldpFrom } from './lldp.ts';
-import type { ProbeClock, ProbeLog, RunProgram } from './surroundings.ts';
+import type { ProbeClock, ProbeLog, RunProgram } from './environment.ts';
 
 export interface LldpOptions {
   run: RunProgram;

@@ -1,7 +1,7 @@
 import { keepReporting } from './keep-reporting.ts';
 import { type ProbeConfig, readProbeConfig } from './options.ts';
 import { machineClock, runProgram } from './run-program.ts';
-import type { ProbeLog } from './surroundings.ts';
+import type { ProbeLog } from './environment.ts';
 
 const logAt = (level: string) => (fields: object, message: string) =>
   process.stderr.write(`${JSON.stringify({ level, time: new Date().toISOString(), message, ...fields })}\n`);

@@ -1,6 +1,6 @@
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import { type MachineFiles, pciAddressIn } from './machine-files.ts';
-import type { RunProgram } from './surroundings.ts';
+import type { RunProgram } from './environment.ts';
 
 type Nic = ProbeReport['nics'][number];
 interface Tools {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { probeReport } from '@metal/api/wire/probe-report.ts';
 import { ProbeError } from './errors.ts';
 import { type ProbeOptions, runProbe } from './run-probe.ts';
-import type { ProbeClock } from './surroundings.ts';
+import type { ProbeClock } from './environment.ts';
 
 const report = probeReport.parse({ networkInterfaces: [{ name: 'eth0', macAddress: '52:54:00:00:00:01' }] });
 

@@ -1,7 +1,7 @@
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
 import { ProbeError } from './errors.ts';
 import { register } from './register.ts';
-import { type ProbeClock, type ProbeLog, discardLog } from './surroundings.ts';
+import { type ProbeClock, type ProbeLog, discardLog } from './environment.ts';
 
 export interface ProbeOptions {
   registryUrl: string;

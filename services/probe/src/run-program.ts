@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { ProbeClock, RunProgram } from './surroundings.ts';
+import type { ProbeClock, RunProgram } from './environment.ts';
 
 const deadlineMs = 10_000;
 

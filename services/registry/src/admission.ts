@@ -3,12 +3,12 @@ import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configu
 import { bootTokenExpiresAnnotation, cleanupAttemptAnnotation } from '@metal/api/wire/contract.ts';
 import { managedInsteadOf } from '@metal/api/wire/duplicate-servers.ts';
 import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
-import { SingleFlight } from '@metal/kube/shared-questions.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { SingleFlight } from '@metal/kube/runtime/single-flight.ts';
 import type { BootTokens } from '@metal/api/wire/boot-tokens.ts';
-import { HttpError } from './refusal.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import { HttpError } from './http-error.ts';
 
 export interface AdmissionOptions {
   auth: 'token' | 'none';

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { HttpError } from './refusal.ts';
+import { HttpError } from './http-error.ts';
 
 /** Parses a request body at the door. @throws Refusal naming the fields that are wrong. */
 export function parseBody<Schema extends z.ZodType>(bytes: Uint8Array, schema: Schema): z.output<Schema> {

@@ -1,8 +1,8 @@
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { isConflict } from '@metal/kube/errors.ts';
-import { HttpError } from './refusal.ts';
+import { HttpError } from './http-error.ts';
 
 const type = 'BootStateReceived';
 

@@ -2,10 +2,10 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { cleanupAttemptAnnotation } from '@metal/api/wire/contract.ts';
 import type { ErasureReportBody } from '@metal/api/wire/erasure.ts';
 import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Admission } from './admission.ts';
 import type { ErasureDelivery } from './erasure-store.ts';
-import { HttpError } from './refusal.ts';
+import { HttpError } from './http-error.ts';
 
 export interface ErasureOrdersOptions {
   readonly admission: Admission;

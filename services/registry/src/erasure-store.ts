@@ -5,11 +5,11 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { cleanupModeAnnotation } from '@metal/api/wire/contract.ts';
 import { erasureModes, type ErasureReportBody } from '@metal/api/wire/erasure.ts';
 import { withdrawalOf } from '@metal/api/wire/withdrawal.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { fieldManager, guardedPut, replaceSpec, requireFits } from './guarded-put.ts';
-import { HttpError } from './refusal.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import { HttpError } from './http-error.ts';
 
 export interface ErasureStoreOptions {
   client: KubeClient;

@@ -1,7 +1,7 @@
-import type { KubeClient } from '@metal/kube/client.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
 import { KubeError } from '@metal/kube/errors.ts';
-import type { Kind, KubeObject } from '@metal/kube/kind.ts';
-import { HttpError } from './refusal.ts';
+import type { Kind, KubeObject } from '@metal/kube/kinds/kind.ts';
+import { HttpError } from './http-error.ts';
 
 export const fieldManager = 'metal-operator/registry';
 

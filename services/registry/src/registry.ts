@@ -6,18 +6,18 @@ import type { Certificate } from '@metal/http/certificate.ts';
 import { countRequests } from '@metal/http/count-requests.ts';
 import { application, type ListeningSecurely, listenOn } from '@metal/http/listen.ts';
 import { RateLimit } from '@metal/http/rate-limit.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { Logger } from 'pino';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import { Admission } from './admission.ts';
-import { handleErrors } from './answers.ts';
+import { handleErrors } from './responses.ts';
 import { BootTokens } from '@metal/api/wire/boot-tokens.ts';
 import { ErasureOrders } from './erasure-orders.ts';
 import { ErasureStore } from './erasure-store.ts';
-import { RequestLimiter } from './report-line.ts';
+import { RequestLimiter } from './request-limiter.ts';
 import { ReportStore } from './report-store.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import { serveReports } from './routes.ts';
 
 export interface RegistryOptions {

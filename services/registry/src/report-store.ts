@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import type { ProbeReport } from '@metal/api/wire/probe-report.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
-import { ownedBy } from '@metal/kube/kind.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { ownedBy } from '@metal/kube/kinds/kind.ts';
 import { isDiscoveryBoot } from '@metal/api/wire/internal-boot.ts';
 import type { Sender } from './admission.ts';
 import { fieldManager, guardedPut, replaceSpec, requireFits } from './guarded-put.ts';
-import { HttpError } from './refusal.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import { HttpError } from './http-error.ts';
 
 export interface ReportStoreOptions {
   auth: 'token' | 'none';

@@ -2,9 +2,8 @@ import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-co
 import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
 import { erasureReport } from '@metal/api/wire/erasure.ts';
 import { bootState, registration } from '@metal/api/wire/probe-report.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type Admission, requireDiscoveryBoot } from './admission.ts';
@@ -12,8 +11,9 @@ import { parseBody } from './body.ts';
 import { type ErasureOrders, requireCleanupBoot } from './erasure-orders.ts';
 import type { ErasureStore } from './erasure-store.ts';
 import { recordBootState } from './boot-state.ts';
-import { HttpError } from './refusal.ts';
-import type { RequestLimiter } from './report-line.ts';
+import { HttpError } from './http-error.ts';
+import type { RequestLimiter } from './request-limiter.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import type { ReportStore } from './report-store.ts';
 
 export interface RoutesOptions {

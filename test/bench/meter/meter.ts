@@ -6,7 +6,7 @@ import type { MeasuredOperator } from '../operator/measured-operator.ts';
 import { type AuditLog, isWrite } from './audit-log.ts';
 import { MemorySamples } from './memory.ts';
 import { type Buckets, boundOf, MetricsPage } from './metrics-page.ts';
-import type { HostProcess, HostContention, HostProcessUsage } from './neighbours.ts';
+import type { HostProcess, HostContention, HostProcessUsage } from './host-contention.ts';
 import { processorFigures, type ProcessorTimes, processorTimes } from './processors.ts';
 
 const mebibyte = 1_048_576;

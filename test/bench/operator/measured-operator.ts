@@ -1,7 +1,7 @@
 import { freePort } from '@metal/controlplane/free-port.ts';
 import { type LaunchedOperator, launchOperator, startOperatorProcess } from '@metal/project/operator-process.ts';
 import { filledIn, inShell, type Placeholder } from './command-line.ts';
-import type { OperatorFlagSet } from './dialects.ts';
+import type { OperatorFlagSet } from './operator-flag-sets.ts';
 
 /** Which operator is measured, and how it is told its world. */
 export interface OperatorChoice {

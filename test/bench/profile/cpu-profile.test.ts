@@ -12,8 +12,8 @@ const profile: CpuProfile = {
   nodes: [
     { id: 1, callFrame: frame('(idle)') },
     { id: 2, callFrame: frame('(garbage collector)') },
-    { id: 3, callFrame: frame('decide', 'packages/kube/src/runner.ts') },
-    { id: 4, callFrame: frame('read', 'services/operator/src/inventory/server/facts.ts') },
+    { id: 3, callFrame: frame('decide', 'packages/kube/src/controller/reconcile-loop.ts') },
+    { id: 4, callFrame: frame('read', 'services/operator/src/controllers/server/facts.ts') },
     { id: 5, callFrame: frame('send', 'node_modules/undici/lib/client.js') },
     { id: 6, callFrame: frame('', 'node:net') },
   ],
@@ -24,11 +24,11 @@ const profile: CpuProfile = {
 test('time is told by function, file and room, and idling is no work', () => {
   const { wallMs, busyMs, garbageMs, byFunction, byFile, byModule } = summaryOfCpu(profile, root);
   assert.deepEqual([wallMs, busyMs, garbageMs], [13.75, 8.75, 1]);
-  assert.deepEqual(byFunction[0], ['decide packages/kube/src/runner.ts:10', 4]);
-  assert.deepEqual(byFile[1], ['services/operator/src/inventory/server/facts.ts', 3]);
+  assert.deepEqual(byFunction[0], ['decide packages/kube/src/controller/reconcile-loop.ts:10', 4]);
+  assert.deepEqual(byFile[1], ['services/operator/src/controllers/server/facts.ts', 3]);
   assert.deepEqual(byModule, [
-    ['packages/kube', 4],
-    ['services/operator/inventory', 3],
+    ['packages/kube/controller', 4],
+    ['services/operator/controllers', 3],
     ['(garbage collector)', 1],
     ['undici', 0.5],
     ['node', 0.25],

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { FleetNode } from '../fleet-process.ts';
 import type { Stage } from '../stage.ts';
-import { isAtRest, measureLoad, uuidOf } from './crowd.ts';
+import { isAtRest, measureLoad, uuidOf } from './measure-load.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 
 interface BringUpOptions {

@@ -1,7 +1,7 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Stage } from '../stage.ts';
-import { measureLoad, readyReasonOf, uuidOf } from './crowd.ts';
+import { measureLoad, readyReasonOf, uuidOf } from './measure-load.ts';
 import type { Scenario } from './scenario.ts';
 
 export const namespace = 'default';

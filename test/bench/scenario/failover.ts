@@ -2,7 +2,7 @@ import { Arrivals } from '../arrivals.ts';
 import type { Figures } from '../measurement.ts';
 import type { Stage } from '../stage.ts';
 import { measureBringUp } from './bring-up.ts';
-import { untilStable } from './settled.ts';
+import { untilStable } from './until-stable.ts';
 import type { Scenario } from './scenario.ts';
 
 const timeoutMs = 120_000;

@@ -1,6 +1,6 @@
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Figures } from '../measurement.ts';
-import { isAtRest, measureLoad, uuidOf } from './crowd.ts';
+import { isAtRest, measureLoad, uuidOf } from './measure-load.ts';
 import type { ScenarioContext, Scenario } from './scenario.ts';
 
 export const releaseStorm: Scenario = {

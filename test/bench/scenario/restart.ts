@@ -3,7 +3,7 @@ import { type Counts, total } from '../counts.ts';
 import { isPowerAction } from '../fleet-process.ts';
 import type { Figures } from '../measurement.ts';
 import { isWrite } from '../meter/audit-log.ts';
-import { untilStable } from './settled.ts';
+import { untilStable } from './until-stable.ts';
 import type { Scenario } from './scenario.ts';
 
 /** What comes later is the steady state. */

@@ -1,18 +1,5 @@
-import type { Measurement } from '../measurement.ts';
+import type { Measurement, ScenarioName } from '../measurement.ts';
 import type { Stage } from '../stage.ts';
-
-export const scenarioNames = [
-  'one-server',
-  'bring-up',
-  'claim-storm',
-  'restart',
-  'release-storm',
-  'steady',
-  'degraded-fleet',
-  'failover',
-  'shards',
-] as const;
-export type ScenarioName = (typeof scenarioNames)[number];
 
 /** How all servers of a stage stand: nobody knows of them, they wait for claims, or each has booted for one. */
 export type FleetState = 'unplugged' | 'available' | 'claimed';

@@ -6,7 +6,7 @@ import { restart } from './restart.ts';
 import type { Scenario } from './scenario.ts';
 import { shards } from './shards.ts';
 import { steady } from './steady.ts';
-import { degradedFleet } from './weather.ts';
+import { degradedFleet } from './degraded-fleet.ts';
 
 /** In the order in which they run: each finds the fleet as the one before left it, as far as that is possible. */
 export const scenarios: readonly Scenario[] = [

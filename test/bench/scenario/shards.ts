@@ -1,11 +1,11 @@
 import { total } from '../counts.ts';
 import type { Figures } from '../measurement.ts';
 import { isWrite } from '../meter/audit-log.ts';
-import { BmcTraffic } from '../meter/bmc-talk.ts';
+import { BmcTraffic } from '../meter/bmc-traffic.ts';
 import type { Stage } from '../stage.ts';
 import { measureBringUp } from './bring-up.ts';
 import type { Scenario } from './scenario.ts';
-import { untilStable } from './settled.ts';
+import { untilStable } from './until-stable.ts';
 
 /** Beside the one that every stage has. */
 const moreReplicas = 2;

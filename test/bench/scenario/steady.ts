@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Figures } from '../measurement.ts';
-import { untilStable } from './settled.ts';
+import { untilStable } from './until-stable.ts';
 import type { Scenario } from './scenario.ts';
 
 export const steady: Scenario = {

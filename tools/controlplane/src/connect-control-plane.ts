@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { findBinaries } from './binaries.ts';
-import type { ControlPlaneAccess } from './control-plane.ts';
 import { writeUserKubeconfig } from './kubeconfig.ts';
+import type { ControlPlaneAccess } from './running-control-plane.ts';
 import { readAuthority } from './pki.ts';
 
 /**

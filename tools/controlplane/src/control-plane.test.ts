@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { findBinaries } from './binaries.ts';
-import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import type { ControlPlane } from './running-control-plane.ts';
+import { startControlPlane } from './control-plane.ts';
 
 const run = promisify(execFile);
 

@@ -5,7 +5,7 @@ import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { ControlPlaneError } from './errors.ts';
 import { type Etcd, startEtcd } from './etcd.ts';
 import { type Pki, preparePki } from './pki.ts';
-import { RunningControlPlane } from './running-control-plane.ts';
+import { RunningControlPlane, type ControlPlane } from './running-control-plane.ts';
 
 export interface ControlPlaneOptions {
   /** Kept between starts. Without one, a temporary directory that is removed at the end. */
@@ -20,34 +20,6 @@ export interface ControlPlaneOptions {
   readonly signal?: AbortSignal | undefined;
   /** One line of progress for people, when something takes long. */
   readonly log?: ((line: string) => void) | undefined;
-}
-
-/** A control plane as its clients see it, whichever process runs it. */
-export interface ControlPlaneAccess {
-  readonly url: string;
-  readonly caPem: string;
-  /** Kubeconfig of an administrator. */
-  readonly kubeconfigPath: string;
-  readonly binaries: Binaries;
-  /** Kubeconfig file of any user, e.g. to try RBAC roles; waits for the roles that every cluster has. */
-  kubeconfigFor(user: string, groups?: readonly string[]): Promise<string>;
-}
-
-/** A control plane of its own: etcd, kube-apiserver and, if asked for, kube-controller-manager. */
-export interface ControlPlane extends ControlPlaneAccess, AsyncDisposable {
-  readonly directory: string;
-  /** Resolves with the reason when one of the programs ends by itself. */
-  readonly ended: Promise<ControlPlaneError>;
-  /**
-   * Waits for the roles that every cluster has, a second or two after the start; administrators need not wait. Roles
-   * that are made of others (`view`, `edit`, `admin`) stay empty without kube-controller-manager.
-   */
-  rolesReady(): Promise<void>;
-  stopApiServer(): Promise<void>;
-  /** On the same port, with the same data. */
-  startApiServer(): Promise<void>;
-  restartApiServer(): Promise<void>;
-  startControllerManager(): Promise<void>;
 }
 
 const portAttempts = 5;

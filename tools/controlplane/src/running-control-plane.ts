@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { isReady, startApiServer } from './api-server.ts';
 import type { Binaries } from './binaries.ts';
 import type { Child } from '@metal/process/child.ts';
-import type { ControlPlane } from './control-plane.ts';
 import { startControllerManager } from './controller-manager.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { ControlPlaneError } from './errors.ts';
@@ -114,4 +113,32 @@ export class RunningControlPlane implements ControlPlane {
       );
     });
   }
+}
+
+/** A control plane of its own: etcd, kube-apiserver and, if asked for, kube-controller-manager. */
+export interface ControlPlane extends ControlPlaneAccess, AsyncDisposable {
+  readonly directory: string;
+  /** Resolves with the reason when one of the programs ends by itself. */
+  readonly ended: Promise<ControlPlaneError>;
+  /**
+   * Waits for the roles that every cluster has, a second or two after the start; administrators need not wait. Roles
+   * that are made of others (`view`, `edit`, `admin`) stay empty without kube-controller-manager.
+   */
+  rolesReady(): Promise<void>;
+  stopApiServer(): Promise<void>;
+  /** On the same port, with the same data. */
+  startApiServer(): Promise<void>;
+  restartApiServer(): Promise<void>;
+  startControllerManager(): Promise<void>;
+}
+
+/** A control plane as its clients see it, whichever process runs it. */
+export interface ControlPlaneAccess {
+  readonly url: string;
+  readonly caPem: string;
+  /** Kubeconfig of an administrator. */
+  readonly kubeconfigPath: string;
+  readonly binaries: Binaries;
+  /** Kubeconfig file of any user, e.g. to try RBAC roles; waits for the roles that every cluster has. */
+  kubeconfigFor(user: string, groups?: readonly string[]): Promise<string>;
 }

@@ -29,7 +29,7 @@ const rows: readonly (readonly [file: string, text: string, found: RegExp | unde
 ];
 
 for (const [file, text, found] of rows) {
-  test(`${file} with "${text}" ${found === undefined ? 'follows the habits' : `is told: ${found.source}`}`, () => {
+  test(`${file} with "${text}" ${found === undefined ? 'follows the conventions' : `is reported: ${found.source}`}`, () => {
     const messages = conventionViolationsIn(file, text).map(({ message }) => message);
     if (found === undefined) assert.deepEqual(messages, []);
     else assert.match(messages.join('\n'), found);

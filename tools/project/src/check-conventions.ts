@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Violation } from './check-rooms.ts';
+import type { Violation } from './check-boundaries.ts';
 import { type CodeText, lineAt, readCode } from './code-text.ts';
 import { sourceFiles } from './source-files.ts';
 

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findBoundaryViolations, type Violation } from './check-boundaries.ts';
 import { findConventionViolations } from './check-conventions.ts';
-import { type Violation, findViolations } from './check-rooms.ts';
+import { findRetiredWords } from './check-words.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const bin = (name: string) => join(root, 'node_modules/.bin', name);
@@ -27,13 +28,14 @@ const list = (violations: readonly Violation[]): string | undefined =>
     ? undefined
     : violations.map(({ file, line, message }) => `${file}:${line} ${message}`).join('\n');
 
-/** Everything that can be said without running the product; each line names one check and its time. */
+/** Checks that do not run the product. The output has one line for each, with its time. */
 const checks: Record<string, () => Promise<string | undefined>> = {
   types: () => run(bin('tsc'), ['--noEmit']),
   lint: () => run(bin('oxlint'), ['--type-aware', '--deny-warnings', 'packages', 'services', 'tools', 'test']),
   format: () => run(bin('biome'), ['format']),
-  boundaries: async () => list(findViolations(root)),
+  boundaries: async () => list(findBoundaryViolations(root)),
   conventions: async () => list(findConventionViolations(root)),
+  words: async () => list(findRetiredWords(root)),
   freshness: async () =>
     existsSync(join(root, 'tools/project/src/generate.ts'))
       ? run(process.execPath, [join(root, 'tools/project/src/generate.ts'), '--check'])
@@ -44,7 +46,7 @@ async function runCheck(name: string, check: () => Promise<string | undefined>):
   const startedAt = performance.now();
   const problem = await check();
   const seconds = (performance.now() - startedAt) / 1_000;
-  process.stdout.write(`${problem === undefined ? '✔' : '✖'} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(5)} s\n`);
+  process.stdout.write(`${problem === undefined ? '✔' : '✖'} ${name.padEnd(11)} ${seconds.toFixed(1).padStart(5)} s\n`);
   return { name, seconds, problem };
 }
 

@@ -1,9 +1,9 @@
 import { admissionRules } from '@metal/api/admission.ts';
 import { kinds } from '@metal/api/kinds.ts';
-import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
-import { installAdmissionRules } from '@metal/kube/admission.ts';
-import { createKubeClient } from '@metal/kube/client.ts';
-import { installKinds } from '@metal/kube/install-kinds.ts';
+import { startControlPlane } from '@metal/controlplane/control-plane.ts';
+import { createKubeClient } from '@metal/kube/client/client.ts';
+import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
+import { installKinds, installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
 
 /** Names the directories of the control planes that test files may use, one file at a time; separated by colons. */
 export const poolVariable = 'METAL_TEST_CONTROL_PLANES';

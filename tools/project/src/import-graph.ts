@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathOf, readBoundaries, type Boundaries } from './check-rooms.ts';
+import { pathOf, readBoundaries, type Boundaries } from './check-boundaries.ts';
 import { importsIn } from './code-text.ts';
 
 /** Which files of the project a file needs, directly or through others; read once per file. */

@@ -1,5 +1,5 @@
 import type { Account } from './access.ts';
-import type { SimulatedBmc } from './bmc.ts';
+import type { BmcState } from './bmc-state.ts';
 import { at, collection, root } from './links.ts';
 import { done, failure, member, missing, type Reply, type Resource } from './replies.ts';
 
@@ -8,7 +8,7 @@ export const roles: readonly string[] = ['Administrator', 'Operator', 'ReadOnly'
 
 /** The account service and what is below it; undefined means 404. */
 export function accountService(
-  bmc: SimulatedBmc,
+  bmc: BmcState,
   path: string,
   kind: string | undefined,
   rest: readonly string[],
@@ -29,7 +29,7 @@ export function accountService(
   return account && accountResource(bmc, account);
 }
 
-function serviceResource({ profile }: SimulatedBmc, path: string): Resource {
+function serviceResource({ profile }: BmcState, path: string): Resource {
   const { minPasswordLength, maxPasswordLength, lockAfterFailures, lockForMs } = profile;
   return {
     '@odata.id': path,
@@ -46,7 +46,7 @@ function serviceResource({ profile }: SimulatedBmc, path: string): Resource {
   };
 }
 
-const accountResource = ({ access }: SimulatedBmc, account: Account): Resource => ({
+const accountResource = ({ access }: BmcState, account: Account): Resource => ({
   '@odata.id': `${accountsPath}/${account.id}`,
   '@odata.type': '#ManagerAccount.v1_12_0.ManagerAccount',
   Id: account.id,
@@ -65,7 +65,7 @@ const roleResource = (path: string, id: string): Resource | undefined =>
     : undefined;
 
 /** A new account; refused where accounts are slots. */
-export function createAccount(bmc: SimulatedBmc, body: unknown): Reply {
+export function createAccount(bmc: BmcState, body: unknown): Reply {
   const { access, profile } = bmc;
   if (profile.accountSlots !== undefined)
     return failure(405, 'OperationNotAllowed', 'accounts are slots here; change an empty one');
@@ -87,7 +87,7 @@ export function createAccount(bmc: SimulatedBmc, body: unknown): Reply {
 }
 
 /** All or nothing. A password that is changed no longer expires. */
-export function patchAccount(bmc: SimulatedBmc, id: string, body: Record<string, unknown>): Reply {
+export function patchAccount(bmc: BmcState, id: string, body: Record<string, unknown>): Reply {
   const { access, profile } = bmc;
   const account = access.accounts.find((candidate) => candidate.id === id);
   if (account === undefined) return missing(id);
@@ -113,7 +113,7 @@ export function patchAccount(bmc: SimulatedBmc, id: string, body: Record<string,
 }
 
 /** The account that everything began with cannot be deleted, and slots can only be emptied. */
-export function removeAccount({ access, profile }: SimulatedBmc, id: string): Reply {
+export function removeAccount({ access, profile }: BmcState, id: string): Reply {
   const index = access.accounts.findIndex((account) => account.id === id);
   const account = access.accounts[index];
   if (account === undefined) return missing(`${accountsPath}/${id}`);
@@ -125,7 +125,7 @@ export function removeAccount({ access, profile }: SimulatedBmc, id: string): Re
   return { status: 204 };
 }
 
-const storedPassword = ({ board }: SimulatedBmc, password: string): string =>
+const storedPassword = ({ board }: BmcState, password: string): string =>
   board.consume('manglesPasswords', '') ? password.slice(0, -1) : password;
 
 interface AccountChange {
@@ -137,7 +137,7 @@ interface AccountChange {
 
 /** What of the wish this BMC refuses, if anything. It repeats the password it refuses, as real ones do. */
 function validationError(
-  { access, profile }: SimulatedBmc,
+  { access, profile }: BmcState,
   { username, password, role, account }: AccountChange,
 ): Reply | undefined {
   if (role !== undefined && (typeof role !== 'string' || !roles.includes(role)))

@@ -4,7 +4,7 @@ import { startFleet } from './fleet.ts';
 import { reportOf } from './hardware.ts';
 import { profiles, vendors } from './profiles.ts';
 import { clientOf, type TestResponse, testClient } from './test-client.ts';
-import { fakeClock } from './test-clock.ts';
+import { fakeClock } from './fake-clock.ts';
 
 const link = (value: unknown): string =>
   typeof value === 'object' && value !== null ? String(Reflect.get(value, '@odata.id')) : '';

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { Access, type Session } from './access.ts';
+import type { BmcState } from './bmc-state.ts';
 import type { Clock } from './clock.ts';
-import { RequestHandler } from './conversation.ts';
+import { RequestHandler } from './request-handler.ts';
 import { FaultBoard, type FaultLimit, type Faults } from './faults.ts';
 import { root } from './links.ts';
 import { Listener, type TlsIdentity } from './listener.ts';
@@ -36,7 +37,7 @@ export interface BmcOptions {
  * A management controller on its own loopback address, speaking Redfish over real HTTP. Faults are verbs; without a
  * limit they last until `heal`.
  */
-export class SimulatedBmc {
+export class SimulatedBmc implements BmcState {
   readonly profile: VendorProfile;
   readonly machines: readonly [Machine, ...Machine[]];
   readonly address: string;

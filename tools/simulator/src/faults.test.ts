@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startFleet } from './fleet.ts';
 import { clientOf, testClient } from './test-client.ts';
-import { fakeClock } from './test-clock.ts';
+import { fakeClock } from './fake-clock.ts';
 
 const system = '/Systems/system';
 const reset = `${system}/Actions/ComputerSystem.Reset`;

@@ -2,7 +2,6 @@ import type { BootDevice, Running } from './boot.ts';
 import type { Hardware } from './hardware.ts';
 import type { MachineRequest } from './network-fetch.ts';
 import type { SerialConsole } from './qemu/serial-console.ts';
-import type { VirtualMedia } from './virtual-media.ts';
 
 export type { Running } from './boot.ts';
 export type { MachineRequest } from './network-fetch.ts';
@@ -124,4 +123,13 @@ export interface Machine {
   touch(): void;
   /** Nothing of the machine goes on, and nothing is left of it. */
   dispose(): Promise<void>;
+}
+
+/** A drive that a BMC shows to its machine. */
+export interface VirtualMedia {
+  /** Address of the image in it; undefined while it is empty. */
+  readonly image: string | undefined;
+  /** Fetches the image and puts it in. @throws Error when it cannot be fetched. */
+  insert(image: string): Promise<void>;
+  eject(): Promise<void>;
 }

@@ -1,12 +1,12 @@
 import { accountService } from './account-service.ts';
-import type { SimulatedBmc } from './bmc.ts';
+import type { BmcState } from './bmc-state.ts';
 import { at, collection, root, settingsAt } from './links.ts';
 import type { Machine } from './machine.ts';
 import type { Resource } from './replies.ts';
 import { biosResetTask, bootOf, partOfSystem } from './system-parts.ts';
 
 /** Finds the resource at a path; undefined means 404. Everything is made when it is asked for: a fleet costs little. */
-export function resourceAt(bmc: SimulatedBmc, path: string): Resource | undefined {
+export function resourceAt(bmc: BmcState, path: string): Resource | undefined {
   if (path === '/redfish') return { v1: `${root}/` };
   if (path === root) return serviceRoot(bmc);
   if (!path.startsWith(`${root}/`)) return undefined;
@@ -31,7 +31,7 @@ export function resourceAt(bmc: SimulatedBmc, path: string): Resource | undefine
   }
 }
 
-function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: SimulatedBmc): Resource {
+function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: BmcState): Resource {
   const under = (name: string) => at(`${root}/${name}`);
   const sessions = { SessionService: under('SessionService'), Links: { Sessions: under('SessionService/Sessions') } };
   return {
@@ -57,12 +57,7 @@ function serviceRoot({ profile, managerUuid, sessionsOffered, faults }: Simulate
   };
 }
 
-function systems(
-  bmc: SimulatedBmc,
-  path: string,
-  id: string | undefined,
-  rest: readonly string[],
-): Resource | undefined {
+function systems(bmc: BmcState, path: string, id: string | undefined, rest: readonly string[]): Resource | undefined {
   if (id === undefined)
     return collection(
       path,
@@ -74,7 +69,7 @@ function systems(
   return rest.length === 0 ? systemResource(bmc, machine, path) : partOfSystem(bmc, machine, path, rest);
 }
 
-function systemResource(bmc: SimulatedBmc, machine: Machine, path: string): Resource {
+function systemResource(bmc: BmcState, machine: Machine, path: string): Resource {
   const { profile } = bmc;
   const { hardware, power, led } = machine;
   const uuid = bmc.uuidOf(machine);
@@ -118,12 +113,7 @@ function systemResource(bmc: SimulatedBmc, machine: Machine, path: string): Reso
   };
 }
 
-function managers(
-  bmc: SimulatedBmc,
-  path: string,
-  id: string | undefined,
-  rest: readonly string[],
-): Resource | undefined {
+function managers(bmc: BmcState, path: string, id: string | undefined, rest: readonly string[]): Resource | undefined {
   const { profile, managerUuid, machine, machines, restartedAt, address, macAddress } = bmc;
   if (id === undefined) return collection(path, [profile.managerId], 'Manager');
   if (id !== profile.managerId) return undefined;
@@ -166,12 +156,7 @@ function managers(
 
 export const managerResetTypes: readonly string[] = ['GracefulRestart', 'ForceRestart'];
 
-function chassis(
-  bmc: SimulatedBmc,
-  path: string,
-  id: string | undefined,
-  rest: readonly string[],
-): Resource | undefined {
+function chassis(bmc: BmcState, path: string, id: string | undefined, rest: readonly string[]): Resource | undefined {
   const { profile, machine, machines } = bmc;
   if (id === undefined) return collection(path, [profile.chassisId], 'Chassis');
   if (id !== profile.chassisId || rest.length > 0) return undefined;
@@ -194,7 +179,7 @@ function chassis(
 }
 
 function sessionService(
-  bmc: SimulatedBmc,
+  bmc: BmcState,
   path: string,
   kind: string | undefined,
   rest: readonly string[],
@@ -231,7 +216,7 @@ export const sessionResource = (path: string, id: string, username: string): Res
 });
 
 function eventService(
-  bmc: SimulatedBmc,
+  bmc: BmcState,
   path: string,
   kind: string | undefined,
   rest: readonly string[],

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import ssh, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
-import type { SimulatedBmc } from './bmc.ts';
+import type { BmcState } from './bmc-state.ts';
 import { listenError } from './errors.ts';
 
 /** The SSH side of a BMC: a shell that knows one command, that of its vendor for restarting the BMC. */
@@ -14,12 +14,12 @@ export class SimulatedShell {
   readonly hostKeyFingerprint: string;
   /** Commands end with this exit code instead of being carried out. */
   exitCode: number | undefined;
-  readonly #bmc: SimulatedBmc;
+  readonly #bmc: BmcState;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #port = 0;
 
-  constructor(bmc: SimulatedBmc) {
+  constructor(bmc: BmcState) {
     this.#bmc = bmc;
     const hostKey = makeHostKey();
     this.hostKeyFingerprint = fingerprintOf(hostKey);

@@ -1,14 +1,14 @@
-import type { SimulatedBmc } from './bmc.ts';
+import type { BmcState } from './bmc-state.ts';
 import { type Dimm, type Disk, type Nic, type Processor, volumeId } from './hardware.ts';
 import { at, collection, root, settingsAt } from './links.ts';
-import { bootOptions, type Machine } from './machine.ts';
+import { bootOptions, type Machine, type VirtualMedia } from './machine.ts';
 import type { VendorProfile } from './profiles.ts';
 import type { Resource } from './replies.ts';
-import { mediaId, mediaResource, type VirtualMedia } from './virtual-media.ts';
+import { mediaId, mediaResource } from './virtual-media.ts';
 
 /** Resources below a system: `path` is the whole path, `parts` what follows the system. */
 export function partOfSystem(
-  bmc: SimulatedBmc,
+  bmc: BmcState,
   machine: Machine,
   path: string,
   parts: readonly string[],
@@ -74,7 +74,7 @@ function list<T extends { readonly id: string }>(
   return item && show(path, item);
 }
 
-export function bootOf(machine: Machine, { profile }: SimulatedBmc, path: string): Resource {
+export function bootOf(machine: Machine, { profile }: BmcState, path: string): Resource {
   const { override, overrideMode, bootOrder } = machine;
   return {
     BootSourceOverrideEnabled: override === undefined ? 'Disabled' : override.isOnce ? 'Once' : 'Continuous',
@@ -92,7 +92,7 @@ export function bootOf(machine: Machine, { profile }: SimulatedBmc, path: string
   };
 }
 
-const futureState = (bmc: SimulatedBmc, machine: Machine, path: string): Resource => ({
+const futureState = (bmc: BmcState, machine: Machine, path: string): Resource => ({
   '@odata.id': path,
   '@odata.type': '#ComputerSystem.v1_22_0.ComputerSystem',
   Id: 'Settings',
@@ -101,7 +101,7 @@ const futureState = (bmc: SimulatedBmc, machine: Machine, path: string): Resourc
 });
 
 function bios(
-  { profile, faults }: SimulatedBmc,
+  { profile, faults }: BmcState,
   { biosAttributes, pendingBiosAttributes, biosReset }: Machine,
   path: string,
   id: string | undefined,
@@ -127,7 +127,7 @@ function bios(
 export const biosResetTaskAt = ({ systemId }: Machine): string => `${root}/TaskService/Tasks/BiosReset-${systemId}`;
 
 /** The task that a reset of the BIOS becomes where BMCs make tasks of it: it ends with the next start. */
-export function biosResetTask({ machines }: SimulatedBmc, path: string): Resource | undefined {
+export function biosResetTask({ machines }: BmcState, path: string): Resource | undefined {
   const machine = machines.find((one) => biosResetTaskAt(one) === path);
   if (machine === undefined) return undefined;
   return {

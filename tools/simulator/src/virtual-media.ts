@@ -1,15 +1,6 @@
 import { root } from './links.ts';
-import type { Machine } from './machine.ts';
+import type { Machine, VirtualMedia } from './machine.ts';
 import { failure, member, type Reply, type Resource } from './replies.ts';
-
-/** A drive that a BMC shows to its machine. */
-export interface VirtualMedia {
-  /** Address of the image in it; undefined while it is empty. */
-  readonly image: string | undefined;
-  /** Fetches the image and puts it in. @throws Error when it cannot be fetched. */
-  insert(image: string): Promise<void>;
-  eject(): Promise<void>;
-}
 
 export const mediaId = 'Cd';
 
@@ -43,7 +34,7 @@ export function mediaAction(machines: readonly Machine[], path: string, body: un
   return undefined;
 }
 
-async function insert(media: VirtualMedia, image: unknown): Promise<Reply> {
+export async function insert(media: VirtualMedia, image: unknown): Promise<Reply> {
   if (image === undefined) return failure(400, 'ActionParameterMissing', 'Image is missing');
   if (typeof image !== 'string' || !/^https?:\/\/[^/]/.test(image) || !URL.canParse(image))
     return failure(400, 'ActionParameterNotSupported', `Image must be an http or https address`);

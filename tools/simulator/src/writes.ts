@@ -1,5 +1,5 @@
 import { accountsPath, createAccount, patchAccount, removeAccount } from './account-service.ts';
-import type { SimulatedBmc } from './bmc.ts';
+import type { BmcState } from './bmc-state.ts';
 import { root, at } from './links.ts';
 import { bootOptions, type Machine } from './machine.ts';
 import { done, failure, member, missing, type Reply } from './replies.ts';
@@ -15,7 +15,7 @@ export interface Write {
   readonly client: string;
 }
 
-export function patch(bmc: SimulatedBmc, { path, body }: Write): Reply {
+export function patch(bmc: BmcState, { path, body }: Write): Reply {
   if (resourceAt(bmc, path) === undefined) return missing(path);
   if (!isObject(body) || Object.keys(body).length === 0)
     return failure(400, 'MalformedJSON', 'the body must be a JSON object with members');
@@ -43,7 +43,7 @@ const readOnly = new Set([
 ]);
 
 /** All or nothing: every property is looked at before the first is changed. */
-function patchSystem(bmc: SimulatedBmc, machine: Machine, body: Record<string, unknown>): Reply {
+function patchSystem(bmc: BmcState, machine: Machine, body: Record<string, unknown>): Reply {
   const changes: (() => void)[] = [];
   for (const [name, value] of Object.entries(body)) {
     const change = changeOfSystem(bmc, machine, name, value);
@@ -55,7 +55,7 @@ function patchSystem(bmc: SimulatedBmc, machine: Machine, body: Record<string, u
   return done(bmc.profile.changedStatus);
 }
 
-function changeOfSystem(bmc: SimulatedBmc, machine: Machine, name: string, value: unknown): Reply | (() => void) {
+function changeOfSystem(bmc: BmcState, machine: Machine, name: string, value: unknown): Reply | (() => void) {
   const { led, bootBySettings } = bmc.profile;
   if (name === 'Boot' && bootBySettings)
     return failure(400, 'PropertyNotWritable', 'boot settings are changed on the settings object of this system');
@@ -74,7 +74,7 @@ function changeOfSystem(bmc: SimulatedBmc, machine: Machine, name: string, value
   return failure(400, 'PropertyUnknown', `${name} is not a property of this system`);
 }
 
-function patchSettings(bmc: SimulatedBmc, machine: Machine, body: Record<string, unknown>): Reply {
+function patchSettings(bmc: BmcState, machine: Machine, body: Record<string, unknown>): Reply {
   const unknown = Object.keys(body).find((name) => name !== 'Boot' && !name.startsWith('@Redfish.'));
   if (unknown !== undefined) return failure(400, 'PropertyUnknown', `${unknown} cannot be set here`);
   const change = changeOfBoot(bmc, machine, body.Boot);
@@ -92,7 +92,7 @@ const bootProperties = new Set([
   'BootOrder',
 ]);
 
-function changeOfBoot(bmc: SimulatedBmc, machine: Machine, boot: unknown): Reply | (() => void) {
+function changeOfBoot(bmc: BmcState, machine: Machine, boot: unknown): Reply | (() => void) {
   const { profile } = bmc;
   if (!isObject(boot)) return failure(400, 'PropertyValueTypeError', 'Boot must be an object');
   const unknown = Object.keys(boot).find((name) => !bootProperties.has(name));
@@ -123,7 +123,7 @@ const isOneOf = (list: readonly string[], value: unknown): value is string =>
 const isBootOrder = (order: unknown): order is string[] =>
   Array.isArray(order) && order.every((name) => typeof name === 'string' && name in bootOptions);
 
-function applyBoot(bmc: SimulatedBmc, machine: Machine, boot: Record<string, unknown>): void {
+function applyBoot(bmc: BmcState, machine: Machine, boot: Record<string, unknown>): void {
   const { BootSourceOverrideMode: mode, BootSourceOverrideEnabled: enabled, HttpBootUri: uri, BootOrder: order } = boot;
   const isForgotten =
     bmc.board.consume('ignoresOverride', '') || (bmc.profile.needsExplicitBootMode && mode !== 'UEFI');
@@ -142,7 +142,7 @@ function applyBoot(bmc: SimulatedBmc, machine: Machine, boot: Record<string, unk
   }
 }
 
-function patchBios(bmc: SimulatedBmc, machine: Machine, body: Record<string, unknown>): Reply {
+function patchBios(bmc: BmcState, machine: Machine, body: Record<string, unknown>): Reply {
   const { Attributes: attributes } = body;
   if (!isObject(attributes)) return failure(400, 'PropertyMissing', 'Attributes are missing');
   const unknown = Object.keys(attributes).find((name) => !(name in machine.biosAttributes));
@@ -153,7 +153,7 @@ function patchBios(bmc: SimulatedBmc, machine: Machine, body: Record<string, unk
   return done(bmc.profile.changedStatus);
 }
 
-export function post(bmc: SimulatedBmc, write: Write): Reply | Promise<Reply> {
+export function post(bmc: BmcState, write: Write): Reply | Promise<Reply> {
   const { path, body } = write;
   const machine = bmc.machines.find(
     ({ systemId }) => path === `${root}/Systems/${systemId}/Actions/ComputerSystem.Reset`,
@@ -171,7 +171,7 @@ export function post(bmc: SimulatedBmc, write: Write): Reply | Promise<Reply> {
     : failure(405, 'OperationNotAllowed', `nothing can be posted to ${path}`);
 }
 
-function resetSystem(bmc: SimulatedBmc, machine: Machine, type: unknown, path: string): Reply {
+function resetSystem(bmc: BmcState, machine: Machine, type: unknown, path: string): Reply {
   const { profile, board } = bmc;
   if (type === undefined) return failure(400, 'ActionParameterMissing', 'ResetType is missing');
   if (!isOneOf(profile.resetTypes, type))
@@ -188,7 +188,7 @@ function resetSystem(bmc: SimulatedBmc, machine: Machine, type: unknown, path: s
   return done(profile.changedStatus);
 }
 
-function applyReset({ board }: SimulatedBmc, machine: Machine, type: string, isOff: boolean): void {
+function applyReset({ board }: BmcState, machine: Machine, type: string, isOff: boolean): void {
   switch (type) {
     case 'On':
     case 'ForceOn':
@@ -208,7 +208,7 @@ function applyReset({ board }: SimulatedBmc, machine: Machine, type: string, isO
   }
 }
 
-function resetBios(bmc: SimulatedBmc, machine: Machine, path: string): Reply {
+function resetBios(bmc: BmcState, machine: Machine, path: string): Reply {
   const { profile, board } = bmc;
   if (profile.biosReset === undefined || board.consume('lacksBiosReset', path)) return missing(path);
   machine.pendingBiosAttributes = {};
@@ -219,7 +219,7 @@ function resetBios(bmc: SimulatedBmc, machine: Machine, path: string): Reply {
   return { status: 202, headers: { location: task }, body: resourceAt(bmc, task) };
 }
 
-function resetManager(bmc: SimulatedBmc, body: unknown): Reply {
+function resetManager(bmc: BmcState, body: unknown): Reply {
   const type = member(body, 'ResetType');
   const isKnown = type === undefined ? !bmc.profile.managerResetTypes : isOneOf(managerResetTypes, type);
   if (!isKnown) return failure(400, 'ActionParameterNotSupported', `reset type ${JSON.stringify(type)} is not offered`);
@@ -227,7 +227,7 @@ function resetManager(bmc: SimulatedBmc, body: unknown): Reply {
   return { ...done(bmc.profile.changedStatus), afterwards: () => bmc.restart() };
 }
 
-function subscribe(bmc: SimulatedBmc, body: unknown): Reply {
+function subscribe(bmc: BmcState, body: unknown): Reply {
   if (bmc.faults.eventsDisabled) return failure(503, 'ServiceTemporarilyUnavailable', 'the event service is disabled');
   if (!isObject(body) || typeof body.Destination !== 'string')
     return failure(400, 'PropertyMissing', 'Destination is missing');
@@ -242,14 +242,14 @@ function subscribe(bmc: SimulatedBmc, body: unknown): Reply {
   return bmc.profile.locatesSubscriptions ? created(bmc, path) : { status: 201 };
 }
 
-const created = (bmc: SimulatedBmc, path: string): Reply => ({
+const created = (bmc: BmcState, path: string): Reply => ({
   status: 201,
   body: resourceAt(bmc, path) ?? at(path),
   headers: { location: path },
 });
 
 /** Anybody may try. @returns 503 while all sessions are taken. */
-export function logIn(bmc: SimulatedBmc, { body, client }: Write): Reply {
+export function logIn(bmc: BmcState, { body, client }: Write): Reply {
   if (!bmc.sessionsOffered) return missing(`${root}/SessionService/Sessions`);
   const account = bmc.access.authenticate(member(body, 'UserName'), member(body, 'Password'));
   if (account === undefined)
@@ -266,7 +266,7 @@ export function logIn(bmc: SimulatedBmc, { body, client }: Write): Reply {
   };
 }
 
-export function remove(bmc: SimulatedBmc, { path }: Write): Reply {
+export function remove(bmc: BmcState, { path }: Write): Reply {
   const [area, kind, id = '', ...rest] = path.slice(root.length + 1).split('/');
   if (resourceAt(bmc, path) === undefined) return missing(path);
   if (rest.length > 0 || id === '') return failure(405, 'OperationNotAllowed', `${path} cannot be deleted`);

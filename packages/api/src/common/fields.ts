@@ -1,4 +1,4 @@
-import { rule } from '@metal/kube/cel.ts';
+import { rule } from '@metal/kube/kinds/cel.ts';
 import * as z from 'zod';
 
 /** Fields that several kinds share. Patterns and defaults are facts of metal.ironcore.dev/v1alpha1 unless said otherwise. */

@@ -1,6 +1,6 @@
-import { immutable } from '@metal/kube/cel.ts';
-import { defineKind } from '@metal/kube/define-kind.ts';
-import type { ObjectOf } from '@metal/kube/kind.ts';
+import { immutable } from '@metal/kube/kinds/cel.ts';
+import { defineKind } from '@metal/kube/kinds/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
 import { age, defaulted, group, int32, localRef, plainConditions, time, version } from '../common/fields.ts';
 import { biosTemplate, flowStatus, maintenanceRef, workStatus } from './day-two-fields.ts';

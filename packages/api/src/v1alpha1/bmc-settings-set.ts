@@ -1,5 +1,5 @@
-import { defineKind } from '@metal/kube/define-kind.ts';
-import type { ObjectOf } from '@metal/kube/kind.ts';
+import { defineKind } from '@metal/kube/kinds/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
 import { age, defaulted, group, labelSelector, version } from '../common/fields.ts';
 import { bmcSettingsTemplate, setColumns, setStatus, uniqueVariables } from './day-two-fields.ts';

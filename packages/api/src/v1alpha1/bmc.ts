@@ -1,6 +1,6 @@
-import { exactlyOneOf, immutable } from '@metal/kube/cel.ts';
-import { defineKind } from '@metal/kube/define-kind.ts';
-import type { ObjectOf } from '@metal/kube/kind.ts';
+import { exactlyOneOf, immutable } from '@metal/kube/kinds/cel.ts';
+import { defineKind } from '@metal/kube/kinds/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
 import {
   age,

@@ -1,4 +1,4 @@
-import { exactlyOneOf, rule } from '@metal/kube/cel.ts';
+import { exactlyOneOf, rule } from '@metal/kube/kinds/cel.ts';
 import * as z from 'zod';
 import { int32, int64, objectRef, plainConditions, retryPolicy, time } from '../common/fields.ts';
 

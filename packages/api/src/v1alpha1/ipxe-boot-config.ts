@@ -1,5 +1,5 @@
-import { defineKind } from '@metal/kube/define-kind.ts';
-import type { ObjectOf } from '@metal/kube/kind.ts';
+import { defineKind } from '@metal/kube/kinds/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
 import { localRef, version } from '../common/fields.ts';
 import { bootConfigColumns, bootConfigStatus, bootGroup, commonBootFields } from '../common/boot-config.ts';

@@ -1,6 +1,6 @@
-import { immutable, rule } from '@metal/kube/cel.ts';
-import { defineKind } from '@metal/kube/define-kind.ts';
-import type { ObjectOf } from '@metal/kube/kind.ts';
+import { immutable, rule } from '@metal/kube/kinds/cel.ts';
+import { defineKind } from '@metal/kube/kinds/define-kind.ts';
+import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
 import { conditions, defaulted, group, labelSelector, version } from '../common/fields.ts';
 

@@ -1,8 +1,8 @@
 import { ServerBootConfiguration } from '../v1alpha1/server-boot-configuration.ts';
-import type { Cache } from '@metal/kube/cache.ts';
-import type { KubeClient } from '@metal/kube/client.ts';
-import type { Clock } from '@metal/kube/clock.ts';
-import { SingleFlight } from '@metal/kube/shared-questions.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { SingleFlight } from '@metal/kube/runtime/single-flight.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import { uidOfBootToken } from './boot-token.ts';
 
 export interface BootTokensOptions {

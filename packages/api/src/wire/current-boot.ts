@@ -1,4 +1,4 @@
-import type { ObjectRef } from '@metal/kube/kind.ts';
+import type { ObjectRef } from '@metal/kube/kinds/kind.ts';
 import type { Server } from '../v1alpha1/server.ts';
 
 /** The boot configuration that counts for the server in the state it is in. */

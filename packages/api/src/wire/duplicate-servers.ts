@@ -1,4 +1,4 @@
-import { byAge } from '@metal/kube/kind.ts';
+import { byAge } from '@metal/kube/kinds/kind.ts';
 import type { Server } from '../v1alpha1/server.ts';
 
 /** States that only servers with a claim are in, or that end what a claim left. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@metal/kube/kind.ts';
+import type { KubeObject } from '@metal/kube/kinds/kind.ts';
 import { operationAnnotation } from './contract.ts';
 
 const ignoring = new Set(['ignore', 'ignore-child-and-self', 'ignore-propagated']);

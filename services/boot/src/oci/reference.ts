@@ -38,9 +38,9 @@ export function parseImageReference(text: string): ImageReference | undefined {
 function splitName(name: string): { registry: string; path: string } {
   const slash = name.indexOf('/');
   const first = slash < 0 ? '' : name.slice(0, slash);
-  const looksLikeHost = /[.:]/.test(first) || first === 'localhost' || first !== first.toLowerCase();
-  const registry = canonicalRegistry(looksLikeHost ? first : hub);
-  const rest = looksLikeHost ? name.slice(slash + 1) : name;
+  const isHost = /[.:]/.test(first) || first === 'localhost' || first !== first.toLowerCase();
+  const registry = canonicalRegistry(isHost ? first : hub);
+  const rest = isHost ? name.slice(slash + 1) : name;
   return { registry, path: registry === hub && !rest.includes('/') ? `library/${rest}` : rest };
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { createClock } from '@metal/kube/clock.ts';
+import { createClock } from '@metal/kube/runtime/clock.ts';
 import { parseChallenge } from './challenge.ts';
 import { type ImageReference, parseImageReference } from './reference.ts';
 import { RegistryClient } from './registry-client.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Clock } from '@metal/kube/clock.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
 import * as z from 'zod';
 import { BootError } from '../errors.ts';
 import { type Challenge, parseChallenge } from './challenge.ts';

@@ -6,7 +6,7 @@ import { readInterfaces } from '../interfaces.ts';
 import { keepReporting } from '../keep-reporting.ts';
 import type { MachineFiles } from '../machine-files.ts';
 import type { ProbeConfig } from '../options.ts';
-import type { ProbeClock, ProbeLog, RunProgram } from '../surroundings.ts';
+import type { ProbeClock, ProbeLog, RunProgram } from '../environment.ts';
 import { ignitionUrl } from './ignition-url.ts';
 import { type Orders, ordersFrom } from './orders.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { DiskErasure, ErasureOrder } from '@metal/api/wire/erasure.ts';
-import type { ProbeClock, RunProgram } from '../surroundings.ts';
+import type { ProbeClock, RunProgram } from '../environment.ts';
 import { temporaryPassword } from './ata.ts';
 import { type Device, diskFailed } from './device.ts';
 import type { DiskFacts } from './disk-facts.ts';

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { ErasureOrder } from '@metal/api/wire/erasure.ts';
 import { machineFiles } from '../machine-files.ts';
-import { discardLog } from '../surroundings.ts';
+import { discardLog } from '../environment.ts';
 import { blockDeviceNumber, openDevice } from './device.ts';
 import { type ErasureFiles, takeInventory } from './inventory.ts';
 import { runErasure } from './run-erasure.ts';

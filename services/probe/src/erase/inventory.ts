@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ErasureOrder, OrderedDisk } from '@metal/api/wire/erasure.ts';
 import { readDisks } from '../disks.ts';
 import { type MachineFiles, machineFiles } from '../machine-files.ts';
-import type { RunProgram } from '../surroundings.ts';
+import type { RunProgram } from '../environment.ts';
 import { blockDeviceNumber, openDevice, reasonOf } from './device.ts';
 import { type DiskFacts, readDiskFacts } from './disk-facts.ts';
 import { usesOf } from './in-use.ts';

@@ -1,6 +1,6 @@
 import type { ErasureReportBody } from '@metal/api/wire/erasure.ts';
 import { ProbeError } from '../errors.ts';
-import type { ProbeClock, ProbeLog } from '../surroundings.ts';
+import type { ProbeClock, ProbeLog } from '../environment.ts';
 import { reasonOf } from './device.ts';
 
 export interface Registry {

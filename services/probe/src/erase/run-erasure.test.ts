@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type ErasureOrder, type ErasureReportBody, erasureReport } from '@metal/api/wire/erasure.ts';
 import { machineFiles } from '../machine-files.ts';
-import type { ProbeClock, ProbeLog, RunProgram } from '../surroundings.ts';
+import type { ProbeClock, ProbeLog, RunProgram } from '../environment.ts';
 import { type Device, diskFailed, openDevice } from './device.ts';
 import type { ErasureFiles } from './inventory.ts';
 import { type ErasureOptions, runErasure } from './run-erasure.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DiskErasure, ErasureOrder, ErasureReportBody } from '@metal/api/wire/erasure.ts';
 import { ProbeError } from '../errors.ts';
-import type { ProbeClock, ProbeLog, RunProgram } from '../surroundings.ts';
+import type { ProbeClock, ProbeLog, RunProgram } from '../environment.ts';
 import { type DiskToErase, eraseDisk } from './erase-disk.ts';
 import { type ErasureFiles, filesOfMachine, type Inventory, openDisk, takeInventory } from './inventory.ts';
 import { keepPosting, postUntilAcknowledged, type Registry } from './post-report.ts';

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import type { RunProgram } from '../surroundings.ts';
+import type { RunProgram } from '../environment.ts';
 
 /**
  * Runs nvme, hdparm or blkdiscard for as long as it takes: a secure erase takes hours, and only the signal ends it.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DiskErasure, ErasureOrder } from '@metal/api/wire/erasure.ts';
-import type { RunProgram } from '../surroundings.ts';
+import type { RunProgram } from '../environment.ts';
 import type { DiskFacts } from './disk-facts.ts';
 import { eraseDisk } from './erase-disk.ts';
 

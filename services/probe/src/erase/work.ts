@@ -1,4 +1,4 @@
-import type { ProbeClock, RunProgram } from '../surroundings.ts';
+import type { ProbeClock, RunProgram } from '../environment.ts';
 import type { Device } from './device.ts';
 import type { DiskFacts } from './disk-facts.ts';
 import type { Expectation, Place } from './samples.ts';

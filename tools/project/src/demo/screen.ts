@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import type { Cache } from '@metal/kube/cache.ts';
 
 const redrawMs = 200;
 const mostRows = 24;

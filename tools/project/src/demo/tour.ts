@@ -4,20 +4,21 @@ import { kinds } from '@metal/api/kinds.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
-import { type ControlPlane, startControlPlane } from '@metal/controlplane/control-plane.ts';
+import { startControlPlane } from '@metal/controlplane/control-plane.ts';
 import { freePort } from '@metal/controlplane/free-port.ts';
-import { type Cache, CacheSet } from '@metal/kube/cache.ts';
-import { createKubeClient, type KubeClient } from '@metal/kube/client.ts';
-import { systemClock } from '@metal/kube/clock.ts';
+import { CacheSet } from '@metal/kube/cache/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
+import { systemClock } from '@metal/kube/runtime/clock.ts';
 import { admissionRules } from '@metal/api/admission.ts';
-import { installAdmissionRules } from '@metal/kube/admission.ts';
-import { installKinds } from '@metal/kube/install-kinds.ts';
+import { installKinds, installAdmissionRules } from '@metal/kube/client/install-kinds.ts';
 import type { Fleet } from '@metal/simulator/fleet.ts';
 import { pino } from 'pino';
 import { CostMeter } from './costs.ts';
 import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts';
 import { type MachineKind, openRack } from './rack.ts';
 import { Screen } from './screen.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import type { ControlPlane } from '@metal/controlplane/running-control-plane.ts';
 import { openSerialView } from './serial-view.ts';
 
 /** A step of the tour that did not happen; the message says which, and what was seen last. */

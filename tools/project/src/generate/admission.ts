@@ -1,5 +1,5 @@
-import { type AdmissionRule, toAdmissionObjects } from '@metal/kube/admission.ts';
-import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '@metal/kube/builtin.ts';
+import { type AdmissionRule, toAdmissionObjects } from '@metal/kube/kinds/admission.ts';
+import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '@metal/kube/kinds/builtin.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { yamlFile } from './yaml-file.ts';
 

@@ -1,6 +1,6 @@
-import { CustomResourceDefinition } from '@metal/kube/builtin.ts';
-import { toCustomResourceDefinition } from '@metal/kube/crd.ts';
-import type { DefinedKind } from '@metal/kube/define-kind.ts';
+import { CustomResourceDefinition } from '@metal/kube/kinds/builtin.ts';
+import { toCustomResourceDefinition } from '@metal/kube/kinds/crd.ts';
+import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { yamlFile } from './yaml-file.ts';
 

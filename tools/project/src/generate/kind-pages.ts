@@ -1,5 +1,5 @@
-import type { DefinedKind } from '@metal/kube/define-kind.ts';
-import { objectSchema } from '@metal/kube/crd.ts';
+import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
+import { objectSchema } from '@metal/kube/kinds/crd.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { code, header, table } from './markdown.ts';

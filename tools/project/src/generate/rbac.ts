@@ -1,5 +1,5 @@
 import { certificateKeysConfigMap } from '@metal/api/wire/contract.ts';
-import type { DefinedKind } from '@metal/kube/define-kind.ts';
+import type { DefinedKind } from '@metal/kube/kinds/define-kind.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { yamlFile } from './yaml-file.ts';
 

@@ -1,4 +1,4 @@
-import type { ReasonCatalogue } from '@metal/kube/decide.ts';
+import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { code, header, table } from './markdown.ts';
 

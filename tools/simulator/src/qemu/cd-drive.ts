@@ -2,8 +2,8 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { VirtualMedia } from '../virtual-media.ts';
 import { cdDevice } from './boot-plan.ts';
+import type { VirtualMedia } from '../machine.ts';
 import type { Monitor } from './monitor.ts';
 
 const fetchTimeoutMs = 300_000;

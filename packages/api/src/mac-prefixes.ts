@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { ConfigError } from '@metal/kube/config-error.ts';
+
+const consoles: Record<string, 'IPMI' | 'SSH' | 'SSHLenovo'> = { ipmi: 'IPMI', ssh: 'SSH', sshlenovo: 'SSHLenovo' };
+
+const entry = z.object({
+  macPrefix: z
+    .string()
+    .transform(hexDigitsOf)
+    .refine((digits) => /^[0-9A-F]{1,12}$/.test(digits), {
+      message: 'expected 1 to 12 hex digits, with or without separators; quote it, or YAML may read it as a number',
+    }),
+  manufacturer: z.string().optional(),
+  protocol: z.string(),
+  protocolScheme: z.enum(['', 'http', 'https']).optional(),
+  port: z.coerce.number().int().min(1).max(65_535),
+  type: z.string(),
+  defaultCredentials: z.array(z.object({ username: z.string(), password: z.string() })).nullish(),
+  console: z
+    .object({
+      type: z.string().transform((name, context) => {
+        const known = consoles[name.toLowerCase()];
+        if (known === undefined) context.addIssue(`"${name}" is none of IPMI, SSH, SSHLenovo`);
+        return known ?? 'SSH';
+      }),
+      port: z.coerce.number().int().min(1).max(65_535),
+    })
+    .nullish(),
+});
+const database = z.object({ macPrefixes: z.array(entry).nullish() });
+
+export type MacPrefix = z.output<typeof entry>;
+
+/** The MAC prefix database: which device a MAC address belongs to and how to reach it. */
+export interface MacPrefixes {
+  readonly count: number;
+  /** The entry with the longest prefix of this address, in whatever notation the address is written. */
+  find(macAddress: string): MacPrefix | undefined;
+}
+
+export function macPrefixesOf(entries: readonly MacPrefix[]): MacPrefixes {
+  const longestFirst = entries.toSorted((a, b) => b.macPrefix.length - a.macPrefix.length);
+  return {
+    count: entries.length,
+    find: (macAddress) => {
+      const digits = hexDigitsOf(macAddress);
+      return longestFirst.find(({ macPrefix }) => digits.startsWith(macPrefix));
+    },
+  };
+}
+
+/**
+ * Reads the database file named by `--mac-prefixes-file`; no file means an empty database.
+ * @throws ConfigError naming the entry and the field.
+ */
+export function readMacPrefixes(path: string | undefined): MacPrefixes {
+  if (path === undefined) return macPrefixesOf([]);
+  const parsed = database.safeParse(parseScalarsAsText(path));
+  if (parsed.success) return macPrefixesOf(parsed.data.macPrefixes ?? []);
+  const [issue] = parsed.error.issues;
+  throw new ConfigError(
+    `--mac-prefixes-file: ${path}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`,
+  );
+}
+
+/** Every scalar stays text, so that an unquoted prefix like 001122 or 1e5 keeps its digits. */
+function parseScalarsAsText(path: string): unknown {
+  try {
+    return parse(readFileSync(path, 'utf8'), { schema: 'failsafe' }) ?? {};
+  } catch (error) {
+    throw new ConfigError(
+      `--mac-prefixes-file: cannot read ${path} as YAML: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
+  }
+}
+
+/** `3c:ec-ef.12` → `3CECEF12`. */
+export function hexDigitsOf(macAddress: string): string {
+  return macAddress.replace(/[:.-]/g, '').toUpperCase();
+}

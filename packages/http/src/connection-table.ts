@@ -1,0 +1,121 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { clientOf } from './client-of.ts';
+
+/** Who asked nothing for this long, or took less than that while it is answered, may be sent away for somebody new. */
+const stalledMs = 10_000;
+const leastBytes = 16_384;
+/** Looking at all connections is not done for each newcomer of a flood. */
+const scanIntervalMs = 1_000;
+
+/** The connections of one address. */
+interface Client {
+  readonly address: string;
+  /** Without a request, the longest first; since when. */
+  readonly idle: Map<Socket, number>;
+  /** With one; what was written when it was last seen to get on, and when that was. */
+  readonly busy: Map<Socket, { bytes: number; at: number }>;
+}
+
+/**
+ * Connections by the address of their client, and who leaves when there is no more room. Never one of a client with fewer
+ * connections than the newcomer's, unless it stands still:
+ *
+ *   without a request for longest, of the client with the most connections
+ *     ─►  without a request, or took next to nothing, for 10 s, of anybody
+ *     ─►  slowest, of the client with the most connections
+ *     ─►  else the newcomer
+ *
+ * Many machines may share an address: they are never refused for being many, as long as there is room.
+ */
+export class ConnectionTable {
+  readonly #clock: Clock;
+  readonly #clients = new Map<string, Client>();
+  readonly #clientOf = new Map<Socket, Client>();
+  #scannedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#clientOf.size;
+  }
+
+  add(socket: Socket): void {
+    const address = clientOf(socket.remoteAddress ?? '');
+    const client = this.#clients.get(address) ?? { address, idle: new Map(), busy: new Map() };
+    client.idle.set(socket, this.#clock.now());
+    this.#clients.set(address, client);
+    this.#clientOf.set(socket, client);
+  }
+
+  remove(socket: Socket): void {
+    const client = this.#clientOf.get(socket);
+    if (client === undefined) return;
+    this.#clientOf.delete(socket);
+    client.idle.delete(socket);
+    client.busy.delete(socket);
+    if (sizeOf(client) === 0) this.#clients.delete(client.address);
+  }
+
+  /** False when it is being answered already. */
+  startRequest(socket: Socket): boolean {
+    const client = this.#clientOf.get(socket);
+    if (client?.idle.delete(socket) !== true) return false;
+    client.busy.set(socket, { bytes: socket.bytesWritten, at: this.#clock.now() });
+    return true;
+  }
+
+  endRequest(socket: Socket): void {
+    const client = this.#clientOf.get(socket);
+    if (client?.busy.delete(socket) === true) client.idle.set(socket, this.#clock.now());
+  }
+
+  /** Who leaves, so that the newcomer may stay; itself when it may not. */
+  selectVictims(newcomer: Socket): readonly Socket[] {
+    const own = sizeOf(this.#clientOf.get(newcomer));
+    const idleClient = this.#largest((client) => longestIdle(client, newcomer) !== undefined);
+    const longest = idleClient && longestIdle(idleClient, newcomer);
+    if (longest !== undefined && sizeOf(idleClient) >= own) return [longest];
+    const stalled = this.#stalled();
+    if (stalled.length > 0) return stalled;
+    const largest = this.#largest(({ busy }) => busy.size > 0);
+    const slowest = largest && slowestBusy(largest);
+    return [slowest !== undefined && sizeOf(largest) > own ? slowest : newcomer];
+  }
+
+  #largest(counts: (client: Client) => boolean): Client | undefined {
+    let largest: Client | undefined;
+    for (const client of this.#clients.values())
+      if (sizeOf(client) > sizeOf(largest) && counts(client)) largest = client;
+    return largest;
+  }
+
+  #stalled(): Socket[] {
+    const now = this.#clock.now();
+    if (now - this.#scannedAt < scanIntervalMs) return [];
+    this.#scannedAt = now;
+    return [...this.#clients.values()].flatMap(({ idle, busy }) => {
+      for (const [socket, { bytes }] of busy)
+        if (socket.bytesWritten - bytes >= leastBytes) busy.set(socket, { bytes: socket.bytesWritten, at: now });
+      const since = [...idle, ...[...busy].map(([socket, { at }]) => [socket, at] as const)];
+      return since.filter(([, at]) => now - at >= stalledMs).map(([socket]) => socket);
+    });
+  }
+}
+
+const sizeOf = (client: Client | undefined): number => (client === undefined ? 0 : client.idle.size + client.busy.size);
+
+function longestIdle({ idle }: Client, except: Socket): Socket | undefined {
+  for (const socket of idle.keys()) if (socket !== except) return socket;
+  return undefined;
+}
+
+/** Of equals the one that began last: it loses least. */
+function slowestBusy({ busy }: Client): Socket | undefined {
+  let slowest: Socket | undefined;
+  let slowestAt = Number.POSITIVE_INFINITY;
+  for (const [socket, { at }] of busy) if (at <= slowestAt) [slowest, slowestAt] = [socket, at];
+  return slowest;
+}

@@ -1,0 +1,190 @@
+import type { Logger } from 'pino';
+import { Counter, type Histogram, type Registry } from 'prom-client';
+import type { KubeClient, ListOptions } from '../client/client.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type Kind, keyOf, type KubeObject } from '../kinds/kind.ts';
+import { Reflector } from './reflector.ts';
+import { InternedStrings } from './interned-strings.ts';
+import { Store, type Cache, type Indexes } from './store.ts';
+import { WatchLag, watchLagHistogram } from './watch-lag.ts';
+
+export interface CacheOptions<T> extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {
+  readonly indexes?: Indexes<T>;
+  /** What is kept of an object where nobody reads all of it. `metadata` has to stay as it is. */
+  readonly transform?: (object: T) => T;
+  /** The kind may not be installed: the cache is empty then, until it is. */
+  readonly isOptional?: boolean;
+}
+
+export interface CacheSetOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics?: Registry | undefined;
+  /** Spreads what many watches do in step. */
+  readonly random?: (() => number) | undefined;
+}
+
+const syncErrorIntervalMs = 60_000;
+
+interface Entry {
+  readonly kind: Kind;
+  readonly store: Store<KubeObject>;
+  readonly lag: WatchLag | undefined;
+  readonly reflector: Reflector;
+  isComplete: boolean;
+}
+
+/**
+ * The watches of one process, one per kind.
+ *
+ * Guarantees: after `start` every cache is complete; what this process writes through the client is in the cache when
+ * the write returns; a lost watch is resumed, and what was missed is found by a new list. Assumes that
+ * resourceVersions of one resource are integers that grow, as every API server since 1.35 promises.
+ */
+export class CacheSet {
+  readonly #options: CacheSetOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #strings = new InternedStrings();
+  readonly #relists: Counter | undefined;
+  readonly #lags: Histogram | undefined;
+  readonly #stop = new AbortController();
+  #nextSyncErrorAt = Number.NEGATIVE_INFINITY;
+  readonly #ownWrites: Disposable;
+  #running: Promise<void>[] = [];
+  #started: Promise<void> | undefined;
+
+  constructor(options: CacheSetOptions) {
+    this.#options = options;
+    const { metrics } = options;
+    this.#relists =
+      metrics &&
+      new Counter({
+        name: 'kube_cache_lists_total',
+        help: 'Complete lists read, at start, after a watch was lost, or to catch up when keys are taken over',
+        labelNames: ['resource'],
+        registers: [metrics],
+      });
+    this.#lags = metrics && watchLagHistogram(metrics);
+    this.#ownWrites = options.client.observeOwnWrites({
+      wrote: (kind, object) => this.#upsertIfNewer(kind, object),
+      deleted: (kind, ref, uid) => this.#entries.get(nameOf(kind))?.store.removeByUid(keyOf(ref), uid),
+    });
+  }
+
+  /** Declares a watch. Declaring a kind again gives the same cache as it was declared first; its indexes are added. */
+  watch<T extends KubeObject>(kind: Kind<T>, options: CacheOptions<T> = {}): Cache<T> {
+    const known = this.#entries.get(nameOf(kind));
+    const entry = known ?? this.#declare(kind, options);
+    // The entry was declared under the name of this kind, so its objects are of this kind.
+    const store = entry.store as unknown as Store<T>;
+    store.addIndexes(options.indexes ?? {});
+    return store;
+  }
+
+  of<T extends KubeObject>(kind: Kind<T>): Cache<T> {
+    const entry = this.#entries.get(nameOf(kind));
+    if (entry === undefined) throw new TypeError(`no watch was declared for ${kind.kind}; call watch first`);
+    return entry.store as unknown as Store<T>; // declared under the name of this kind
+  }
+
+  /** Starts all watches; resolves when every cache is complete. Calling it again waits for the same. */
+  start(signal?: AbortSignal): Promise<void> {
+    signal?.addEventListener('abort', () => this.#stop.abort(signal.reason), { once: true });
+    this.#started ??= this.#startAll();
+    return this.#started;
+  }
+
+  /**
+   * Afterwards every cache shows at least what was written, by whomever, before the call. A watch alone tells late, and
+   * not how late. Rejects with the KubeError of the first list that fails; the others are given up then. Aborted, it rejects.
+   */
+  async relist(aborted?: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, over.signal, ...(aborted === undefined ? [] : [aborted])]);
+    try {
+      await Promise.all([...this.#entries.values()].map(({ reflector }) => reflector.relist(signal)));
+    } finally {
+      over.abort(new Error('another list failed'));
+    }
+  }
+
+  /** Resources whose first list is still coming in, and why it did not come when it was last asked for. */
+  get unsynced(): readonly { readonly resource: string; readonly lastError: string | undefined }[] {
+    return [...this.#entries.values()]
+      .filter(({ isComplete }) => !isComplete)
+      .map(({ kind, reflector }) => ({ resource: kind.plural, lastError: reflector.lastError }));
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('caches are stopping'));
+    this.#ownWrites[Symbol.dispose]();
+    await Promise.allSettled(this.#running);
+  }
+
+  /** A watch that is lost is resumed before anybody notices, as a rule; what was never known is missed by everybody. */
+  #reportSyncError(): void {
+    const { clock, log } = this.#options;
+    const { unsynced } = this;
+    const first = unsynced.find(({ lastError }) => lastError !== undefined);
+    if (first === undefined || clock.now() < this.#nextSyncErrorAt) return;
+    this.#nextSyncErrorAt = clock.now() + syncErrorIntervalMs;
+    const resources = unsynced.map(({ resource }) => resource);
+    log.warn({ resources, error: first.lastError }, 'there are no lists of these yet; asked for again');
+  }
+
+  #upsertIfNewer(kind: Kind, object: KubeObject): void {
+    const entry = this.#entries.get(nameOf(kind));
+    if (entry?.store.upsertIfNewer(object) === true) entry.lag?.wrote(object.metadata.resourceVersion);
+  }
+
+  async #startAll(): Promise<void> {
+    const reflectors = [...this.#entries.values()].map(({ reflector }) => reflector);
+    this.#running = reflectors.map((reflector) => reflector.run(this.#stop.signal));
+    await Promise.race([
+      Promise.all(reflectors.map((reflector) => reflector.synced)),
+      rejectOnAbort(this.#stop.signal),
+    ]);
+  }
+
+  #declare<T extends KubeObject>(kind: Kind<T>, options: CacheOptions<T>): Entry {
+    const { client, clock, log, random = Math.random } = this.#options;
+    // The objects of a store are of the kind that it was declared for.
+    const transform = options.transform as ((object: KubeObject) => KubeObject) | undefined;
+    const store = new Store<KubeObject>(this.#strings, transform);
+    const lag = this.#lags && new WatchLag({ clock, histogram: this.#lags, resource: kind.plural });
+    const onSyncError = () => this.#reportSyncError();
+    const onList = () => this.#relists?.inc({ resource: kind.plural });
+    const { namespace, labelSelector, fieldSelector, isOptional = false } = options;
+    const reflector = new Reflector({
+      kind,
+      client,
+      clock,
+      random,
+      log,
+      store,
+      lag,
+      onList,
+      onSyncError,
+      isOptional,
+      scope: { namespace, labelSelector, fieldSelector },
+    });
+    const entry: Entry = { kind, store, lag, reflector, isComplete: false };
+    void reflector.synced.then(() => {
+      entry.isComplete = true;
+    });
+    this.#entries.set(nameOf(kind), entry);
+    return entry;
+  }
+}
+
+const nameOf = ({ group, plural }: Kind): string => `${plural}.${group}`;
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const onAbort = () =>
+      reject(signal.reason instanceof Error ? signal.reason : new Error('stopped before the caches were complete'));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+}

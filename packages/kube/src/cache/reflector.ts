@@ -1,0 +1,241 @@
+import type { Logger } from 'pino';
+import { endsList, type KubeClient, type ObjectEvent, type WatchEvent } from '../client/client.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { isNotFound, KubeError } from '../errors.ts';
+import type { Kind, KubeObject } from '../kinds/kind.ts';
+import type { ListReplacement, Store } from './store.ts';
+import type { WatchLag } from './watch-lag.ts';
+
+export interface ReflectorOptions {
+  readonly kind: Kind;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly store: Store<KubeObject>;
+  readonly lag: WatchLag | undefined;
+  readonly onList: () => void;
+  /** It could not be asked. */
+  readonly onSyncError: () => void;
+  /** The kind may not be installed. */
+  readonly isOptional: boolean;
+  readonly scope: {
+    namespace?: string | undefined;
+    labelSelector?: string | undefined;
+    fieldSelector?: string | undefined;
+  };
+}
+
+/** The server ends a watch after this long or up to twice as long; resuming costs one request. */
+const watchTimeoutSeconds = 300;
+const firstPauseMs = 200;
+const longestPauseMs = 10_000;
+/** Somebody who installs a kind later is noticed after this long. */
+const absentPauseMs = 60_000;
+
+/**
+ * Keeps one store equal to the API server:
+ *
+ *   watch that begins with a list ──► events, bookmarks ──► (ended, lost) watch again from the last version
+ *     ▲                                                              │
+ *     └───────────────── version too old (410) ◄─────────────────────┘
+ *
+ * An API server that refuses to begin a watch with a list is asked for the list in pages instead.
+ */
+export class Reflector {
+  readonly #options: ReflectorOptions;
+  readonly #synced = Promise.withResolvers<void>();
+  #version: string | undefined;
+  #listsAreStreamed = true;
+  #pauseMs = firstPauseMs;
+  #lastError: string | undefined;
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once the first list is in the store, or it is known that there is none to be had. */
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  /** Why it could not be asked last; undefined when it could. */
+  get lastError(): string | undefined {
+    return this.#lastError;
+  }
+
+  /** Runs until the signal is aborted; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (this.#version !== undefined) await this.#watch(this.#version, signal);
+        else if (this.#listsAreStreamed) await this.#listAndWatch(signal);
+        else await this.#listInPages(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        await this.#recover(error, signal);
+      }
+    }
+  }
+
+  /**
+   * Lists what there is now, beside the watch: afterwards the store shows all that was written before the call. Streamed or
+   * in pages, a list that is asked for without a version is no older than its request.
+   */
+  async relist(signal: AbortSignal): Promise<void> {
+    const replacement = this.#beginList();
+    try {
+      replacement.commit(await this.#takeAll(replacement, signal));
+    } catch (error) {
+      if (!this.#options.isOptional || !isNotFound(error)) throw error;
+    }
+  }
+
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    for await (const event of this.#events(resourceVersion, signal)) this.#applyWatchEvent(event);
+  }
+
+  async #listAndWatch(signal: AbortSignal): Promise<void> {
+    const replacement = this.#beginList();
+    for await (const event of this.#events(undefined, signal)) {
+      if (this.#version !== undefined) {
+        this.#applyWatchEvent(event);
+        continue;
+      }
+      const version = this.#applyListEvent(replacement, event);
+      if (version !== undefined) this.#commit(replacement, version);
+    }
+    if (this.#version === undefined) throw this.#endedEarly();
+  }
+
+  async #listInPages(signal: AbortSignal): Promise<void> {
+    const replacement = this.#beginList();
+    this.#commit(replacement, await this.#takePages(replacement, signal));
+  }
+
+  /** Resolves with the version of the whole list. */
+  async #takeAll(replacement: ListReplacement<KubeObject>, signal: AbortSignal): Promise<string> {
+    if (this.#listsAreStreamed) {
+      try {
+        return await this.#takeStream(replacement, signal);
+      } catch (error) {
+        if (!isInvalid(error)) throw error;
+        this.#switchToPages(error);
+      }
+    }
+    return this.#takePages(replacement, signal);
+  }
+
+  async #takeStream(replacement: ListReplacement<KubeObject>, signal: AbortSignal): Promise<string> {
+    for await (const event of this.#events(undefined, signal)) {
+      const version = this.#applyListEvent(replacement, event);
+      if (version !== undefined) return version;
+    }
+    throw this.#endedEarly();
+  }
+
+  async #takePages(replacement: ListReplacement<KubeObject>, signal: AbortSignal): Promise<string> {
+    const { client, kind, scope } = this.#options;
+    let version = '';
+    for await (const { items, resourceVersion } of client.pages(kind, { ...scope, signal })) {
+      for (const item of items) replacement.upsert(item);
+      version = resourceVersion;
+    }
+    return version;
+  }
+
+  #events(resourceVersion: string | undefined, signal: AbortSignal): AsyncIterable<WatchEvent<KubeObject>> {
+    const { client, kind, scope, random } = this.#options;
+    // Watches that began together would end together for ever.
+    const timeoutSeconds = Math.round(watchTimeoutSeconds * (1 + random()));
+    return client.watch(kind, { ...scope, resourceVersion, timeoutSeconds, signal });
+  }
+
+  #beginList(): ListReplacement<KubeObject> {
+    this.#options.onList();
+    return this.#options.store.listReplacement();
+  }
+
+  #commit(replacement: ListReplacement<KubeObject>, resourceVersion: string): void {
+    replacement.commit(resourceVersion);
+    this.#options.lag?.forget();
+    this.#version = resourceVersion;
+    this.#pauseMs = firstPauseMs;
+    this.#lastError = undefined;
+    this.#synced.resolve();
+  }
+
+  /** The version of the whole list, once it is told. Deletions are told while it comes in, too: of what it has told before. */
+  #applyListEvent(replacement: ListReplacement<KubeObject>, event: WatchEvent<KubeObject>): string | undefined {
+    const listEvent = this.#objectEventOf(event);
+    const { type, object } = listEvent;
+    if (endsList(listEvent)) return object.metadata.resourceVersion;
+    if (type === 'DELETED') replacement.remove(object);
+    else if (type !== 'BOOKMARK') replacement.upsert(object);
+    return undefined;
+  }
+
+  #applyWatchEvent(event: WatchEvent<KubeObject>): void {
+    const { store, lag } = this.#options;
+    const { type, object } = this.#objectEventOf(event);
+    if (type === 'DELETED') store.remove(object);
+    if (type === 'ADDED' || type === 'MODIFIED') store.upsertIfNewer(object);
+    if (type !== 'BOOKMARK') lag?.arrived(object.metadata.resourceVersion);
+    this.#version = object.metadata.resourceVersion ?? this.#version;
+    this.#pauseMs = firstPauseMs;
+    this.#lastError = undefined;
+  }
+
+  /** @throws KubeError for an event that says that the watch has failed. */
+  #objectEventOf(event: WatchEvent<KubeObject>): ObjectEvent<KubeObject> {
+    if (event.type !== 'ERROR') return event;
+    const { code, message = '' } = event.object;
+    throw new KubeError({
+      code: code === 410 ? 'Expired' : 'ServerError',
+      status: code,
+      message: `watch of ${this.#options.kind.plural} ended: ${message}`,
+    });
+  }
+
+  /** A version that is too old means that deletions were missed: list again. Anything else resumes after a pause. */
+  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    const code = error instanceof KubeError ? error.code : undefined;
+    if (code === 'Expired') this.#version = undefined;
+    if (isInvalid(error) && this.#version === undefined && this.#listsAreStreamed) return this.#switchToPages(error);
+    if (this.#options.isOptional && code === 'NotFound') return this.#waitForKind(signal);
+    await this.#pause(error, signal);
+  }
+
+  #switchToPages(error: KubeError): void {
+    const { kind, log } = this.#options;
+    this.#listsAreStreamed = false;
+    log.debug({ resource: kind.plural, error: error.message }, 'lists are not streamed here, reading pages');
+  }
+
+  #endedEarly(): KubeError {
+    return new KubeError({
+      code: 'Timeout',
+      message: `list of ${this.#options.kind.plural} ended before it was complete; it is asked for again`,
+    });
+  }
+
+  async #waitForKind(signal: AbortSignal): Promise<void> {
+    this.#version = undefined;
+    this.#synced.resolve();
+    await this.#options.clock.sleep(absentPauseMs, signal).catch(() => undefined);
+  }
+
+  async #pause(error: unknown, signal: AbortSignal): Promise<void> {
+    const { log, kind, clock, random } = this.#options;
+    const pauseMs = this.#pauseMs * (0.5 + random() / 2);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
+    this.#lastError = messageOf(error);
+    log.debug({ resource: kind.plural, error: this.#lastError, pauseMs: Math.round(pauseMs) }, 'watch lost, resuming');
+    this.#options.onSyncError();
+    await clock.sleep(pauseMs, signal).catch(() => undefined);
+  }
+}
+
+const isInvalid = (error: unknown): error is KubeError => error instanceof KubeError && error.code === 'Invalid';
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,17 @@
+import type { Dispatcher } from 'undici';
+import type { PoolName } from './connections.ts';
+
+/** One request to the API server. */
+export interface Call {
+  method: Dispatcher.HttpMethod;
+  path: string;
+  body?: string | undefined;
+  contentType?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Whose connections it takes; `work` without it. */
+  pool?: PoolName | undefined;
+}
+
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string };

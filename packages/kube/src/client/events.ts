@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import { Event } from '../kinds/builtin.ts';
+import type { KubeClient } from './client.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { KubeObject } from '../kinds/kind.ts';
+
+export interface EventText {
+  readonly type: 'Normal' | 'Warning';
+  /** CamelCase; the word shared by condition, event, log and documentation. */
+  readonly reason: string;
+  readonly action: string;
+  readonly note: string;
+  /** Who says so, in place of the recorder's own name. */
+  readonly controller?: string | undefined;
+}
+
+export interface EventRecorder {
+  /** Best effort: never throws, never holds a turn up. */
+  record(object: KubeObject, text: EventText): void;
+}
+
+export const discardEvents: EventRecorder = { record: () => undefined };
+
+interface RecordedEvent {
+  readonly name: string;
+  readonly namespace: string;
+  readonly at: number;
+  count: number;
+}
+
+const sameEventForMs = 10 * 60_000;
+/** Events that are remembered to be counted; of more within ten minutes, those that were told first are told again. */
+const mostRemembered = 10_000;
+const longestNote = 1_024;
+
+/** events.k8s.io events. The same words about the same object within ten minutes are counted, not repeated. */
+export function createEventRecorder({
+  client,
+  clock,
+  log,
+  controller,
+}: {
+  client: KubeClient;
+  clock: Clock;
+  log: Logger;
+  controller: string;
+}): EventRecorder {
+  const recorded = new Map<string, RecordedEvent>();
+  const instance = `${controller}-${hostname()}`.slice(0, 128);
+  const send = (work: Promise<unknown>) =>
+    void work.catch((error: unknown) =>
+      log.debug({ error: error instanceof Error ? error.message : String(error) }, 'event not recorded'),
+    );
+  return {
+    record: (object, text) => {
+      const key = `${object.metadata.uid ?? object.metadata.name}/${text.reason}/${text.note}`;
+      const now = clock.now();
+      const before = recorded.get(key);
+      if (before !== undefined && now - before.at < sameEventForMs) {
+        before.count += 1;
+        // Counted at every doubling, so that a busy loop of ours cannot become one of the API server.
+        if (Number.isInteger(Math.log2(before.count))) send(countUp(client, before, now));
+        return;
+      }
+      forgetOld(recorded, now);
+      const namespace = object.metadata.namespace ?? 'default';
+      const name = `${object.metadata.name.slice(0, 200)}.${randomBytes(8).toString('hex')}`;
+      recorded.set(key, { name, namespace, at: now, count: 1 });
+      send(
+        client.create(Event, {
+          metadata: { name, namespace },
+          ...describe(object, text, now),
+          reportingController: text.controller ?? controller,
+          reportingInstance: instance,
+        }),
+      );
+    },
+  };
+}
+
+function describe({ apiVersion, kind, metadata }: KubeObject, { type, reason, action, note }: EventText, now: number) {
+  const { name, namespace, uid } = metadata;
+  return {
+    type,
+    reason,
+    action: action.slice(0, 128),
+    note: note.slice(0, longestNote),
+    eventTime: microTime(now),
+    regarding: { apiVersion, kind, name, namespace, uid },
+  };
+}
+
+function countUp(client: KubeClient, { name, namespace, count }: RecordedEvent, now: number): Promise<unknown> {
+  return client.mergePatch(Event, { name, namespace }, { series: { count, lastObservedTime: microTime(now) } });
+}
+
+function forgetOld(recorded: Map<string, RecordedEvent>, now: number): void {
+  for (const [key, { at }] of recorded) {
+    if (now - at < sameEventForMs && recorded.size < mostRemembered) return;
+    recorded.delete(key);
+  }
+}
+
+/** metav1.MicroTime. */
+export const microTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');

@@ -1,0 +1,66 @@
+import {
+  CustomResourceDefinition,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../kinds/builtin.ts';
+import type { KubeClient } from './client.ts';
+import { toCustomResourceDefinition } from '../kinds/crd.ts';
+import type { DefinedKind } from '../kinds/define-kind.ts';
+import type { AdmissionRule } from '../kinds/admission.ts';
+import { toAdmissionObjects } from '../kinds/admission.ts';
+import { KubeError } from '../errors.ts';
+
+const watchSeconds = 30;
+
+/**
+ * Creates the CustomResourceDefinitions of kinds that are not there yet and waits until all of them can be used.
+ * @throws KubeError Timeout, naming those that were not established in time.
+ */
+export async function installKinds(client: KubeClient, kinds: readonly DefinedKind[]): Promise<void> {
+  await Promise.all(kinds.map((kind) => createUnlessPresent(client, kind)));
+  const waiting = new Set(kinds.map(({ plural, group }) => `${plural}.${group}`));
+  const { items, resourceVersion } = await client.list(CustomResourceDefinition);
+  const note = (definition: CustomResourceDefinition) =>
+    isEstablished(definition) && waiting.delete(definition.metadata.name);
+  items.forEach(note);
+  if (waiting.size === 0) return;
+  for await (const event of client.watch(CustomResourceDefinition, { resourceVersion, timeoutSeconds: watchSeconds })) {
+    if (event.type === 'ADDED' || event.type === 'MODIFIED') note(event.object);
+    if (waiting.size === 0) return;
+  }
+  throw new KubeError({
+    code: 'Timeout',
+    message: `not established within ${watchSeconds} s: ${[...waiting].join(', ')}; see their conditions`,
+  });
+}
+
+async function createUnlessPresent(client: KubeClient, kind: DefinedKind): Promise<void> {
+  try {
+    await client.create(CustomResourceDefinition, toCustomResourceDefinition(kind));
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'AlreadyExists') throw error;
+  }
+}
+
+const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
+  status?.conditions?.some(({ type, status: holds }) => type === 'Established' && holds === 'True') ?? false;
+
+/**
+ * Installs the rules, or brings them up to date. The API server takes a second or two to act on them. The kinds they
+ * are about have to be there already.
+ */
+export async function installAdmissionRules(client: KubeClient, rules: readonly AdmissionRule[]): Promise<void> {
+  const options = { fieldManager: 'metal-operator/install', force: true };
+  await Promise.all(
+    rules
+      .map(toAdmissionObjects)
+      .flatMap(([policy, binding]) => [
+        client.apply(ValidatingAdmissionPolicy, { ...policy, metadata: { name: policy.metadata.name ?? '' } }, options),
+        client.apply(
+          ValidatingAdmissionPolicyBinding,
+          { ...binding, metadata: { name: binding.metadata.name ?? '' } },
+          options,
+        ),
+      ]),
+  );
+}

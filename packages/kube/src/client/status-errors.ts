@@ -1,0 +1,70 @@
+import type { Call, JsonPatchOperation } from './call.ts';
+import type { ApiResponse } from './read-response.ts';
+import { KubeError, type KubeErrorCode } from '../errors.ts';
+
+/** The API server answers a failed test like an object that is not valid, with words that say nothing. */
+export function asFailedTest(error: unknown, operations: readonly JsonPatchOperation[]): unknown {
+  const isTested = operations.some(({ op }) => op === 'test');
+  if (!(error instanceof KubeError) || !isTested || error.status !== 422 || !error.message.endsWith(genericMessage))
+    return error;
+  return new KubeError({
+    code: 'Conflict',
+    status: 422,
+    message: error.message.replace(genericMessage, 'what the patch tests for does not hold; look at the object again'),
+    cause: error,
+  });
+}
+
+const genericMessage = 'the server rejected our request due to an error in our request';
+
+const codes: Record<number, KubeErrorCode> = {
+  400: 'Invalid',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'Timeout',
+  409: 'Conflict',
+  410: 'Expired',
+  413: 'Invalid',
+  415: 'Invalid',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  504: 'Timeout',
+};
+
+/** The error that an answer of 300 or more stands for, with what the server says of it. */
+export function errorFrom({ status, headers, text }: ApiResponse, { method, path }: Call): KubeError {
+  const { reason, message } = statusIn(text);
+  const code = reason === 'AlreadyExists' ? 'AlreadyExists' : (codes[status] ?? 'ServerError');
+  // Absent or a date: not a number.
+  const retryAfter = Number(headers['retry-after'] ?? Number.NaN);
+  return new KubeError({
+    code,
+    status,
+    retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1_000 : undefined,
+    message: `${method} ${withoutQuery(path)}: API server answered ${status}${message === '' ? '' : `: ${message}`}`,
+  });
+}
+
+function statusIn(text: string): { reason: string; message: string } {
+  try {
+    const { reason, message } = JSON.parse(text) as { reason?: string; message?: string };
+    return { reason: reason ?? '', message: message ?? '' };
+  } catch {
+    return { reason: '', message: text.slice(0, 200).trim() };
+  }
+}
+
+/** The error of a request that got no answer, or only part of one. */
+export function connectionError(error: unknown, { method, path, signal }: Call): KubeError {
+  if (error instanceof KubeError) return error;
+  const code = signal?.aborted === true ? 'Timeout' : 'Unreachable';
+  const cause = error instanceof Error ? error.message || error.name : String(error);
+  return new KubeError({
+    code,
+    message: `${method} ${withoutQuery(path)}: no answer from the API server: ${cause}`,
+    cause: error,
+  });
+}
+
+const withoutQuery = (path: string): string => path.split('?', 1)[0] ?? path;

@@ -1,0 +1,139 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Clock } from '../runtime/clock.ts';
+import type { QueueObserver, WorkQueue } from './work-queue.ts';
+import type { Semaphore } from './semaphore.ts';
+
+export type ReconcileResult = 'success' | 'error' | 'requeue' | 'requeue_after';
+
+const secondBuckets = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
+
+/** Metrics under the names that dashboards for Kubernetes controllers already know. */
+export class ControllerMetrics {
+  readonly #clock: Clock;
+  readonly #reconciles: Counter;
+  readonly #errors: Counter;
+  readonly #reconcileSeconds: Histogram;
+  readonly #adds: Counter;
+  readonly #retries: Counter;
+  readonly #waitSeconds: Histogram;
+  readonly #workSeconds: Histogram;
+  readonly #followed = new Map<string, { queue: WorkQueue; semaphore: Semaphore }>();
+
+  constructor(registry: Registry, clock: Clock) {
+    this.#clock = clock;
+    const registers = [registry];
+    this.#reconciles = new Counter({
+      name: 'controller_runtime_reconcile_total',
+      help: 'Turns by result',
+      labelNames: ['controller', 'result'],
+      registers,
+    });
+    this.#errors = new Counter({
+      name: 'controller_runtime_reconcile_errors_total',
+      help: 'Turns that failed',
+      labelNames: ['controller'],
+      registers,
+    });
+    this.#reconcileSeconds = new Histogram({
+      name: 'controller_runtime_reconcile_time_seconds',
+      help: 'Duration of turns',
+      labelNames: ['controller'],
+      buckets: secondBuckets,
+      registers,
+    });
+    this.#adds = new Counter({ name: 'workqueue_adds_total', help: 'Keys added', labelNames: ['name'], registers });
+    this.#retries = new Counter({
+      name: 'workqueue_retries_total',
+      help: 'Keys added after a failure',
+      labelNames: ['name'],
+      registers,
+    });
+    this.#waitSeconds = new Histogram({
+      name: 'workqueue_queue_duration_seconds',
+      help: 'Time a key waits for its turn',
+      labelNames: ['name'],
+      buckets: secondBuckets,
+      registers,
+    });
+    this.#workSeconds = new Histogram({
+      name: 'workqueue_work_duration_seconds',
+      help: 'Time a key is worked on',
+      labelNames: ['name'],
+      buckets: secondBuckets,
+      registers,
+    });
+    this.#gauge(
+      registry,
+      'controller_runtime_max_concurrent_reconciles',
+      'Turns judged at once at most',
+      'controller',
+      ({ semaphore }) => semaphore.size,
+    );
+    this.#gauge(
+      registry,
+      'controller_runtime_active_workers',
+      'Turns being judged',
+      'controller',
+      ({ semaphore }) => semaphore.active,
+    );
+    this.#gauge(registry, 'workqueue_depth', 'Keys waiting', 'name', ({ queue }) => queue.depth);
+    this.#gauge(registry, 'workqueue_unfinished_work_seconds', 'Seconds of work in progress', 'name', ({ queue }) =>
+      this.#ages(queue).reduce((sum, age) => sum + age, 0),
+    );
+    this.#gauge(
+      registry,
+      'workqueue_longest_running_processor_seconds',
+      'Age of the longest turn',
+      'name',
+      ({ queue }) => Math.max(0, ...this.#ages(queue)),
+    );
+  }
+
+  follow(name: string, queue: WorkQueue, semaphore: Semaphore): void {
+    this.#followed.set(name, { queue, semaphore });
+    for (const result of ['success', 'error', 'requeue', 'requeue_after'])
+      this.#reconciles.inc({ controller: name, result }, 0);
+  }
+
+  queueObserver(name: string): QueueObserver {
+    return {
+      added: () => this.#adds.inc({ name }),
+      started: (waitedMs) => this.#waitSeconds.observe({ name }, waitedMs / 1_000),
+      retried: () => this.#retries.inc({ name }),
+    };
+  }
+
+  reconcileStarted(controller: string): (result: ReconcileResult) => void {
+    const startedAt = performance.now();
+    return (result) => {
+      const seconds = (performance.now() - startedAt) / 1_000;
+      this.#reconciles.inc({ controller, result });
+      if (result === 'error') this.#errors.inc({ controller });
+      this.#reconcileSeconds.observe({ controller }, seconds);
+      this.#workSeconds.observe({ name: controller }, seconds);
+    };
+  }
+
+  #ages(queue: WorkQueue): number[] {
+    return [...queue.runningSince].map((since) => (this.#clock.now() - since) / 1_000);
+  }
+
+  #gauge(
+    registry: Registry,
+    name: string,
+    help: string,
+    label: string,
+    value: (followed: { queue: WorkQueue; semaphore: Semaphore }) => number,
+  ): void {
+    const followed = this.#followed;
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [registry],
+      collect() {
+        for (const [controller, parts] of followed) this.set({ [label]: controller }, value(parts));
+      },
+    });
+  }
+}

@@ -1,0 +1,98 @@
+import type { Condition, KubeObject } from '../kinds/kind.ts';
+
+type Reported = StatusReport['conditions'][number];
+
+/** What is to be written of a report. */
+export interface StatusDiff {
+  /** The status to apply, complete for its owner. */
+  readonly status: Readonly<Record<string, unknown>>;
+  /** Fields that change, conditions aside. */
+  readonly changedFields: readonly string[];
+  /** `Ready` in the API; undefined when nothing was said of the object. */
+  readonly readyBefore: Condition['status'] | undefined;
+  /** `Ready` was False in the API and stays so: one wait follows another. */
+  readonly staysUnready: boolean;
+}
+
+/**
+ * What a report says that the object does not say already; undefined when that is nothing.
+ *
+ * `lastTransitionTime` moves only when a condition's status does. Owned conditions that the report leaves out are
+ * carried over, so that a process that has just started does not take back what it has not looked at yet.
+ */
+export function diffStatus(
+  object: KubeObject,
+  report: StatusReport,
+  conditionTypes: readonly string[],
+  now: number,
+): StatusDiff | undefined {
+  const current = statusOf(object);
+  const known = conditionsIn(current);
+  const carried = known.filter(
+    ({ type }) => conditionTypes.includes(type) && !report.conditions.some((reported) => reported.type === type),
+  );
+  const conditions = [...report.conditions.map((reported) => stamped(reported, known, now)), ...carried];
+  const changedFields = Object.keys(report.fields).filter((name) => !isSameJson(current[name], report.fields[name]));
+  const conditionsChanged = conditions.some(
+    (condition) =>
+      !isSameJson(
+        known.find(({ type }) => type === condition.type),
+        condition,
+      ),
+  );
+  if (changedFields.length === 0 && !conditionsChanged) return undefined;
+  const fields = withoutUndefined(report.fields);
+  return {
+    status: conditions.length === 0 ? fields : { ...fields, conditions },
+    changedFields,
+    readyBefore: readyIn(known),
+    staysUnready: readyIn(known) === 'False' && readyIn(conditions) === 'False',
+  };
+}
+
+const readyIn = (conditions: readonly Pick<Condition, 'type' | 'status'>[]): Condition['status'] | undefined =>
+  conditions.find(({ type }) => type === 'Ready')?.status;
+
+function stamped(reported: Reported, known: readonly Condition[], now: number): Condition {
+  const before = known.find(({ type }) => type === reported.type);
+  const lastTransitionTime =
+    before?.status === reported.status
+      ? before.lastTransitionTime
+      : new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  return { ...reported, message: reported.message.slice(0, 32_768), lastTransitionTime };
+}
+
+function statusOf(object: KubeObject): Record<string, unknown> {
+  const status = 'status' in object ? object.status : undefined;
+  return typeof status === 'object' && status !== null ? { ...status } : {};
+}
+
+function conditionsIn({ conditions }: Record<string, unknown>): readonly Condition[] {
+  return Array.isArray(conditions) ? conditions : [];
+}
+
+const withoutUndefined = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** Equal after a journey through JSON: members that are undefined do not exist, and dates are text. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (one instanceof Date || other instanceof Date) return JSON.stringify(one) === JSON.stringify(other);
+  if (Array.isArray(one) || Array.isArray(other))
+    return (
+      Array.isArray(one) &&
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((member: unknown, index) => isSameJson(member, other[index]))
+    );
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  const [ones, others]: Readonly<Record<string, unknown>>[] = [{ ...one }, { ...other }];
+  return [...names].every((name) => isSameJson(ones?.[name], others?.[name]));
+}
+
+/** Everything a controller owns in an object's status. A field that is undefined is removed. */
+export interface StatusReport {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly conditions: readonly Omit<Condition, 'lastTransitionTime'>[];
+}

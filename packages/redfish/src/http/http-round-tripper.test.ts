@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StubBmc, json, openStubClient } from '../../test/stub-bmc.ts';
+import type { BmcObserver } from './http-round-tripper.ts';
+import { readSystem } from '../resources/systems.ts';
+
+const system = '/redfish/v1/Systems/1';
+
+test('an observer hears each request begin and end, and by which error', async () => {
+  await using stub = await StubBmc.start();
+  const events: string[] = [];
+  let inFlight = 0;
+  const observer: BmcObserver = {
+    requestStarted: () => (inFlight += 1),
+    request: ({ method, path, status, error }) => {
+      inFlight -= 1;
+      if (path === system) events.push(`${method} ${status ?? 'no answer'} ${error ?? 'fine'}`);
+    },
+    sessions: () => undefined,
+    breaker: () => undefined,
+  };
+  await using bmc = openStubClient(stub, { observer });
+  await readSystem(bmc, system);
+  stub.intercept = ({ path }, response) => {
+    if (path !== system) return false;
+    json(response, 403, {});
+    return true;
+  };
+  await assert.rejects(readSystem(bmc, system), { code: 'Forbidden' });
+  stub.intercept = ({ path }, response) => {
+    if (path !== system) return false;
+    response.destroy();
+    return true;
+  };
+  await assert.rejects(readSystem(bmc, system), { code: 'Unreachable' });
+  assert.deepEqual(new Set(events), new Set(['GET 200 fine', 'GET 403 Forbidden', 'GET no answer Unreachable']));
+  assert.equal(inFlight, 0, 'what began has ended');
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { jsonOf, errorFromResponse } from './parse-response.ts';
+import { RedfishError } from '../errors.ts';
+
+const context = { origin: 'https://10.0.0.7:443', method: 'GET', path: '/redfish/v1/' };
+const responseOf = (status: number, text: string) => ({ status, headers: {}, text });
+
+test('the words of the parser, which tell where, are passed on', () => {
+  assert.throws(
+    () => jsonOf(responseOf(200, '{"Name": "BM'), context),
+    (error) => {
+      assert.ok(error instanceof RedfishError);
+      assert.match(error.message, /expected JSON, found "\{"Name": "BM"/);
+      assert.ok(error.cause instanceof SyntaxError);
+      assert.match(error.cause.message, /position 12/);
+      return true;
+    },
+  );
+});
+
+test('a character that is cut in half does not make the text unreadable', () => {
+  const { message } = errorFromResponse(responseOf(500, `${'x'.repeat(299)}😀 and more`), context, 0);
+  assert.ok(message.isWellFormed());
+  assert.match(message, /x\uFFFD…$/);
+});

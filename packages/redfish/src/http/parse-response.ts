@@ -1,0 +1,135 @@
+import * as z from 'zod';
+import { RedfishError, type RedfishErrorCode } from '../errors.ts';
+import { entries, text } from '../fields.ts';
+import type { RawResponse } from './transport.ts';
+
+/** Who asked what, for messages. */
+export interface RequestContext {
+  readonly origin: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Parsed JSON of an answer, undefined for an empty one; BadAnswer for anything else. */
+export function jsonOf(response: RawResponse, context: RequestContext): unknown {
+  const body = response.text.replace(/^\uFEFF/, '').trim();
+  if (body === '') return undefined;
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    // The parser's own error holds the whole text.
+    const cause = new SyntaxError(error instanceof Error ? error.message : String(error));
+    throw badResponse(context, response, `expected JSON, found "${excerpt(body)}"`, cause);
+  }
+}
+
+/** The JSON of the answer as the schema describes it, or BadAnswer naming the property. */
+export function parse<S extends z.ZodType>(
+  schema: S,
+  json: unknown,
+  response: RawResponse,
+  context: RequestContext,
+): z.output<S> {
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  throw badResponse(context, response, firstIssueOf(result.error));
+}
+
+/** A resource that came along with another one, as the schema describes it, or BadAnswer naming resource and property. */
+export function parseResource<S extends z.ZodType>(schema: S, json: unknown, path: string): z.output<S> {
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  throw unusable(path, result.error);
+}
+
+export const unusable = (path: string, error: z.ZodError): RedfishError =>
+  new RedfishError({ code: 'BadAnswer', message: `${path} is no usable Redfish resource: ${firstIssueOf(error)}` });
+
+/** The first property that is not as it must be, in one line. */
+function firstIssueOf({ issues: [issue] }: z.ZodError): string {
+  const names = issue?.path.map((name) => (typeof name === 'number' ? `[${name}]` : `.${String(name)}`)) ?? [];
+  const property = names.join('').replace(/^\./, '');
+  return `${property === '' ? 'the resource' : `property ${property}`}: ${issue?.message ?? 'not understood'}`;
+}
+
+/** The beginning of all that is said of an answer. */
+export const describeStatus = ({ origin, method, path }: RequestContext, status: number): string =>
+  `${origin} answered ${method} ${path} with ${status}`;
+
+/** The error an HTTP status stands for. */
+export function errorFromResponse(response: RawResponse, context: RequestContext, now: number): RedfishError {
+  const { status, headers } = response;
+  const { messages, messageIds } = errorMessagesOf(response);
+  return new RedfishError({
+    code: codeOfStatus(status),
+    message: `${describeStatus(context, status)}: ${messages || 'no explanation'}`,
+    status,
+    messageIds,
+    retryAfterMs: retryAfterMs(headers['retry-after'], now),
+  });
+}
+
+export function codeOfStatus(status: number): RedfishErrorCode {
+  return codes[status] ?? 'HttpError';
+}
+
+const codes: Record<number, RedfishErrorCode> = {
+  401: 'AuthenticationFailed',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'NotSupported',
+  410: 'NotFound',
+  429: 'Busy',
+  501: 'NotSupported',
+  503: 'Busy',
+};
+
+const errorBody = z.object({
+  error: z.object({
+    message: text,
+    '@Message.ExtendedInfo': z.preprocess((value) => (Array.isArray(value) ? value : [value]), entries),
+  }),
+});
+const extendedInfo = z.object({ MessageId: text, Message: text, Resolution: text });
+
+/** What the BMC says about its refusal. Some send plain text and call it JSON. */
+function errorMessagesOf({ text: body }: RawResponse): { messages: string; messageIds: string[] } {
+  const parsed = errorBody.safeParse(jsonOrUndefined(body));
+  if (!parsed.success) return { messages: excerpt(body), messageIds: [] };
+  const infos = parsed.data.error['@Message.ExtendedInfo'].flatMap((info) => extendedInfo.safeParse(info).data ?? []);
+  const messages = infos.flatMap(({ Message }) => Message ?? []);
+  return {
+    messages: excerpt(messages.length > 0 ? messages.join(' ') : (parsed.data.error.message ?? body)),
+    messageIds: infos.flatMap(({ MessageId }) => MessageId ?? []),
+  };
+}
+
+function jsonOrUndefined(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = Number(header);
+  const waitMs = Number.isNaN(seconds) ? Date.parse(header) - now : seconds * 1_000;
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
+}
+
+function badResponse(context: RequestContext, { status }: RawResponse, why: string, cause?: unknown): RedfishError {
+  return new RedfishError({
+    code: 'BadAnswer',
+    message: `${context.origin} answered ${context.method} ${context.path} with something else than Redfish: ${why}`,
+    status,
+    cause,
+  });
+}
+
+/** Errors are kept for long. A copy, as V8 holds the whole of a text for the sake of a part that is cut out of it. */
+const excerpt = (body: string): string => {
+  const line = body.replaceAll(/\s+/g, ' ').trim();
+  return line.length > 300 ? `${Buffer.from(line.slice(0, 300)).toString()}…` : line;
+};

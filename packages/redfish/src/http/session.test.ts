@@ -1,0 +1,428 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StubBmc, FakeClock, json, openStubClient } from '../../test/stub-bmc.ts';
+import { Password } from './password.ts';
+import { readSystem, readSystems } from '../resources/systems.ts';
+
+const sessions = '/redfish/v1/SessionService/Sessions';
+const system = '/redfish/v1/Systems/1';
+const login = `POST ${sessions}`;
+
+test('one session serves all requests and is ended with the conversation', async () => {
+  await using stub = await StubBmc.start();
+  const counts: number[] = [];
+  const observer = { request: () => undefined, breaker: () => undefined, sessions: (n: number) => counts.push(n) };
+  {
+    await using bmc = openStubClient(stub, { observer });
+    await Promise.all([readSystem(bmc, system), readSystem(bmc, system), readSystems(bmc)]);
+    await readSystem(bmc, system);
+    assert.equal(stub.tokens.size, 1);
+  }
+  assert.equal(stub.count(login), 1);
+  assert.equal(stub.count('GET /redfish/v1/'), 1);
+  assert.equal(stub.tokens.size, 0, 'logged out');
+  assert.deepEqual(counts, [1, 0]);
+});
+
+test('the service root is read without credentials and the rest with the session only', async () => {
+  await using stub = await StubBmc.start();
+  await using bmc = openStubClient(stub);
+  await readSystem(bmc, system);
+  const [root, , read] = stub.received;
+  assert.equal(root?.headers.authorization ?? root?.headers['x-auth-token'], undefined);
+  assert.equal(read?.headers['x-auth-token'], 'token-1');
+  assert.equal(read?.headers.authorization, undefined);
+});
+
+test('an expired session is renewed once, also when several calls notice', async () => {
+  await using stub = await StubBmc.start();
+  await using bmc = openStubClient(stub);
+  await readSystem(bmc, system);
+  stub.tokens.clear();
+  const states = await Promise.all([1, 2, 3, 4, 5, 6].map(() => readSystem(bmc, system)));
+  assert.equal(states.length, 6);
+  assert.equal(stub.count(login), 2);
+  assert.equal(stub.tokens.size, 1);
+});
+
+test('a wrong password is tried once and never again', async () => {
+  await using stub = await StubBmc.start();
+  await using bmc = openStubClient(stub, { password: 'hunter2' });
+  const rejected = { name: 'RedfishError', code: 'AuthenticationFailed', retry: 'blocked', status: 401 };
+  await Promise.all([1, 2, 3, 4, 5, 6].map(() => assert.rejects(readSystem(bmc, system), rejected)));
+  const traffic = stub.received.length;
+  await assert.rejects(readSystem(bmc, system), rejected);
+  assert.equal(stub.count(login), 1);
+  assert.equal(stub.received.length, traffic, 'nothing is sent after the rejection');
+});
+
+test('a rejected password is not in the error', async () => {
+  await using stub = await StubBmc.start();
+  stub.intercept = ({ method, body }, response) => {
+    if (method !== 'POST') return false;
+    json(response, 401, { error: { message: `wrong: ${JSON.stringify(body)}` } });
+    return true;
+  };
+  await using bmc = openStubClient(stub, { password: 'hunter2' });
+  await assert.rejects(
+    readSystem(bmc, system),
+    (error: Error) => !JSON.stringify([error.message, error]).includes('hunter2'),
+  );
+});
+
+test('other credentials end the refusal', async () => {
+  await using stub = await StubBmc.start();
+  await using bmc = openStubClient(stub, { password: 'hunter2' });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
+  await bmc.replaceCredentials({ username: 'root', password: new Password('calvin') });
+  assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+});
+
+test('a wrong password is recognised where the BMC answers 400 and says so in the message', async () => {
+  await using stub = await StubBmc.start();
+  stub.intercept = ({ method }, response) => {
+    if (method !== 'POST') return false;
+    const MessageId = 'iLO.2.14.UnauthorizedLoginAttempt';
+    json(response, 400, { error: { '@Message.ExtendedInfo': [{ MessageId }] } });
+    return true;
+  };
+  await using bmc = openStubClient(stub);
+  await assert.rejects(readSystem(bmc, system), {
+    code: 'AuthenticationFailed',
+    messageIds: ['iLO.2.14.UnauthorizedLoginAttempt'],
+  });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
+  assert.deepEqual(stub.log, ['GET /redfish/v1/', login]);
+});
+
+test('an account that may not log in is not tried again', async () => {
+  await using stub = await StubBmc.start();
+  stub.intercept = ({ method }, response) => {
+    if (method === 'POST') json(response, 403, {});
+    return method === 'POST';
+  };
+  await using bmc = openStubClient(stub);
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed', status: 403 });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
+  assert.equal(stub.count(login), 1);
+});
+
+for (const withSessions of [true, false]) {
+  const kind = withSessions ? 'sessions that end with the change' : 'Basic';
+  test(`while our own password is changed nobody comes with the former one, with ${kind}`, async () => {
+    const account = '/redfish/v1/AccountService/Accounts/2';
+    await using stub = await StubBmc.start({ sessions: withSessions });
+    stub.set(account, { UserName: 'root' });
+    await using bmc = openStubClient(stub);
+    await readSystem(bmc, system);
+    const former: string[] = [];
+    const others: Promise<unknown>[] = [];
+    const ofFormer = `Basic ${Buffer.from('root:calvin').toString('base64')}`;
+    stub.intercept = ({ method, path, headers, body }, response) => {
+      const isFormer = headers.authorization === ofFormer || JSON.stringify(body)?.includes('calvin');
+      if (isFormer && stub.password !== 'calvin') former.push(`${method} ${path}`);
+      if (method !== 'PATCH') return false;
+      // In effect at once, answered when others have asked in the meantime.
+      stub.password = 'new-one';
+      stub.tokens.clear();
+      others.push(readSystem(bmc, system), readSystems(bmc));
+      setImmediate(() => json(response, 204));
+      return true;
+    };
+    const newCredentials = { username: 'root', password: new Password('new-one') };
+    await bmc.patch(account, { Password: 'new-one' }, { newCredentials });
+    await Promise.all(others);
+    assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+    assert.deepEqual(former, []);
+  });
+}
+
+test('the password of another account that is changed is not used', async () => {
+  const account = '/redfish/v1/AccountService/Accounts/3';
+  await using stub = await StubBmc.start();
+  stub.set(account, { UserName: 'guest' });
+  await using bmc = openStubClient(stub);
+  const newCredentials = { username: 'guest', password: new Password('new-one') };
+  await bmc.patch(account, { Password: 'new-one' }, { newCredentials });
+  stub.tokens.clear();
+  assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+});
+
+test('a BMC without sessions is spoken to with Basic', async () => {
+  await using stub = await StubBmc.start({ sessions: false });
+  await using bmc = openStubClient(stub);
+  await readSystem(bmc, system);
+  assert.deepEqual(stub.log, ['GET /redfish/v1/', `GET ${system}`]);
+  assert.match(stub.received[1]?.headers.authorization ?? '', /^Basic /);
+});
+
+test('a wrong password with Basic is tried once and never again', async () => {
+  await using stub = await StubBmc.start({ sessions: false });
+  await using bmc = openStubClient(stub, { password: 'hunter2' });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed', status: 401 });
+  await assert.rejects(readSystem(bmc, system), { code: 'AuthenticationFailed' });
+  assert.equal(stub.count(`GET ${system}`), 1);
+});
+
+/** Refuses sessions; requests with Basic are answered when so many are there at the same time. */
+function respondTogether(stub: StubBmc): { atOnce: number } {
+  const held: (() => void)[] = [];
+  const batch = { atOnce: 1 };
+  stub.intercept = ({ method, path, headers }, response) => {
+    if (method === 'POST') json(response, 503, {});
+    if (headers.authorization === undefined) return method === 'POST';
+    held.push(() => json(response, 200, stub.resources.get(path)));
+    // Time for others to come, should they.
+    if (held.length === batch.atOnce) setImmediate(() => held.splice(0).forEach((respond) => respond()));
+    return true;
+  };
+  return batch;
+}
+
+for (const [where, usesUpSessions] of [
+  ['has no sessions', false],
+  ['has used them up', true],
+] as const) {
+  test(`where a BMC ${where}, a wrong password is sent once, however many ask at the same time`, async () => {
+    await using stub = await StubBmc.start({ sessions: usesUpSessions });
+    stub.intercept = ({ method }, response) => {
+      if (method === 'POST') json(response, 503, {});
+      return method === 'POST';
+    };
+    await using bmc = openStubClient(stub, { password: 'hunter2' });
+    const reads = [readSystem(bmc, system), readSystems(bmc), readSystem(bmc, system)];
+    await Promise.all(reads.map((read) => assert.rejects(read, { code: 'AuthenticationFailed', status: 401 })));
+    assert.equal(requestsWithBasic(stub).length, 1);
+  });
+
+  test(`where a BMC ${where}, the others follow once the right password was taken`, async () => {
+    await using stub = await StubBmc.start({ sessions: usesUpSessions });
+    const batch = respondTogether(stub);
+    await using bmc = openStubClient(stub);
+    const first = readSystem(bmc, system).then(() => {
+      assert.equal(requestsWithBasic(stub).length, 1);
+      batch.atOnce = 2;
+    });
+    await Promise.all([first, readSystem(bmc, system), readSystem(bmc, system)]);
+    assert.equal(requestsWithBasic(stub).length, 3);
+  });
+}
+
+test('where the first request with Basic brings nothing, the next one goes alone, too', async () => {
+  await using stub = await StubBmc.start({ sessions: false });
+  let failures = 0;
+  stub.intercept = ({ path }, response) => {
+    if (path !== system || failures > 0) return false;
+    failures += 1;
+    json(response, 500, {});
+    return true;
+  };
+  await using bmc = openStubClient(stub, { password: 'hunter2' });
+  const codes = await Promise.all(
+    [1, 2, 3, 4].map(() => readSystem(bmc, system).then(String, ({ code }: { code: string }) => code)),
+  );
+  assert.deepEqual(codes.toSorted(), [
+    'AuthenticationFailed',
+    'AuthenticationFailed',
+    'AuthenticationFailed',
+    'HttpError',
+  ]);
+  assert.equal(requestsWithBasic(stub).length, 2);
+});
+
+test('who gives up while the first request with Basic is under way does not end it', async () => {
+  await using stub = await StubBmc.start({ sessions: false });
+  const abortController = new AbortController();
+  const reason = new Error('no longer interested');
+  stub.intercept = ({ path }) => {
+    if (path === system) abortController.abort(reason);
+    return false;
+  };
+  await using bmc = openStubClient(stub);
+  const first = readSystem(bmc, system);
+  await assert.rejects(readSystem(bmc, system, { signal: abortController.signal }), reason);
+  assert.equal((await first).powerState, 'Off');
+});
+
+test('a password that a BMC took and does not let in is sent once with Basic, however many ask', async () => {
+  const account = '/redfish/v1/AccountService/Accounts/2';
+  await using stub = await StubBmc.start({ sessions: false });
+  stub.set(account, { UserName: 'root' });
+  await using bmc = openStubClient(stub);
+  await readSystem(bmc, system);
+  stub.intercept = ({ method }, response) => {
+    if (method !== 'PATCH') return false;
+    stub.password = 'new-on';
+    json(response, 204);
+    return true;
+  };
+  const newCredentials = { username: 'root', password: new Password('new-one') };
+  await bmc.patch(account, { Password: 'new-one' }, { newCredentials });
+  const before = requestsWithBasic(stub).length;
+  const reads = [1, 2, 3, 4].map(() => readSystem(bmc, system));
+  await Promise.all(reads.map((read) => assert.rejects(read, { code: 'AuthenticationFailed' })));
+  assert.equal(requestsWithBasic(stub).length - before, 1);
+});
+
+for (const status of [400, 500, 503]) {
+  test(`a BMC whose sessions are used up (${status}) is spoken to with Basic`, async () => {
+    await using stub = await StubBmc.start();
+    stub.intercept = ({ method }, response) => {
+      if (method === 'POST')
+        json(response, status, { error: { message: 'RAC0218: The maximum number of user sessions is reached.' } });
+      return method === 'POST';
+    };
+    await using bmc = openStubClient(stub);
+    assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+    await readSystem(bmc, system);
+    assert.equal(stub.count(login), 1);
+  });
+}
+
+test('a resource that answers 401 in a fresh session is forbidden, and no session is left behind', async () => {
+  await using stub = await StubBmc.start();
+  stub.intercept = ({ path }, response) => {
+    if (path === system) json(response, 401, {});
+    return path === system;
+  };
+  await using bmc = openStubClient(stub);
+  await assert.rejects(readSystem(bmc, system), { code: 'Forbidden', status: 401 });
+  assert.equal(stub.tokens.size, 1);
+  assert.equal((await readSystems(bmc).catch(() => [])).length, 0);
+  assert.equal(stub.tokens.size, 1);
+});
+
+test('a login under way is completed before the conversation ends, so that no session is left behind', async () => {
+  await using stub = await StubBmc.start();
+  const requested = Promise.withResolvers<() => void>();
+  let held = false;
+  stub.intercept = ({ method }, response) => {
+    if (method !== 'POST' || held) return false;
+    held = true;
+    requested.resolve(() => {
+      stub.tokens.add('late');
+      json(response, 201, {}, { 'x-auth-token': 'late', location: `${sessions}/late` });
+    });
+    return true;
+  };
+  const bmc = openStubClient(stub);
+  const read = readSystem(bmc, system).catch(() => undefined);
+  const respond = await requested.promise;
+  const closing = bmc[Symbol.asyncDispose]();
+  respond();
+  await Promise.all([read, closing]);
+  assert.equal(stub.tokens.size, 0);
+});
+
+test('giving up on a call does not end the login the others wait for', async () => {
+  await using stub = await StubBmc.start();
+  const abortController = new AbortController();
+  const reason = new Error('no longer interested');
+  stub.intercept = ({ method }) => {
+    if (method === 'POST') abortController.abort(reason);
+    return false;
+  };
+  await using bmc = openStubClient(stub);
+  const first = assert.rejects(readSystem(bmc, system, { signal: abortController.signal }), reason);
+  assert.equal((await readSystem(bmc, system)).powerState, 'Off');
+  await first;
+  assert.equal(stub.count(login), 1);
+});
+
+test('an ended conversation answers Closed', async () => {
+  await using stub = await StubBmc.start();
+  const bmc = openStubClient(stub);
+  const requested = Promise.withResolvers<void>();
+  stub.intercept = ({ path }) => {
+    if (path === system) requested.resolve();
+    return path === system;
+  };
+  const hanging = assert.rejects(readSystem(bmc, system), { code: 'Closed' });
+  await requested.promise;
+  await bmc[Symbol.asyncDispose]();
+  await hanging;
+  await assert.rejects(readSystem(bmc, system), { code: 'Closed' });
+});
+
+test('what may not be sent is not sent, and says that another replica goes on', async () => {
+  await using stub = await StubBmc.start();
+  let maySend = true;
+  await using bmc = openStubClient(stub, { maySend: () => maySend });
+  await readSystem(bmc, system);
+  maySend = false;
+  const traffic = stub.received.length;
+  await assert.rejects(readSystem(bmc, system), { code: 'HandedOver', retry: 'later' });
+  await assert.rejects(bmc.post(system, {}), { code: 'HandedOver' });
+  assert.equal(stub.received.length, traffic);
+  assert.equal(bmc.breaker, 'closed', 'the BMC has done nothing wrong');
+  maySend = true;
+});
+
+test('a request that may not be sent any more once its connection stands is dropped with it', async () => {
+  await using stub = await StubBmc.start();
+  let requested = 0;
+  // Asked for the request, and again for the connection that it needs.
+  await using bmc = openStubClient(stub, { maySend: () => (requested += 1) === 1 });
+  await assert.rejects(readSystem(bmc, system), { code: 'HandedOver' });
+  assert.equal(requested, 2);
+  assert.equal(stub.received.length, 0);
+});
+
+test('a root that is not shown to strangers does not keep us out', async () => {
+  await using stub = await StubBmc.start();
+  stub.intercept = ({ path }, response) => {
+    if (path === '/redfish/v1/') json(response, 401, {});
+    return path === '/redfish/v1/';
+  };
+  await using bmc = openStubClient(stub);
+  assert.equal((await readSystems(bmc)).length, 1);
+});
+
+test('a BMC whose sessions were used up is asked for one again after half an hour', async () => {
+  await using stub = await StubBmc.start();
+  const clock = new FakeClock();
+  stub.intercept = ({ method }, response) => {
+    if (method === 'POST') json(response, 503, {});
+    return method === 'POST';
+  };
+  await using bmc = openStubClient(stub, { clock });
+  await readSystem(bmc, system);
+  stub.intercept = () => false;
+  clock.advance(29 * 60_000);
+  await readSystem(bmc, system);
+  assert.equal(stub.tokens.size, 0);
+  clock.advance(60_000);
+  await readSystem(bmc, system);
+  assert.equal(stub.tokens.size, 1);
+});
+
+test('a password that was taken with Basic waits for no proof when sessions are refused again after half an hour', async () => {
+  await using stub = await StubBmc.start();
+  const clock = new FakeClock();
+  const batch = respondTogether(stub);
+  await using bmc = openStubClient(stub, { clock });
+  await readSystem(bmc, system);
+  clock.advance(31 * 60_000);
+  batch.atOnce = 2;
+  await Promise.all([readSystem(bmc, system), readSystem(bmc, system)]);
+});
+
+test('a BMC that hangs does not keep the conversation from ending', async () => {
+  await using stub = await StubBmc.start();
+  const clock = new FakeClock();
+  const bmc = openStubClient(stub, { clock });
+  await readSystem(bmc, system);
+  const requested = Promise.withResolvers<void>();
+  stub.intercept = () => {
+    requested.resolve();
+    return true;
+  };
+  const closing = bmc[Symbol.asyncDispose]();
+  await requested.promise;
+  clock.advance(2_000);
+  await closing;
+});
+
+/** Requests that came with user name and password in the header. */
+const requestsWithBasic = ({ received }: StubBmc) =>
+  received.filter(({ headers }) => headers.authorization !== undefined);

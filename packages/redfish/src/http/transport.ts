@@ -1,0 +1,213 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
+import type { Clock } from './clock.ts';
+import { readResponse, type BufferedResponse } from './read-response.ts';
+import { type BmcEndpoint, originOf } from '../endpoint.ts';
+import { closedError, handedOverError, RedfishError } from '../errors.ts';
+import { idleTimeoutMs, maxIdlePerBmc, type IdleConnections } from './idle-connections.ts';
+import type { TlsContexts } from './tls-contexts.ts';
+import { verifyingConnector, type VerifyingConnector } from './verifying-connector.ts';
+
+export type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
+
+export interface HttpRequest {
+  readonly method: Method;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body?: unknown;
+  /** From the attempt to connect until the last byte of the answer. */
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RawResponse {
+  readonly status: number;
+  readonly headers: BufferedResponse['headers'];
+  readonly text: string;
+}
+
+export interface TransportOptions {
+  readonly endpoint: BmcEndpoint;
+  readonly clock: Clock;
+  /** Of all BMCs together, like the next. */
+  readonly idleConnections: IdleConnections;
+  readonly tlsContexts: TlsContexts;
+  readonly maxBodyBytes: number;
+  /** Exchanges at the same time. */
+  readonly inFlight: number;
+  /** Also the longest wait for a connection. */
+  readonly callDeadlineMs: number;
+  /** Asked again once a connection stands, right before something is written on it. */
+  readonly maySend?: (() => boolean) | undefined;
+}
+
+/** HTTP with one BMC: connections that are kept for a while, trusted certificates, a deadline, a limit for the size of answers. */
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #origin: string;
+  readonly #connector: VerifyingConnector;
+  readonly #clientOptions: Client.Options;
+  /** Connections that wait for the next request, that which was used last at the end; no more than may be busy at once. */
+  #idle: Client[] = [];
+  #idlePeriod: Disposable | undefined;
+  readonly #running = new Set<AbortController>();
+  #isClosed = false;
+
+  constructor(options: TransportOptions) {
+    const { endpoint, callDeadlineMs, tlsContexts, maySend } = options;
+    this.#options = options;
+    this.#origin = originOf(endpoint);
+    this.#connector = verifyingConnector(endpoint, callDeadlineMs, tlsContexts);
+    this.#clientOptions = {
+      connect: guardedConnector(this.#connector.connect, this.#origin, maySend),
+      // The deadline of the exchange is the only one.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: 4_000,
+      // BMCs offer to keep them for minutes.
+      keepAliveMaxTimeout: idleTimeoutMs,
+    };
+  }
+
+  /** Answers whatever the status; throws Unreachable, TimedOut, TlsUntrusted, BadAnswer or the reason of the signal. */
+  async roundTrip(request: HttpRequest): Promise<RawResponse> {
+    if (this.#isClosed) throw closedError();
+    request.signal?.throwIfAborted();
+    const controller = new AbortController();
+    const onAbort = (): void => controller.abort();
+    this.#running.add(controller);
+    this.#idlePeriod?.[Symbol.dispose]();
+    request.signal?.addEventListener('abort', onAbort, { once: true });
+    using _timer = this.#options.clock.setTimeout(request.deadlineMs, onAbort);
+    try {
+      return await this.#send(request, controller.signal);
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      if (this.#isClosed) throw closedError();
+      throw controller.signal.aborted ? this.#timeoutError(request) : this.#toRedfishError(error, request);
+    } finally {
+      this.#running.delete(controller);
+      if (this.#running.size === 0 && !this.#isClosed) this.#becomeIdle();
+      request.signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Breaks off what is still running. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const controller of this.#running) controller.abort();
+    this.#idlePeriod?.[Symbol.dispose]();
+    this.#connector[Symbol.dispose]();
+    await this.#closeIdle();
+  }
+
+  /** What was needed for a burst, such as the parts of an inventory, is rarely needed again. */
+  #becomeIdle(): void {
+    void this.#closeIdle(maxIdlePerBmc);
+    this.#idlePeriod = this.#options.idleConnections.add(() => void this.#closeIdle());
+  }
+
+  async #closeIdle(keep = 0): Promise<void> {
+    const closed = this.#idle.splice(0, Math.max(0, this.#idle.length - keep));
+    await Promise.all(closed.map((client) => client.destroy()));
+  }
+
+  async #send(roundTrip: HttpRequest, signal: AbortSignal): Promise<RawResponse> {
+    // A kept connection may be closed by the other side just as we write. Then nobody knows whether the request was
+    // carried out, and a POST must not be repeated: it gets a new connection, which is good for others afterwards.
+    const mayReuse = roundTrip.method !== 'POST';
+    const client = (mayReuse ? this.#idle.pop() : undefined) ?? new Client(this.#origin, this.#clientOptions);
+    try {
+      return await this.#dispatch(client, roundTrip, signal);
+    } finally {
+      if (!this.#isClosed && this.#idle.length < this.#options.inFlight) this.#idle.push(client);
+      else await client.destroy();
+    }
+  }
+
+  async #dispatch(dispatcher: Dispatcher, roundTrip: HttpRequest, signal: AbortSignal): Promise<RawResponse> {
+    const { method, path, headers, body } = roundTrip;
+    const { maxBodyBytes } = this.#options;
+    const tooLarge = () => this.#badResponseError(`${method} ${path}: more than ${maxBodyBytes} bytes`);
+    const dispatchOptions = {
+      method,
+      path,
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'odata-version': '4.0',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    };
+    const response = await readResponse(dispatcher, dispatchOptions, { signal, maxBodyBytes, tooLarge });
+    return { status: response.status, headers: response.headers, text: await this.#textOf(response) };
+  }
+
+  /** Some BMCs compress although we ask them not to. */
+  async #textOf({ headers, body }: BufferedResponse): Promise<string> {
+    const { maxBodyBytes: maxOutputLength } = this.#options;
+    const isGzip = headers['content-encoding'] === 'gzip';
+    return (isGzip ? await promisify(gunzip)(body, { maxOutputLength }) : body).toString('utf8');
+  }
+
+  #timeoutError({ method, path, deadlineMs }: HttpRequest): RedfishError {
+    return new RedfishError({
+      code: 'TimedOut',
+      message: `${this.#origin} did not answer ${method} ${path} within ${deadlineMs / 1_000} s`,
+    });
+  }
+
+  #toRedfishError(error: unknown, { method, path }: HttpRequest): unknown {
+    if (error instanceof RedfishError) return error;
+    const code = codeOf(error);
+    const what = `${this.#origin}, ${method} ${path}`;
+    if (code === 'UND_ERR_CONNECT_TIMEOUT')
+      return new RedfishError({ code: 'TimedOut', message: `${what}: no connection in time`, cause: error });
+    if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || code.startsWith('Z_'))
+      return this.#badResponseError(`${what}: the answer is not HTTP or is cut off (${code})`, error);
+    return new RedfishError({ code: 'Unreachable', message: `${what}: ${explanationOf(code, error)}`, cause: error });
+  }
+
+  #badResponseError(message: string, cause?: unknown): RedfishError {
+    return new RedfishError({ code: 'BadAnswer', message, cause });
+  }
+}
+
+/**
+ * A process that stood still while it connected, and goes on when another has taken its place, finds out before it
+ * writes: the connection is dropped.
+ */
+function guardedConnector(
+  connect: buildConnector.connector,
+  origin: string,
+  maySend: () => boolean = () => true,
+): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (error, socket) => {
+      if (error !== null || maySend()) return error === null ? callback(null, socket) : callback(error, null);
+      socket.destroy();
+      callback(handedOverError(origin), null);
+    });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+const explanations: Record<string, string> = {
+  ECONNREFUSED: 'connection refused; nothing listens at this port',
+  ECONNRESET: 'the connection was reset',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  EPROTO: 'no TLS there; is the scheme http?',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS there; is the scheme http?',
+  UND_ERR_SOCKET: 'the other side closed the connection before it had answered',
+};
+
+const explanationOf = (code: string, error: unknown): string =>
+  explanations[code] ?? (error instanceof Error ? error.message : String(error));

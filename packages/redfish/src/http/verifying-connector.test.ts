@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { caPem, certFingerprint, certPem, elsewherePem, expiredPem, keyPem } from '../../test/certificates.ts';
+import { StubBmc, openStubClient } from '../../test/stub-bmc.ts';
+import type { BmcTls } from '../endpoint.ts';
+import { RedfishError } from '../errors.ts';
+import { readSystem } from '../resources/systems.ts';
+
+const system = '/redfish/v1/Systems/1';
+
+async function readOnce(cert: string, tls: BmcTls): Promise<{ requests: number; outcome: unknown }> {
+  await using stub = await StubBmc.start({ tls: { key: keyPem, cert } });
+  await using bmc = openStubClient(stub, { endpoint: { ...stub.endpoint, tls } });
+  const outcome: unknown = await readSystem(bmc, system).catch((error: unknown) => error);
+  return { requests: stub.received.length, outcome };
+}
+
+async function isTrusted(cert: string, tls: BmcTls): Promise<void> {
+  const { outcome } = await readOnce(cert, tls);
+  assert.partialDeepStrictEqual(outcome, { powerState: 'Off' });
+}
+
+async function isRejected(cert: string, tls: BmcTls, reason: RegExp): Promise<void> {
+  const { requests, outcome } = await readOnce(cert, tls);
+  assert.ok(outcome instanceof RedfishError);
+  assert.equal(outcome.code, 'TlsUntrusted');
+  assert.equal(outcome.retry, 'blocked');
+  assert.match(outcome.message, reason);
+  assert.match(outcome.message, /O=Contoso, CN=bmc-1/);
+  assert.match(outcome.message, /([0-9A-F]{2}:){31}/);
+  assert.equal(requests, 0, 'nothing is sent to a BMC that is not trusted');
+}
+
+test('a certificate of the configured CA is trusted', () => isTrusted(certPem, { caPem }));
+
+test('a certificate of an unknown CA is refused, and the error names it and the ways out', () =>
+  isRejected(certPem, {}, /no CA of this system issued it.*caBundle.*fingerprint.*insecureSkipVerify/));
+
+test('a certificate for another name is refused', () =>
+  isRejected(elsewherePem, { caPem }, /not issued for 127\.0\.0\.1/));
+
+test('an expired certificate is refused', () => isRejected(expiredPem, { caPem }, /it has expired/));
+
+test('a pinned certificate is trusted whoever issued it', () => isTrusted(certPem, { fingerprint: certFingerprint }));
+
+test('a fingerprint may be written in small letters without colons', () =>
+  isTrusted(certPem, { fingerprint: certFingerprint.replaceAll(':', '').toLowerCase() }));
+
+test('another certificate than the pinned one is refused, even one of the configured CA', () =>
+  isRejected(elsewherePem, { caPem, fingerprint: certFingerprint }, /pinned fingerprint is/));
+
+test('any certificate is taken when verification is off', () => isTrusted(expiredPem, { insecureSkipVerify: true }));
+
+test('nobody is trusted by a CA bundle that holds no certificate', () =>
+  isRejected(certPem, { caPem: 'see the wiki' }, /no CA of the configured bundle issued it/));
+
+test('TLS where the BMC speaks plain HTTP is unreachable, with a hint', async () => {
+  await using stub = await StubBmc.start();
+  await using bmc = openStubClient(stub, { endpoint: { ...stub.endpoint, scheme: 'https' } });
+  await assert.rejects(readSystem(bmc, system), { code: 'Unreachable', message: /is the scheme http\?/ });
+});

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StubBmc, type StubBmcOptions, json, openStubClient, wallClock } from '../../test/stub-bmc.ts';
+import { deleteAccount, putAccount, readAccounts, readAccountService, tryLogin } from './accounts.ts';
+import { Password } from '../http/password.ts';
+
+const service = '/redfish/v1/AccountService';
+const accounts = `${service}/Accounts`;
+const desired = { userName: 'operator', roleId: 'Operator', password: new Password('Secret-1"quoted') };
+const access = { RoleId: 'Operator', Enabled: true, Password: desired.password.reveal() };
+
+async function stubWith(members: Record<string, object>, options: StubBmcOptions = {}): Promise<StubBmc> {
+  const stub = await StubBmc.start(options);
+  stub.set(service, { MinPasswordLength: 8, MaxPasswordLength: 20, AccountLockoutThreshold: 3 });
+  stub.collection(accounts, members);
+  return stub;
+}
+
+const changes = (stub: StubBmc) =>
+  stub.received
+    .filter(({ method, path }) => method !== 'GET' && path.startsWith(accounts))
+    .map(({ method, path, body }) => [method, path, body]);
+
+/** Accounts are slots: nothing can be created or deleted. */
+function withSlots(stub: StubBmc): void {
+  stub.intercept = ({ method, path }, response) => {
+    const isRejected = (method === 'POST' || method === 'DELETE') && path.startsWith(accounts);
+    if (isRejected) json(response, 405, {});
+    return isRejected;
+  };
+}
+
+test('the account service tells its bounds', async () => {
+  await using stub = await stubWith({});
+  await using bmc = openStubClient(stub);
+  assert.deepEqual(await readAccountService(bmc), {
+    accountsUri: accounts,
+    passwords: { minLength: 8, maxLength: 20 },
+    lockoutThreshold: 3,
+  });
+});
+
+test('accounts are read with what is missing left out', async () => {
+  await using stub = await stubWith({
+    '1': { UserName: '', Enabled: false },
+    '2': { UserName: 'root', RoleId: 'Administrator', PasswordExpiration: '2026-03-01T01:00:00+01:00' },
+    '3': { UserName: 'old', Locked: true, PasswordExpiration: '0001-01-01T00:00:00Z' },
+  });
+  await using bmc = openStubClient(stub);
+  const read = await readAccounts(bmc, { accountsUri: accounts });
+  assert.deepEqual(
+    read.map(({ id, userName, enabled, locked, passwordExpiration }) => [
+      id,
+      userName,
+      enabled,
+      locked,
+      passwordExpiration,
+    ]),
+    [
+      ['1', undefined, false, false, undefined],
+      ['2', 'root', true, false, '2026-03-01T00:00:00Z'],
+      ['3', 'old', true, true, undefined],
+    ],
+  );
+});
+
+test('an account that is there gets role, password and switch in one request', async () => {
+  await using stub = await stubWith({ '1': { UserName: 'root' }, '4': { UserName: 'operator', RoleId: 'ReadOnly' } });
+  await using bmc = openStubClient(stub);
+  await putAccount(bmc, desired);
+  assert.deepEqual(changes(stub), [['PATCH', `${accounts}/4`, access]]);
+});
+
+test('an account that is missing is created', async () => {
+  await using stub = await stubWith({ '1': { UserName: 'root' } });
+  await using bmc = openStubClient(stub);
+  await putAccount(bmc, desired);
+  assert.deepEqual(changes(stub), [['POST', accounts, { UserName: 'operator', ...access }]]);
+});
+
+test('where accounts are slots the first empty one is filled, but never the reserved first', async () => {
+  await using stub = await stubWith({
+    '1': { UserName: '' },
+    '2': { UserName: 'root' },
+    '3': { UserName: '' },
+    '4': { UserName: '' },
+  });
+  withSlots(stub);
+  await using bmc = openStubClient(stub);
+  await putAccount(bmc, desired);
+  assert.deepEqual(changes(stub).at(-1), ['PATCH', `${accounts}/3`, { UserName: 'operator', ...access }]);
+});
+
+test('where every slot is taken the error says so', async () => {
+  await using stub = await stubWith({ '1': { UserName: '' }, '2': { UserName: 'root' } });
+  withSlots(stub);
+  await using bmc = openStubClient(stub);
+  await assert.rejects(putAccount(bmc, desired), {
+    code: 'NotSupported',
+    retry: 'blocked',
+    message: /2 account slots and all of them are taken/,
+  });
+});
+
+test('an account is deleted by its name and id, and one that is not there is done', async () => {
+  await using stub = await stubWith({ '1': { UserName: 'root' }, '4': { UserName: 'operator' } });
+  await using bmc = openStubClient(stub);
+  assert.equal(await deleteAccount(bmc, { userName: 'operator', id: '5' }), 'missing');
+  assert.equal(await deleteAccount(bmc, { userName: 'nobody' }), 'missing');
+  assert.deepEqual(changes(stub), []);
+  assert.equal(await deleteAccount(bmc, { userName: 'operator', id: '4' }), 'deleted');
+  assert.deepEqual(changes(stub), [['DELETE', `${accounts}/4`, undefined]]);
+});
+
+test('a slot that cannot be deleted is emptied and switched off', async () => {
+  await using stub = await stubWith({ '4': { UserName: 'operator' } });
+  withSlots(stub);
+  await using bmc = openStubClient(stub);
+  assert.equal(await deleteAccount(bmc, { userName: 'operator' }), 'deleted');
+  assert.deepEqual(changes(stub).at(-1), ['PATCH', `${accounts}/4`, { UserName: '', Enabled: false }]);
+});
+
+test('an account that vanishes while it is deleted is done', async () => {
+  await using stub = await stubWith({ '4': { UserName: 'operator' } });
+  stub.intercept = ({ method }, response) => {
+    if (method === 'DELETE') json(response, 404, {});
+    return method === 'DELETE';
+  };
+  await using bmc = openStubClient(stub);
+  assert.equal(await deleteAccount(bmc, { userName: 'operator' }), 'missing');
+  stub.intercept = () => false;
+});
+
+for (const messageFor of [
+  (text: string) => `The value ${text} is not in the acceptable format.`,
+  (text: string) => `Rejected: ${JSON.stringify({ Password: text })}`,
+  (text: string) => `${'x'.repeat(293)} ${text}`,
+]) {
+  test('a BMC that repeats the password it refuses does not get it into the error', async () => {
+    await using stub = await stubWith({ '4': { UserName: 'operator' } });
+    stub.intercept = ({ method }, response) => {
+      const Message = messageFor(desired.password.reveal());
+      if (method === 'PATCH') json(response, 400, { error: { '@Message.ExtendedInfo': [{ Message }] } });
+      return method === 'PATCH';
+    };
+    await using bmc = openStubClient(stub);
+    await assert.rejects(putAccount(bmc, desired), (error: Error) => {
+      assert.match(error.message, /with 400: .*\*\*\*/);
+      return !/Secret|quoted/.test(error.message);
+    });
+  });
+}
+
+const loginOptions = (stub: StubBmc, password: string) => ({
+  endpoint: stub.endpoint,
+  credentials: { username: 'root', password: new Password(password) },
+  clock: wallClock,
+});
+
+for (const sessions of [true, false]) {
+  const kind = sessions ? 'a session' : 'Basic';
+  test(`a login is tried once by ${kind}, and leaves nothing behind`, async () => {
+    await using stub = await StubBmc.start({ sessions });
+    assert.equal(await tryLogin(loginOptions(stub, 'calvin')), 'accepted');
+    assert.equal(stub.tokens.size, 0);
+    const before = stub.received.length;
+    assert.equal(await tryLogin(loginOptions(stub, 'wrong')), 'rejected');
+    assert.equal(stub.received.length - before, 2, 'the root, and one attempt');
+  });
+}
+
+test('an account that may log in but read nothing has the right password', async () => {
+  await using stub = await StubBmc.start();
+  stub.intercept = ({ path }, response) => {
+    if (path === '/redfish/v1/Systems') json(response, 403, {});
+    return path === '/redfish/v1/Systems';
+  };
+  assert.equal(await tryLogin(loginOptions(stub, 'calvin')), 'accepted');
+});
+
+test('an account that may not log in is told from a wrong password', async () => {
+  await using stub = await StubBmc.start();
+  stub.intercept = ({ method }, response) => {
+    if (method === 'POST') json(response, 403, {});
+    return method === 'POST';
+  };
+  assert.equal(await tryLogin(loginOptions(stub, 'calvin')), 'forbidden');
+});
+
+test('a BMC that is not there says nothing about the password', async () => {
+  const stub = await StubBmc.start();
+  const options = loginOptions(stub, 'calvin');
+  await stub[Symbol.asyncDispose]();
+  await assert.rejects(tryLogin(options), { code: 'Unreachable' });
+});

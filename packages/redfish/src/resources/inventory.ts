@@ -1,0 +1,90 @@
+import type * as z from 'zod';
+import type { Bmc, CallOptions } from '../http/bmc.ts';
+import { readMembers } from './collections.ts';
+import { type MissingPart, PartReader } from './part-reader.ts';
+import { ethernetInterface, processor } from '../schemas.ts';
+import { readStorages, type StorageUnit } from './storages.ts';
+import { readSystemResource, stateOf, type SystemCallOptions, type SystemState } from './systems.ts';
+
+export type { MissingPart } from './part-reader.ts';
+export type { Drive, StorageUnit, Volume } from './storages.ts';
+
+export interface Processor {
+  readonly id: string;
+  readonly type: string | undefined;
+  readonly architecture: string | undefined;
+  readonly instructionSet: string | undefined;
+  readonly manufacturer: string | undefined;
+  readonly model: string | undefined;
+  readonly maxSpeedMHz: number | undefined;
+  readonly totalCores: number | undefined;
+  readonly totalThreads: number | undefined;
+}
+
+export interface NetworkInterface {
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  /** Lower case. */
+  readonly macAddress: string | undefined;
+  readonly speedMbps: number | undefined;
+}
+
+/** The hardware of a system, as far as the BMC could tell it. How much memory it has, the system itself says. */
+export interface Inventory {
+  readonly system: SystemState;
+  readonly processors: readonly Processor[];
+  readonly storages: readonly StorageUnit[];
+  readonly networkInterfaces: readonly NetworkInterface[];
+  /** What could not be read, and why, in the order of the paths. An empty BMC page is no reason to call the BMC dead. */
+  readonly missing: readonly MissingPart[];
+}
+
+export interface InventoryOptions extends SystemCallOptions {
+  /** Called with the system itself before its parts are read, which may take long, or fail. */
+  readonly onSystem?: ((system: SystemState) => void) | undefined;
+}
+
+/**
+ * Reads what the BMC tells of a system, its memory modules aside. Fails only when the system itself cannot be read, or when the
+ * conversation breaks: a BMC that stops answering must not look like a machine without disks.
+ */
+export async function readInventory(bmc: Bmc, uri: string, options: InventoryOptions = {}): Promise<Inventory> {
+  const { value, etag } = await readSystemResource(bmc, uri, options);
+  const system = stateOf(value, etag, bmc.serviceUuid);
+  options.onSystem?.(system);
+  const side: CallOptions = { ...options, isSideResource: true };
+  const parts = new PartReader();
+  const collection = <S extends z.ZodType>(name: string, path: string | undefined, schema: S) =>
+    parts.read(name, path, (at, onUnreadable) => readMembers(bmc, at, schema, { ...side, onUnreadable }));
+  const [processors, storages, networkInterfaces] = await Promise.all([
+    collection('processors', value.Processors, processor),
+    readStorages(bmc, value, parts, side),
+    collection('network interfaces', value.EthernetInterfaces, ethernetInterface),
+  ]);
+  return {
+    system,
+    processors: processors.map(processorOf),
+    storages,
+    networkInterfaces: networkInterfaces.map(networkInterfaceOf),
+    missing: parts.missing,
+  };
+}
+
+const processorOf = (item: z.output<typeof processor>, index: number): Processor => ({
+  id: item.Id ?? String(index),
+  type: item.ProcessorType,
+  architecture: item.ProcessorArchitecture,
+  instructionSet: item.InstructionSet,
+  manufacturer: item.Manufacturer,
+  model: item.Model,
+  maxSpeedMHz: item.MaxSpeedMHz,
+  totalCores: item.TotalCores,
+  totalThreads: item.TotalThreads,
+});
+
+const networkInterfaceOf = (item: z.output<typeof ethernetInterface>): NetworkInterface => ({
+  id: item.Id,
+  name: item.Name,
+  macAddress: (item.PermanentMACAddress ?? item.MACAddress)?.toLowerCase(),
+  speedMbps: item.SpeedMbps,
+});

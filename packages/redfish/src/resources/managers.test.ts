@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StubBmc, json, openStubClient } from '../../test/stub-bmc.ts';
+import { findManager, readManagers, resetManager } from './managers.ts';
+import type { Unreadable } from './members.ts';
+
+const managers = '/redfish/v1/Managers';
+const console = { GraphicalConsole: { MaxConcurrentSessions: 4 } };
+const reset = (types?: string[]) => ({
+  Actions: {
+    '#Manager.Reset': {
+      target: `${managers}/1/Actions/Manager.Reset`,
+      ...(types === undefined ? {} : { 'ResetType@Redfish.AllowableValues': types }),
+    },
+  },
+});
+
+async function withManagers<T>(
+  members: Record<string, object>,
+  act: (stub: StubBmc, bmc: ReturnType<typeof openStubClient>) => Promise<T>,
+) {
+  await using stub = await StubBmc.start();
+  stub.collection(managers, members);
+  stub.set(`${managers}/1/Actions/Manager.Reset`, {});
+  await using bmc = openStubClient(stub);
+  return await act(stub, bmc);
+}
+
+const idFound = (members: Record<string, object>, uuid?: string) =>
+  withManagers(members, async (_stub, bmc) => (await findManager(bmc, uuid))?.uri.split('/').at(-1));
+
+test('without a UUID the first manager with a graphical console is meant', async () => {
+  assert.equal(await idFound({ '10': console, '9': console, '1': {} }), '9');
+  assert.equal(await idFound({ b: { GraphicalConsole: { ConnectTypesSupported: ['KVMIP'] } }, a: {} }), 'b');
+});
+
+test('without any graphical console the first manager is meant', async () => {
+  assert.equal(await idFound({ b: {}, a: { GraphicalConsole: { MaxConcurrentSessions: 0 } } }, ''), 'a');
+});
+
+/** What is found when the manager `HGX` answers 500. */
+const foundWithout = (members: Record<string, object>, uuid: string | undefined, withCallback: boolean) =>
+  withManagers({ HGX: {}, ...members }, async (stub, bmc) => {
+    stub.intercept = ({ path }, response) => {
+      if (path === `${managers}/HGX`) json(response, 500, {});
+      return path === `${managers}/HGX`;
+    };
+    const unreadable: string[] = [];
+    const onUnreadable = ({ path }: Unreadable) => unreadable.push(path);
+    const found = await findManager(bmc, uuid, withCallback ? { onUnreadable } : {});
+    return { id: found?.uri.split('/').at(-1), unreadable };
+  });
+
+test('a manager that cannot be read keeps none of the others from being found', async () => {
+  const unreadable = [`${managers}/HGX`];
+  assert.deepEqual(await foundWithout({ BMC: console }, undefined, true), { id: 'BMC', unreadable });
+  assert.deepEqual(await foundWithout({ A: {}, BMC: { UUID: 'u' } }, 'u', true), { id: 'BMC', unreadable });
+  assert.equal((await foundWithout({ BMC: { UUID: 'u' } }, 'u', false)).id, 'BMC');
+});
+
+test('another manager does not stand in for one that cannot be read', async () => {
+  const unreadable = [`${managers}/HGX`];
+  assert.deepEqual(await foundWithout({ A: {} }, undefined, true), { id: undefined, unreadable });
+  assert.deepEqual(await foundWithout({ A: console }, 'u', true), { id: undefined, unreadable });
+  await assert.rejects(foundWithout({ A: console }, 'u', false), { code: 'HttpError', status: 500 });
+});
+
+test('a manager is found by its UUID in any letter case', async () => {
+  const members = { '1': { UUID: 'aaaa-BBBB' }, '2': { UUID: 'cccc' } };
+  assert.equal(await idFound(members, 'AAAA-bbbb'), '1');
+  assert.equal(await idFound(members, 'dddd'), undefined);
+  assert.equal(await idFound({}), undefined);
+});
+
+test('a manager is read with its versions and times', () =>
+  withManagers(
+    {
+      '1': {
+        ...console,
+        FirmwareVersion: '7.1',
+        LastResetTime: '2026-01-02T03:04:05+02:00',
+        Status: { State: 'Enabled' },
+      },
+    },
+    async (_stub, bmc) => {
+      const [manager] = await readManagers(bmc);
+      assert.partialDeepStrictEqual(manager, {
+        firmwareVersion: '7.1',
+        lastResetTime: '2026-01-02T01:04:05Z',
+        state: 'Enabled',
+        hasGraphicalConsole: true,
+      });
+    },
+  ));
+
+test('a manager is reset by the type it offers', () =>
+  withManagers({ '1': reset(['GracefulRestart']) }, async (stub, bmc) => {
+    await resetManager(bmc, `${managers}/1`, 'GracefulRestart');
+    assert.deepEqual(stub.received.at(-1)?.body, { ResetType: 'GracefulRestart' });
+    await assert.rejects(resetManager(bmc, `${managers}/1`, 'ForceRestart'), {
+      code: 'NotSupported',
+      message: /offers GracefulRestart/,
+    });
+  }));
+
+test('a manager that names no types takes an empty body', () =>
+  withManagers({ '1': reset() }, async (stub, bmc) => {
+    await resetManager(bmc, `${managers}/1`, 'GracefulRestart');
+    assert.deepEqual(stub.received.at(-1)?.body, {});
+  }));

@@ -1,0 +1,113 @@
+import type { Bmc, CallOptions } from '../http/bmc.ts';
+import { readMembers } from './collections.ts';
+import { pathOf } from '../endpoint.ts';
+import { RedfishError } from '../errors.ts';
+import type { MemberOptions, Unreadable } from './members.ts';
+import { allowedResetTypes, chooseReset } from './resets.ts';
+import { manager, type ManagerResource } from '../schemas.ts';
+import { byUri, maxSystems, type PowerState, powerStateOf } from './systems.ts';
+
+export interface ManagerInfo {
+  /** `@odata.id`. */
+  readonly uri: string;
+  readonly uuid: string | undefined;
+  readonly manufacturer: string | undefined;
+  readonly model: string | undefined;
+  readonly partNumber: string | undefined;
+  readonly serialNumber: string | undefined;
+  readonly firmwareVersion: string | undefined;
+  readonly powerState: PowerState;
+  /** Status.State, e.g. Enabled or StandbyOffline. */
+  readonly state: string | undefined;
+  /** RFC 3339. */
+  readonly lastResetTime: string | undefined;
+  readonly hasGraphicalConsole: boolean;
+}
+
+/**
+ * The managers, in the order of their URIs. One that cannot be read is left out, and `onUnreadable` is told; if none can, that
+ * fails.
+ */
+export async function readManagers(
+  bmc: Bmc,
+  { onUnreadable = () => undefined, ...options }: MemberOptions = {},
+): Promise<ManagerInfo[]> {
+  const root = await bmc.root(options);
+  const all = { ...options, maxMembers: maxSystems, onUnreadable };
+  const resources = await readMembers(bmc, root.Managers ?? '/redfish/v1/Managers', manager, all);
+  return resources.map(infoOf).toSorted((a, b) => byUri(a.uri, b.uri));
+}
+
+/**
+ * The manager with the UUID, in any letter case. Without a UUID: the first that has a graphical console, which is the
+ * BMC itself rather than an enclosure or a fan controller; failing that the first. Undefined when there is none, or when it may
+ * be one that cannot be read and `onUnreadable` is told of that; without `onUnreadable` that fails.
+ */
+export async function findManager(
+  bmc: Bmc,
+  uuid?: string,
+  { onUnreadable, ...options }: MemberOptions = {},
+): Promise<ManagerInfo | undefined> {
+  const unreadable: Unreadable[] = [];
+  const managers = await readManagers(bmc, { ...options, onUnreadable: (each) => unreadable.push(each) });
+  for (const each of unreadable) onUnreadable?.(each);
+  const found = chooseManager(managers, uuid ?? '', unreadable.length === 0);
+  const [first] = unreadable;
+  if (found === undefined && first !== undefined && onUnreadable === undefined) throw first.error;
+  return found;
+}
+
+function chooseManager(managers: readonly ManagerInfo[], uuid: string, isComplete: boolean): ManagerInfo | undefined {
+  if (uuid !== '') return managers.find((candidate) => candidate.uuid?.toLowerCase() === uuid.toLowerCase());
+  const withConsole = managers.find(({ hasGraphicalConsole }) => hasGraphicalConsole);
+  return withConsole ?? (isComplete ? managers[0] : undefined);
+}
+
+/**
+ * Restarts the management controller itself. Never sent twice. One that goes away without an answer has begun to
+ * restart: firmware is not always polite enough to answer first.
+ */
+export async function resetManager(
+  bmc: Bmc,
+  uri: string,
+  type: 'GracefulRestart' | 'ForceRestart',
+  options: CallOptions = {},
+): Promise<void> {
+  const urgent: CallOptions = { priority: 'power', ...options };
+  const { Actions } = await bmc.get(uri, manager, urgent);
+  const action = Actions['#Manager.Reset'];
+  const allowed = await allowedResetTypes(bmc, action, urgent);
+  const ResetType = chooseReset(uri, [type], allowed);
+  // A manager that advertises no types (HPE iLO) takes an empty body.
+  const body = allowed === undefined ? {} : { ResetType };
+  try {
+    await bmc.post(action.target ?? `${uri}/Actions/Manager.Reset`, body, urgent);
+  } catch (error) {
+    if (!isConnectionLost(error)) throw error;
+  }
+}
+
+const isConnectionLost = (error: unknown): boolean =>
+  error instanceof RedfishError && (error.code === 'Unreachable' || error.code === 'TimedOut');
+
+function infoOf(resource: ManagerResource): ManagerInfo {
+  const { MaxConcurrentSessions = 0, ConnectTypesSupported = [] } = resource.GraphicalConsole;
+  return {
+    uri: pathOf(resource['@odata.id']),
+    uuid: resource.UUID,
+    manufacturer: resource.Manufacturer,
+    model: resource.Model,
+    partNumber: resource.PartNumber,
+    serialNumber: resource.SerialNumber,
+    firmwareVersion: resource.FirmwareVersion,
+    powerState: powerStateOf(resource.PowerState),
+    state: resource.Status.State,
+    lastResetTime: timeOf(resource.LastResetTime),
+    hasGraphicalConsole: MaxConcurrentSessions > 0 || ConnectTypesSupported.length > 0,
+  };
+}
+
+function timeOf(text: string | undefined): string | undefined {
+  const ms = Date.parse(text ?? '');
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}

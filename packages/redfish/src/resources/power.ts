@@ -1,0 +1,61 @@
+import type { Bmc } from '../http/bmc.ts';
+import { RedfishError } from '../errors.ts';
+import { allowedResetTypes, chooseReset } from './resets.ts';
+import { readSystemResource, type SystemCallOptions } from './systems.ts';
+
+export type ResetType =
+  | 'On'
+  | 'ForceOn'
+  | 'ForceOff'
+  | 'GracefulShutdown'
+  | 'GracefulRestart'
+  | 'ForceRestart'
+  | 'PowerCycle'
+  | 'PushPowerButton'
+  | 'Nmi';
+
+/** What comes closest where a BMC does not offer a type. Force is never chosen in place of a graceful way. */
+const substitutes: Partial<Record<ResetType, readonly ResetType[]>> = {
+  ForceOn: ['On'],
+  On: ['ForceOn'],
+  ForceRestart: ['PowerCycle'],
+};
+
+export interface ResetOptions extends SystemCallOptions {
+  /** Called just before the reset is sent: from then on only looking tells whether it happens. */
+  readonly onSend?: (() => void) | undefined;
+  /** Not sent unless the machine is in this power state, by the read that is made anyway: else PowerMismatch. */
+  readonly expectedPower?: 'On' | 'Off' | undefined;
+}
+
+/**
+ * Asks for a reset and answers with the type that was asked for in the end. Says only that the BMC accepted it:
+ * whether it happened is seen by looking. Never sent twice.
+ * @throws RedfishError NotSupported when the BMC advertises its types and neither this nor a substitute is among them,
+ * IdentityMismatch when another machine than `expectedUuid` answers.
+ */
+export async function resetSystem(
+  bmc: Bmc,
+  uri: string,
+  type: ResetType,
+  { onSend, expectedPower, ...options }: ResetOptions = {},
+): Promise<ResetType> {
+  const urgent: SystemCallOptions = { priority: 'power', ...options };
+  const { value } = await readSystemResource(bmc, uri, urgent);
+  requirePower(uri, value.PowerState, expectedPower);
+  const action = value.Actions['#ComputerSystem.Reset'];
+  const allowed = await allowedResetTypes(bmc, action, urgent);
+  const ResetType = chooseReset(uri, [type, ...(substitutes[type] ?? [])], allowed);
+  onSend?.();
+  await bmc.post(action.target ?? `${uri}/Actions/ComputerSystem.Reset`, { ResetType }, urgent);
+  return ResetType;
+}
+
+/** A BMC that tells no power state is believed whatever it is asked. */
+function requirePower(uri: string, actual: string | undefined, expected: string | undefined): void {
+  if (expected === undefined || actual === undefined || actual === expected) return;
+  throw new RedfishError({
+    code: 'PowerMismatch',
+    message: `${uri} was to be changed from power ${expected} and reports ${actual}; nothing was sent to it`,
+  });
+}

@@ -1,0 +1,166 @@
+import type * as z from 'zod';
+import { parseResource } from '../http/parse-response.ts';
+import type { Bmc, CallOptions } from '../http/bmc.ts';
+import { requireAtMost, listMembers, maxMembers, readExpanded, readMembers } from './collections.ts';
+import { pathOf } from '../endpoint.ts';
+import { RedfishError } from '../errors.ts';
+import { forEachMember, isLinkOnly, type Member, type MemberOptions, referencesIn, resolveAll } from './members.ts';
+import type { PartReader } from './part-reader.ts';
+import {
+  collection,
+  drive,
+  reference,
+  simpleDevice,
+  simpleStorage,
+  storage,
+  type StorageResource,
+  type SystemResource,
+  volume,
+} from '../schemas.ts';
+
+export interface Drive {
+  readonly name: string | undefined;
+  readonly mediaType: string | undefined;
+  /** Form factor. */
+  readonly type: string | undefined;
+  readonly capacityBytes: number | undefined;
+  readonly vendor: string | undefined;
+  readonly model: string | undefined;
+  readonly state: string | undefined;
+}
+
+export interface Volume {
+  readonly name: string | undefined;
+  readonly capacityBytes: number | undefined;
+  readonly raidType: string | undefined;
+  readonly state: string | undefined;
+}
+
+/** A controller and what hangs on it. */
+export interface StorageUnit {
+  readonly name: string | undefined;
+  readonly drives: readonly Drive[];
+  readonly volumes: readonly Volume[];
+}
+
+/** Controllers, their drives, and the volumes with their members: what one request brings where the BMC goes so deep. */
+const wholeTree = 3;
+/** One controller with its drives and volumes. */
+const oneController = 2;
+
+/** Storage as far as it can be read. Older BMCs know only SimpleStorage; its devices are drives. */
+export function readStorages(
+  bmc: Bmc,
+  { Storage, SimpleStorage }: SystemResource,
+  parts: PartReader,
+  options: CallOptions,
+): Promise<StorageUnit[]> {
+  return parts.read('storage', Storage ?? SimpleStorage, async (_path, onUnreadable) => {
+    const controllers = await listControllers(bmc, Storage, SimpleStorage !== undefined, { ...options, onUnreadable });
+    if (controllers.length > 0 || SimpleStorage === undefined)
+      return forEachMember(controllers, onUnreadable, unitReader(bmc, parts, options));
+    return parts.read('simple storage', SimpleStorage, async (path, onUnit) =>
+      (await readMembers(bmc, path, simpleStorage, { ...options, onUnreadable: onUnit })).map(simpleUnitOf),
+    );
+  });
+}
+
+/** Some BMCs with SimpleStorage name a Storage that they do not have. */
+async function listControllers(
+  bmc: Bmc,
+  path: string | undefined,
+  hasSubstitute: boolean,
+  options: MemberOptions,
+): Promise<Member[]> {
+  if (path === undefined) return [];
+  try {
+    return await listMembers(bmc, path, { ...options, levels: wholeTree });
+  } catch (error) {
+    const isAbsent = error instanceof RedfishError && (error.code === 'NotFound' || error.code === 'NotSupported');
+    if (hasSubstitute && isAbsent) return [];
+    throw error;
+  }
+}
+
+/** Reads controllers with what hangs on them, all together no more than any machine has. */
+function unitReader(bmc: Bmc, parts: PartReader, options: CallOptions): (member: Member) => Promise<StorageUnit> {
+  let count = 0;
+  const countMembers = <T>(entries: readonly T[], of: string): readonly T[] => {
+    count += entries.length;
+    requireAtMost(maxMembers, 'drives and volumes of all controllers', count, of);
+    return entries;
+  };
+  return async (member) => {
+    const controller = await controllerOf(bmc, member, options);
+    const path = pathOf(controller['@odata.id']);
+    const name = controller.Name ?? controller.Id;
+    const [drives, volumes] = await Promise.all([
+      parts.read(`drives of ${name ?? path}`, path, async (_path, onUnreadable) => {
+        const links = referencesIn(countMembers(controller.Drives, path), `${path}#/Drives`, onUnreadable);
+        return resolveAll(bmc, [...links.values()], drive, { ...options, onUnreadable });
+      }),
+      parts.read(`volumes of ${name ?? path}`, path, async (_path, onUnreadable) => {
+        const members = countMembers(await listVolumes(bmc, controller.Volumes, { ...options, onUnreadable }), path);
+        return resolveAll(bmc, members, volume, { ...options, onUnreadable });
+      }),
+    ]);
+    return { name, drives: drives.map(driveOf), volumes: volumes.map(volumeOf) };
+  };
+}
+
+/** A controller that came without its drives is asked for with them; that is one request instead of one per drive. */
+async function controllerOf(bmc: Bmc, member: Member, options: CallOptions): Promise<StorageResource> {
+  const path = pathOf(member['@odata.id']);
+  const embedded = isLinkOnly(member) ? undefined : parseResource(storage, member, path);
+  const linkCount = embedded?.Drives.filter((entry) => entry instanceof Object && isLinkOnly(entry)).length ?? 2;
+  if (embedded !== undefined && linkCount < 2) return embedded;
+  return (await readExpanded(bmc, path, storage, { ...options, levels: oneController })).value;
+}
+
+/** Volumes are a collection, which came along as a whole, with links to its members, or as a link itself. */
+async function listVolumes(bmc: Bmc, volumes: unknown, options: MemberOptions): Promise<Member[]> {
+  const { data } = reference.safeParse(volumes);
+  if (data === undefined) return [];
+  const path = pathOf(data['@odata.id']);
+  const embedded = isLinkOnly(data) ? undefined : parseResource(collection, data, path);
+  const isWhole =
+    embedded?.['Members@odata.nextLink'] === undefined &&
+    embedded?.Members.every((entry) => entry instanceof Object && !isLinkOnly(entry)) === true;
+  if (!isWhole) return listMembers(bmc, path, options);
+  return [...referencesIn(embedded?.Members ?? [], `${path}#/Members`, options.onUnreadable).values()];
+}
+
+const driveOf = (item: z.output<typeof drive>): Drive => ({
+  name: item.Name,
+  mediaType: item.MediaType,
+  type: item.DriveFormFactor,
+  capacityBytes: item.CapacityBytes,
+  vendor: item.Manufacturer,
+  model: item.Model,
+  state: item.Status.State,
+});
+
+const volumeOf = (item: z.output<typeof volume>): Volume => ({
+  name: item.Name,
+  capacityBytes: item.CapacityBytes,
+  raidType: item.RAIDType,
+  state: item.Status.State,
+});
+
+/** Devices are no resources of their own: one that is no object is none. */
+function simpleUnitOf({ Name, Devices }: z.output<typeof simpleStorage>): StorageUnit {
+  const devices = Devices.flatMap((device) => simpleDevice.safeParse(device).data ?? []);
+  return {
+    name: Name,
+    volumes: [],
+    drives: devices.map((device) => ({
+      name: device.Name,
+      mediaType: undefined,
+      type: undefined,
+      capacityBytes: device.CapacityBytes,
+      vendor: device.Manufacturer,
+      model: device.Model,
+      state: device.Status.State,
+    })),
+  };
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StubBmc, json, openStubClient } from '../../test/stub-bmc.ts';
+import type { Bmc } from '../http/bmc.ts';
+import { readEventService, readSubscriptions, subscribe, unsubscribe } from './subscriptions.ts';
+import { readSystems } from './systems.ts';
+
+const path = '/redfish/v1/EventService';
+const subscriptions = `${path}/Subscriptions`;
+const service = { isEnabled: true, subscriptions };
+const desired = { destination: 'http://192.0.2.1/alerts/x', context: 'metal-operator', format: 'Event' } as const;
+const ownSubscription = { Destination: desired.destination, Context: desired.context };
+
+async function withStub<T>(
+  members: Record<string, object>,
+  act: (bmc: Bmc, stub: StubBmc) => Promise<T>,
+  postResponse?: { status: number; body?: object; location?: string },
+): Promise<T> {
+  await using stub = await StubBmc.start();
+  stub.collection(subscriptions, members);
+  stub.intercept = ({ method, path: requestedPath }, response) => {
+    if (postResponse === undefined || method !== 'POST' || requestedPath !== subscriptions) return false;
+    json(
+      response,
+      postResponse.status,
+      postResponse.body,
+      postResponse.location === undefined ? {} : { location: postResponse.location },
+    );
+    return true;
+  };
+  await using bmc = openStubClient(stub);
+  return await act(bmc, stub);
+}
+
+const rejection = (id: string, message: string) => ({
+  status: 400,
+  body: { error: { message: 'no', '@Message.ExtendedInfo': [{ MessageId: `Base.1.8.${id}`, Message: message }] } },
+});
+const locations: [
+  title: string,
+  postResponse: { status: number; body?: object; location?: string },
+  found: string | RegExp,
+][] = [
+  [
+    'an absolute Location becomes a path',
+    { status: 201, location: `https://idrac${subscriptions}/7` },
+    `${subscriptions}/7`,
+  ],
+  ['without a Location the subscription is searched for', { status: 201 }, `${subscriptions}/2`],
+  ['a duplicate is taken for ours', rejection('ResourceAlreadyExists', 'exists'), `${subscriptions}/2`],
+  [
+    'a duplicate told by its destination, too',
+    rejection('PropertyValueModified', `${desired.destination} was modified`),
+    `${subscriptions}/2`,
+  ],
+  ['another refusal is an error', rejection('PropertyUnknown', 'Protocol is unknown'), /Protocol is unknown/],
+];
+
+for (const [title, postResponse, found] of locations) {
+  test(title, () =>
+    withStub(
+      { '1': { Destination: desired.destination, Context: 'somebody else' }, '2': ownSubscription },
+      async (bmc) => {
+        if (typeof found === 'string') assert.equal(await subscribe(bmc, service, desired), found);
+        else await assert.rejects(subscribe(bmc, service, desired), { message: found });
+      },
+      postResponse,
+    ),
+  );
+}
+
+test('a duplicate that cannot be found is told as it was refused', () =>
+  withStub(
+    {},
+    async (bmc) => assert.rejects(subscribe(bmc, service, desired), { message: /exists elsewhere/ }),
+    rejection('ResourceAlreadyExists', 'exists elsewhere'),
+  ));
+
+for (const [manufacturer, hasPolicy] of [
+  ['Dell Inc.', true],
+  ['HPE', false],
+] as const) {
+  test(`a subscription at ${manufacturer} ${hasPolicy ? 'has' : 'lacks'} a retry policy`, () =>
+    withStub(
+      {},
+      async (bmc, stub) => {
+        stub.collection('/redfish/v1/Systems', { '1': { Manufacturer: manufacturer } });
+        await readSystems(bmc);
+        await subscribe(bmc, service, { ...desired, format: 'MetricReport' });
+        const body = stub.received.at(-1)?.body;
+        assert.deepEqual(body, {
+          Destination: desired.destination,
+          EventFormatType: 'MetricReport',
+          Protocol: 'Redfish',
+          Context: 'metal-operator',
+          ...(hasPolicy ? { DeliveryRetryPolicy: 'TerminateAfterRetries' } : {}),
+        });
+      },
+      { status: 201, location: `${subscriptions}/1` },
+    ));
+}
+
+test('subscriptions that cannot be read are left out', () =>
+  withStub({ '1': ownSubscription }, async (bmc, stub) => {
+    stub.set(subscriptions, {
+      Members: [{ '@odata.id': `${subscriptions}/1` }, { '@odata.id': `${subscriptions}/gone` }],
+    });
+    assert.deepEqual(
+      (await readSubscriptions(bmc, service)).map(({ uri }) => uri),
+      [`${subscriptions}/1`],
+    );
+  }));
+
+test('an event service is enabled unless it says otherwise, and may be missing', () =>
+  withStub({}, async (bmc, stub) => {
+    assert.equal(await readEventService(bmc), undefined);
+    stub.set(path, {});
+    assert.deepEqual(await readEventService(bmc), service);
+    stub.set(path, { ServiceEnabled: false });
+    assert.equal((await readEventService(bmc))?.isEnabled, false);
+  }));
+
+test('a subscription that is gone already needs no ending', () =>
+  withStub({ '1': ownSubscription }, async (bmc, stub) => {
+    await unsubscribe(bmc, `${subscriptions}/1`);
+    await unsubscribe(bmc, `${subscriptions}/9`);
+    assert.equal(stub.count(`DELETE ${subscriptions}/1`), 1);
+  }));
+
+test('a failing event service does not make the BMC a failing one', () =>
+  withStub({}, async (bmc, stub) => {
+    stub.intercept = ({ path: requestedPath }, response) => {
+      if (!requestedPath.startsWith(path)) return false;
+      json(response, 500, {});
+      return true;
+    };
+    for (let time = 0; time < 10; time += 1) await assert.rejects(readEventService(bmc), { status: 500 });
+    assert.equal(bmc.breaker, 'closed');
+  }));

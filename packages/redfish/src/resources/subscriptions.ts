@@ -1,0 +1,145 @@
+import * as z from 'zod';
+import type { Bmc, CallOptions } from '../http/bmc.ts';
+import { listMembers } from './collections.ts';
+import { pathOf } from '../endpoint.ts';
+import { RedfishError } from '../errors.ts';
+import { flag, link, text, uri } from '../fields.ts';
+import { mapConcurrently } from './members.ts';
+
+/** `Event`: alerts as they happen. `MetricReport`: readings now and then. */
+export type EventFormat = 'Event' | 'MetricReport';
+
+export interface Subscription {
+  /** `@odata.id`, as a path. */
+  readonly uri: string;
+  readonly destination: string | undefined;
+  readonly context: string | undefined;
+}
+
+export interface EventService {
+  readonly isEnabled: boolean;
+  /** Path of the subscriptions. */
+  readonly subscriptions: string;
+}
+
+export interface DesiredSubscription {
+  readonly destination: string;
+  readonly context: string;
+  readonly format: EventFormat;
+}
+
+const eventService = z.object({ ServiceEnabled: flag, Subscriptions: link });
+const subscription = z.object({ '@odata.id': uri, Destination: text, Context: text });
+
+/** Nothing here speaks for the health of the BMC: without events everything else still works. */
+const sideResourceOptions = { isSideResource: true, priority: 'telemetry' } as const satisfies CallOptions;
+
+/** The event service, or undefined where there is none. A service that does not say whether it is enabled is. */
+export async function readEventService(bmc: Bmc, options: CallOptions = {}): Promise<EventService | undefined> {
+  const root = await bmc.root(options);
+  try {
+    const found = await bmc.get(root.EventService ?? '/redfish/v1/EventService', eventService, {
+      ...sideResourceOptions,
+      ...options,
+    });
+    return {
+      isEnabled: found.ServiceEnabled ?? true,
+      subscriptions: found.Subscriptions ?? '/redfish/v1/EventService/Subscriptions',
+    };
+  } catch (error) {
+    if (error instanceof RedfishError && (error.code === 'NotFound' || error.status === 501)) return undefined;
+    throw error;
+  }
+}
+
+/** Every subscription that can be read; one that vanishes or fails meanwhile is left out. */
+export async function readSubscriptions(
+  bmc: Bmc,
+  service: EventService,
+  options: CallOptions = {},
+): Promise<Subscription[]> {
+  const all = { ...sideResourceOptions, ...options };
+  const members = await listMembers(bmc, service.subscriptions, all);
+  const read = await mapConcurrently(members, async (member) => {
+    const known = subscription.safeParse(member);
+    if (known.success && known.data.Destination !== undefined) return subscriptionOf(known.data);
+    try {
+      return subscriptionOf(await bmc.get(member['@odata.id'], subscription, all));
+    } catch (error) {
+      if (error instanceof RedfishError) return undefined;
+      throw error;
+    }
+  });
+  return read.filter((one) => one !== undefined);
+}
+
+/**
+ * Subscribes; gives the path of the subscription. One that exists already for the same destination is taken instead:
+ * a BMC refuses the second, and where the first answer got lost it is ours.
+ */
+export async function subscribe(
+  bmc: Bmc,
+  service: EventService,
+  desired: DesiredSubscription,
+  options: CallOptions = {},
+): Promise<string> {
+  const all = { ...sideResourceOptions, ...options };
+  const body = bodyFor(desired, bmc.traits.rejectedInSubscription);
+  const outcome = await bmc.post(service.subscriptions, body, all).catch(passDuplicate(desired.destination));
+  if (!(outcome instanceof RedfishError) && outcome.location !== undefined) return outcome.location;
+  // No Location, or a duplicate: it is there, only its address is not known.
+  const found = (await readSubscriptions(bmc, service, options)).find((one) => isFor(one, desired));
+  if (found !== undefined) return found.uri;
+  throw outcome instanceof RedfishError ? outcome : missingLocationError(service);
+}
+
+/** Ends a subscription. One that is gone already is success. */
+export async function unsubscribe(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<void> {
+  try {
+    await bmc.delete(uri, { ...sideResourceOptions, ...options });
+  } catch (error) {
+    if (!(error instanceof RedfishError) || error.code !== 'NotFound') throw error;
+  }
+}
+
+export const isFor = ({ destination, context }: Subscription, desired: Omit<DesiredSubscription, 'format'>): boolean =>
+  destination === desired.destination && context === desired.context;
+
+function bodyFor({ destination, context, format }: DesiredSubscription, rejected: readonly string[]): object {
+  const body = {
+    Destination: destination,
+    EventFormatType: format,
+    Protocol: 'Redfish',
+    Context: context,
+    DeliveryRetryPolicy: 'TerminateAfterRetries',
+  };
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !rejected.includes(name)));
+}
+
+const missingLocationError = ({ subscriptions }: EventService): RedfishError =>
+  new RedfishError({
+    code: 'BadAnswer',
+    message: `${subscriptions}: the subscription was accepted, but the answer does not say where it is, and none has its destination`,
+  });
+
+/** A duplicate is an outcome; every other error goes up. */
+const passDuplicate =
+  (destination: string) =>
+  (error: unknown): RedfishError => {
+    if (error instanceof RedfishError && isDuplicateError(error, destination)) return error;
+    throw error;
+  };
+
+/** iDRAC says ResourceAlreadyExists; others complain about the destination by name. */
+function isDuplicateError(error: RedfishError, destination: string): boolean {
+  const mentions = (term: string) => error.message.includes(term) || error.messageIds.some((id) => id.includes(term));
+  return (
+    mentions('ResourceAlreadyExists') || (mentions('PropertyValueModified') && error.message.includes(destination))
+  );
+}
+
+const subscriptionOf = (found: z.output<typeof subscription>): Subscription => ({
+  uri: pathOf(found['@odata.id']),
+  destination: found.Destination,
+  context: found.Context,
+});

@@ -1,0 +1,171 @@
+import type { Bmc, CallOptions } from '../http/bmc.ts';
+import { readMembers } from './collections.ts';
+import { pathOf } from '../endpoint.ts';
+import { RedfishError } from '../errors.ts';
+import { type Identity, identityOf } from './identity.ts';
+import type { MemberOptions } from './members.ts';
+import { system, type SystemResource } from '../schemas.ts';
+
+export type PowerState = 'On' | 'Off' | 'PoweringOn' | 'PoweringOff' | 'Paused' | 'Unknown';
+const powerStates: readonly PowerState[] = ['On', 'Off', 'PoweringOn', 'PoweringOff', 'Paused'];
+
+/** A computer system as a BMC presents it. */
+export interface SystemSummary {
+  /** `@odata.id`. */
+  readonly uri: string;
+  /** Lower case; undefined when the system reports none and none can be derived. */
+  readonly uuid: string | undefined;
+  readonly uuidDerivedFrom?: Identity['uuidDerivedFrom'];
+  readonly manufacturer: string | undefined;
+  readonly model: string | undefined;
+  readonly serialNumber: string | undefined;
+  readonly sku: string | undefined;
+  readonly biosVersion: string | undefined;
+  readonly memoryGiB: number | undefined;
+  readonly powerState: PowerState;
+}
+
+export interface SystemState extends SystemSummary {
+  /** Power state in the words of the BMC. */
+  readonly powerStateText: string | undefined;
+  /** OK, Warning or Critical. */
+  readonly health: string | undefined;
+  /** Lit, Blinking or Off, whichever property the BMC speaks of it by. */
+  readonly indicatorLED: string | undefined;
+  readonly bootOrder: readonly string[] | undefined;
+  readonly override: {
+    readonly enabled: string | undefined;
+    readonly target: string | undefined;
+    readonly mode: string | undefined;
+    /** Targets the BMC advertises; undefined when it advertises none. */
+    readonly targets: readonly string[] | undefined;
+    readonly httpBootUri: string | undefined;
+  };
+  /** Reset types the BMC advertises; undefined when it advertises none. */
+  readonly resetTypes: readonly string[] | undefined;
+  readonly etag: string | undefined;
+}
+
+export interface SystemCallOptions extends CallOptions {
+  /**
+   * The machine that is meant, by its own UUID or the derived one. When another one answers, or one that cannot be told,
+   * the call rejects with IdentityMismatch before anything is changed. It costs no request: the read is made anyway.
+   */
+  readonly expectedUuid?: string | undefined;
+}
+
+/** More than any chassis holds. */
+export const maxSystems = 1_000;
+
+/**
+ * The systems behind the BMC, in the order of their URIs: the order of the collection means nothing. One that cannot be read is
+ * left out, and `onUnreadable` is told; if none can, that fails.
+ */
+export async function readSystems(
+  bmc: Bmc,
+  { onUnreadable = () => undefined, ...options }: MemberOptions = {},
+): Promise<SystemSummary[]> {
+  const root = await bmc.root(options);
+  const all = { ...options, maxMembers: maxSystems, onUnreadable };
+  const resources = await readMembers(bmc, root.Systems ?? '/redfish/v1/Systems', system, all);
+  const systems = resources
+    .map((resource) => summaryOf(resource, bmc.serviceUuid))
+    .toSorted((a, b) => byUri(a.uri, b.uri));
+  bmc.learnManufacturer(systems[0]?.manufacturer);
+  return systems;
+}
+
+/** One system as it is now. */
+export async function readSystem(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<SystemState> {
+  const { value, etag } = await readSystemResource(bmc, uri, options);
+  return stateOf(value, etag, bmc.serviceUuid);
+}
+
+/** The resource itself, for operations that need its links, actions or ETag. */
+export async function readSystemResource(
+  bmc: Bmc,
+  uri: string,
+  options: SystemCallOptions = {},
+): Promise<{ value: SystemResource; etag: string | undefined }> {
+  const resource = await bmc.read(uri, system, options);
+  bmc.learnManufacturer(resource.value.Manufacturer);
+  requireIdentity(uri, identityIn(resource.value, bmc.serviceUuid).uuid, options.expectedUuid);
+  return resource;
+}
+
+/** A URI names a place, not a machine: a blade may be moved, an address may go to another BMC. */
+function requireIdentity(uri: string, actualUuid: string | undefined, expectedUuid: string | undefined): void {
+  if (expectedUuid === undefined || actualUuid === expectedUuid.toLowerCase()) return;
+  throw new RedfishError({
+    code: 'IdentityMismatch',
+    message: `${uri} is expected to be ${expectedUuid} and reports UUID ${actualUuid ?? 'none'}; nothing was sent to it`,
+  });
+}
+
+export function stateOf(
+  resource: SystemResource,
+  etag: string | undefined,
+  serviceUuid: string | undefined,
+): SystemState {
+  const { Boot, Actions } = resource;
+  return {
+    ...summaryOf(resource, serviceUuid),
+    powerStateText: resource.PowerState,
+    health: resource.Status.Health,
+    indicatorLED: ledOf(resource),
+    bootOrder: Boot.BootOrder,
+    override: {
+      enabled: Boot.BootSourceOverrideEnabled,
+      target: Boot.BootSourceOverrideTarget,
+      mode: Boot.BootSourceOverrideMode,
+      targets: Boot['BootSourceOverrideTarget@Redfish.AllowableValues'],
+      httpBootUri: Boot.HttpBootUri,
+    },
+    resetTypes: Actions['#ComputerSystem.Reset']['ResetType@Redfish.AllowableValues'],
+    etag,
+  };
+}
+
+function summaryOf(resource: SystemResource, serviceUuid: string | undefined): SystemSummary {
+  const identity = identityIn(resource, serviceUuid);
+  return {
+    uri: pathOf(resource['@odata.id']),
+    uuid: identity.uuid,
+    // Nothing is said of what is as usual.
+    ...(identity.uuidDerivedFrom === undefined ? {} : { uuidDerivedFrom: identity.uuidDerivedFrom }),
+    manufacturer: resource.Manufacturer,
+    model: resource.Model,
+    serialNumber: resource.SerialNumber,
+    sku: resource.SKU,
+    biosVersion: resource.BiosVersion,
+    memoryGiB: resource.MemorySummary.TotalSystemMemoryGiB,
+    powerState: powerStateOf(resource.PowerState),
+  };
+}
+
+const identityIn = (resource: SystemResource, serviceUuid: string | undefined): Identity =>
+  identityOf({
+    uuid: resource.UUID,
+    manufacturer: resource.Manufacturer,
+    serialNumber: resource.SerialNumber,
+    systemId: pathOf(resource['@odata.id']),
+    serviceUuid,
+  });
+
+/** Numbers in URIs compare as numbers, so that system 2 comes before system 10. */
+export const byUri = (a: string, b: string): number => order.compare(a, b);
+
+/** Locale data is looked up once, not per comparison. */
+const order = new Intl.Collator('en', { numeric: true });
+
+/** Text in any spelling; what is not understood is a value that can be seen, not an error that loops. */
+export function powerStateOf(text: string | undefined): PowerState {
+  const letters = text?.replaceAll(/[^a-z]/gi, '').toLowerCase();
+  return powerStates.find((state) => state.toLowerCase() === letters) ?? 'Unknown';
+}
+
+function ledOf({ IndicatorLED, LocationIndicatorActive }: SystemResource): string | undefined {
+  if (LocationIndicatorActive === undefined) return IndicatorLED;
+  if (!LocationIndicatorActive) return 'Off';
+  return IndicatorLED === 'Blinking' ? 'Blinking' : 'Lit';
+}

@@ -1,0 +1,309 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { Bmc, type BmcLimits, type BmcObserver } from '../src/http/bmc.ts';
+import type { Clock } from '../src/http/clock.ts';
+import { type BmcEndpoint } from '../src/endpoint.ts';
+import { Password } from '../src/http/password.ts';
+import type { IdleConnections } from '../src/http/idle-connections.ts';
+import type { TlsContexts } from '../src/http/tls-contexts.ts';
+
+export interface ReceivedRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+/** Answers a request and says so, or leaves it to the BMC. */
+export type Intercept = (request: ReceivedRequest, response: ServerResponse) => boolean;
+
+export interface StubBmcOptions {
+  readonly username?: string;
+  readonly password?: string;
+  /** false: no SessionService at all, Basic only. */
+  readonly sessions?: boolean;
+  /** ExpandQuery as advertised; members then come along when they are asked for. */
+  readonly expand?: object;
+  readonly tls?: ServerOptions;
+}
+
+/** A real HTTP server that behaves like a small BMC, with everything it is asked written down. */
+export class StubBmc implements AsyncDisposable {
+  readonly received: ReceivedRequest[] = [];
+  readonly tokens = new Set<string>();
+  readonly resources = new Map<string, object>();
+  intercept: Intercept = () => false;
+  password: string;
+  connections = 0;
+  /** Of these, how many resumed a TLS session of an earlier one. */
+  resumed = 0;
+  inFlight = 0;
+  peakInFlight = 0;
+  readonly #options: StubBmcOptions;
+  readonly #server: Server;
+  #logins = 0;
+
+  private constructor(options: StubBmcOptions) {
+    this.#options = options;
+    this.password = options.password ?? 'calvin';
+    const listener = (request: IncomingMessage, response: ServerResponse) => void this.#receive(request, response);
+    this.#server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
+    this.#server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+      this.connections += 1;
+      if (socket instanceof TLSSocket && socket.isSessionReused()) this.resumed += 1;
+    });
+    this.#populate();
+  }
+
+  static async start(options: StubBmcOptions = {}): Promise<StubBmc> {
+    const bmc = new StubBmc(options);
+    await new Promise<void>((resolve) => {
+      bmc.#server.listen(0, '127.0.0.1', resolve);
+    });
+    return bmc;
+  }
+
+  get endpoint(): BmcEndpoint & { tls?: never } {
+    // A server that listens on TCP has an address with a port.
+    const { port } = this.#server.address() as AddressInfo;
+    return { scheme: this.#options.tls === undefined ? 'http' : 'https', host: '127.0.0.1', port };
+  }
+
+  /** `GET /redfish/v1/` and so on, in order. */
+  get log(): string[] {
+    return this.received.map(({ method, path }) => `${method} ${path}`);
+  }
+
+  count(entry: string): number {
+    return this.log.filter((line) => line === entry).length;
+  }
+
+  set(path: string, resource: object): void {
+    this.resources.set(path, { '@odata.id': path, ...resource });
+  }
+
+  collection(path: string, members: Record<string, object>): void {
+    this.set(path, { Members: Object.keys(members).map((id) => ({ '@odata.id': `${path}/${id}` })) });
+    for (const [id, member] of Object.entries(members)) this.set(`${path}/${id}`, { Id: id, ...member });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => {
+      this.#server.close(resolve);
+    });
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.inFlight += 1;
+    this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
+    response.once('close', () => {
+      this.inFlight -= 1;
+    });
+    const chunks: Buffer[] = [];
+    // Chunks of a request are buffers unless an encoding was set.
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    const received: ReceivedRequest = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+    this.received.push(received);
+    if (!this.intercept(received, response)) this.#respond(received, response);
+  }
+
+  #respond({ method, path, headers, body }: ReceivedRequest, response: ServerResponse): void {
+    const sessions = '/redfish/v1/SessionService/Sessions';
+    const [plain = '', query = ''] = path.split('?');
+    if (method === 'GET' && plain === '/redfish/v1/') return json(response, 200, this.#root());
+    if (method === 'POST' && plain === sessions && this.#options.sessions !== false) return this.#logIn(body, response);
+    if (!this.#isAuthenticated(headers)) return json(response, 401, { error: { message: 'Who are you?' } });
+    if (method === 'DELETE' && plain.startsWith(sessions)) {
+      this.tokens.delete(plain.slice(sessions.length + 1));
+      return json(response, 204);
+    }
+    const resource = this.resources.get(plain);
+    if (resource === undefined) return json(response, 404, { error: { message: `no ${plain}` } });
+    if (method === 'PATCH') this.resources.set(plain, { ...resource, ...merged(resource, body) });
+    return json(
+      response,
+      method === 'GET' ? 200 : 204,
+      query.includes('$expand') ? this.#expanded(resource) : resource,
+    );
+  }
+
+  #logIn(body: unknown, response: ServerResponse): void {
+    const { password } = this;
+    const { username = 'root' } = this.#options;
+    const { UserName, Password: givenPassword } = { UserName: '', Password: '', ...partOf(body) };
+    if (UserName !== username || givenPassword !== password)
+      return json(response, 401, { error: { message: 'Wrong.' } });
+    this.#logins += 1;
+    const token = `token-${this.#logins}`;
+    this.tokens.add(token);
+    // Absolute, with a name only this BMC knows: that is how many of them answer.
+    response.setHeader('location', `https://bmc.internal/redfish/v1/SessionService/Sessions/${token}`);
+    response.setHeader('x-auth-token', token);
+    json(response, 201, { Id: token });
+  }
+
+  #isAuthenticated({ authorization, 'x-auth-token': token }: IncomingHttpHeaders): boolean {
+    const { username = 'root' } = this.#options;
+    if (typeof token === 'string') return this.tokens.has(token);
+    return authorization === `Basic ${Buffer.from(`${username}:${this.password}`).toString('base64')}`;
+  }
+
+  #root(): object {
+    const { sessions, expand } = this.#options;
+    return {
+      '@odata.id': '/redfish/v1/',
+      Systems: { '@odata.id': '/redfish/v1/Systems' },
+      Managers: { '@odata.id': '/redfish/v1/Managers' },
+      ...(sessions === false ? {} : { Links: { Sessions: { '@odata.id': '/redfish/v1/SessionService/Sessions' } } }),
+      ...(expand === undefined ? {} : { ProtocolFeaturesSupported: { ExpandQuery: expand } }),
+    };
+  }
+
+  #expanded(resource: object): object {
+    if (!('Members' in resource) || !Array.isArray(resource.Members)) return resource;
+    const links: { '@odata.id': string }[] = resource.Members;
+    return { ...resource, Members: links.map((link) => this.resources.get(link['@odata.id']) ?? link) };
+  }
+
+  #populate(): void {
+    this.collection('/redfish/v1/Systems', { '1': system });
+    this.collection('/redfish/v1/Managers', { BMC: { UUID: 'AAAA', GraphicalConsole: { MaxConcurrentSessions: 2 } } });
+    this.set('/redfish/v1/Systems/1/Actions/ComputerSystem.Reset', {});
+  }
+}
+
+const system = {
+  UUID: '4C4C4544-0038-3010-8056-B7C04F4D3132',
+  Manufacturer: 'Contoso',
+  Model: 'X1',
+  PowerState: 'Off',
+  IndicatorLED: 'Off',
+  Boot: {
+    BootSourceOverrideEnabled: 'Disabled',
+    BootSourceOverrideTarget: 'None',
+    BootSourceOverrideMode: 'UEFI',
+    BootOrder: ['Boot0001', 'Boot0002', 'Boot0003'],
+  },
+  Actions: {
+    '#ComputerSystem.Reset': {
+      target: '/redfish/v1/Systems/1/Actions/ComputerSystem.Reset',
+      'ResetType@Redfish.AllowableValues': ['On', 'ForceOff', 'GracefulShutdown', 'ForceRestart'],
+    },
+  },
+};
+
+export function json(
+  response: ServerResponse,
+  status: number,
+  body?: object,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(body === undefined || status === 204 ? undefined : JSON.stringify(body));
+}
+
+function merged(resource: object, change: unknown): object {
+  return Object.fromEntries(
+    Object.entries(partOf(change)).map(([key, value]) => {
+      const before: unknown = Reflect.get(resource, key);
+      return [
+        key,
+        Array.isArray(value) || !(value instanceof Object) ? value : { ...partOf(before), ...partOf(value) },
+      ];
+    }),
+  );
+}
+
+const partOf = (value: unknown): Record<string, unknown> =>
+  value instanceof Object ? Object.fromEntries(Object.entries(value)) : {};
+
+export interface StubClientOptions {
+  readonly endpoint?: BmcEndpoint;
+  readonly username?: string;
+  readonly password?: string;
+  readonly clock?: Clock;
+  readonly limits?: Partial<BmcLimits>;
+  readonly observer?: BmcObserver;
+  readonly maySend?: () => boolean;
+  readonly idleConnections?: IdleConnections;
+  readonly tlsContexts?: TlsContexts;
+}
+
+/** A conversation with the BMC on the desk. */
+export function openStubClient(
+  stub: StubBmc,
+  { endpoint, username = 'root', password = 'calvin', ...options }: StubClientOptions = {},
+): Bmc {
+  return new Bmc({
+    endpoint: endpoint ?? stub.endpoint,
+    credentials: { username, password: new Password(password) },
+    clock: wallClock,
+    random: () => 0.5,
+    ...options,
+  });
+}
+
+/** Wall time; timers keep the process alive, as a test that waits for them wants. */
+export const wallClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (delayMs, callback) => {
+    const timer = setTimeout(callback, delayMs);
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
+  },
+  sleep: (delayMs, signal) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, delayMs);
+      signal?.addEventListener('abort', () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      });
+    }),
+};
+
+/** Time that moves only when it is told to; whoever sleeps moves it on. */
+export class FakeClock implements Clock {
+  #now = Date.UTC(2026, 0, 1);
+  readonly #timers = new Set<{ at: number; callback: () => void }>();
+  readonly slept: number[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  setTimeout(delayMs: number, callback: () => void): Disposable {
+    const timer = { at: this.#now + delayMs, callback };
+    this.#timers.add(timer);
+    return { [Symbol.dispose]: () => this.#timers.delete(timer) };
+  }
+
+  sleep(delayMs: number): Promise<void> {
+    this.slept.push(delayMs);
+    this.advance(delayMs);
+    return Promise.resolve();
+  }
+
+  advance(byMs: number): void {
+    this.#now += byMs;
+    for (const timer of this.#timers) {
+      if (timer.at > this.#now) continue;
+      this.#timers.delete(timer);
+      timer.callback();
+    }
+  }
+}

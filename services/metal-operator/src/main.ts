@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { flushCompileCache } from 'node:module';
+import { hostname } from 'node:os';
+import { readConfig } from '@metal/operator/config.ts';
+import { collectDefaultMetrics } from 'prom-client';
+import { createLog, exportLostLines, flushOrKill } from './log.ts';
+import { apiServerCheck } from './api-server-check.ts';
+import { startEndpoints } from './endpoints.ts';
+import { metricsGuardOf } from './metrics/guard.ts';
+import { prepareMetalOperator } from './metal-operator.ts';
+import { systemClock } from '@metal/kube/runtime/clock.ts';
+import { OperatorError } from '@metal/kube/errors.ts';
+
+/**
+ * Exit codes: 0 stopped as asked, 1 bad configuration or a failure that a restart may cure. A process whose log nobody reads
+ * kills itself when everything else is over: 137 where a shell tells it, 139 where it is the first process of a container.
+ */
+async function main(): Promise<void> {
+  // Node would do it at the end, to which a process that is killed does not come.
+  flushCompileCache();
+  const config = readConfig(process.argv.slice(2), process.env);
+  const processLog = createLog(config.log);
+  const { log } = processLog;
+  await using _lastLines = flushOrKill(processLog);
+  for (const name of config.withoutEffect)
+    log.warn({ option: `--${name}` }, 'accepted, but without effect in this version');
+  const stopRequested = new Promise<string>((resolve) => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
+  });
+  using _keepAlive = keepProcessAlive();
+  const identity = `${hostname()}_${randomUUID()}`;
+  const prepared = prepareMetalOperator({ config, clock: systemClock, random: Math.random, log, identity });
+  const { metrics, client } = prepared;
+  collectDefaultMetrics({ register: metrics });
+  exportLostLines(metrics, processLog);
+  let isStopping = false;
+  // A fleet of thousands takes seconds to be known: who waits for it, or watches over it, need not wait with it.
+  await using _endpoints = await startEndpoints(config, metrics, {
+    guard: metricsGuardOf(client),
+    readinessCheck: async () => (isStopping ? 'it is stopping' : (prepared.notReadyReason ?? apiServerCheck(client)())),
+    clock: systemClock,
+    log,
+  });
+  log.info({ health: config.healthAddress, metrics: config.metrics.address }, 'starting');
+  await using operator = await Promise.race([prepared.start(), stopRequested.then(() => undefined)]);
+  if (operator === undefined) return log.info('stopping before everything was there');
+  const { registryUrl, bootUrl, metadataUrl, eventUrl } = operator;
+  log.info({ components: [...config.components], registryUrl, bootUrl, metadataUrl, eventUrl, identity }, 'running');
+  const reason = await Promise.race([stopRequested, operator.stopped.then(() => 'stopped')]);
+  isStopping = true;
+  log.info({ reason }, 'stopping: running reconciles finish first');
+}
+
+/**
+ * Clocks and idle connections keep no process alive. While it waits for an API server that is away, and is told to listen
+ * nowhere, there would be nothing left to wait for, and it would end without a word.
+ */
+function keepProcessAlive(): Disposable {
+  const timer = setInterval(() => undefined, maxIntervalMs);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+const maxIntervalMs = 2 ** 31 - 1;
+
+function formatError(error: unknown): string {
+  if (error instanceof OperatorError) return `metal-operator: ${error.message}`;
+  return `metal-operator: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${formatError(error)}\n`);
+    process.exit(1);
+  },
+);

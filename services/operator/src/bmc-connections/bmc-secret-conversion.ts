@@ -1,0 +1,44 @@
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { OperatorConfig } from '../config.ts';
+
+/** On a BMCSecret: the keys of data that came from stringData, separated by commas. */
+export const convertedKeysAnnotation = 'metal.ironcore.dev/converted-keys';
+
+/** What moving stringData into data means, key by key. */
+export interface Conversion {
+  /** Values for data, in base64. */
+  readonly data: Readonly<Record<string, string>>;
+  /** Keys that leave stringData. */
+  readonly keys: readonly string[];
+  /** Keys whose values in data and stringData differ, and of which nobody knows which one is meant. */
+  readonly ambiguous: readonly string[];
+  /** All keys of data that came from stringData, now or earlier. */
+  readonly converted: readonly string[];
+}
+
+/** Whether something of it is about to be moved. */
+export const isConvertible = (
+  secret: BMCSecret,
+  { convertsBmcSecrets }: Pick<OperatorConfig, 'convertsBmcSecrets'>,
+): boolean => convertsBmcSecrets && secret.immutable !== true && planConversion(secret).keys.length > 0;
+
+/**
+ * A key that came from stringData once and is there again was written anew, as by `kubectl apply` of a manifest, and
+ * wins. A key that data had first keeps its value, as v0.7.0 read it: a working password is never replaced by a guess.
+ */
+export function planConversion(secret: BMCSecret): Conversion {
+  const earlier = (secret.metadata.annotations?.[convertedKeysAnnotation] ?? '').split(',').filter((key) => key !== '');
+  const entries = Object.entries(secret.stringData ?? {}).map(([key, text]) => {
+    const value = Buffer.from(text, 'utf8').toString('base64');
+    const present = secret.data?.[key];
+    return { key, value, isClear: present === undefined || present === value || earlier.includes(key) };
+  });
+  const moved = entries.filter(({ isClear }) => isClear);
+  const keys = moved.map(({ key }) => key);
+  return {
+    data: Object.fromEntries(moved.map(({ key, value }) => [key, value])),
+    keys,
+    ambiguous: entries.filter(({ isClear }) => !isClear).map(({ key }) => key),
+    converted: [...new Set([...earlier, ...keys])].toSorted(),
+  };
+}

@@ -1,0 +1,181 @@
+import { X509Certificate } from 'node:crypto';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { type BmcEndpoint, Password } from '@metal/redfish/http/bmc.ts';
+import type { BmcTls } from '@metal/redfish/endpoint.ts';
+import { addressFault } from './address-fault.ts';
+import type { OperatorConfig } from '../config.ts';
+import type { OperatorCaches } from '../caches.ts';
+import { secretValue } from './credentials.ts';
+
+/** How a BMC is reached and who we are there. */
+export interface Connection {
+  readonly endpoint: BmcEndpoint;
+  readonly username: string;
+  readonly password: Password;
+}
+
+/** Whether both lead to the same place, as the same account, trusting the same. */
+export function isSameConnection(a: Connection | undefined, b: Connection): boolean {
+  if (a === undefined) return false;
+  return (
+    a.username === b.username &&
+    a.password.reveal() === b.password.reveal() &&
+    endpointFields.every((fieldOf) => fieldOf(a.endpoint) === fieldOf(b.endpoint))
+  );
+}
+
+type EndpointField = Exclude<keyof BmcEndpoint, 'tls'> | keyof BmcTls;
+
+/** Compared one by one at every look: to write down what is trusted, 200 kB for some, costs more than all the rest of a look. */
+const endpointFields = Object.values<(endpoint: BmcEndpoint) => unknown>({
+  scheme: ({ scheme }) => scheme,
+  host: ({ host }) => host,
+  port: ({ port }) => port,
+  fingerprint: ({ tls }) => tls?.fingerprint,
+  insecureSkipVerify: ({ tls }) => tls?.insecureSkipVerify,
+  caPem: ({ tls }) => tls?.caPem,
+} satisfies Record<EndpointField, (endpoint: BmcEndpoint) => unknown>);
+
+/** Why a BMC cannot even be tried, in the words of a condition. */
+export interface ConnectionBlocker {
+  readonly reason:
+    | 'SpecMissing'
+    | 'NoBMC'
+    | 'AddressMissing'
+    | 'AddressInvalid'
+    | 'CertificateInvalid'
+    | 'EndpointNotFound'
+    | 'UnsupportedProtocol'
+    | 'BMCSecretNotFound'
+    | 'BMCSecretIncomplete';
+  readonly message: string;
+}
+
+export type Resolution =
+  | { connection: Connection; blocker?: never }
+  | { connection?: never; blocker: ConnectionBlocker };
+
+type Sources = Pick<OperatorCaches, 'endpoints' | 'bmcSecrets'>;
+type Protocol = NonNullable<BMC['spec']>['protocol'];
+
+const supportedProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
+
+/** Collects address and credentials of a BMC object. `spec.access` wins over `spec.endpointRef`. */
+export function connectionOf(bmc: BMC, sources: Sources, config: OperatorConfig): Resolution {
+  const spec = bmc.spec;
+  if (spec === undefined) return blocker('SpecMissing', 'the BMC has no spec; give protocol, bmcSecretRef and access');
+  const address = addressOf(bmc, sources);
+  if (address.ip === undefined) return { blocker: address.blocker };
+  return resolve(address.ip, spec.protocol, spec.bmcSecretRef, sources, config);
+}
+
+/** The same for a server that carries its BMC inline. */
+export function inlineConnectionOf(server: Server, sources: Sources, config: OperatorConfig): Resolution {
+  const inline = server.spec?.bmc;
+  if (inline === undefined) return blocker('NoBMC', 'neither spec.bmcRef nor spec.bmc is set; set one of them');
+  return resolve(inline.address, inline.protocol, inline.bmcSecretRef, sources, config);
+}
+
+/** Credentials alone, for what is reached by other means than Redfish. */
+export function credentialsIn(
+  { name }: { readonly name: string },
+  { bmcSecrets }: Pick<Sources, 'bmcSecrets'>,
+): { username: string; password: Password } | { blocker: ConnectionBlocker } {
+  const secret = bmcSecrets.get(name);
+  if (secret === undefined)
+    return {
+      blocker: {
+        reason: 'BMCSecretNotFound',
+        message: `BMCSecret "${name}" does not exist; create it with keys username and password`,
+      },
+    };
+  const username = secretValue(secret, 'username');
+  const password = secretValue(secret, 'password');
+  if (username !== undefined && password !== undefined) return { username, password: new Password(password) };
+  return {
+    blocker: {
+      reason: 'BMCSecretIncomplete',
+      message: `BMCSecret "${name}" lacks key ${username === undefined ? 'username' : 'password'}; expected username and password`,
+    },
+  };
+}
+
+/** MAC and IP address of the BMC, as far as the objects tell. */
+export function addressOf(
+  bmc: BMC,
+  { endpoints }: Pick<Sources, 'endpoints'>,
+): { ip?: string | undefined; macAddress?: string | undefined; blocker: ConnectionBlocker } {
+  const { access, endpointRef } = bmc.spec ?? {};
+  const noAddress: ConnectionBlocker = {
+    reason: 'AddressMissing',
+    message: 'neither spec.access.ip nor the referenced Endpoint gives an IP address; set one',
+  };
+  if (access !== undefined)
+    return { ip: nonEmpty(access.ip), macAddress: nonEmpty(access.macAddress), blocker: noAddress };
+  const endpoint = endpoints.get(endpointRef?.name ?? '');
+  if (endpoint === undefined) {
+    return {
+      blocker: {
+        reason: 'EndpointNotFound',
+        message: `Endpoint "${endpointRef?.name ?? ''}" of spec.endpointRef does not exist; create it or use spec.access`,
+      },
+    };
+  }
+  return { ip: nonEmpty(endpoint.spec?.ip), macAddress: nonEmpty(endpoint.spec?.macAddress), blocker: noAddress };
+}
+
+function resolve(
+  host: string,
+  protocol: Protocol,
+  bmcSecretRef: { readonly name: string },
+  sources: Sources,
+  config: OperatorConfig,
+): Resolution {
+  if (!supportedProtocols.includes(protocol.name)) {
+    return blocker(
+      'UnsupportedProtocol',
+      `protocol "${protocol.name}" is not supported; expected one of ${supportedProtocols.join(', ')}`,
+    );
+  }
+  const endpoint = endpointOf(host, protocol, config);
+  const fault = addressFault(endpoint);
+  if (fault !== undefined) return blocker('AddressInvalid', fault);
+  if (!isCertificate(protocol.tls?.caBundle))
+    return blocker('CertificateInvalid', 'protocol.tls.caBundle holds no certificate; expected PEM text');
+  const credentials = credentialsIn(bmcSecretRef, sources);
+  if ('blocker' in credentials) return credentials;
+  return { connection: { endpoint, ...credentials } };
+}
+
+/** Where a BMC listens, with what the operator trusts by default. */
+export function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
+  const scheme = protocol.scheme === 'http' || protocol.scheme === 'https' ? protocol.scheme : config.defaultScheme;
+  const { caBundle, fingerprint, insecureSkipVerify } = protocol.tls ?? {};
+  const caPem = config.bmcAuthorities.with(caBundle);
+  return {
+    scheme,
+    host,
+    port: protocol.port,
+    tls: {
+      ...(caPem === undefined ? {} : { caPem }),
+      ...(fingerprint === undefined ? {} : { fingerprint }),
+      insecureSkipVerify: insecureSkipVerify ?? config.skipCertificateValidation,
+    },
+  };
+}
+
+/** An unreadable bundle would be taken for an empty one, and nothing would be trusted for a reason nobody sees. */
+function isCertificate(pem: string | undefined): boolean {
+  if (pem === undefined || pem.trim() === '') return true;
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+const blocker = (reason: ConnectionBlocker['reason'], message: string): Resolution => ({
+  blocker: { reason, message },
+});
+const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

@@ -1,0 +1,75 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { originOf } from '@metal/redfish/endpoint.ts';
+import { inlineConnectionName } from './shard-key.ts';
+import { isConvertible } from './bmc-secret-conversion.ts';
+import type { Connection } from './connection.ts';
+import type { OperatorCaches } from '../caches.ts';
+import type { OperatorConfig } from '../config.ts';
+import type { BmcConnectionPool } from './connection-pool.ts';
+import type { ObservedBmc } from './observed-state.ts';
+import type { Login, RejectedLogin } from './rejected-login.ts';
+import { versionOf } from './credentials.ts';
+
+interface LoginStateContext extends LoginSources {
+  readonly bmcConnections: BmcConnectionPool;
+}
+interface LoginSources {
+  readonly caches: Pick<OperatorCaches, 'bmcSecrets'>;
+  readonly config: Pick<OperatorConfig, 'convertsBmcSecrets'>;
+}
+
+/** What this process remembers of the BMC of this object, and that it rejected the login, whichever process it told. */
+export function observedBmcOf(bmc: BMC, connection: Connection | undefined, context: LoginStateContext): ObservedBmc {
+  const { name, generation = 0 } = bmc.metadata;
+  const bmcSecretName = bmc.spec?.bmcSecretRef.name;
+  return restoredBmc(
+    { connectionName: name, bmcSecretName, generation, rejected: bmc.status?.rejectedLogin },
+    connection,
+    context,
+  );
+}
+
+/**
+ * The same of the BMC that a server carries inline. Its generation says nothing: the operator writes to the spec of a
+ * server as well, and what a person changes in `spec.bmc` is the address or the BMCSecret.
+ */
+export function observedInlineBmcOf(
+  { metadata, spec, status }: Server,
+  connection: Connection | undefined,
+  context: LoginStateContext,
+): ObservedBmc {
+  const connectionName = inlineConnectionName({ metadata });
+  const bmcSecretName = spec.bmc?.bmcSecretRef.name;
+  return restoredBmc({ connectionName, bmcSecretName, rejected: status?.rejectedLogin }, connection, context);
+}
+
+interface Account {
+  readonly connectionName: string;
+  readonly bmcSecretName: string | undefined;
+  readonly generation?: number;
+  readonly rejected: RejectedLogin | undefined;
+}
+
+function restoredBmc(
+  account: Account,
+  connection: Connection | undefined,
+  { bmcConnections, caches, config }: LoginStateContext,
+): ObservedBmc {
+  const login = connection && loginOf(account, connection, { caches, config });
+  if (connection === undefined || login === undefined)
+    return bmcConnections.observedBmc(account.connectionName, connection);
+  return bmcConnections.observedBmcForLogin(account.connectionName, connection, { login, rejected: account.rejected });
+}
+
+/** Undefined while the BMCSecret is about to be changed by ourselves, which makes it no other one. */
+export function loginOf(
+  { bmcSecretName = '', generation }: Pick<Account, 'bmcSecretName' | 'generation'>,
+  { endpoint }: Pick<Connection, 'endpoint'>,
+  { caches, config }: LoginSources,
+): Login | undefined {
+  const secret = caches.bmcSecrets.get(bmcSecretName);
+  if (secret === undefined || isConvertible(secret, config)) return undefined;
+  const login = { bmcSecretVersion: versionOf(secret), address: originOf(endpoint) };
+  return generation === undefined ? login : { ...login, generation };
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
+import { findManager } from '@metal/redfish/resources/managers.ts';
+import type { OnUnreadable } from '@metal/redfish/resources/members.ts';
+import { type MissingPart, missingMember } from '@metal/redfish/resources/part-reader.ts';
+import { byUri, readSystems } from '@metal/redfish/resources/systems.ts';
+import type { BmcConnectionPool } from './connection-pool.ts';
+import type { Connection } from './connection.ts';
+import type { BmcObservation } from './observed-state.ts';
+
+export interface RefreshOptions {
+  /** Where it stands what the manager is: its UUID. */
+  readonly managerUuid?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What cannot be read now is as it was seen last; a system that is seen in another place is there and nowhere else. */
+function withLastKnown(now: BmcObservation, before: BmcObservation | undefined): BmcObservation {
+  const missing = (now.missing ?? []).toSorted((a, b) => byUri(a.path, b.path));
+  const isMissing = (uri: string): boolean => missing.some(({ path }) => path === uri);
+  const seen = new Set(now.systems.map(({ uuid }) => uuid));
+  const kept = before?.systems.filter(({ uri, uuid }) => isMissing(uri) && !seen.has(uuid)) ?? [];
+  const lost = before?.manager !== undefined && isMissing(before.manager.uri) ? before.manager : undefined;
+  const systems = [...now.systems, ...kept].toSorted((a, b) => byUri(a.uri, b.uri));
+  return { at: now.at, manager: now.manager ?? lost, systems, missing };
+}
+
+/**
+ * Looks at a BMC and remembers what was found, or that it failed. Undefined when it did: a BMC that does not answer is an
+ * expected outcome, and the next judgement speaks of it. Rejects with the reason of the signal.
+ */
+export async function refreshBmc(
+  { bmcConnections, clock }: { readonly bmcConnections: BmcConnectionPool; readonly clock: Clock },
+  name: string,
+  connection: Connection,
+  { managerUuid, signal }: RefreshOptions = {},
+): Promise<BmcObservation | undefined> {
+  const observed = bmcConnections.observedBmc(name, connection);
+  observed.triedAt = clock.now();
+  const at = clock.now();
+  try {
+    const bmc = bmcConnections.getBmc(name, connection);
+    const missing: MissingPart[] = [];
+    const collectMissing =
+      (part: string): OnUnreadable =>
+      (unreadable) =>
+        missing.push(missingMember(part, unreadable));
+    const [manager, systems] = await Promise.all([
+      findManager(bmc, managerUuid, { signal, onUnreadable: collectMissing('managers') }),
+      readSystems(bmc, { signal, onUnreadable: collectMissing('systems') }),
+    ]);
+    const observation = withLastKnown({ at, manager, systems, missing }, observed.observation);
+    bmcConnections.recordObservation(name, connection, observation);
+    return observation;
+  } catch (error) {
+    if (!(error instanceof RedfishError)) throw error;
+    // What we ended ourselves says nothing of the BMC, which may have come back under its name.
+    if (error.code !== 'Closed') bmcConnections.recordFailure(name, connection, error);
+    return undefined;
+  }
+}

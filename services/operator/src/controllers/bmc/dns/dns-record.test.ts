@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { renderRecord } from './dns-record.ts';
+import { templateOf } from '../../../../../../packages/go-template/src/template.ts';
+
+const bmc: BMC = {
+  apiVersion: 'metal.ironcore.dev/v1alpha1',
+  kind: 'BMC',
+  metadata: { name: 'bmc-1', uid: 'u', labels: { rack: 'r1' } },
+  spec: { access: { ip: '192.0.2.1' }, bmcSecretRef: { name: 's' }, protocol: { name: 'Redfish', port: 443 } },
+  status: { ip: '192.0.2.1', manufacturer: 'Dell Inc.', conditions: [] },
+};
+const render = (template: string) => renderRecord(templateOf(template), bmc, 'ns');
+const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n';
+
+test('the sample template of v0.7.0 gives a DNSRecord', () => {
+  const { record } = render(`apiVersion: dns.ironcore.dev/v1alpha1
+kind: DNSRecord
+metadata:
+  name: {{ .Name }}
+  namespace: {{ .Namespace }}
+  labels:
+    {{- range $key, $value := .Labels }}
+    {{ $key }}: {{ $value | quote }}
+    {{- end }}
+spec:
+  hostname: {{ if .Hostname }}{{ .Hostname }}{{ else }}{{ .Name }}{{ end }}
+  ip: {{ .IP }}
+  recordType: A
+  ttl: 300
+`);
+  assert.deepEqual(record, {
+    apiVersion: 'dns.ironcore.dev/v1alpha1',
+    kind: 'DNSRecord',
+    metadata: { name: 'bmc-1', namespace: 'ns', labels: { rack: 'r1' } },
+    spec: { hostname: 'bmc-1', ip: '192.0.2.1', recordType: 'A', ttl: 300 },
+  });
+});
+
+test('fields are reached directly and by their group', () => {
+  const { record } = render(
+    `${head}data: { a: "{{ .BMCStatus.IP }}", b: "{{ .BMCSpec.Protocol.Port }}", c: "{{ .Endpoint.IP }}" }`,
+  );
+  assert.deepEqual(record?.data, { a: '192.0.2.1', b: '443', c: '192.0.2.1' });
+});
+
+for (const [title, template, problem] of [
+  [
+    'a field that there is not',
+    `${head}data: {{ .Spec }}`,
+    /template, line 5: \{\{ \.Spec \}\}: there is no Spec; there are Name/,
+  ],
+  ['an Endpoint that is not used', `${head}data: {{ .EndpointRef.Name }}`, /\.EndpointRef is not set/],
+  ['no name', 'apiVersion: v1\nkind: ConfigMap\n', /gives no object: metadata: .*expected apiVersion/],
+  ['no object', 'hello', /gives no object/],
+  ['no YAML', 'a: [', /gives no YAML document/],
+  ['two documents', `${head}---\n${head}`, /gives no YAML document/],
+] as const) {
+  test(`a template with ${title} is a problem that is told`, () => {
+    assert.match(render(template).problem ?? '', problem);
+  });
+}

@@ -1,0 +1,35 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { dnsDataOf } from './dns-data.ts';
+import { TemplateError } from '../../../../../../packages/go-template/src/errors.ts';
+import type { Template } from '../../../../../../packages/go-template/src/template.ts';
+
+const record = z.looseObject({
+  apiVersion: z.string().min(1),
+  kind: z.string().min(1),
+  metadata: z.looseObject({ name: z.string().min(1), namespace: z.string().optional() }),
+});
+export type DnsRecord = z.output<typeof record>;
+
+export type RenderedRecord =
+  | { readonly record: DnsRecord; readonly text: string; readonly problem?: never }
+  | { readonly record?: never; readonly text?: never; readonly problem: string };
+
+/** The record as the template wants it for this BMC, or what is wrong with it. */
+export function renderRecord(template: Template, bmc: BMC, namespace: string): RenderedRecord {
+  try {
+    const text = template.render(dnsDataOf(bmc, namespace));
+    const parsed = record.safeParse(parse(text));
+    return parsed.success ? { record: parsed.data, text } : { problem: noObject(parsed.error) };
+  } catch (error) {
+    if (error instanceof TemplateError) return { problem: `DNS record template, ${error.message}` };
+    const why = error instanceof Error ? error.message : String(error);
+    return { problem: `the DNS record template gives no YAML document: ${why}` };
+  }
+}
+
+function noObject({ issues: [issue] }: z.ZodError): string {
+  const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  return `the DNS record template gives no object: ${where}${issue?.message ?? ''}; expected apiVersion, kind and metadata.name`;
+}

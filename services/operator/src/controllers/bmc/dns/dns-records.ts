@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { legacyFieldManager } from '@metal/api/wire/contract.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { type Kind, type KubeObject, ownedBy } from '@metal/kube/kinds/kind.ts';
+import * as z from 'zod';
+import { type DnsRecord, type RenderedRecord, renderRecord } from './dns-record.ts';
+import { ConfigError } from '@metal/kube/config-error.ts';
+import { TemplateError } from '../../../../../../packages/go-template/src/errors.ts';
+import { type Template, templateOf } from '../../../../../../packages/go-template/src/template.ts';
+
+/** What came of the last attempt to write the record of a BMC. */
+export interface DnsOutcome {
+  readonly at: number;
+  /** Of the record, as it was rendered. */
+  readonly text: string;
+  readonly problem: string | undefined;
+}
+
+const resourceList = z.object({
+  resources: z.array(z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() })),
+});
+
+/** One object per BMC, of whatever kind the site's DNS operator understands, made from a template of the site. */
+export class DnsRecords {
+  readonly #template: Template;
+  readonly #namespace: string;
+  readonly #client: KubeClient;
+  readonly #kinds = new Map<string, Kind>();
+  /** By UID of the BMC. */
+  readonly #outcomes = new Map<string, DnsOutcome>();
+
+  constructor({ template, namespace, client }: { template: Template; namespace: string; client: KubeClient }) {
+    this.#template = template;
+    this.#namespace = namespace;
+    this.#client = client;
+  }
+
+  /** The record as the template wants it, or what is wrong with it. */
+  render(bmc: BMC): RenderedRecord {
+    return renderRecord(this.#template, bmc, this.#namespace);
+  }
+
+  outcomeOf({ metadata }: BMC): DnsOutcome | undefined {
+    return this.#outcomes.get(metadata.uid ?? '');
+  }
+
+  /** Writes the record. That it is refused is an outcome: only people can change the template or the roles. */
+  async apply(bmc: BMC, { record: wanted, text }: { record: DnsRecord; text: string }, now: number): Promise<void> {
+    const problem = await this.#write(bmc, wanted).then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof KubeError) return error.message;
+        throw error;
+      },
+    );
+    this.#outcomes.set(bmc.metadata.uid ?? '', { at: now, text, problem });
+  }
+
+  forget(uid: string): void {
+    this.#outcomes.delete(uid);
+  }
+
+  async #write(bmc: BMC, { apiVersion, kind, metadata, ...rest }: DnsRecord): Promise<void> {
+    const known = await this.#kindOf(apiVersion, kind);
+    const place = known.scope === 'Namespaced' ? { namespace: metadata.namespace ?? this.#namespace } : {};
+    await this.#client.apply<KubeObject>(
+      known,
+      { ...rest, metadata: { ...metadata, ...place, ownerReferences: [ownedBy(bmc)] } },
+      { fieldManager: legacyFieldManager, force: true },
+    );
+  }
+
+  /** Asks the API server for the plural, once per kind. */
+  async #kindOf(apiVersion: string, kind: string): Promise<Kind> {
+    const key = `${apiVersion}/${kind}`;
+    const known = this.#kinds.get(key);
+    if (known !== undefined) return known;
+    const [version = '', group = ''] = apiVersion.split('/').toReversed();
+    const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const { resources } = resourceList.parse(await this.#client.raw({ method: 'GET', path }));
+    const found = resources.find((resource) => resource.kind === kind && !resource.name.includes('/'));
+    if (found === undefined)
+      throw new KubeError({ code: 'NotFound', message: `${apiVersion} has no kind ${kind}; is its CRD installed?` });
+    const made: Kind = {
+      group,
+      version,
+      apiVersion,
+      kind,
+      plural: found.name,
+      singular: kind.toLowerCase(),
+      listKind: `${kind}List`,
+      shortNames: [],
+      scope: found.namespaced ? 'Namespaced' : 'Cluster',
+    };
+    this.#kinds.set(key, made);
+    return made;
+  }
+}
+
+/**
+ * The DNS records of the site; undefined when no template is given.
+ * @throws ConfigError when the template cannot be read, is blank, or is not understood.
+ */
+export function dnsRecordsOf(
+  path: string | undefined,
+  options: { readonly namespace: string; readonly client: KubeClient },
+): DnsRecords | undefined {
+  if (path === undefined) return undefined;
+  const flag = `--dns-record-template-path: ${path}`;
+  const text = readTemplate(path, flag);
+  if (text.trim() === '') throw new ConfigError(`${flag} is blank; expected a template of one YAML document`);
+  try {
+    return new DnsRecords({ ...options, template: templateOf(text) });
+  } catch (error) {
+    if (error instanceof TemplateError) throw new ConfigError(`${flag}, ${error.message}`, error);
+    throw error;
+  }
+}
+
+function readTemplate(path: string, flag: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${flag} cannot be read; give a readable template or leave the option out`, error);
+  }
+}

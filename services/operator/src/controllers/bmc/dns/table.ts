@@ -1,0 +1,21 @@
+import { minutes } from '@metal/kube/runtime/durations.ts';
+import { act, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/controller/decide.ts';
+import type { BmcDnsAction, BmcDnsFacts, BmcDnsPhase } from './facts.ts';
+import type { BmcDnsReason } from './reasons.ts';
+
+const row = rowsOf<BmcDnsPhase, BmcDnsFacts, BmcDnsAction, BmcDnsReason>();
+
+/** A change of the BMC comes before. */
+const resyncMs = minutes(60);
+
+/** The record follows the BMC: it is rendered from it at every change, and written when it came out different. */
+export const bmcDnsTable: PhaseTable<BmcDnsPhase, BmcDnsFacts, BmcDnsAction, BmcDnsReason> = {
+  Present: row([], ({ isWanted, hasAddress, rendered, dueInMs, rejection }) => {
+    if (!isWanted) return rest;
+    if (!hasAddress) return wait(resyncMs, 'WaitingForAddress', 'the address of the BMC is not known yet');
+    if (rendered?.problem !== undefined) return wait(resyncMs, 'TemplateFailed', rendered.problem);
+    if (dueInMs <= 0) return act('apply', 'RecordDue');
+    if (rejection !== undefined) return wait(dueInMs, 'RecordRefused', `${rejection}; tried again every minute`);
+    return wait(dueInMs, 'Applied', 'the DNS record is written');
+  }),
+};

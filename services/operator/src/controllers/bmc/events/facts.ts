@@ -1,0 +1,55 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { connectionOf, type Connection } from '../../../bmc-connections/connection.ts';
+import type { OperatorContext } from '../../context.ts';
+import type { EventsOutcome } from '../../../bmc-connections/observed-state.ts';
+
+export type BmcEventsPhase = 'Present' | 'Leaving';
+export type BmcEventsAction = 'subscribe' | 'unsubscribe' | 'giveUp';
+
+export interface BmcEventsFacts {
+  /** There is somebody to send events to. */
+  readonly isWanted: boolean;
+  readonly connection: Connection | undefined;
+  readonly isReachable: boolean;
+  /** The BMC was looked at since the subscriptions were. */
+  readonly isDue: boolean;
+  /** Subscriptions that are there, as far as is known. */
+  readonly links: EventsOutcome['links'];
+  readonly problem: EventsOutcome['problem'];
+  readonly isVerified: boolean;
+  readonly isGivenUp: boolean;
+  readonly lastTriedMsAgo: number;
+  readonly inPhaseForMs: number;
+}
+
+export function readBmcEventsFacts(
+  bmc: BMC,
+  { caches, config, bmcConnections }: OperatorContext,
+  { now, inPhaseForMs }: { now: number; inPhaseForMs: number },
+): BmcEventsFacts {
+  const { name } = bmc.metadata;
+  const resolved = connectionOf(bmc, caches, config).connection;
+  const memory = bmcConnections.observedBmc(name, resolved);
+  const { events: outcome, observation, failure } = memory;
+  return {
+    isWanted: config.eventUrl !== undefined,
+    // Who deletes a BMC often deletes its BMCSecret, too; what this process still knows is good enough for a farewell.
+    connection: resolved ?? memory.connection,
+    isReachable: bmc.status?.state === 'Enabled' && failure === undefined,
+    isDue: observation !== undefined && (outcome === undefined || outcome.at < observation.at),
+    links: outcome?.links ?? linksIn(bmc),
+    problem: outcome?.problem,
+    isVerified: outcome !== undefined && outcome.problem === undefined,
+    isGivenUp: outcome?.isGivenUp === true,
+    lastTriedMsAgo: now - (outcome?.at ?? 0),
+    inPhaseForMs,
+  };
+}
+
+const linksIn = ({ status }: BMC): EventsOutcome['links'] => ({
+  events: status?.eventsSubscriptionLink,
+  metrics: status?.metricsReportSubscriptionLink,
+});
+
+export const hasLinks = ({ links }: Pick<BmcEventsFacts, 'links'>): boolean =>
+  links.events !== undefined || links.metrics !== undefined;

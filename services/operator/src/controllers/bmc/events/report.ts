@@ -1,0 +1,39 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Outcome } from '@metal/kube/controller/definition.ts';
+import { condition, type ReportedCondition } from '../../ready-condition.ts';
+import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
+import type { BmcEventsFacts, BmcEventsPhase } from './facts.ts';
+
+const type = 'EventsSubscribed';
+
+export function reportBmcEvents(bmc: BMC, facts: BmcEventsFacts, outcome: Outcome<BmcEventsPhase>): StatusReport {
+  return {
+    fields: {
+      eventsSubscriptionLink: facts.links.events,
+      metricsReportSubscriptionLink: facts.links.metrics,
+    },
+    conditions: subscribedCondition(bmc, facts, outcome),
+  };
+}
+
+/** Nothing is said where events were never wanted. What was said is kept until something else is known. */
+function subscribedCondition(
+  bmc: BMC,
+  { isWanted, problem, isVerified }: BmcEventsFacts,
+  { decision }: Outcome<BmcEventsPhase>,
+): ReportedCondition[] {
+  const wasReported = bmc.status?.conditions?.some((known) => known.type === type) === true;
+  if (!isWanted && !wasReported) return [];
+  if (!isWanted)
+    return [condition(bmc, type, 'False', { reason: 'EventsSwitchedOff', message: 'no event URL is configured' })];
+  if (problem !== undefined) {
+    const message = `${problem.message}; looked at again at the next look at the BMC`;
+    return [condition(bmc, type, 'False', { reason: problem.reason, message })];
+  }
+  if (isVerified)
+    return [
+      condition(bmc, type, 'True', { reason: 'Subscribed', message: 'the BMC sends its alerts and metric reports' }),
+    ];
+  if (wasReported || decision.reason === undefined) return [];
+  return [condition(bmc, type, 'False', { reason: decision.reason, message: decision.message ?? '' })];
+}

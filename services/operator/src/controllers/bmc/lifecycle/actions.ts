@@ -1,0 +1,76 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { serverFinalizer } from '@metal/api/wire/contract.ts';
+import { ownedBy } from '@metal/kube/kinds/kind.ts';
+import { refreshBmc } from '../../../bmc-connections/refresh-bmc.ts';
+import type { OperatorContext } from '../../context.ts';
+import { StaleDecision } from '../../../errors.ts';
+import type { BmcObservation } from '../../../bmc-connections/observed-state.ts';
+import type { BmcAction, BmcReconcile } from './facts.ts';
+import { acceptReset, dropOperation, sendReset } from '../reset/actions.ts';
+
+export const bmcActions: Record<BmcAction, (reconcile: BmcReconcile) => Promise<void>> = {
+  observe,
+  recordManager,
+  createServers,
+  updateServers,
+  recordRejectionEvent,
+  dropOperation,
+  acceptReset,
+  sendReset,
+};
+
+async function observe({ object, facts, context, signal }: BmcReconcile): Promise<void> {
+  const { name } = object.metadata;
+  const { connection } = facts;
+  if (connection === undefined) throw new StaleDecision('the BMC lost its address or credentials');
+  const observation = await refreshBmc(context, name, connection, { managerUuid: object.spec?.bmcUUID, signal });
+  if (observation === undefined) return;
+  for (const other of conflictingBmcs(observation, name, context)) context.bmcConnections.bmcChanged.emit(other);
+}
+
+/** Other BMCs that report a system this one reports: their conditions change too. */
+function conflictingBmcs({ systems }: BmcObservation, self: string, { bmcConnections }: OperatorContext): Set<string> {
+  const systemReporters = systems.flatMap(({ uuid }) =>
+    uuid === undefined ? [] : bmcConnections.systemReporters(uuid),
+  );
+  return new Set(systemReporters.filter((name) => name !== self));
+}
+
+async function recordManager({ object, facts, context }: BmcReconcile): Promise<void> {
+  const { name, resourceVersion } = object.metadata;
+  const patch = { spec: { bmcUUID: facts.observation?.manager?.uuid } };
+  await context.client.mergePatch(BMC, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
+}
+
+async function createServers({ object, facts, context }: BmcReconcile): Promise<void> {
+  for (const { name, systemUUID, systemURI, annotations } of facts.systems.create) {
+    await context.client.create(Server, {
+      metadata: {
+        name,
+        labels: { ...object.metadata.labels },
+        annotations: { ...annotations },
+        finalizers: [serverFinalizer],
+        ownerReferences: [ownedBy(object)],
+      },
+      spec: { systemUUID, systemURI, bmcRef: { name: object.metadata.name } },
+    });
+  }
+}
+
+async function updateServers({ facts, context }: BmcReconcile): Promise<void> {
+  for (const { server, systemURI, labels, annotations } of facts.systems.update) {
+    const { name, resourceVersion } = server.metadata;
+    const patch = { metadata: { labels, annotations }, spec: { systemURI } };
+    await context.client.mergePatch(Server, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
+  }
+}
+
+/** Systems that get no Server are told where people look for what goes wrong. */
+async function recordRejectionEvent(reconcile: BmcReconcile): Promise<void> {
+  const { object, facts, context } = reconcile;
+  if (facts.rejection === undefined) return;
+  const { reason, message } = facts.rejection;
+  context.bmcConnections.observedBmc(object.metadata.name, facts.connection).reportedRejection = message;
+  reconcile.warn(reason, message);
+}

@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { isPaused } from '@metal/api/wire/paused.ts';
+import { shardKeyOfBmc } from '../../../bmc-connections/shard-key.ts';
+import type { OperatorContext } from '../../context.ts';
+import { bmcActions } from './actions.ts';
+import { type BmcPhase, readBmcFacts } from './facts.ts';
+import { bmcTable } from './table.ts';
+import { bmcReasons } from './reasons.ts';
+import { phaseController } from '@metal/kube/controller/phase-controller.ts';
+import { reportBmc } from './report.ts';
+
+const nameOf = ({ metadata }: BMC): string => metadata.name;
+
+export const bmcController = phaseController({
+  name: 'bmc',
+  kind: BMC,
+  shardKey: shardKeyOfBmc,
+  phaseOf: phaseOfBmc,
+  facts: readBmcFacts,
+  table: bmcTable,
+  actions: bmcActions,
+  readOnlyActions: ['observe'],
+  report: reportBmc,
+  reasons: bmcReasons,
+  conditionTypes: ['Ready', 'Reset', 'SystemsAccepted'],
+  paused: isPaused,
+  watches: [
+    {
+      kind: Endpoint,
+      mapToKeys: (endpoint: Endpoint, { caches }: OperatorContext) =>
+        caches.bmcs.by('endpoint', endpoint.metadata.name).map(nameOf),
+    },
+    {
+      kind: BMCSecret,
+      mapToKeys: (secret: BMCSecret, { caches }: OperatorContext) =>
+        caches.bmcs.by('secret', secret.metadata.name).map(nameOf),
+    },
+    {
+      kind: Server,
+      // Also those that report its machine and wait for another Server of it to go.
+      mapToKeys: ({ spec }: Server, { bmcConnections }: OperatorContext) =>
+        [spec.bmcRef?.name ?? '', ...bmcConnections.systemReporters(spec.systemUUID)].filter((name) => name !== ''),
+      predicate: isAboutIdentity,
+    },
+  ],
+  sources: ({ bmcConnections }: OperatorContext, enqueue) => bmcConnections.bmcChanged.on(enqueue),
+  writes: ['bmcs', 'bmcs/status', 'servers'],
+});
+
+/** Values that v0.7.0 copied from Redfish (`StandbyOffline`, …) mean that the BMC has to be looked at anew. */
+function phaseOfBmc({ status }: BMC): BmcPhase {
+  const reset = status?.reset;
+  if (reset !== undefined && reset.failedAt === undefined)
+    return reset.sentAt === undefined ? 'ResetRequested' : 'Resetting';
+  const state = status?.state;
+  return state === 'Enabled' || state === 'Error' ? state : 'Pending';
+}
+
+/** Status changes of servers do not concern the BMC. */
+function isAboutIdentity(before: Server | undefined, after: Server | undefined): boolean {
+  if (before === undefined || after === undefined) return true;
+  return (
+    before.spec.systemUUID !== after.spec.systemUUID ||
+    before.spec.systemURI !== after.spec.systemURI ||
+    !isDeepStrictEqual(before.metadata.labels, after.metadata.labels)
+  );
+}

@@ -1,0 +1,182 @@
+import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+
+const passesByItself = 'Nothing; it passes by itself.';
+const retriedRemedy =
+  'Nothing, if it passes; the BMC is tried again with growing pauses. Otherwise look at the BMC itself.';
+
+/** What keeps a BMC from being tried at all. */
+const blockerReasons = {
+  SpecMissing: { meaning: 'The BMC object has no spec.', remedy: 'Give it protocol, bmcSecretRef and access.' },
+  AddressMissing: {
+    meaning: 'No IP address of the BMC is known.',
+    remedy: 'Set spec.access.ip, or the IP of the Endpoint.',
+  },
+  AddressInvalid: {
+    meaning: 'Address or port of the BMC cannot be connected to.',
+    remedy: 'Correct them; see the message.',
+  },
+  CertificateInvalid: { meaning: 'The CA bundle of the BMC cannot be read.', remedy: 'Correct protocol.tls.caBundle.' },
+  EndpointNotFound: {
+    meaning: 'The Endpoint of spec.endpointRef does not exist.',
+    remedy: 'Create it, or replace spec.endpointRef by spec.access.',
+  },
+  UnsupportedProtocol: {
+    meaning: 'The protocol of the BMC is not one that is spoken here.',
+    remedy: 'Set spec.protocol.name to Redfish.',
+  },
+  BMCSecretNotFound: {
+    meaning: 'The BMCSecret with the credentials does not exist.',
+    remedy: 'Create it with the keys username and password.',
+  },
+  BMCSecretIncomplete: {
+    meaning: 'The BMCSecret lacks user name or password.',
+    remedy: 'Add the missing key.',
+  },
+  NoBMC: { meaning: 'Neither a BMC object nor an inline BMC is named.', remedy: 'Set one of the two.' },
+} as const satisfies ReasonCatalogue;
+
+/** How a conversation with a BMC fails. */
+const failureReasons = {
+  AuthenticationFailed: {
+    meaning:
+      'The BMC does not let the user log in with this password, or user name and password could not be had. They are not sent again, so that the account is not locked.',
+    remedy:
+      'Correct the BMCSecret; the BMC is tried again at once. If password or rights were put right at the BMC, annotate the BMCSecret.',
+  },
+  Forbidden: {
+    meaning: 'The account exists, but may not do what is needed.',
+    remedy: 'Give the account the role Administrator, or name another one in the BMCSecret.',
+  },
+  TlsUntrusted: {
+    meaning: 'The certificate of the BMC is not trusted. Nothing was sent to it.',
+    remedy: 'Give its CA (--bmc-ca-file or protocol.tls.caBundle) or pin it (protocol.tls.fingerprint).',
+  },
+  InternalServerError: {
+    meaning: 'The BMC failed inside (HTTP 500), or an SSH reset could not be carried out; the message tells which.',
+    remedy: 'If it stays, restart the BMC: annotate metal.ironcore.dev/operation=graceful-restart-bmc.',
+  },
+  ConnectionFailed: {
+    meaning: 'The BMC answers that its service is not available (HTTP 503), or its address is not known.',
+    remedy: 'If it stays, restart the BMC: annotate metal.ironcore.dev/operation=graceful-restart-bmc.',
+  },
+  Unreachable: {
+    meaning: 'No connection to the BMC, or it broke.',
+    remedy: 'Check cable, address, port and firewall.',
+  },
+  TimedOut: { meaning: 'The BMC did not answer in time.', remedy: retriedRemedy },
+  CircuitOpen: {
+    meaning: 'The BMC failed several times in a row and is left alone for a while.',
+    remedy: passesByItself,
+  },
+  BadAnswer: {
+    meaning: 'What the BMC answers is no Redfish.',
+    remedy: 'Check that port and address are those of a BMC.',
+  },
+  NotFound: {
+    meaning: 'The BMC lacks a resource that every Redfish service has.',
+    remedy: 'Check the firmware of the BMC.',
+  },
+  PowerMismatch: { meaning: 'The machine is in another power state than expected.', remedy: retriedRemedy },
+  IdentityMismatch: {
+    meaning: 'Another machine answers than the one that is meant.',
+    remedy: 'Find out which machine it is by the UUID in the message, and correct what names the wrong one.',
+  },
+  NotSupported: { meaning: 'The BMC does not offer what is needed.', remedy: 'Update the firmware of the BMC.' },
+  Busy: { meaning: 'The BMC asks to come back later.', remedy: passesByItself },
+  HttpError: { meaning: 'The BMC answered with an HTTP error.', remedy: retriedRemedy },
+  HandedOver: { meaning: 'Another replica of the operator takes over the BMC.', remedy: passesByItself },
+  Closed: { meaning: 'The conversation was ended on our side.', remedy: passesByItself },
+} as const satisfies ReasonCatalogue;
+
+/** Restarts of the BMC itself. */
+const resetReasons = {
+  UserRequested: {
+    meaning: 'Somebody asked for a restart of the BMC by annotation; it is awaited.',
+    remedy: 'Nothing; the condition Reset tells when it is over.',
+  },
+  AutoResetting: {
+    meaning: 'The BMC has failed for longer than --bmc-failure-reset-delay and is restarted.',
+    remedy: 'Nothing; if it does not come back it is restarted again after a growing pause.',
+  },
+  FallbackToSSH: { meaning: 'The BMC does not take a restart over Redfish; SSH is tried.', remedy: passesByItself },
+  ResetRecorded: { meaning: 'The restart is written down and is sent next.', remedy: passesByItself },
+  WaitingForReset: {
+    meaning: 'The BMC was told to restart and has not answered since.',
+    remedy: 'Nothing; if it never comes back, look at the BMC itself.',
+  },
+  ResetComplete: { meaning: 'The BMC answers again after a restart.', remedy: 'Nothing.' },
+  ResetRefused: {
+    meaning: 'The BMC refused the restart.',
+    remedy: 'See the message; force-ssh-reset-bmc tries it over SSH.',
+  },
+  HostKeyMismatch: {
+    meaning: 'The SSH host key of the BMC is not the one that is known; no password was sent.',
+    remedy: 'Find out why it changed, then set spec.ssh.hostKeyFingerprint.',
+  },
+  ResetNotNeeded: { meaning: 'What called for a restart has passed.', remedy: 'Nothing.' },
+  ResetAlreadyRunning: {
+    meaning: 'Another restart was asked for while one is under way; it was dropped.',
+    remedy: 'Ask again afterwards.',
+  },
+  UnsupportedOperation: {
+    meaning: 'The operation annotation names something that a BMC does not do; it was removed.',
+    remedy: 'Use graceful-restart-bmc or force-ssh-reset-bmc; operations of servers go on the Server.',
+  },
+} as const satisfies ReasonCatalogue;
+
+/** What becomes of the systems behind the BMC. */
+const systemReasons = {
+  ResourcesUnreadable: {
+    meaning:
+      'The BMC answers, but cannot give some of its systems or managers. What is known of them is what was read last; the others go on.',
+    remedy:
+      'Look at the resource that the message names, and update the firmware of the BMC or restart it. It is read again at each look.',
+  },
+  AllResourcesRead: {
+    meaning: 'All systems and managers could be read, after they once could not.',
+    remedy: passesByItself,
+  },
+  AllSystemsKnown: { meaning: 'Every system behind the BMC has its Server.', remedy: 'Nothing.' },
+  SystemWithoutUUID: {
+    meaning: 'A system reports no UUID and nothing that one could be derived from.',
+    remedy: 'Set UUID or serial number in its firmware.',
+  },
+  DuplicateSystemUUID: {
+    meaning:
+      'Two BMCs report a system with the same UUID. One Server at most is made for it: that of the older BMC object, if there is none yet.',
+    remedy: 'Correct the UUID in the firmware, or delete the surplus BMC object.',
+  },
+  TooManySystems: {
+    meaning:
+      'The BMC reports more systems than --max-systems-per-bmc. No new Server is made for it; those that exist are managed on.',
+    remedy: 'Find out whether the systems are real: a BMC can invent them. If they are, raise the option.',
+  },
+  SystemIdentityChanged: {
+    meaning: 'A system answers under another UUID than that of the Server in its place. No second Server is made.',
+    remedy:
+      'Wait if the BMC was just restarted. If the board was exchanged, delete the Server when it is free; a new one is made under the UUID.',
+  },
+} as const satisfies ReasonCatalogue;
+
+/** Every reason the BMC controller gives. */
+export const bmcReasons = {
+  ...blockerReasons,
+  ...failureReasons,
+  ...resetReasons,
+  ...systemReasons,
+  NotYetSeen: { meaning: 'The BMC is looked at for the first time, or again after a failure.', remedy: passesByItself },
+  PeriodicLook: { meaning: 'The BMC is looked at again, as every now and then.', remedy: 'Nothing.' },
+  Connected: { meaning: 'The BMC answers.', remedy: 'Nothing.' },
+  ManagerFound: { meaning: 'The UUID of the BMC is recorded in spec.bmcUUID.', remedy: 'Nothing.' },
+  SystemFound: { meaning: 'A system behind the BMC gets its Server.', remedy: 'Nothing.' },
+  SystemMovedOrLabelled: {
+    meaning: 'Address of a system, or labels of the BMC, are brought to its Server.',
+    remedy: 'Nothing.',
+  },
+  ConfigurationChanged: {
+    meaning: 'What kept the BMC in Error has changed; it is tried again.',
+    remedy: passesByItself,
+  },
+} as const satisfies ReasonCatalogue;
+
+export type BmcReason = keyof typeof bmcReasons;

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { SystemSummary } from '@metal/redfish/resources/systems.ts';
+import { summaryOf } from './rejected-systems.ts';
+import { planSystems } from './systems.ts';
+
+const bmc: BMC = {
+  apiVersion: 'metal.ironcore.dev/v1alpha1',
+  kind: 'BMC',
+  metadata: { name: 'bmc', labels: { rack: 'r1' } },
+  spec: { bmcSecretRef: { name: 'bmc' }, protocol: { name: 'Redfish', port: 443 } },
+};
+const system = (uri: string, uuid: string | undefined): SystemSummary => ({
+  uri,
+  uuid,
+  manufacturer: undefined,
+  model: undefined,
+  serialNumber: undefined,
+  sku: undefined,
+  biosVersion: undefined,
+  memoryGiB: undefined,
+  powerState: 'Off',
+});
+const server = (name: string, uuid: string, uri: string, bmcName = 'bmc'): Server => ({
+  apiVersion: bmc.apiVersion,
+  kind: 'Server',
+  metadata: {
+    name,
+    labels: { rack: 'r1' },
+    annotations: { 'metal.ironcore.dev/labels-from-bmc': 'rack' },
+  },
+  spec: { systemUUID: uuid, systemURI: uri, bmcRef: { name: bmcName }, reclaimPolicy: 'Recycle', unclaimable: false },
+});
+const plan = (
+  systems: SystemSummary[],
+  servers: Server[] = [],
+  { systemReporters = ['bmc'], isOldest = false, mostSystems = 64 } = {},
+) =>
+  planSystems({
+    bmc,
+    systems,
+    mostSystems,
+    isOldest: (others) => others.length === 0 || isOldest,
+    serversByUuid: (uuid) => servers.filter(({ spec }) => spec.systemUUID === uuid),
+    ownServers: servers.filter(({ spec }) => spec.bmcRef?.name === 'bmc'),
+    isNameTaken: (name) => servers.some(({ metadata }) => metadata.name === name),
+    systemReporters: () => systemReporters,
+  });
+
+test('new systems get the next free names', () => {
+  const { create } = plan([system('/1', 'a'), system('/2', 'b')], [server('bmc-system-0', 'z', '/9')]);
+  assert.deepEqual(
+    create.map(({ name, systemUUID }) => `${name} ${systemUUID}`),
+    ['bmc-system-1 a', 'bmc-system-2 b'],
+  );
+});
+
+test('systems that swap places keep their Servers', () => {
+  const servers = [server('bmc-system-0', 'a', '/1'), server('bmc-system-1', 'b', '/2')];
+  const { create, update } = plan([system('/1', 'b'), system('/2', 'a')], servers);
+  assert.deepEqual(create, []);
+  assert.deepEqual(
+    update.map((moved) => `${moved.server.metadata.name} ${moved.systemURI}`),
+    ['bmc-system-1 /1', 'bmc-system-0 /2'],
+  );
+});
+
+test('a system that vanished leaves the others alone', () => {
+  const servers = [server('bmc-system-0', 'a', '/1'), server('bmc-system-1', 'b', '/2')];
+  assert.deepEqual(plan([system('/2', 'b')], servers), { create: [], update: [], rejected: [] });
+});
+
+test('a system without UUID is refused by name', () => {
+  assert.deepEqual(
+    plan([system('/1', undefined)]).rejected.map(({ reason }) => reason),
+    ['SystemWithoutUUID'],
+  );
+});
+
+test('a UUID that another BMC reports too gets no Server, and the message names the other', () => {
+  const { create, rejected } = plan([system('/1', 'a')], [], { systemReporters: ['bmc', 'other'] });
+  assert.deepEqual(create, []);
+  assert.match(rejected[0]?.message ?? '', /so has BMC other; no Server is made for it/);
+});
+
+test('a Server of another BMC is never taken over', () => {
+  const { create, update, rejected } = plan([system('/1', 'a')], [server('other-system-0', 'a', '/1', 'other')]);
+  assert.deepEqual([create, update], [[], []]);
+  assert.equal(rejected[0]?.reason, 'DuplicateSystemUUID');
+});
+
+test('two systems of one BMC with one UUID are both refused, and nothing is changed', () => {
+  const known = server('bmc-system-0', 'a', '/1');
+  for (const servers of [[], [known]]) {
+    const { create, update, rejected } = plan([system('/1', 'a'), system('/2', 'a')], servers);
+    assert.deepEqual([create, update], [[], []]);
+    assert.deepEqual(
+      rejected.map(({ reason }) => reason),
+      ['DuplicateSystemUUID', 'DuplicateSystemUUID'],
+    );
+  }
+});
+
+const derived = (uri: string, uuid: string): SystemSummary => ({
+  ...system(uri, uuid),
+  uuidDerivedFrom: 'manufacturer and serial number',
+});
+const derivedKey = 'metal.ironcore.dev/identity-derived-from';
+
+test('a Server whose identity was derived says so', () => {
+  const { create } = plan([derived('/1', 'd')]);
+  assert.deepEqual(create[0]?.annotations, {
+    [derivedKey]: 'manufacturer and serial number',
+    'metal.ironcore.dev/labels-from-bmc': 'rack',
+  });
+});
+
+test('a machine that begins to report a UUID does not become a second Server', () => {
+  const before = server('bmc-system-0', 'd', '/1');
+  before.metadata.annotations = { ...before.metadata.annotations, [derivedKey]: 'manufacturer and serial number' };
+  const { create, rejected } = plan([system('/1', 'a')], [before]);
+  assert.deepEqual(create, []);
+  assert.equal(rejected[0]?.reason, 'SystemIdentityChanged');
+  assert.match(rejected[0]?.message ?? '', /now reports UUID a, and its Server bmc-system-0 has d/);
+});
+
+test('a machine that ceases to report its UUID does not become a second Server', () => {
+  const { create, rejected } = plan([derived('/1', 'd')], [server('bmc-system-0', 'a', '/1')]);
+  assert.deepEqual(create, []);
+  assert.match(rejected[0]?.message ?? '', /no longer reports a UUID/);
+});
+
+test('another UUID in the place of a Server makes no second one while the first stands', () => {
+  const { create, rejected } = plan([system('/1', 'b'), system('/2', 'c')], [server('bmc-system-0', 'a', '/1')]);
+  assert.deepEqual(
+    create.map(({ systemUUID }) => systemUUID),
+    ['c'],
+  );
+  assert.equal(rejected[0]?.reason, 'SystemIdentityChanged');
+  assert.match(
+    rejected[0]?.message ?? '',
+    /\/1 now reports UUID b, and its Server bmc-system-0 has a; no second Server/,
+  );
+});
+
+test('a machine that took the place of one that moved gets its own Server', () => {
+  const { create, update } = plan([system('/1', 'b'), system('/2', 'a')], [server('bmc-system-0', 'a', '/1')]);
+  assert.deepEqual(
+    create.map(({ systemUUID }) => systemUUID),
+    ['b'],
+  );
+  assert.equal(update[0]?.systemURI, '/2');
+});
+
+const noted = (labels: Record<string, string>, keys: string | undefined): Server => {
+  const made = server('bmc-system-0', 'a', '/1');
+  made.metadata.labels = labels;
+  made.metadata.annotations = keys === undefined ? {} : { 'metal.ironcore.dev/labels-from-bmc': keys };
+  return made;
+};
+const labelRows: [title: string, server: Server, labels: object | undefined][] = [
+  ['labels that are there already are no change', noted({ rack: 'r1' }, 'rack'), undefined],
+  ['a label that the BMC got comes', noted({}, undefined), { rack: 'r1' }],
+  ['a label that the BMC changed changes', noted({ rack: 'r0' }, 'rack'), { rack: 'r1' }],
+  ['a label that the BMC lost goes', noted({ rack: 'r1', old: 'x' }, 'old,rack'), { old: null }],
+  ['a label that people set on the Server stays', noted({ rack: 'r1', mine: 'x' }, 'rack'), undefined],
+  ['a label that is gone already needs no going', noted({ rack: 'r1' }, 'old,rack'), {}],
+  ['a Server of an earlier version gets the note', noted({ rack: 'r1' }, undefined), {}],
+];
+for (const [title, known, labels] of labelRows) {
+  test(title, () => assert.deepEqual(plan([system('/1', 'a')], [known]).update[0]?.labels, labels));
+}
+
+test('of two BMCs that report one system the older object makes its Server, and says so', () => {
+  const both = { systemReporters: ['bmc', 'other'], isOldest: true };
+  const { create, rejected } = plan([system('/1', 'a')], [], both);
+  assert.deepEqual(
+    create.map(({ systemUUID }) => systemUUID),
+    ['a'],
+  );
+  assert.match(rejected[0]?.message ?? '', /so has BMC other; this BMC object is the oldest and gets its Server/);
+});
+
+test('a BMC keeps its own Server in mind where another one has the UUID, in other letters, too', () => {
+  const servers = [server('inline', 'a', '', 'other'), server('bmc-system-0', 'a', '/1')];
+  const { create, update, rejected } = plan([system('/2', 'A')], servers);
+  assert.deepEqual([create.length, update[0]?.systemURI, rejected.length], [0, '/2', 0]);
+});
+
+test('a system that is listed twice gets one Server', () => {
+  assert.equal(plan([system('/1', 'a'), system('/1', 'a')]).create.length, 1);
+});
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => system(`/${index}`, `u${index}`));
+
+test('a BMC that reports too many systems gets no new Server, and keeps those that exist', () => {
+  const { create, update, rejected } = plan(many(65), [server('bmc-system-0', 'u3', '/9999')]);
+  assert.deepEqual([create, update.map((moved) => moved.systemURI)], [[], ['/3']]);
+  assert.equal(rejected[0]?.reason, 'TooManySystems');
+  assert.match(rejected[0]?.message ?? '', /^it reports 65 systems, at most 64 per BMC are expected; no new Server/);
+  assert.ok((rejected[0]?.message.length ?? 0) <= 160);
+  assert.equal(plan(many(64)).create.length, 64, 'as many as allowed are made');
+});
+
+test('what is refused fits into a condition, however much it is', () => {
+  const nameless = Array.from({ length: 16_000 }, (_, index) => system(`/${index}`, undefined));
+  const { reason, message = '' } = summaryOf(plan(nameless).rejected) ?? {};
+  assert.equal(reason, 'TooManySystems');
+  assert.match(message, /And 15998 more$/);
+  assert.ok(message.length < 1_000);
+});
+
+test('a plan looks at each of 16,000 systems and Servers a fixed number of times', () => {
+  const count = 16_000;
+  let reads = 0;
+  const counted = <T extends object>(object: T): T =>
+    new Proxy(object, {
+      get: (target, key) => {
+        reads += 1;
+        return Reflect.get(target, key);
+      },
+    });
+  const servers = many(count).map(({ uuid = '' }, index) => server(`bmc-system-${index}`, uuid, `/${index}`));
+  const known = new Map(servers.map((each) => [each.spec.systemUUID, counted(each)]));
+  const isNameTaken = (name: string) => {
+    reads += 1;
+    return servers[Number(name.replace('bmc-system-', ''))] !== undefined;
+  };
+  const { create } = planSystems({
+    bmc,
+    systems: [...many(count), ...many(count).map(({ uri, uuid }) => system(`/new${uri}`, `new-${uuid}`))].map(counted),
+    mostSystems: 3 * count,
+    serversByUuid: (uuid) => [known.get(uuid)].filter((each) => each !== undefined),
+    ownServers: [...known.values()],
+    isNameTaken,
+    systemReporters: () => ['bmc'],
+    isOldest: () => true,
+  });
+  assert.equal(create.length, count);
+  assert.ok(reads < 60 * count, `${reads} looks`);
+});

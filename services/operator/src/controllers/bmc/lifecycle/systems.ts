@@ -1,0 +1,153 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { identityDerivedAnnotation } from '@metal/api/wire/contract.ts';
+import type { SystemSummary } from '@metal/redfish/resources/systems.ts';
+import { labelChanges, labelNoteChange, labelNoteOf } from './labels.ts';
+import {
+  duplicate,
+  identityChanged,
+  type RejectedSystem,
+  tooMany,
+  duplicateWithinBmc,
+  withoutUuid,
+} from './rejected-systems.ts';
+
+export interface NewServer {
+  readonly name: string;
+  readonly systemUUID: string;
+  readonly systemURI: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface MovedServer {
+  readonly server: Server;
+  readonly systemURI: string;
+  /** Null takes a label away. */
+  readonly labels: Readonly<Record<string, string | null>>;
+  readonly annotations: Readonly<Record<string, string | null>>;
+}
+
+/** What the systems that a BMC reports mean for the Server objects. */
+export interface SystemsPlan {
+  readonly create: readonly NewServer[];
+  readonly update: readonly MovedServer[];
+  readonly rejected: readonly RejectedSystem[];
+}
+
+export interface SystemsPlanInput {
+  readonly bmc: BMC;
+  readonly systems: readonly SystemSummary[];
+  /** A BMC that reports more gets no new Server. */
+  readonly mostSystems: number;
+  readonly serversByUuid: (lowerCaseUuid: string) => readonly Server[];
+  /** Servers of this BMC. */
+  readonly ownServers: readonly Server[];
+  readonly isNameTaken: (name: string) => boolean;
+  /** Names of all BMCs that report the UUID. */
+  readonly systemReporters: (lowerCaseUuid: string) => readonly string[];
+  /** Whether this BMC object is older than all of these. */
+  readonly isOldest: (bmcNames: readonly string[]) => boolean;
+}
+
+/**
+ * A system is recognised by its UUID, never by its place in the list: lists change their order and lose members, and
+ * a Server that silently became another machine would be wiped in its place.
+ */
+export function planSystems(input: SystemsPlanInput): SystemsPlan {
+  return new Planner(input).plan();
+}
+
+/** Each system and each Server is looked at a fixed number of times: what a BMC reports decides how many there are. */
+class Planner {
+  readonly #input: SystemsPlanInput;
+  /** Each URI counts once. */
+  readonly #systems: readonly SystemSummary[];
+  readonly #urisByUuid = new Map<string, string[]>();
+  readonly #ownByUri: ReadonlyMap<string, Server>;
+  readonly #isTooMany: boolean;
+  readonly #create: NewServer[] = [];
+  readonly #update: MovedServer[] = [];
+  readonly #rejected: RejectedSystem[] = [];
+  #nextIndex = 0;
+
+  constructor(input: SystemsPlanInput) {
+    this.#input = input;
+    const byUri = new Map(input.systems.map((system) => [system.uri, system]));
+    this.#systems = [...byUri.values()].map((system) => ({ ...system, uuid: system.uuid?.toLowerCase() }));
+    for (const { uuid, uri } of this.#systems) {
+      const uris = this.#urisByUuid.get(uuid ?? '');
+      if (uris === undefined) this.#urisByUuid.set(uuid ?? '', [uri]);
+      else uris.push(uri);
+    }
+    this.#ownByUri = new Map(input.ownServers.map((server) => [server.spec.systemURI ?? '', server]));
+    this.#isTooMany = this.#systems.length > input.mostSystems;
+  }
+
+  plan(): SystemsPlan {
+    if (this.#isTooMany) this.#rejected.push(tooMany(this.#systems.length, this.#input.mostSystems));
+    for (const system of this.#systems) {
+      if (system.uuid === undefined) this.#rejected.push(withoutUuid(system.uri));
+      else this.#place(system, system.uuid);
+    }
+    return { create: this.#create, update: this.#update, rejected: this.#rejected };
+  }
+
+  #place(system: SystemSummary, uuid: string): void {
+    const { bmc, systemReporters, serversByUuid, isOldest } = this.#input;
+    const [first, second] = this.#urisByUuid.get(uuid) ?? [];
+    const otherUri = first === system.uri ? second : first;
+    // Which of the two its Server stands for, nobody can tell: nothing is changed.
+    if (otherUri !== undefined) return void this.#rejected.push(duplicateWithinBmc(system.uri, uuid, otherUri));
+    const others = systemReporters(uuid).filter((name) => name !== bmc.metadata.name);
+    const servers = serversByUuid(uuid);
+    const own = servers.find(({ spec }) => spec.bmcRef?.name === bmc.metadata.name);
+    const known = own ?? servers[0];
+    const isCreatedHere = known === undefined && isOldest(others);
+    if (others.length > 0 || known !== own)
+      this.#rejected.push(duplicate(system.uri, uuid, { others, known, isCreatedHere }));
+    if (isCreatedHere) this.#createUnlessChanged(system, uuid);
+    if (own !== undefined) this.#updateIfMoved(own, system);
+  }
+
+  /**
+   * Whatever answers where a Server was, under a UUID that nobody knows, gets no Server while the first one stands: a
+   * board may have been exchanged, but BMCs also report a wrong UUID, or none, for a while after a restart. A second
+   * Server would be discovered, and that switches the machine of the first one.
+   */
+  #createUnlessChanged(system: SystemSummary, systemUUID: string): void {
+    const before = this.#ownByUri.get(system.uri);
+    // Its machine may be among them, in another place.
+    if (before !== undefined && !this.#urisByUuid.has(before.spec.systemUUID.toLowerCase())) {
+      this.#rejected.push(identityChanged(system, systemUUID, before));
+      return;
+    }
+    if (this.#isTooMany) return;
+    const annotations = annotationsOf(system, this.#input.bmc);
+    this.#create.push({ name: this.#freeName(), systemUUID, systemURI: system.uri, annotations });
+  }
+
+  #updateIfMoved(server: Server, { uri }: SystemSummary): void {
+    const labels = labelChanges(this.#input.bmc, server);
+    const annotations = labelNoteChange(this.#input.bmc, server);
+    const isSame = Object.keys(labels).length === 0 && Object.keys(annotations).length === 0;
+    if (server.spec.systemURI === uri && isSame) return;
+    this.#update.push({ server, systemURI: uri, labels, annotations });
+  }
+
+  /** Names only grow in one plan, so that none is tried twice. */
+  #freeName(): string {
+    const { bmc, isNameTaken } = this.#input;
+    for (;;) {
+      const name = `${bmc.metadata.name}-system-${this.#nextIndex}`;
+      this.#nextIndex += 1;
+      if (!isNameTaken(name)) return name;
+    }
+  }
+}
+
+function annotationsOf({ uuidDerivedFrom }: SystemSummary, bmc: BMC): Record<string, string> {
+  return {
+    ...labelNoteOf(bmc),
+    ...(uuidDerivedFrom === undefined ? {} : { [identityDerivedAnnotation]: uuidDerivedFrom }),
+  };
+}

@@ -1,0 +1,109 @@
+import { minutes } from '@metal/kube/runtime/durations.ts';
+import { act, type Decision, go, type PhaseTable, rowsOf, wait } from '@metal/kube/controller/decide.ts';
+import { retryLoginHint } from '../../../bmc-connections/rejected-login.ts';
+import type { BmcAction, BmcFacts, BmcPhase } from './facts.ts';
+import type { BmcReason } from './reasons.ts';
+
+const row = rowsOf<BmcPhase, BmcFacts, BmcAction, BmcReason>();
+type BmcDecision<To extends BmcPhase = never> = Decision<To, BmcAction, BmcReason>;
+
+const resyncMs = minutes(60);
+
+/** A BMC object is Enabled while its management controller answers us. Error is what only a person can change. */
+export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
+  Pending: row(['Enabled', 'Error', 'ResetRequested'], (bmc) => {
+    const requested = operationFirst(bmc);
+    if (requested !== undefined) return requested;
+    if (bmc.blocker !== undefined) return go('Error', bmc.blocker.reason, bmc.blocker.message);
+    if (bmc.failure?.needsHuman) return go('Error', bmc.failure.reason, bmc.failure.message);
+    if (bmc.failure !== undefined && bmc.failure.retryInMs > 0)
+      return wait(soonest(bmc.failure.retryInMs, bmc.reset.automaticInMs), bmc.failure.reason, bmc.failure.message);
+    if (bmc.failure !== undefined || bmc.observation === undefined) return act('observe', 'NotYetSeen');
+    if (!bmc.managerRecorded) return act('recordManager', 'ManagerFound');
+    return go('Enabled', 'Connected', undefined, bmc.isNew ? 'none' : undefined);
+  }),
+  Enabled: row(['Pending', 'Error', 'ResetRequested'], (bmc) => {
+    const requested = operationFirst(bmc);
+    if (requested !== undefined) return requested;
+    if (bmc.blocker !== undefined) return go('Error', bmc.blocker.reason, bmc.blocker.message);
+    if (bmc.failure?.needsHuman) return go('Error', bmc.failure.reason, bmc.failure.message);
+    if (bmc.failure !== undefined) return go('Pending', bmc.failure.reason, bmc.failure.message);
+    if (bmc.nextPollInMs <= 0) return act('observe', 'PeriodicLook');
+    return keepServers(bmc);
+  }),
+  Error: row(['Pending', 'ResetRequested'], (bmc) => {
+    const requested = operationFirst(bmc);
+    if (requested !== undefined) return requested;
+    if (bmc.blocker !== undefined) return wait(resyncMs, bmc.blocker.reason, bmc.blocker.message);
+    if (bmc.failure?.needsHuman) return awaitHuman(bmc.failure);
+    return go('Pending', 'ConfigurationChanged');
+  }),
+  ResetRequested: row(['Resetting', 'Pending'], ({ operation, reset }) => {
+    if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
+    if (operation !== undefined) return act('acceptReset', reset.wanted?.why ?? 'UserRequested');
+    // The turn ends here: the request is written to the status before it is carried out.
+    if (reset.wanted !== undefined) return wait(1, reset.wanted.why);
+    return reset.pending === undefined ? go('Pending', 'ResetNotNeeded') : go('Resetting', 'ResetRecorded');
+  }),
+  Resetting: row(['Pending', 'ResetRequested'], (bmc) => {
+    const { operation, reset } = bmc;
+    if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
+    if (operation !== undefined && isUnderWay(reset)) return act('dropOperation', 'ResetAlreadyRunning');
+    if (reset.wanted !== undefined) return go('ResetRequested', reset.wanted.why);
+    if (reset.pending !== undefined) return act('sendReset', 'ResetRecorded');
+    if (reset.outcome?.kind === 'failed') return go('Pending', reset.outcome.reason, reset.outcome.message);
+    return awaitReturn(bmc);
+  }),
+};
+
+function awaitHuman({ mayRepeat, retryInMs, reason, message }: NonNullable<BmcFacts['failure']>): BmcDecision {
+  if (!mayRepeat)
+    return wait(
+      resyncMs,
+      reason,
+      `${message}; not tried again until the spec of the BMC, its BMCSecret or the address of its Endpoint changes; ${retryLoginHint}`,
+    );
+  return retryInMs > 0 ? wait(retryInMs, reason, message) : act('observe', 'PeriodicLook');
+}
+
+/** Nobody restarts a BMC that is restarting. */
+const isUnderWay = ({ quietForMs, outcome }: BmcFacts['reset']): boolean =>
+  quietForMs > 0 && (outcome === undefined || outcome.kind === 'sent');
+
+/** What people ask for goes before everything else, also while the BMC fails: a restart may be what helps. */
+function operationFirst({ operation, reset }: BmcFacts): BmcDecision<'ResetRequested'> | undefined {
+  if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
+  return reset.wanted === undefined ? undefined : go('ResetRequested', reset.wanted.why);
+}
+
+function awaitReturn({ reset, failure, blocker }: BmcFacts): BmcDecision<'Pending'> {
+  if (reset.quietForMs > 0)
+    return wait(
+      reset.quietForMs,
+      'WaitingForReset',
+      `${resetMessage(reset.record?.sentAt)}; it is left alone until then`,
+    );
+  if (blocker !== undefined) return wait(resyncMs, blocker.reason, blocker.message);
+  if (reset.hasResponded) return go('Pending', 'ResetComplete', 'BMC reset is complete');
+  if (reset.nextTryInMs <= 0) return act('observe', 'WaitingForReset');
+  const lastSeen = failure === undefined ? '' : `; last seen: ${failure.message}`;
+  return wait(
+    soonest(reset.nextTryInMs, reset.automaticInMs),
+    'WaitingForReset',
+    `${resetMessage(reset.record?.sentAt)}${lastSeen}`,
+  );
+}
+
+const resetMessage = (sentAt: string | undefined): string =>
+  `the BMC was told at ${sentAt ?? ''} to restart and is tried again now and then until it answers`;
+
+function keepServers(bmc: BmcFacts): BmcDecision {
+  if (!bmc.managerRecorded) return act('recordManager', 'ManagerFound');
+  if (bmc.systems.create.length > 0) return act('createServers', 'SystemFound');
+  if (bmc.systems.update.length > 0) return act('updateServers', 'SystemMovedOrLabelled');
+  if (bmc.rejection?.isReported === false)
+    return act('recordRejectionEvent', bmc.rejection.reason, bmc.rejection.message);
+  return wait(bmc.nextPollInMs, 'Connected', 'BMC is connected');
+}
+
+const soonest = (ms: number, other: number | undefined): number => (other === undefined ? ms : Math.min(ms, other));

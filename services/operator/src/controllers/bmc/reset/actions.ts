@@ -1,0 +1,115 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { operationAnnotation } from '@metal/api/wire/contract.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
+import { findManager, resetManager } from '@metal/redfish/resources/managers.ts';
+import { SshError } from '@metal/redfish/ssh/ssh.ts';
+import { resetOverSsh } from '@metal/redfish/ssh/ssh-reset.ts';
+import { addressOf, credentialsIn } from '../../../bmc-connections/connection.ts';
+import { StaleDecision } from '../../../errors.ts';
+import type { ResetFailureReason, ResetOutcome } from '../../../bmc-connections/observed-state.ts';
+import type { BmcReconcile } from '../lifecycle/facts.ts';
+import { isFailureOfService } from './resets.ts';
+
+const sshPort = 22;
+
+/** The annotation is for asking: what is not done here is answered with an event and taken off. */
+export async function dropOperation(reconcile: BmcReconcile): Promise<void> {
+  const { operation } = reconcile.facts;
+  if (operation === undefined) return;
+  if (operation.kind === 'unsupported')
+    reconcile.warn('UnsupportedOperation', `Unsupported operation annotation "${operation.value}"`);
+  else
+    reconcile.warn(
+      'ResetAlreadyRunning',
+      `Operation "${operation.value}" dropped because the BMC is restarting already`,
+    );
+  await clearOperation(reconcile);
+}
+
+/** By now the wish is in the status, so that the annotation can go before anything is done. */
+export async function acceptReset(reconcile: BmcReconcile): Promise<void> {
+  if (reconcile.facts.operation !== undefined) await clearOperation(reconcile);
+}
+
+/** Guarded by the version that was judged: what somebody asked for since then is not lost. */
+async function clearOperation({ object, context }: BmcReconcile): Promise<void> {
+  const { name, resourceVersion } = object.metadata;
+  const patch = { metadata: { annotations: { [operationAnnotation]: null } } };
+  await context.client.mergePatch(BMC, { name }, patch, resourceVersion === undefined ? {} : { resourceVersion });
+}
+
+/**
+ * By now the status says that it was sent. Whatever comes of it is remembered and judged next; what was seen of the BMC before
+ * is forgotten, so that it does not pass for an answer.
+ */
+export async function sendReset(reconcile: BmcReconcile): Promise<void> {
+  const { object, facts, context } = reconcile;
+  const { name } = object.metadata;
+  const record = object.status?.reset;
+  if (record?.sentAt === undefined) throw new StaleDecision('the reset is not recorded as sent');
+  const memory = context.bmcConnections.observedBmc(name, facts.connection);
+  const what = record.method === 'SSH' ? await resetBySsh(reconcile) : await resetByRedfish(reconcile);
+  memory.resetOutcome = { of: record.sentAt, ...what };
+  memory.observation = undefined;
+}
+
+type Outcome = ResetOutcome extends infer Each ? (Each extends ResetOutcome ? Omit<Each, 'of'> : never) : never;
+
+async function resetByRedfish({ object, facts, context, signal }: BmcReconcile): Promise<Outcome> {
+  const { connection, blocker } = facts;
+  if (connection === undefined) return { kind: 'noRedfish', message: blocker?.message ?? '' };
+  try {
+    const bmc = context.bmcConnections.getBmc(object.metadata.name, connection);
+    const manager = await findManager(bmc, object.spec?.bmcUUID, { signal, priority: 'power' });
+    if (manager === undefined) return failed('ResetRefused', 'BMC reset refused: it reports no manager to be reset');
+    await resetManager(bmc, manager.uri, 'GracefulRestart', { signal });
+    return { kind: 'sent' };
+  } catch (error) {
+    if (!(error instanceof RedfishError)) throw error;
+    if (isFailureOfService(error)) return { kind: 'noRedfish', message: error.message };
+    return failed('ResetRefused', `BMC reset refused: ${error.message}`);
+  }
+}
+
+/** Reasons and messages are those of v0.7.0. */
+async function resetBySsh({ object, context, signal }: BmcReconcile): Promise<Outcome> {
+  const { caches, config, clock, bmcConnections } = context;
+  if (!bmcConnections.maySend(object.metadata.name)) throw new StaleDecision('another replica talks to the BMC');
+  const { ip, blocker } = addressOf(object, caches);
+  if (ip === undefined) return failed('ConnectionFailed', `Failed to get BMC address: ${blocker.message}`);
+  const manufacturer = manufacturerOf(object, context);
+  if (manufacturer === undefined) return failed('InternalServerError', 'BMC manufacturer not available');
+  const credentials = credentialsIn(object.spec?.bmcSecretRef ?? { name: '' }, caches);
+  if ('blocker' in credentials)
+    return failed('AuthenticationFailed', `Failed to get credentials: ${credentials.blocker.message}`);
+  try {
+    const { hostKeyFingerprint } = await resetOverSsh(manufacturer, {
+      ...credentials,
+      host: ip,
+      port: shellPortOf(object),
+      hostKeyFingerprint: object.spec?.ssh?.hostKeyFingerprint ?? object.status?.sshHostKeyFingerprint,
+      deadlineMs: config.sshResetTimeoutMs,
+      clock,
+      signal,
+    });
+    bmcConnections.observedBmc(object.metadata.name, undefined).sshHostKey = hostKeyFingerprint;
+    return { kind: 'sent' };
+  } catch (error) {
+    if (!(error instanceof SshError)) throw error;
+    const reason = error.code === 'SshHostKeyMismatch' ? 'HostKeyMismatch' : 'InternalServerError';
+    return failed(reason, `SSH reset failed: ${error.message}`);
+  }
+}
+
+const failed = (reason: ResetFailureReason, message: string) => ({ kind: 'failed', reason, message }) as const;
+
+function manufacturerOf({ metadata, status }: BMC, { caches }: BmcReconcile['context']): string | undefined {
+  const [server] = caches.servers.by('bmc', metadata.name);
+  return status?.manufacturer ?? server?.status?.manufacturer;
+}
+
+/** The shell is where the serial console is, when that is reached over SSH. */
+function shellPortOf({ spec }: BMC): number {
+  const { name, port } = spec?.consoleProtocol ?? {};
+  return name === 'SSH' || name === 'SSHLenovo' ? (port ?? sshPort) : sshPort;
+}

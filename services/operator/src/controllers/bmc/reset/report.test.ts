@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { BmcFacts, BmcPhase } from '../lifecycle/facts.ts';
+import { resetCondition } from './report.ts';
+import type { ResetFacts } from './resets.ts';
+
+const sentAt = '2026-01-01T00:00:00Z';
+const record = { requestedBy: 'User', method: 'Redfish', since: sentAt, sentAt, attempts: 1 } as const;
+const rejected = {
+  kind: 'failed',
+  of: sentAt,
+  reason: 'ResetRefused',
+  message:
+    'BMC reset refused: /redfish/v1/Managers/1 does not offer reset type GracefulRestart; it offers ForceRestart',
+} as const;
+
+/** What the condition Reset says of a BMC that said this before. */
+function reportedReset(
+  before: 'True' | 'False' | undefined,
+  phase: BmcPhase,
+  reset: Partial<ResetFacts>,
+): string | undefined {
+  const previous = { type: 'Reset', status: before ?? 'True', reason: 'Told', message: '', lastTransitionTime: sentAt };
+  const bmc: BMC = {
+    apiVersion: 'metal.ironcore.dev/v1alpha1',
+    kind: 'BMC',
+    metadata: { name: 'bmc' },
+    spec: { bmcSecretRef: { name: 'bmc' }, protocol: { name: 'Redfish', port: 443 } },
+    status: { conditions: before === undefined ? [] : [previous] },
+  };
+  const none = { record: undefined, pending: undefined, isSent: false, wanted: undefined, outcome: undefined };
+  const facts = { reset: { ...none, ...reset } } as unknown as BmcFacts; // the report of resets looks at nothing else
+  const [condition] = resetCondition(bmc, facts, { phase, phaseSince: sentAt, decision: { kind: 'wait' } });
+  return condition && `${condition.status} ${condition.reason}: ${condition.message}`;
+}
+
+test('nothing is said of resets before the first one', () =>
+  assert.equal(reportedReset(undefined, 'Enabled', {}), undefined));
+
+test('a reset under way is told, and that it is complete when the BMC is back', () => {
+  assert.match(reportedReset(undefined, 'Resetting', { record, isSent: true }) ?? '', /^True UserRequested/);
+  assert.match(reportedReset('True', 'Pending', { record, isSent: true }) ?? '', /^False ResetComplete/);
+  assert.match(reportedReset('True', 'Enabled', {}) ?? '', /^False ResetComplete/);
+});
+
+test('a reset that was refused says so, with what the manager offers, and is not complete when the BMC answers', () => {
+  assert.equal(
+    reportedReset('True', 'Pending', { record, isSent: true, outcome: rejected }),
+    `False ResetRefused: ${rejected.message}`,
+  );
+  assert.equal(
+    reportedReset('False', 'Pending', { record: { ...record, failedAt: sentAt } }),
+    undefined,
+    'it stays as it is',
+  );
+  assert.equal(reportedReset('False', 'Enabled', {}), undefined, 'it stays as it is');
+});

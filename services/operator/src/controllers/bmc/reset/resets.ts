@@ -1,0 +1,135 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { ignoringOperations, operationAnnotation, operations } from '@metal/api/wire/contract.ts';
+import type { RedfishError } from '@metal/redfish/errors.ts';
+import type { ObservedBmc, ResetOutcome } from '../../../bmc-connections/observed-state.ts';
+
+/** The reset as it stands in the status. */
+export type ResetRecord = NonNullable<NonNullable<BMC['status']>['reset']>;
+export type ResetMethod = ResetRecord['method'];
+
+/** A reset that should be recorded next. */
+export interface WantedReset {
+  readonly requestedBy: ResetRecord['requestedBy'];
+  readonly method: ResetMethod;
+  readonly attempts: number;
+  readonly why: 'UserRequested' | 'FallbackToSSH' | 'AutoResetting';
+}
+
+/** Where a reset of the BMC stands. */
+export interface ResetFacts {
+  readonly record: ResetRecord | undefined;
+  /** Recorded and not sent yet. */
+  readonly pending: ResetRecord | undefined;
+  /** Sent, and not known to have failed. */
+  readonly isSent: boolean;
+  readonly wanted: WantedReset | undefined;
+  /** What came of the one that was sent, as far as this process knows. */
+  readonly outcome: ResetOutcome | undefined;
+  /** How long the BMC is still left alone after a reset. */
+  readonly quietForMs: number;
+  /** Until a resetting BMC is tried again. */
+  readonly nextTryInMs: number;
+  readonly hasResponded: boolean;
+  /** Until a failing BMC is reset by itself; undefined: never. */
+  readonly automaticInMs: number | undefined;
+}
+
+/** What the operation annotation asks for. */
+export type BmcOperation =
+  | { readonly kind: 'reset'; readonly value: string; readonly method: ResetMethod }
+  | { readonly kind: 'unsupported'; readonly value: string };
+
+const methods: Readonly<Record<string, ResetMethod>> = {
+  [operations.gracefulRestartBmc]: 'Redfish',
+  [operations.forceSshResetBmc]: 'SSH',
+};
+const ignoredOperations: ReadonlySet<string> = new Set([...ignoringOperations, operations.ignoreChild]);
+
+export function operationOf({ metadata }: BMC): BmcOperation | undefined {
+  const value = metadata.annotations?.[operationAnnotation] ?? '';
+  if (value === '' || ignoredOperations.has(value)) return undefined;
+  const method = methods[value];
+  return method === undefined ? { kind: 'unsupported', value } : { kind: 'reset', value, method };
+}
+
+export interface ResetLimits {
+  readonly bmcFailureResetDelayMs: number;
+  readonly bmcResetWaitingMs: number;
+  readonly bmcResetResyncMs: number;
+}
+
+const longestCoolDownDoublings = 5;
+
+/**
+ * Reads what has to be known about resets from the record in the status and from what this process saw.
+ *
+ *   wanted ──(recorded)──► pending ──(marked, then sent)──► sent ──(it answers)──► no record
+ *                                                            │ └─(Redfish is too sick)──► wanted by SSH
+ *                                                            └──(cannot be carried out)──► failed, until it answers
+ *
+ * The record is marked as sent before it is: a process that dies in between has perhaps not reset the BMC, but no
+ * process ever resets it twice.
+ */
+export function resetFactsOf(bmc: BMC, memory: ObservedBmc, limits: ResetLimits, now: number): ResetFacts {
+  const record = bmc.status?.reset;
+  const pending = record?.sentAt === undefined && record?.failedAt === undefined ? record : undefined;
+  const isSent = record?.sentAt !== undefined && record.failedAt === undefined;
+  const outcome = isSent && memory.resetOutcome?.of === record.sentAt ? memory.resetOutcome : undefined;
+  const quietEndsAt = timeOf(record?.sentAt) + Math.max(limits.bmcResetWaitingMs, 1_000);
+  const automaticInMs = automaticAfter(record, memory, limits, now);
+  const triedAt = memory.triedAt ?? 0;
+  return {
+    record,
+    pending,
+    isSent,
+    outcome,
+    automaticInMs,
+    quietForMs: isSent ? quietEndsAt - now : 0,
+    nextTryInMs: triedAt < quietEndsAt ? 0 : triedAt + limits.bmcResetResyncMs - now,
+    hasResponded: isSent && hasRespondedSince(quietEndsAt, memory),
+    wanted: pending === undefined ? wantedReset(operationOf(bmc), record, outcome, automaticInMs) : undefined,
+  };
+}
+
+function wantedReset(
+  operation: BmcOperation | undefined,
+  record: ResetRecord | undefined,
+  outcome: ResetOutcome | undefined,
+  automaticInMs: number | undefined,
+): WantedReset | undefined {
+  if (operation?.kind === 'reset')
+    return { requestedBy: 'User', method: operation.method, attempts: 0, why: 'UserRequested' };
+  if (record !== undefined && outcome?.kind === 'noRedfish' && record.method === 'Redfish')
+    return { requestedBy: record.requestedBy, method: 'SSH', attempts: record.attempts, why: 'FallbackToSSH' };
+  if (automaticInMs === undefined || automaticInMs > 0) return undefined;
+  return { requestedBy: 'Automatic', method: 'Redfish', attempts: record?.attempts ?? 0, why: 'AutoResetting' };
+}
+
+/** The first after the delay; the next ones, while nothing helps, after pauses that double. */
+function automaticAfter(
+  record: ResetRecord | undefined,
+  { failure }: ObservedBmc,
+  { bmcFailureResetDelayMs: delayMs, bmcResetWaitingMs: waitingMs }: ResetLimits,
+  now: number,
+): number | undefined {
+  if (delayMs === 0 || failure === undefined || !isFailureOfService(failure.error)) return undefined;
+  const last = record?.failedAt ?? record?.sentAt;
+  if (record === undefined || last === undefined) return failure.since + delayMs - now;
+  const doublings = Math.min(Math.max(record.attempts - 1, 0), longestCoolDownDoublings);
+  const coolDownEndsAt = timeOf(last) + Math.max(delayMs, waitingMs) * 2 ** doublings;
+  return Math.max(failure.since + delayMs, coolDownEndsAt) - now;
+}
+
+/** An answer that refuses us is one, too: the BMC is back. */
+function hasRespondedSince(at: number, { observation, failure, triedAt = 0 }: ObservedBmc): boolean {
+  if (failure === undefined) return observation !== undefined && observation.at >= at;
+  return triedAt >= at && !isFailureOfService(failure.error);
+}
+
+const serviceFailureCodes = new Set(['Unreachable', 'TimedOut', 'CircuitOpen', 'Busy', 'BadAnswer']);
+
+/** The BMC is sick, in contrast to one that answers and refuses us: a restart may help. */
+export const isFailureOfService = ({ code, status }: RedfishError): boolean =>
+  status === undefined ? serviceFailureCodes.has(code) : status >= 500 && status !== 501;
+
+const timeOf = (text: string | undefined): number => (text === undefined ? 0 : Date.parse(text));

@@ -1,0 +1,242 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
+import { seconds } from '@metal/kube/runtime/durations.ts';
+import { controllerOf } from '@metal/kube/kinds/kind.ts';
+import type { AccountService } from '@metal/redfish/resources/accounts.ts';
+import type { ObservedAccount } from './observed-accounts.ts';
+import { type Connection, connectionOf } from '../../bmc-connections/connection.ts';
+import type { OperatorContext } from '../context.ts';
+import { isRejection } from '../../bmc-connections/observed-state.ts';
+import { jitter } from '@metal/kube/runtime/jitter.ts';
+import { observedBmcOf } from '../../bmc-connections/login-state.ts';
+import { printTime, type Rotation, rotationOf } from './rotation.ts';
+import { type NamedSecret, namedSecretOf, blockerInSecret, type Blocker } from './secret.ts';
+
+export type BmcUserPhase = 'Pending' | 'Rotating' | 'Ready' | 'Error';
+export type BmcUserAction =
+  | 'observeAccounts'
+  | 'prepareSecret'
+  | 'putAccount'
+  | 'tryLogin'
+  | 'updateBmcSecretRef'
+  | 'dropSuperseded'
+  | 'deleteAccount'
+  | 'keepAccount'
+  | 'leaveBehind';
+
+/**
+ * What the BMC says to the password of the BMCSecret. `unknownToBmc`: rejected, and we have not put it there.
+ * `rejected`: rejected although we have.
+ */
+export type Login = 'untested' | 'accepted' | 'unknownToBmc' | 'rejected' | 'forbidden';
+
+export interface BmcUserFacts {
+  readonly bmc: BMC | undefined;
+  readonly connection: Connection | undefined;
+  /** What is missing before anything can be done; its arrival wakes us. */
+  readonly blocker: Blocker | undefined;
+  /** What only a person can change. */
+  readonly userError: Blocker | undefined;
+  readonly rejection: (Blocker & { readonly retryInMs: number }) | undefined;
+  /** The BMC answers the operator, so that accounts can be read and changed. */
+  readonly isBmcReady: boolean;
+  /** The operator logs in with this very account. */
+  readonly isOwnAccount: boolean;
+  /** The BMC object names the BMCSecret of this BMCUser. */
+  readonly isReferencedByBmc: boolean;
+  readonly secret: NamedSecret | undefined;
+  /** The password of the BMCSecret works, and everybody who needs it has it. */
+  readonly isEffective: boolean;
+  readonly login: Login;
+  /** RFC 3339; of the password that works. */
+  readonly lastRotation: string | undefined;
+  /** Milliseconds until a login may be tried; 0 or less when it may. */
+  readonly nextTrialInMs: number;
+  /** Nobody but us can know this password, or we have just put it there: no need to ask the BMC first. */
+  readonly isFresh: boolean;
+  readonly isPlaced: boolean;
+  readonly service: AccountService | undefined;
+  readonly account: {
+    /** Undefined until the BMC was looked at. */
+    readonly isMissing: boolean | undefined;
+    readonly roleId: string | undefined;
+    readonly id: string | undefined;
+    readonly isLocked: boolean;
+    readonly isDrifted: boolean;
+    readonly passwordExpiration: string | undefined;
+  };
+  readonly nextPollInMs: number;
+  readonly rotation: Rotation;
+  /** BMCSecrets made for this BMCUser that nothing refers to. */
+  readonly superseded: readonly BMCSecret[];
+  readonly isDone: boolean;
+  readonly leavingForMs: number;
+}
+
+const accountPollIntervalMs = seconds(600);
+const lockedPollIntervalMs = seconds(60);
+const pauseAfterRejectionMs = seconds(5);
+
+export function readBmcUserFacts(user: BMCUser, context: OperatorContext, { now }: { now: number }): BmcUserFacts {
+  const { caches, observedAccounts, config } = context;
+  const memory = observedAccounts.of(user.metadata.uid ?? '');
+  const bmc = caches.bmcs.get(user.spec.bmcRef?.name ?? '');
+  const { connection } = bmc === undefined ? {} : connectionOf(bmc, caches, config);
+  const secret = namedSecretOf(user, caches.bmcSecrets);
+  const isOwnAccount = connection?.username === user.spec.userName;
+  const isReferencedByBmc = !isOwnAccount || bmc?.spec?.bmcSecretRef.name === secret?.name;
+  const failure = bmc && observedBmcOf(bmc, connection, context).failure;
+  // What failed a moment ago is not asked again before the BMC's own controller has seen it answer.
+  const isBmcReady = bmc?.status?.state === 'Enabled' && connection !== undefined && failure === undefined;
+  const login = loginOf(user, secret, { memory, isBmcReady });
+  const isRecorded = isRecordedAsEffective(user, secret);
+  const isEffective = isRecorded || (login === 'accepted' && isReferencedByBmc);
+  const lastRotation = lastRotationOf(user, secret, isEffective, memory);
+  const passwordExpiration = memory.observation?.account?.passwordExpiration;
+  const rotation = rotationOf(user, { lastRotation, passwordExpiration, now });
+  const isFresh = secret !== undefined && memory.freshSecret === secret.uid;
+  const isLockedOut = isOwnAccount && failure !== undefined && isRejection(failure.error);
+  const isRejectedPassword = secret?.credentials.password.reveal() === connection?.password.reveal();
+  const mayTryAnyway =
+    isLockedOut && !isRejectedPassword && !isFresh && !isRecorded && (login === 'untested' || login === 'accepted');
+  if (user.metadata.deletionTimestamp !== undefined) memory.deletingSince ??= now;
+  return {
+    bmc,
+    connection,
+    blocker: blockerOf(user, bmc, isBmcReady || mayTryAnyway) ?? blockerInSecret(user, secret),
+    userError: rotation.userError ?? userErrorOf(login, secret),
+    rejection: rejectionOf(memory, requestKeyOf(user, secret), now),
+    isBmcReady,
+    isOwnAccount,
+    isReferencedByBmc,
+    secret,
+    isEffective: secret !== undefined && isEffective,
+    login,
+    lastRotation,
+    nextTrialInMs: memory.rejectedAt === undefined ? 0 : memory.rejectedAt + pauseAfterRejectionMs - now,
+    isFresh,
+    isPlaced: secret !== undefined && memory.isWrittenPassword(secret.credentials.password),
+    service: memory.observation?.service,
+    account: accountOf(user, memory),
+    nextPollInMs: nextPollIn(user, memory, now),
+    rotation,
+    superseded: isEffective ? supersededOf(user, context) : [],
+    isDone: memory.isDone,
+    leavingForMs: memory.deletingSince === undefined ? 0 : now - memory.deletingSince,
+  };
+}
+
+/** What a refusal of the BMC was about: another wish is worth another try. */
+export const requestKeyOf = ({ spec }: BMCUser, secret: NamedSecret | undefined): string =>
+  JSON.stringify([spec.userName, spec.roleID, secret?.version]);
+
+function blockerOf(user: BMCUser, bmc: BMC | undefined, isUsable: boolean): Blocker | undefined {
+  const name = user.spec.bmcRef?.name ?? '';
+  if (name === '') return { reason: 'NoBMC', message: 'spec.bmcRef names no BMC; set it' };
+  if (bmc === undefined)
+    return { reason: 'BMCNotFound', message: `BMC "${name}" does not exist; create it or correct spec.bmcRef` };
+  if (isUsable) return undefined;
+  const why = bmc.status?.conditions?.find(({ type, status }) => type === 'Ready' && status !== 'True');
+  const because = why === undefined ? '' : ` (${why.reason}: ${why.message})`;
+  return {
+    reason: 'BMCNotReady',
+    message: `BMC "${name}" is ${bmc.status?.state ?? 'Pending'}${because}; goes on when it is Enabled`,
+  };
+}
+
+function loginOf(
+  { status }: BMCUser,
+  secret: NamedSecret | undefined,
+  { memory, isBmcReady }: { memory: ObservedAccount; isBmcReady: boolean },
+): Login {
+  if (secret === undefined) return 'untested';
+  const trial = memory.verificationOf(secret.credentials.password);
+  if (trial === undefined) return status?.rejectedBMCSecretVersion === secret.version ? 'rejected' : 'untested';
+  // The operator comes in again: the account was given the right that it lacked.
+  if (trial.result === 'forbidden' && trial.whileLockedOut && isBmcReady) return 'untested';
+  if (trial.result !== 'rejected') return trial.result;
+  return trial.afterPasswordWrite ? 'rejected' : 'unknownToBmc';
+}
+
+/** v0.7.0 recorded the name only. */
+function isRecordedAsEffective({ status }: BMCUser, secret: NamedSecret | undefined): boolean {
+  const { effectiveBMCSecretRef: effective, effectiveBMCSecretVersion: version } = status ?? {};
+  return secret !== undefined && effective?.name === secret.name && (version ?? secret.version) === secret.version;
+}
+
+/** When the password that works came, also before the status says so: what is new is not due again. */
+function lastRotationOf(
+  { status }: BMCUser,
+  secret: NamedSecret | undefined,
+  isEffective: boolean,
+  memory: ObservedAccount,
+): string | undefined {
+  const trial = secret && memory.verificationOf(secret.credentials.password);
+  if (trial?.result !== 'accepted' || !isEffective) return status?.lastRotation;
+  const isNew = trial.afterPasswordWrite || status?.effectiveBMCSecretRef?.name !== secret?.name;
+  return isNew ? printTime(trial.at) : (status?.lastRotation ?? printTime(trial.at));
+}
+
+function userErrorOf(login: Login, secret: NamedSecret | undefined): Blocker | undefined {
+  const remedy = 'correct it, or annotate metal.ironcore.dev/operation=rotate-credentials to have another made';
+  if (login === 'rejected')
+    return {
+      reason: 'LoginRejected',
+      message: `the BMC took the password of BMCSecret "${secret?.name ?? ''}" and rejects the login with it; not tried again, ${remedy}`,
+    };
+  if (login === 'forbidden')
+    return {
+      reason: 'LoginForbidden',
+      message: `the BMC does not let the account log in with BMCSecret "${secret?.name ?? ''}"; allow it there or choose another roleID, then ${remedy}`,
+    };
+  return undefined;
+}
+
+function rejectionOf({ rejection }: ObservedAccount, requestKey: string, now: number): BmcUserFacts['rejection'] {
+  if (rejection === undefined || rejection.desired !== requestKey || rejection.retryAt <= now) return undefined;
+  const { error, retryAt } = rejection;
+  const isFull = error.code === 'NotSupported' && error.status === undefined;
+  const reason = isFull ? 'NoFreeAccountSlot' : 'AccountRefused';
+  return { reason, message: `${error.message}; tried again every ten minutes`, retryInMs: retryAt - now };
+}
+
+function accountOf({ spec, status }: BMCUser, { observation }: ObservedAccount): BmcUserFacts['account'] {
+  if (observation === undefined) {
+    const { id, passwordExpiration } = status ?? {};
+    return { isMissing: undefined, roleId: undefined, id, isLocked: false, isDrifted: false, passwordExpiration };
+  }
+  const { account } = observation;
+  return {
+    isMissing: account === undefined,
+    id: account?.id,
+    roleId: account?.roleId,
+    isLocked: account?.locked ?? false,
+    isDrifted: account === undefined || !account.enabled || (account.roleId ?? spec.roleID) !== spec.roleID,
+    passwordExpiration: account?.passwordExpiration,
+  };
+}
+
+function nextPollIn({ metadata }: BMCUser, { observation }: ObservedAccount, now: number): number {
+  if (observation === undefined) return 0;
+  const interval =
+    observation.account?.locked === true ? lockedPollIntervalMs : jitter(accountPollIntervalMs, metadata.name);
+  return observation.at + interval - now;
+}
+
+/** Only what was made for this BMCUser: BMCSecrets that people gave are theirs. */
+function supersededOf({ metadata, spec }: BMCUser, { caches }: OperatorContext): BMCSecret[] {
+  const isUsed = (name: string) =>
+    name === spec.bmcSecretRef?.name ||
+    caches.bmcs.by('secret', name).length > 0 ||
+    caches.servers.by('inlineSecret', name).length > 0 ||
+    caches.bmcUsers.by('secret', name).length > 0;
+  return caches.bmcSecrets
+    .by('owner', metadata.uid ?? '')
+    .filter(
+      (secret) =>
+        controllerOf(secret)?.uid === metadata.uid &&
+        secret.metadata.deletionTimestamp === undefined &&
+        !isUsed(secret.metadata.name),
+    );
+}

@@ -1,0 +1,39 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { SingleFlight } from '@metal/kube/runtime/single-flight.ts';
+
+export interface SecretsInUseOptions {
+  readonly client: Pick<KubeClient, 'pages'>;
+  readonly clock: Clock;
+}
+
+/** The answer takes a list of the whole fleet. */
+const rateLimit = { everyMs: 5_000, burst: 2 };
+
+/** Which BMCSecrets the BMC objects name, as the API server itself has them. */
+export class SecretsInUse {
+  readonly #client: Pick<KubeClient, 'pages'>;
+  readonly #singleFlight: SingleFlight<ReadonlySet<string>>;
+
+  constructor({ client, clock }: SecretsInUseOptions) {
+    this.#client = client;
+    this.#singleFlight = new SingleFlight({ clock, ...rateLimit });
+  }
+
+  /**
+   * The names, never older than the question. Accounts that were made together are rotated together: those who ask
+   * meanwhile share a list, of which no more than a page is in memory at once. @throws KubeError
+   */
+  names(): Promise<ReadonlySet<string>> {
+    return this.#singleFlight.run('', () => this.#read());
+  }
+
+  async #read(): Promise<ReadonlySet<string>> {
+    const names = new Set<string>();
+    for await (const { items } of this.#client.pages(BMC)) {
+      for (const { spec } of items) names.add(spec.bmcSecretRef.name);
+    }
+    return names;
+  }
+}

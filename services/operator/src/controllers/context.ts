@@ -1,0 +1,37 @@
+import type { OperatorCaches } from '../caches.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import type { ObservedAccounts } from './bmcuser/observed-accounts.ts';
+import type { BmcConnectionPool } from '../bmc-connections/connection-pool.ts';
+import type { OperatorConfig } from '../config.ts';
+import type { DiscoveryLimiter } from './endpoint/discovery-limiter.ts';
+import type { DiscoveryIgnition } from './server/discovery/discovery-ignition.ts';
+import type { DnsRecords } from './bmc/dns/dns-records.ts';
+import type { MacPrefixes } from '@metal/api/mac-prefixes.ts';
+import type { ReportedWarnings } from './bmcsecret/reported-warnings.ts';
+import type { CleanupQueue } from '../cleanup/cleanup-queue.ts';
+import type { ReadinessSummary } from '../readiness/readiness-summary.ts';
+import type { ClaimScheduler } from '../scheduling/scheduler.ts';
+import type { SecretsInUse } from './bmcuser/secrets-in-use.ts';
+
+/** The world of a controller: everything it may look at or act through, and nothing else. */
+export interface OperatorContext {
+  readonly client: KubeClient;
+  readonly caches: OperatorCaches;
+  readonly clock: Clock;
+  readonly config: OperatorConfig;
+  readonly macPrefixes: MacPrefixes;
+  readonly bmcConnections: BmcConnectionPool;
+  readonly observedAccounts: ObservedAccounts;
+  readonly secretsInUse: SecretsInUse;
+  readonly reportedWarnings: ReportedWarnings;
+  readonly scheduler: ClaimScheduler;
+  readonly readiness: ReadinessSummary;
+  readonly cleanupQueue: CleanupQueue;
+  readonly discoveryLimiter: DiscoveryLimiter;
+  readonly discoveryIgnition: DiscoveryIgnition;
+  /** Undefined where the site wants none. */
+  readonly dnsRecords: DnsRecords | undefined;
+  /** Key that boot tokens and event tokens are derived from; created in the manager namespace on first use. */
+  readonly bootTokenKey: () => Promise<Uint8Array>;
+}

@@ -1,0 +1,131 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { bmcFinalizer } from '@metal/api/wire/contract.ts';
+import type { Reconcile } from '@metal/kube/controller/definition.ts';
+import { seconds } from '@metal/kube/runtime/durations.ts';
+import { ownedBy } from '@metal/kube/kinds/kind.ts';
+import { Password } from '@metal/redfish/http/bmc.ts';
+import { RedfishError } from '@metal/redfish/errors.ts';
+import { readManagers } from '@metal/redfish/resources/managers.ts';
+import { refreshBmc } from '../../bmc-connections/refresh-bmc.ts';
+import { connectionOf, endpointOf } from '../../bmc-connections/connection.ts';
+import type { OperatorContext } from '../context.ts';
+import { StaleDecision } from '../../errors.ts';
+import { afterFailure, afterSuccess, type LoginAttempts } from '../../bmc-connections/login-attempts.ts';
+import type { MacPrefix } from '@metal/api/mac-prefixes.ts';
+import type { EndpointAction, EndpointFacts } from './facts.ts';
+
+/** What answers at all answers within this; the rest is the story of the BMC object. */
+const firstObserveTimeoutMs = seconds(2);
+
+type EndpointReconcile = Reconcile<Endpoint, EndpointFacts, OperatorContext>;
+
+export const endpointActions: Record<EndpointAction, (reconcile: EndpointReconcile) => Promise<void>> = {
+  tryCredential: countedInFlight(tryCredential),
+  createSecret: countedInFlight(createSecret),
+  createBmc: countedInFlight(createBmc),
+};
+
+/** From the first thing that is done for it an Endpoint counts among those on their way. */
+function countedInFlight(
+  action: (reconcile: EndpointReconcile) => Promise<void>,
+): (reconcile: EndpointReconcile) => Promise<void> {
+  return (reconcile) => {
+    reconcile.context.discoveryLimiter.acquire(reconcile.object.metadata.name);
+    return action(reconcile);
+  };
+}
+
+/** One login with the next credential. A device that rejects it, or does not answer, is an expected outcome. */
+async function tryCredential(reconcile: EndpointReconcile): Promise<void> {
+  const { object, facts, context, now } = reconcile;
+  const { bmcConnections, config } = context;
+  const device = deviceOf(facts);
+  const { username, password } = credentialOf(facts, facts.logins.rejected);
+  const protocol = { name: device.protocol, port: device.port, scheme: device.protocolScheme };
+  const connectionKey = `endpoint/${object.metadata.name}`;
+  const connection = { endpoint: endpointOf(facts.ip, protocol, config), username, password: new Password(password) };
+  try {
+    await readManagers(bmcConnections.getBmc(connectionKey, connection));
+    recordLogins(reconcile, afterSuccess(facts.logins, now));
+  } catch (error) {
+    if (!(error instanceof RedfishError)) throw error;
+    recordLogins(reconcile, afterFailure(facts.logins, error, now));
+  } finally {
+    bmcConnections.forgetBmc(connectionKey);
+  }
+}
+
+/** Of one that was deleted meanwhile nothing is remembered any more. */
+function recordLogins(
+  { object, context: { bmcConnections, caches } }: EndpointReconcile,
+  attempts: LoginAttempts,
+): void {
+  const { name, uid } = object.metadata;
+  if (caches.endpoints.get(name)?.metadata.uid === uid) bmcConnections.recordLoginAttempts(object, attempts);
+}
+
+/** Created once and never overwritten: the password may have been rotated or corrected since. */
+async function createSecret({ object, facts, context }: EndpointReconcile): Promise<void> {
+  const credential = credentialOf(facts, facts.logins.accepted ?? 0);
+  await context.client.create(BMCSecret, {
+    metadata: { name: object.metadata.name, ownerReferences: [ownedBy(object)] },
+    data: { username: base64(credential.username), password: base64(credential.password) },
+  });
+}
+
+/**
+ * Looked at first, so that the BMC object is made with the UUID of its manager, as in v0.7.0. What was seen, and who is logged
+ * in there, is the BMC controller's from then on. A BMC that does not answer quickly gets its object at once, which then says why.
+ */
+async function createBmc(reconcile: EndpointReconcile): Promise<void> {
+  const { object, context } = reconcile;
+  const { name } = object.metadata;
+  const spec = specOf(object, deviceOf(reconcile.facts));
+  const { apiVersion, kind } = BMC;
+  const bmcUUID = await managerUuidOf({ apiVersion, kind, metadata: { name }, spec }, reconcile);
+  await context.client.create(BMC, {
+    metadata: { name, ownerReferences: [ownedBy(object)], finalizers: [bmcFinalizer] },
+    spec: { ...spec, ...(bmcUUID === undefined ? {} : { bmcUUID }) },
+  });
+}
+
+function specOf({ metadata: { name } }: Endpoint, device: MacPrefix): NonNullable<BMC['spec']> {
+  const { protocol, port, protocolScheme, console } = device;
+  return {
+    endpointRef: { name },
+    bmcSecretRef: { name },
+    protocol: { name: protocol, port, ...(protocolScheme ? { scheme: protocolScheme } : {}) },
+    ...(console ? { consoleProtocol: { name: console.type, port: console.port } } : {}),
+  };
+}
+
+async function managerUuidOf(bmc: BMC, { context }: EndpointReconcile): Promise<string | undefined> {
+  const { bmcConnections, clock, caches, config } = context;
+  const { name } = bmc.metadata;
+  const { connection } = connectionOf(bmc, caches, config);
+  if (connection === undefined) return undefined;
+  const { observation, triedAt } = bmcConnections.observedBmc(name, connection);
+  if (triedAt !== undefined) return observation?.manager?.uuid;
+  const limit = new AbortController();
+  using _timer = clock.setTimeout(firstObserveTimeoutMs, () => limit.abort());
+  const seen = await refreshBmc(context, name, connection, limit).catch((error: unknown) => {
+    if (limit.signal.aborted) return undefined;
+    throw error;
+  });
+  return seen?.manager?.uuid;
+}
+
+function credentialOf(facts: EndpointFacts, index: number): { username: string; password: string } {
+  const credential = deviceOf(facts).defaultCredentials?.[index];
+  if (credential === undefined) throw new StaleDecision('the MAC prefix database entry lost its credentials');
+  return credential;
+}
+
+function deviceOf({ device }: EndpointFacts): MacPrefix {
+  if (device === undefined) throw new StaleDecision('the MAC prefix database no longer knows this address');
+  return device;
+}
+
+const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

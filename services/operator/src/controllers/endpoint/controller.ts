@@ -1,0 +1,47 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { isPaused } from '@metal/api/wire/paused.ts';
+import { shardKeyOfEndpoint } from '../../bmc-connections/shard-key.ts';
+import type { OperatorContext } from '../context.ts';
+import { macIdentityOf } from '@metal/api/mac-address.ts';
+import { endpointActions } from './actions.ts';
+import { readEndpointFacts } from './facts.ts';
+import { endpointTable } from './table.ts';
+import { endpointReasons } from './reasons.ts';
+import { phaseController } from '@metal/kube/controller/phase-controller.ts';
+import { reportEndpoint } from './report.ts';
+
+export const endpointController = phaseController({
+  name: 'endpoint',
+  kind: Endpoint,
+  shardKey: shardKeyOfEndpoint,
+  phaseOf: () => 'Present',
+  facts: readEndpointFacts,
+  table: endpointTable,
+  actions: endpointActions,
+  report: reportEndpoint,
+  reasons: endpointReasons,
+  paused: isPaused,
+  watches: [
+    { kind: Endpoint, mapToKeys: duplicatesOfEndpoint },
+    {
+      kind: BMC,
+      mapToKeys: (bmc: BMC) => [bmc.metadata.name],
+      predicate: (before, after) => before === undefined || after === undefined,
+    },
+    {
+      kind: BMCSecret,
+      mapToKeys: (secret: BMCSecret) => [secret.metadata.name],
+      predicate: (before, after) => before === undefined || after === undefined,
+    },
+  ],
+  sources: ({ discoveryLimiter }: OperatorContext, enqueue) => discoveryLimiter.admitted.on(enqueue),
+  writes: ['endpoints/status', 'bmcs', 'bmcsecrets'],
+});
+
+/** One that comes, goes or changes its MAC address may leave another as the oldest of its twins. */
+function duplicatesOfEndpoint({ metadata, spec }: Endpoint, { caches }: OperatorContext): string[] {
+  const duplicates = caches.endpoints.by('mac', macIdentityOf(spec?.macAddress) ?? '');
+  return duplicates.map((duplicate) => duplicate.metadata.name).filter((name) => name !== metadata.name);
+}

@@ -1,0 +1,61 @@
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { OperatorContext } from '../context.ts';
+import { type LoginAttempts, pauseBeforeAttempt } from '../../bmc-connections/login-attempts.ts';
+import { hasBmcIn, macIdentityOf, type DuplicateEndpoints, duplicatesOf } from '@metal/api/mac-address.ts';
+import { type MacPrefix } from '@metal/api/mac-prefixes.ts';
+
+export type EndpointPhase = 'Present';
+export type EndpointAction = 'tryCredential' | 'createSecret' | 'createBmc';
+
+export interface EndpointFacts {
+  readonly macAddress: string;
+  readonly ip: string;
+  /** Other endpoints with this MAC address. */
+  readonly duplicates: DuplicateEndpoints;
+  readonly databaseSize: number;
+  /** The device this address belongs to, if the database knows it. */
+  readonly device: MacPrefix | undefined;
+  readonly secret: 'absent' | 'present';
+  /** `foreign` is a BMC of the same name that another endpoint or person made. */
+  readonly bmc: 'absent' | 'present' | 'foreign';
+  /** Which of the default credentials is right, as far as that was tried. */
+  readonly logins: LoginAttempts;
+  readonly nextLoginInMs: number;
+  /** Whether not too many others are on their way to be servers. One that may not is in line from then on. */
+  mayStart(): boolean;
+}
+
+export function readEndpointFacts(
+  endpoint: Endpoint,
+  { caches, macPrefixes, bmcConnections, discoveryLimiter }: OperatorContext,
+  { now }: { now: number },
+): EndpointFacts {
+  const { name } = endpoint.metadata;
+  const logins = bmcConnections.loginAttempts(endpoint, now);
+  const macAddress = endpoint.spec?.macAddress ?? '';
+  const duplicates = duplicatesOf(
+    endpoint,
+    caches.endpoints.by('mac', macIdentityOf(macAddress) ?? ''),
+    hasBmcIn(caches.bmcs),
+  );
+  const device = macPrefixes.find(macAddress);
+  const bmc = bmcStateOf(caches.bmcs.get(name), endpoint);
+  return {
+    macAddress,
+    ip: endpoint.spec?.ip ?? '',
+    duplicates,
+    databaseSize: macPrefixes.count,
+    device,
+    secret: caches.bmcSecrets.get(name) === undefined ? 'absent' : 'present',
+    bmc,
+    mayStart: () => discoveryLimiter.admits(name),
+    logins,
+    nextLoginInMs: pauseBeforeAttempt(logins, now),
+  };
+}
+
+function bmcStateOf(bmc: BMC | undefined, endpoint: Endpoint): EndpointFacts['bmc'] {
+  if (bmc === undefined) return 'absent';
+  return bmc.spec?.endpointRef?.name === endpoint.metadata.name ? 'present' : 'foreign';
+}

@@ -1,0 +1,114 @@
+import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
+import { act, type Decision, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/controller/decide.ts';
+import type { EndpointAction, EndpointFacts, EndpointPhase } from './facts.ts';
+import type { EndpointReason } from './reasons.ts';
+
+const row = rowsOf<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason>();
+
+const supportedProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
+const queuedMessage =
+  'devices that became known before this one are made servers first; it begins by itself when there are fewer of them';
+const resyncMs = minutes(60);
+const afterRestart = 'the database is read when the operator starts';
+
+/** What happens next, where it is not the Endpoint itself that has to change. */
+const retryHints: Partial<Record<EndpointReason, string>> = {
+  UnknownMACPrefix: afterRestart,
+  NotABMC: afterRestart,
+  UnsupportedProtocol: afterRestart,
+  NoDefaultCredentials: afterRestart,
+  NameTaken: 'looked at again when that BMC goes',
+};
+
+/** An address on the management network becomes a BMC object, once. What happens to the BMC is the BMC's story. */
+export const endpointTable: PhaseTable<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason> = {
+  Present: row([], (endpoint) => {
+    const blocker = blockerOf(endpoint);
+    if (blocker !== undefined) {
+      const [reason, message] = blocker;
+      return wait(resyncMs, reason, `${message}; ${retryHints[reason] ?? 'looked at again when the Endpoint changes'}`);
+    }
+    const next = nextStep(endpoint);
+    // Who waits for something else is not in line: it would be called, and not come.
+    if (next.kind === 'act' && !endpoint.mayStart()) return wait(seconds(30), 'OthersFirst', queuedMessage, minutes(2));
+    return next;
+  }),
+};
+
+function nextStep(endpoint: EndpointFacts): Decision<never, EndpointAction, EndpointReason> {
+  if (endpoint.secret === 'absent') return findCredential(endpoint);
+  return endpoint.bmc === 'absent' ? act('createBmc', 'DeviceIsBMC') : rest;
+}
+
+/** A single default credential is taken for right: whether it is, the BMC tells. Several are tried, one per turn. */
+function findCredential({
+  device,
+  logins,
+  nextLoginInMs,
+}: EndpointFacts): Decision<never, EndpointAction, EndpointReason> {
+  const count = device?.defaultCredentials?.length ?? 0;
+  if (count === 1 || logins.accepted !== undefined) return act('createSecret', 'CredentialsFromDatabase');
+  if (logins.rejected >= count)
+    return wait(
+      resyncMs,
+      'DefaultCredentialsRejected',
+      `the device rejected all ${count} default credentials of the MAC prefix database; create a BMCSecret with the name of this Endpoint and the right ones`,
+    );
+  if (nextLoginInMs <= 0) return act('tryCredential', 'TryingDefaultCredentials');
+  if (logins.failure !== undefined)
+    return wait(nextLoginInMs, 'DeviceUnreachable', `${logins.failure.error.message}; tried again by itself`);
+  return wait(
+    nextLoginInMs,
+    'TryingDefaultCredentials',
+    `the device rejected ${logins.rejected} of ${count} default credentials; the next is tried after a pause, so that the account is not locked`,
+  );
+}
+
+function blockerOf({
+  macAddress,
+  ip,
+  duplicates,
+  device,
+  bmc,
+  secret,
+  databaseSize,
+}: EndpointFacts): [reason: EndpointReason, message: string] | undefined {
+  if (macAddress === '')
+    return ['MACAddressMissing', 'spec.macAddress is empty; set it, or create a BMC object with spec.access instead'];
+  const [first] = duplicates.before;
+  if (first !== undefined)
+    return [
+      'DuplicateMACAddress',
+      `Endpoint ${first} has ${macAddress} already; nothing is done for this one; correct or delete one of the two`,
+    ];
+  if (device === undefined) {
+    return [
+      'UnknownMACPrefix',
+      `${macAddress} matches none of the ${databaseSize} prefixes of the MAC prefix database; add its prefix to the file of --mac-prefixes-file, or create a BMC object with spec.access`,
+    ];
+  }
+  if (device.type !== 'bmc')
+    return [
+      'NotABMC',
+      `the MAC prefix database says that ${macAddress} is of type "${device.type}"; only "bmc" is managed`,
+    ];
+  if (ip === '') return ['IPAddressMissing', 'spec.ip is empty; set the address of the device'];
+  if (!supportedProtocols.includes(device.protocol)) {
+    return [
+      'UnsupportedProtocol',
+      `the MAC prefix database names protocol "${device.protocol}"; expected one of ${supportedProtocols.join(', ')}`,
+    ];
+  }
+  if (secret === 'absent' && (device.defaultCredentials ?? []).length === 0) {
+    return [
+      'NoDefaultCredentials',
+      `prefix ${device.macPrefix} of the MAC prefix database has no defaultCredentials; add one, or create a BMCSecret with the name of this Endpoint`,
+    ];
+  }
+  if (bmc === 'foreign')
+    return [
+      'NameTaken',
+      'a BMC of this name exists that does not refer to this endpoint; rename or delete one of the two',
+    ];
+  return undefined;
+}

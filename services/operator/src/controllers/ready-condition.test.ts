@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Outcome } from '@metal/kube/controller/definition.ts';
+import { OperatorError } from '@metal/kube/errors.ts';
+import { readyCondition } from './ready-condition.ts';
+
+const noon = '2026-01-01T12:00:00Z';
+const object = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'thing', generation: 3 } };
+const outcome = (rest: Partial<Outcome<string>>): Outcome<string> => ({
+  phase: 'Initial',
+  phaseSince: '2026-01-01T00:00:00Z',
+  at: noon,
+  decision: { kind: 'act', reason: 'PowerWanted', meaning: 'The claim wants power.' },
+  ...rest,
+});
+const formatReady = (rest: Partial<Outcome<string>>, ready?: { reason: string; message: string }): string => {
+  const { status, reason, message } = readyCondition(object, outcome(rest), ready);
+  return `${status} ${reason}: ${message}`;
+};
+
+test('a decision without a message says at least what its reason means', () => {
+  assert.equal(formatReady({}), `False PowerWanted: The claim wants power (since ${noon})`);
+});
+
+test('the message of the case comes before the general meaning', () => {
+  const decision = { kind: 'wait', reason: 'Away', message: 'out of town', meaning: 'It is away.' } as const;
+  assert.equal(formatReady({ decision }), `False Away: out of town (since ${noon})`);
+});
+
+test('an error says its code, and whether it is tried again', () => {
+  const error = new OperatorError({ code: 'StaleDecision', message: 'it changed hands', retry: 'later' });
+  const ready = { reason: 'Bound', message: 'held' };
+  assert.equal(
+    formatReady({ error, willRetry: true }, ready),
+    `False StaleDecision: it changed hands; tried again soon (since ${noon})`,
+  );
+  assert.match(
+    formatReady({ error }),
+    /^False StaleDecision: it changed hands; tried again when something changes, and now and then/,
+  );
+  assert.match(formatReady({ error: new TypeError('oops') }), /^False InternalError: oops;/);
+});
+
+test('what is as it is wanted is True for its own reason', () => {
+  assert.equal(formatReady({}, { reason: 'Bound', message: 'held' }), 'True Bound: held');
+});
+
+test('the time stays while the reason does, whatever else the message says', () => {
+  const first = readyCondition(
+    object,
+    outcome({ decision: { kind: 'wait', reason: 'Away', message: 'one try' } }),
+    undefined,
+  );
+  const known = { ...object, status: { conditions: [{ ...first, lastTransitionTime: noon }] } };
+  const later = outcome({
+    at: '2026-01-01T13:00:00Z',
+    decision: { kind: 'wait', reason: 'Away', message: 'two tries' },
+  });
+  assert.equal(readyCondition(known, later, undefined).message, `two tries (since ${noon})`);
+  const other = { ...later, decision: { ...later.decision, reason: 'Refused' } };
+  assert.equal(readyCondition(known, other, undefined).message, 'two tries (since 2026-01-01T13:00:00Z)');
+});

@@ -1,0 +1,67 @@
+import type { Outcome } from '@metal/kube/controller/definition.ts';
+import type { Condition, KubeObject } from '@metal/kube/kinds/kind.ts';
+import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
+import { RedfishError, underlyingError } from '@metal/redfish/errors.ts';
+
+export type ReportedCondition = StatusReport['conditions'][number];
+
+export interface Explanation {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * The one condition that explains an object. True with what it rests on when `ready` is given; otherwise False with
+ * the reason of the decision it stands at, at least what that means, and since when it stands there. An error that stopped the turn wins over both.
+ */
+export function readyCondition(
+  object: KubeObject,
+  outcome: Outcome<string>,
+  ready: Explanation | undefined,
+): ReportedCondition {
+  if (outcome.error === undefined && ready !== undefined) return condition(object, 'Ready', 'True', ready);
+  const { reason, message } = outcome.error === undefined ? explainDecision(outcome) : explainError(outcome);
+  const since = sinceOf(object, reason) ?? outcome.at ?? outcome.phaseSince;
+  return condition(object, 'Ready', 'False', { reason, message: `${message.replace(/\.$/, '')} (since ${since})` });
+}
+
+function explainDecision({ decision }: Outcome<string>): Explanation {
+  const { reason = 'Working', meaning = 'the object is being worked on' } = decision;
+  return { reason, message: decision.message ?? meaning };
+}
+
+/** lastTransitionTime stays while one reason follows another; the time in the message is that of the reason. */
+function sinceOf(object: KubeObject, reason: string): string | undefined {
+  const before = conditionsOf(object).find(({ type }) => type === 'Ready');
+  if (before?.status !== 'False' || before.reason !== reason) return undefined;
+  return /\(since (\S+)\)$/.exec(before.message)?.[1];
+}
+
+export function conditionsOf(object: KubeObject): readonly Condition[] {
+  const status = 'status' in object ? object.status : undefined;
+  if (typeof status !== 'object' || status === null || !('conditions' in status)) return [];
+  // Every kind whose controller reports conditions has them in this shape.
+  return (status.conditions ?? []) as readonly Condition[];
+}
+
+export function condition(
+  object: KubeObject,
+  type: string,
+  status: ReportedCondition['status'],
+  { reason, message }: Explanation,
+): ReportedCondition {
+  const { generation } = object.metadata;
+  return { type, status, reason, message, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+}
+
+function explainError({ error, willRetry }: Outcome<string>): Explanation {
+  const next = willRetry === true ? '; tried again soon' : '; tried again when something changes, and now and then';
+  const cause = error instanceof RedfishError ? underlyingError(error) : error;
+  return { reason: codeOf(cause), message: `${cause?.message ?? ''}${next}` };
+}
+
+/** Errors of the catalogues carry a code; anything else is a defect of ours and says so. */
+export function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[A-Za-z][A-Za-z0-9_]*$/.test(code) ? code : 'InternalError';
+}

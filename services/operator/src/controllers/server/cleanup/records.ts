@@ -1,0 +1,118 @@
+import { bootlessName, ErasureReport, waiverName } from '@metal/api/v1alpha1/erasure-report.ts';
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { uncleanSystemAnnotation, waiveCleanupAnnotation } from '@metal/api/wire/contract.ts';
+import { isNotFound, KubeError } from '@metal/kube/errors.ts';
+import { StaleDecision } from '../../../errors.ts';
+import { signingKeyIn } from './signing-key.ts';
+import { certificateOf, foundOf } from './certificate.ts';
+import { patchGuarded, type ServerReconcile } from '../machine.ts';
+import { signedJson } from '@metal/api/signed-json.ts';
+
+/** Where no boot of the attempt leaves a record, the operator writes it: nothing was to be erased. */
+export async function recordCleanup(reconcile: ServerReconcile): Promise<void> {
+  const { object, facts } = reconcile;
+  const { attempt } = facts.cleanup;
+  const neededSince = object.status?.cleanup?.neededSince;
+  if (neededSince === undefined || attempt === 0) throw new StaleDecision('the attempt is over');
+  await record(reconcile, bootlessName(object.metadata.name, neededSince, attempt), { attempt, state: 'Succeeded' });
+}
+
+/** The BMC object keeps what a Server knew that is deleted: the machine may get another one at once. */
+export async function writeBmcMark({ object, facts, context }: ServerReconcile): Promise<boolean> {
+  const mark = uncleanSystemAnnotation(object.spec.systemUUID);
+  const bmc = object.spec.bmcRef && context.caches.bmcs.get(object.spec.bmcRef.name);
+  if (!facts.cleanup.needed || mark === undefined || bmc === undefined) return false;
+  const since = object.status?.cleanup?.neededSince ?? new Date(context.clock.now()).toISOString();
+  try {
+    await context.client.mergePatch(BMC, bmc.metadata, { metadata: { annotations: { [mark]: since } } });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+/** The status of the server has the mark by now: it is in Cleanup. */
+export async function removeBmcMark({ object, context }: ServerReconcile): Promise<void> {
+  const mark = uncleanSystemAnnotation(object.spec.systemUUID);
+  const name = object.spec.bmcRef?.name;
+  if (object.status?.cleanup?.neededSince === undefined || mark === undefined || name === undefined)
+    throw new StaleDecision('its own mark is not written');
+  await context.client.mergePatch(BMC, { name }, { metadata: { annotations: { [mark]: null } } });
+}
+
+/**
+ * The server is found clean: what was found and the signed certificate go to the record of the attempt in one write, which
+ * is guarded, so that what was signed is what stands there. Only after it the server is offered.
+ */
+export async function certifyCleanup(reconcile: ServerReconcile): Promise<void> {
+  const { object, facts, context } = reconcile;
+  const { client, config, clock } = context;
+  const report = facts.cleanup.record;
+  if (report === undefined) throw new StaleDecision('the record of the attempt is gone');
+  const found = foundOf(facts.cleanup);
+  const issued = { at: new Date(clock.now()).toISOString(), namespace: config.managerNamespace };
+  const key = await signingKeyIn(client, config.managerNamespace);
+  const certificate = signedJson(certificateOf({ server: object, report, found, issued }), key);
+  const { name, resourceVersion } = report.metadata;
+  const status = { status: { ...found, certificate } };
+  await client.mergePatch(ErasureReport, { name }, status, { subresource: 'status', resourceVersion });
+}
+
+/**
+ * First the record, then the annotation goes: the record is what lets the server go, and whoever comes after a crash in
+ * between finds it and goes on. It is named after the need that it is about, so there is one for each.
+ */
+export async function recordWaiver(reconcile: ServerReconcile): Promise<void> {
+  const { object, facts } = reconcile;
+  const { cleanup } = object.status ?? {};
+  const text = facts.cleanup.waiver;
+  if (text === undefined || cleanup?.neededSince === undefined) throw new StaleDecision('there is nothing to waive');
+  const attempt = cleanup.attempt ?? cleanup.failedAttempts ?? 0;
+  await record(reconcile, waiverName(object.metadata.name, cleanup.neededSince), {
+    attempt,
+    state: 'Waived',
+    message: text,
+  });
+  await patchGuarded(reconcile, withoutWaiver);
+  reconcile.recordEvent({
+    type: 'Warning',
+    reason: 'CleanupWaived',
+    action: 'WaiveCleanup',
+    note: `It was not cleaned up, and goes to the next claim as it is: ${text}`.slice(0, 1_000),
+  });
+}
+
+/** Nobody waives beforehand, nor without a word about who and why. */
+export async function dropWaiver(reconcile: ServerReconcile): Promise<void> {
+  await patchGuarded(reconcile, withoutWaiver);
+  const state = reconcile.object.status?.state ?? 'Initial';
+  reconcile.warn(
+    'WaiverDropped',
+    `A cleanup is waived in state Cleanup, or in Error after one, by "who and why"; it was in state ${state}, with "${reconcile.facts.cleanup.waiver ?? ''}"`,
+  );
+}
+
+const withoutWaiver = { metadata: { annotations: { [waiveCleanupAnnotation]: null } } };
+
+type Recorded = Pick<ErasureReport['spec'], 'attempt' | 'state' | 'message'>;
+
+/** A record that is there was written before something was cut off. */
+async function record({ object, facts, context }: ServerReconcile, name: string, recorded: Recorded): Promise<void> {
+  const { metadata, spec, status } = object;
+  const { formerClaim } = status?.cleanup ?? {};
+  const report: ErasureReport['spec'] = {
+    serverRef: { name: metadata.name, uid: metadata.uid ?? '' },
+    systemUUID: spec.systemUUID.toLowerCase(),
+    ...(status?.serialNumber === undefined ? {} : { serialNumber: status.serialNumber }),
+    ...(formerClaim === undefined ? {} : { formerClaim }),
+    mode: facts.cleanup.policy.disks,
+    receivedTime: new Date(context.clock.now()).toISOString(),
+    ...recorded,
+  };
+  try {
+    await context.client.create(ErasureReport, { metadata: { name }, spec: report });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'AlreadyExists') throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { certificateKeysConfigMap, certificateKeySecret } from '@metal/api/wire/contract.ts';
+import { ConfigMap, Secret } from '@metal/kube/kinds/builtin.ts';
+import type { KubeClient } from '@metal/kube/client/client.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { ConfigError } from '@metal/kube/config-error.ts';
+import type { SigningKey } from '@metal/api/signed-json.ts';
+
+/**
+ * The key that certificates are signed with, which is made when there is none. Its public half is published before
+ * anything is signed with it, beside those of all keys before: whoever deletes the Secret turns to a new key, and what was
+ * signed stays verifiable. It is read each time and kept nowhere.
+ *
+ *   Secret metal-operator-certificate-key ──public half──► ConfigMap metal-operator-certificate-keys: <kid>.pem, …
+ */
+export async function signingKeyIn(client: KubeClient, namespace: string): Promise<SigningKey> {
+  const privateKey = await readOrCreate(client, namespace);
+  const publicKey = createPublicKey(privateKey);
+  const id = createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+    .slice(0, 16);
+  await publish(client, namespace, { [`${id}.pem`]: publicKey.export({ type: 'spki', format: 'pem' }) });
+  return { id, privateKey };
+}
+
+async function readOrCreate(client: KubeClient, namespace: string): Promise<KeyObject> {
+  const ref = { namespace, name: certificateKeySecret.name };
+  const found = await client.find(Secret, ref);
+  if (found !== undefined) return keyIn(found, namespace);
+  const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const data = { [certificateKeySecret.key]: Buffer.from(pem).toString('base64') };
+  try {
+    return keyIn(await client.create(Secret, { metadata: ref, type: 'Opaque', data }), namespace);
+  } catch (error) {
+    if (error instanceof KubeError && error.code === 'AlreadyExists') return readOrCreate(client, namespace);
+    throw error;
+  }
+}
+
+function keyIn({ data }: Secret, namespace: string): KeyObject {
+  const { name, key } = certificateKeySecret;
+  const pem = Buffer.from(data?.[key] ?? '', 'base64').toString();
+  const found = parsed(pem);
+  if (found?.asymmetricKeyType === 'ed25519') return found;
+  throw new ConfigError(
+    `Secret ${namespace}/${name} holds ${found?.asymmetricKeyType ?? 'no private key'} under "${key}"; expected an Ed25519 private key (PKCS #8, PEM). Delete it and a new one is made`,
+  );
+}
+
+function parsed(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+async function publish(client: KubeClient, namespace: string, keys: Record<string, string>): Promise<void> {
+  const ref = { namespace, name: certificateKeysConfigMap };
+  const found = await client.find(ConfigMap, ref);
+  if (found === undefined) return createPublished(client, namespace, keys);
+  const isThere = Object.entries(keys).every(([name, pem]) => found.data?.[name] === pem);
+  if (!isThere) await client.mergePatch(ConfigMap, ref, { data: keys });
+}
+
+/** Somebody else may be first, with the same key or another one. */
+async function createPublished(client: KubeClient, namespace: string, keys: Record<string, string>): Promise<void> {
+  try {
+    await client.create(ConfigMap, { metadata: { namespace, name: certificateKeysConfigMap }, data: keys });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'AlreadyExists') throw error;
+    await publish(client, namespace, keys);
+  }
+}

@@ -1,0 +1,249 @@
+import { formatDuration, minutes, seconds } from '@metal/kube/runtime/durations.ts';
+import { act, type Decision, type Go, go, wait } from '@metal/kube/controller/decide.ts';
+import type { CleanupFacts } from './facts.ts';
+import { holdCleanup } from './hold.ts';
+import { requestsNothing, needsBoot, policyText } from './policy.ts';
+import { erasedSoFar } from './progress.ts';
+import { type QueueLimit, limitReached, type QueueFacts, queuePollMs } from '../../../cleanup/queue-position.ts';
+import { blocker, ensurePower } from '../power/steps.ts';
+import type { Step } from '../global-transitions.ts';
+import type { Failure, ServerAction, ServerFacts, ServerPhase } from '../types.ts';
+import type { ServerReason } from '../reasons.ts';
+
+const resyncMs = minutes(60);
+
+type ToAvailable = Go<'Available', ServerReason>;
+type Otherwise<Phase extends ServerPhase> = Decision<Phase, ServerAction, ServerReason>;
+
+/** Nobody has had the server, or what that left is gone, or nobody asks for that. */
+export const isClean = ({ cleanup }: Pick<ServerFacts, 'cleanup'>): boolean =>
+  !cleanup.needed || requestsNothing(cleanup.policy) || cleanup.clearance !== undefined;
+
+/** The one way into Available. A server that is not clean goes to Cleanup instead, or does what is said otherwise. */
+export function makeAvailable(server: ServerFacts, toAvailable: ToAvailable): ToAvailable | Go<'Cleanup', ServerReason>;
+export function makeAvailable<Phase extends ServerPhase>(
+  server: ServerFacts,
+  toAvailable: ToAvailable,
+  otherwise: (server: ServerFacts) => Otherwise<Phase>,
+): ToAvailable | Otherwise<Phase>;
+export function makeAvailable<Phase extends ServerPhase>(
+  server: ServerFacts,
+  toAvailable: ToAvailable,
+  otherwise?: (server: ServerFacts) => Otherwise<Phase>,
+): ToAvailable | Otherwise<Phase> | Go<'Cleanup', ServerReason> {
+  if (isClean(server)) return toAvailable;
+  return (
+    otherwise?.(server) ??
+    go('Cleanup', 'CleanupNeeded', `a claim has had it; policy: ${policyText(server.cleanup.policy)}`)
+  );
+}
+
+/** A server that nobody holds is cleaned up, before anybody else has it. */
+export function cleanUp(server: ServerFacts): Otherwise<'Available' | 'Initial' | 'Error'> {
+  const { claim, cleanup } = server;
+  if (claim.binding !== 'unbound') return holdCleanup(server);
+  if (cleanup.marksEarlierServer) return act('removeBmcMark', 'CleanupNeeded');
+  if (cleanup.waiver !== undefined && !requestsNothing(cleanup.policy) && cleanup.clearance !== 'Cleaned')
+    return waive(server);
+  if (isClean(server))
+    return leave(server) ?? makeAvailable(server, go('Available', 'CleanupDone', outcomeOf(server)), proceed);
+  return proceed(server);
+}
+
+/** Off before the record, so that nothing goes on erasing what is about to be somebody's. */
+const waive = (server: ServerFacts): Step<'Error'> =>
+  blocker(server) ?? ensureOff(server, 'CleanedServersStayOff') ?? act('recordWaiver', 'CleanupWaived');
+
+function leave(server: ServerFacts): Step<'Error'> | undefined {
+  return blocker(server) ?? ensureOff(server, 'CleanedServersStayOff') ?? forgetOverride(server);
+}
+
+function outcomeOf({ cleanup }: ServerFacts): string {
+  if (cleanup.clearance === 'Cleaned') return `attempt ${cleanup.attempt}: ${cleanup.progress}`;
+  return cleanup.clearance === 'Waived' ? 'it was waived' : 'the policy is None';
+}
+
+function proceed(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
+  const { cleanup, failure } = server;
+  // The turn ends here: that the attempt counts for nothing is written down before its traces are removed.
+  if (cleanup.withdrawn)
+    return wait(
+      1,
+      'CleanupBeginsAnew',
+      `the order of ${attemptOf(server)} was withdrawn; ${erasedSoFar(cleanup.record)}`,
+    );
+  const reason = failedBecause(server);
+  if (reason !== undefined && failure !== undefined) return go('Error', failure.reason, failure.message);
+  // The turn ends here: that it failed is written down before its traces are removed.
+  if (reason !== undefined) return wait(1, 'CleanupAttemptFailed', `${attemptOf(server)}: ${reason}`);
+  if (cleanup.report?.state === 'Succeeded') return confirmRun(server) ?? finish(server);
+  if (cleanup.boot?.referenced === true) return runAttempt(server, cleanup.boot);
+  return blocker(server) ?? ensureOff(server, 'CleanupStartsFromOff') ?? forgetOverride(server) ?? begin(server);
+}
+
+/** Why the attempt under way is lost. */
+export function failedBecause({ cleanup }: Pick<ServerFacts, 'cleanup'>): string | undefined {
+  const { attempt, boot, report, noProgressForMs, timeoutMs, sharedDisk } = cleanup;
+  if (attempt === 0) return undefined;
+  if (report?.state === 'Failed') return report.message || 'the agent reported failure and no cause';
+  if (isUnconfirmedSuccess(cleanup) && cleanup.hasRun === 'no')
+    return 'success was reported, but its machine has not run since its boot was prepared; whoever told it was not on it';
+  const setting = failedSetting(cleanup);
+  if (setting !== undefined) return setting;
+  if (sharedDisk !== undefined)
+    return `disk ${sharedDisk.wwid} is one of server ${sharedDisk.serverName}, too, and would be erased for both; take it away from one of them, and annotate that one metal.ironcore.dev/operation=rediscover; if it is in use or cannot report, delete its ServerInventory`;
+  if (report?.state === 'Succeeded' || noProgressForMs < timeoutMs) return undefined;
+  // One that gets nowhere gives its place away; it comes back when its BMC answers.
+  if (boot === undefined) return missedAction(cleanup);
+  return `nothing was heard for ${formatDuration(timeoutMs)}; ${report === undefined ? boot.explanation : cleanup.progress}`;
+}
+
+/** Whoever knows the UUID of a machine can ask for its boot, and for the token in that: a machine that is off erased nothing. */
+const isUnconfirmedSuccess = ({ clearance, boot, report, hasRun }: CleanupFacts): boolean =>
+  clearance === undefined && boot !== undefined && report?.state === 'Succeeded' && hasRun !== 'yes';
+
+/** It may have been started by an earlier process. */
+const confirmRun = (server: ServerFacts): Step<'Error'> | undefined =>
+  isUnconfirmedSuccess(server.cleanup) ? (blocker(server) ?? act('observe', 'LookBeforeChange')) : undefined;
+
+/** Whoever asked for a reset gets it, or hears that there is none. */
+function failedSetting({ clearance, bios, bootOrder, timeoutMs }: CleanupFacts): string | undefined {
+  if (clearance !== undefined) return undefined;
+  if (bios.kind === 'failed') return `its BIOS is not reset: ${bios.message}`;
+  if (bootOrder.kind === 'failed') return `its boot order is not restored: ${bootOrder.message}`;
+  if (bios.kind === 'requested' && bios.forMs >= timeoutMs)
+    return `its BIOS is not reset within ${formatDuration(timeoutMs)}; the BMC took the order, the machine has started since, and the reset is still pending`;
+  if (bootOrder.kind === 'requested' && bootOrder.forMs >= timeoutMs) return bootOrderNotShown(timeoutMs);
+  return undefined;
+}
+
+const bootOrderNotShown = (timeoutMs: number): string =>
+  `its boot order is not restored within ${formatDuration(timeoutMs)}; the BMC took the order and does not show it`;
+
+/** What would have been next, had the time sufficed. */
+function missedAction({ policy, bios, bootOrder, timeoutMs }: CleanupFacts): string {
+  const within = `within ${formatDuration(timeoutMs)}`;
+  if (needsBoot(policy))
+    return `${bios.kind === 'due' ? 'its BIOS could not be reset' : 'what it boots could not be prepared'} ${within}`;
+  if (bootOrder.kind === 'done') return `its boot order is as wanted, but the cleanup did not end ${within}`;
+  // It was asked for later than the attempt began, so that its own time is not over.
+  return bootOrder.kind === 'requested'
+    ? bootOrderNotShown(timeoutMs)
+    : `its boot order could not be restored ${within}`;
+}
+
+/** The last attempt is lost: that is for a person. */
+export function cleanupFailure(facts: Pick<ServerFacts, 'cleanup'>): Failure | undefined {
+  const { attempt, maxAttempts } = facts.cleanup;
+  const reason = attempt < maxAttempts ? undefined : failedBecause(facts);
+  if (reason === undefined) return undefined;
+  return {
+    reason: 'CleanupFailed',
+    message: `it may hold what a former claim left; attempt ${attempt} of ${maxAttempts} to clean it up: ${reason}`,
+  };
+}
+
+function runAttempt(server: ServerFacts, boot: NonNullable<ServerFacts['cleanup']['boot']>): Step<'Error'> {
+  const { cleanup } = server;
+  const lostInMs = Math.max(cleanup.timeoutMs - cleanup.noProgressForMs, 1);
+  if (boot.state === 'Error')
+    return wait(lostInMs, 'BootConfigurationFailed', `${attemptOf(server)}: ${boot.explanation}`);
+  if (boot.state === 'Pending')
+    return wait(lostInMs, 'WaitingForBootConfiguration', `${attemptOf(server)}: its image: ${boot.explanation}`);
+  const nextMs = Math.min(lostInMs, Math.max(server.nextPollInMs, seconds(1)));
+  return (
+    blocker(server) ??
+    ensurePower(server, { target: 'On', reason: 'CleanupMustRun', start: 'networkBoot', mayForce: true }) ??
+    pollNow(server) ??
+    (cleanup.report === undefined
+      ? wait(nextMs, 'WaitingForEraser', `${attemptOf(server)}: on; ${boot.explanation}`)
+      : wait(nextMs, 'ErasingDisks', `${attemptOf(server)}: ${cleanup.progress}`))
+  );
+}
+
+const pollNow = ({ nextPollInMs }: ServerFacts): Step | undefined =>
+  nextPollInMs <= 0 ? act('observe', 'PeriodicLook') : undefined;
+
+function begin(server: ServerFacts): Otherwise<'Initial' | 'Error'> {
+  const { cleanup, foreignProbeBoot } = server;
+  const { policy, queue, bios } = cleanup;
+  if (foreignProbeBoot === 'taken')
+    return wait(
+      resyncMs,
+      'ProbeBootNameTaken',
+      'a ServerBootConfiguration that is not of a discovery has the name of this server in the manager namespace; delete or rename it, cleanup needs the name',
+    );
+  if (cleanup.otherBootLeft) return act('clearBoot', 'EarlierAttemptLeftItsBoot');
+  if (policy.disks !== 'None' && !cleanup.disksKnown)
+    return go('Initial', 'DisksNotKnown', 'discovered first, as no ServerInventory tells which disks it has');
+  // Its state is not written yet.
+  if (!cleanup.admitted && queue === undefined) return wait(1, 'CleanupNeeded');
+  if (!cleanup.admitted && queue !== undefined) {
+    const limit = limitReached(queue);
+    if (limit !== undefined) return queued(queue, limit);
+    return cleanup.isAdmittedByLeader
+      ? wait(minutes(5), 'CleanupQueued', awaitsLeaderMessage)
+      : act('admitCleanup', 'CleanupStarts');
+  }
+  // The turn ends here: that the limits let it in is written down before anything is done.
+  if (cleanup.attempt === 0) return wait(1, 'CleanupStarts', policyText(policy));
+  if (!needsBoot(policy)) return finish(server);
+  // Before the start that it takes effect with.
+  if (bios.kind === 'due') return act('resetBios', 'BIOSMustBeReset');
+  return act('prepareCleanupBoot', 'NoCleanupBootYet');
+}
+
+/** What is done at last, on a machine that is off; its boot order, as that may have gone with the settings of its BIOS. */
+function finish(server: ServerFacts): Step<'Error'> {
+  return (
+    blocker(server) ??
+    ensureOff(server, 'CleanedServersStayOff') ??
+    finishSettings(server) ??
+    forgetOverride(server) ??
+    act(server.cleanup.report === undefined ? 'recordCleanup' : 'certifyCleanup', 'CleanupIsCertified')
+  );
+}
+
+function finishSettings(server: ServerFacts): Step | undefined {
+  const { bios, bootOrder } = server.cleanup;
+  if (bios.kind === 'requested')
+    return bios.nextPollInMs > 0
+      ? wait(bios.nextPollInMs, 'BIOSResetPending', `${attemptOf(server)}: asked for at ${bios.requestedTime}`)
+      : act('observeBios', 'BIOSResetPending');
+  if (bootOrder.kind === 'due') return act('restoreBootOrder', 'BootOrderMustBeRestored');
+  if (bootOrder.kind === 'requested')
+    return bootOrder.nextPollInMs > 0
+      ? wait(bootOrder.nextPollInMs, 'BootOrderPending', `${attemptOf(server)}: ${bootOrder.devices.join(', ')}`)
+      : act('restoreBootOrder', 'BootOrderPending');
+  return undefined;
+}
+
+const awaitsLeaderMessage = 'its turn has come; the leading replica, which counts for all, lets it in';
+
+function queued(queue: QueueFacts, limit: QueueLimit): Step {
+  const { ahead, atOnce, perHour } = queue;
+  const because: Record<QueueLimit, string> = {
+    atOnce: `as many are being cleaned up as --cleanup-at-once allows (${atOnce})`,
+    perHour: `as many were let in within an hour as --cleanup-per-hour allows (${perHour})`,
+    inFlight: 'those before it are started first',
+  };
+  return wait(queuePollMs(queue), 'CleanupQueued', `${positionOf(ahead)}; ${because[limit]}`);
+}
+
+/** In steps that grow with the queue, or thousands who wait would each be written anew with every one that begins. */
+function positionOf(ahead: number): string {
+  if (ahead < 10) return `number ${ahead + 1} in the queue`;
+  const step = 10 ** Math.floor(Math.log10(ahead));
+  return `at least ${Math.floor(ahead / step) * step} before it in the queue`;
+}
+
+/** Nobody's machine: an operating system that does not go is forced. */
+const ensureOff = (server: ServerFacts, reason: ServerReason): Step<'Error'> | undefined =>
+  ensurePower(server, { target: 'Off', reason, confirmation: 'fresh', mayForce: true });
+
+/** A one-time override that was never used would take the next start somewhere else. */
+export function forgetOverride({ cleanup }: ServerFacts): Step | undefined {
+  return cleanup.overrideCleared ? undefined : act('clearOverride', 'OverrideMayBeLeft');
+}
+
+const attemptOf = ({ cleanup }: ServerFacts): string => `attempt ${cleanup.attempt} of ${cleanup.maxAttempts}`;

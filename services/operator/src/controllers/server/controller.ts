@@ -1,0 +1,134 @@
+import { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import { ErasureReport } from '@metal/api/v1alpha1/erasure-report.ts';
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { ServerInventory } from '@metal/api/v1alpha1/server-inventory.ts';
+import { ServerMaintenance } from '@metal/api/v1alpha1/server-maintenance.ts';
+import { serverFinalizer } from '@metal/api/wire/contract.ts';
+import { comparesAlike, othersThan, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
+import { isPaused } from '@metal/api/wire/paused.ts';
+import { minutes } from '@metal/kube/runtime/durations.ts';
+import { act, type Decision, rest, wait } from '@metal/kube/controller/decide.ts';
+import { keyOf } from '@metal/kube/kinds/kind.ts';
+import { shardKeyOfServer } from '../../bmc-connections/shard-key.ts';
+import type { OperatorContext } from '../context.ts';
+import { reportedInventory } from '../inventory-condition.ts';
+import { serverActions } from './actions.ts';
+import { isAboutQueue, nextInQueue, queueSource } from '../../cleanup/queue-position.ts';
+import { readServerFacts } from './facts.ts';
+import { serverTable } from './table.ts';
+import { type ServerReason, serverReasons } from './reasons.ts';
+import { phaseController } from '@metal/kube/controller/phase-controller.ts';
+import type { ServerAction, ServerFacts, ServerPhase } from './types.ts';
+import { reportServer } from './report.ts';
+
+export const serverController = phaseController({
+  name: 'server',
+  kind: Server,
+  shardKey: shardKeyOfServer,
+  phaseOf: phaseOfServer,
+  facts: readServerFacts,
+  table: serverTable,
+  reasons: serverReasons,
+  finalizer: serverFinalizer,
+  deletion: decideDeletion,
+  actions: serverActions,
+  readOnlyActions: ['observe'],
+  report: reportServer,
+  progressFields: ['powerState', 'networkInterfaces', 'pendingBootUID'],
+  paused: isPaused,
+  watches: [
+    {
+      kind: BMC,
+      mapToKeys: (bmc: BMC, { caches }: OperatorContext) =>
+        caches.servers.by('bmc', bmc.metadata.name).map(({ metadata }) => metadata.name),
+      predicate: isAboutReachability,
+    },
+    {
+      kind: BMCSecret,
+      mapToKeys: (secret: BMCSecret, { caches }: OperatorContext) =>
+        caches.servers.by('inlineSecret', secret.metadata.name).map(({ metadata }) => metadata.name),
+    },
+    {
+      kind: ServerBootConfiguration,
+      // Also what takes the name of the probe boot away from a server.
+      mapToKeys: ({ spec, metadata }: ServerBootConfiguration, { config }: OperatorContext) =>
+        new Set([spec.serverRef.name, ...(metadata.namespace === config.managerNamespace ? [metadata.name] : [])]),
+    },
+    { kind: ErasureReport, mapToKeys: ({ spec }: ErasureReport) => [spec.serverRef.name] },
+    {
+      kind: Server,
+      mapToKeys: (_server: Server, context: OperatorContext) => nextInQueue(context),
+      predicate: isAboutQueue,
+    },
+    {
+      kind: Server,
+      mapToKeys: (server: Server, { caches }: OperatorContext) =>
+        othersThan(server, sameUuidAs(server, caches.servers)).map(({ metadata }) => metadata.name),
+      predicate: (before: Server | undefined, after: Server | undefined) =>
+        before === undefined || after === undefined || !comparesAlike(before, after),
+    },
+    { kind: ServerInventory, mapToKeys: (inventory: ServerInventory) => [inventory.metadata.name] },
+    { kind: ServerMaintenance, mapToKeys: ({ spec }: ServerMaintenance) => [spec.serverRef.name] },
+    {
+      kind: ServerClaim,
+      // The one it names, and any that refers to it: a claim that names another one lets that go.
+      mapToKeys: (claim: ServerClaim, { caches }: OperatorContext) => {
+        const referring = caches.servers.by('claim', keyOf(claim)).map(({ metadata }) => metadata.name);
+        const named = claim.spec.serverRef?.name ?? '';
+        return new Set(named === '' ? referring : [named, ...referring]);
+      },
+    },
+  ],
+  sources: (context: OperatorContext, enqueue) => {
+    const subscriptions = new DisposableStack();
+    subscriptions.use(context.bmcConnections.serverStale.on(enqueue));
+    subscriptions.use(queueSource(context, enqueue));
+    return subscriptions;
+  },
+  writes: [
+    'servers',
+    'servers/status',
+    'serverbootconfigurations',
+    'secrets',
+    'biossettings',
+    'serverinventories',
+    'erasurereports',
+    'erasurereports/status',
+    'bmcs',
+  ],
+  concurrency: ({ config }: OperatorContext) => config.serverConcurrency,
+});
+
+/** Deleting a server never needs its hardware: what remains is our own objects, and a word about what is left. */
+function decideDeletion({ deletion }: ServerFacts): Decision<ServerPhase, ServerAction, ServerReason> {
+  if (deletion.heldByMaintenance)
+    return wait(
+      minutes(10),
+      'DeletionWaitsForMaintenance',
+      'a maintenance has the server; end it, or annotate metal.ironcore.dev/operation=allow-in-progress-delete',
+    );
+  if (deletion.bootsLeft) return act('dropBootsOfDeleted', 'ServerDeleted');
+  return deletion.deletionReported ? rest : act('recordDeletionEvent', 'ServerDeleted');
+}
+
+const phases = new Set<string>(Object.keys(serverTable));
+
+/** A state that nobody here knows is held still like a failure, and never taken for a new server. */
+function phaseOfServer({ status }: Server): ServerPhase {
+  const state = status?.state ?? '';
+  if (state === '') return 'Initial';
+  return isPhase(state) ? state : 'Error';
+}
+
+const isPhase = (state: string): state is ServerPhase => phases.has(state);
+
+/** Whether the BMC answers, how it is reached, and which of its systems it cannot give. */
+function isAboutReachability(before: BMC | undefined, after: BMC | undefined): boolean {
+  const seen = [before, after].map(
+    (bmc) => bmc && [bmc.status?.state, bmc.metadata.generation, reportedInventory(bmc)].join(' '),
+  );
+  return seen[0] !== seen[1];
+}

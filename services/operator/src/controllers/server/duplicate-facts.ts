@@ -1,0 +1,46 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { managedInsteadOf, othersThan, sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import type { ObservedSystem } from '../../bmc-connections/observed-state.ts';
+
+/** Other Servers have the system UUID of this one: there is only one machine. */
+export interface DuplicateFacts {
+  /** The one that is acted on is another one. */
+  readonly isIgnored: boolean;
+  /** Names the others, and what to do. */
+  readonly message: string;
+  /** Tells one set of Servers, and which of them is acted on, from another. */
+  readonly key: string;
+  /** An event has told it. */
+  readonly isReported: boolean;
+}
+
+const mostNames = 3;
+
+export function duplicateFacts(
+  server: Server,
+  { reportedDuplicates: duplicateReported }: ObservedSystem,
+  servers: Cache<Server>,
+): DuplicateFacts | undefined {
+  const sameUuid = sameUuidAs(server, servers);
+  const others = othersThan(server, sameUuid);
+  if (others.length === 0) return undefined;
+  const managed = managedInsteadOf(server, sameUuid);
+  const key = [managed ?? server, ...others].map(({ metadata }) => metadata.uid).join(' ');
+  return {
+    isIgnored: managed !== undefined,
+    message: messageOf(others, managed),
+    key,
+    isReported: duplicateReported === key,
+  };
+}
+
+function messageOf(others: readonly Server[], managed: Server | undefined): string {
+  if (managed !== undefined)
+    return `Server ${managed.metadata.name} has this system UUID too and is acted on${reasonFor(managed)}; nothing is done through this one. Delete one of them`;
+  const names = others.map(({ metadata }) => metadata.name).toSorted();
+  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
+  return `Server ${names.slice(0, mostNames).join(', ')}${more} has this system UUID too; only this one is acted on. Delete one of them`;
+}
+
+const reasonFor = ({ spec }: Server): string => (spec.serverClaimRef === undefined ? '' : ', as it has a claim');

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
+import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
+import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import { createClock } from '@metal/kube/runtime/clock.ts';
+import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
+import { Store } from '@metal/kube/cache/store.ts';
+import type { SystemState } from '@metal/redfish/resources/systems.ts';
+import { BmcConnectionPool } from '../../../bmc-connections/connection-pool.ts';
+import { readConfig } from '../../../config.ts';
+import { driftMs } from '../../../bmc-connections/observed-state.ts';
+import { bmcFacts, powerFacts } from './facts.ts';
+
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
+const server: Server = {
+  apiVersion,
+  kind: 'Server',
+  metadata: { name: 'one', uid: 'one' },
+  spec: { systemUUID: 'a', systemURI: '/redfish/v1/Systems/1', bmcRef: { name: 'bmc' } },
+};
+// Of a look only the power is of interest here.
+const systemState = (powerState: 'On' | 'Off') => ({ powerState }) as SystemState;
+
+/** A server behind a ready BMC, and time that is moved by hand. */
+function behindReadyBmc() {
+  let now = 1_000_000;
+  let resourceVersion = 0;
+  const metadata = (name: string) => ({ name, uid: name, resourceVersion: String((resourceVersion += 1)) });
+  const endpoints = new Store<Endpoint>();
+  const bmcSecrets = new Store<BMCSecret>();
+  const bmcs = new Store<BMC>();
+  const hasAddress = (ip: string | undefined) => {
+    const spec = { macAddress: '02:00:00:00:00:01', ...(ip === undefined ? {} : { ip }) };
+    endpoints.upsertIfNewer({ apiVersion, kind: 'Endpoint', metadata: metadata('endpoint'), spec });
+  };
+  const hasPassword = (password: string) => {
+    const stringData = { username: 'admin', password };
+    bmcSecrets.upsertIfNewer({ apiVersion, kind: 'BMCSecret', metadata: metadata('secret'), stringData });
+  };
+  hasAddress('192.0.2.7');
+  hasPassword('first');
+  bmcs.upsertIfNewer({
+    apiVersion,
+    kind: 'BMC',
+    metadata: metadata('bmc'),
+    spec: {
+      endpointRef: { name: 'endpoint' },
+      bmcSecretRef: { name: 'secret' },
+      protocol: { name: 'Redfish', port: 443 },
+    },
+    status: { state: 'Enabled' },
+  });
+  const context = {
+    caches: { bmcs, endpoints, bmcSecrets },
+    config: readConfig(flags, {}),
+    bmcConnections: new BmcConnectionPool({ clock: createClock(), random: () => 0, callDeadlineMs: 1_000 }),
+  };
+  const memory = context.bmcConnections.observedSystem('one');
+  return {
+    memory,
+    bmcConnections: context.bmcConnections,
+    hasAddress,
+    hasPassword,
+    observes: (powerState: 'On' | 'Off') => memory.record(systemState(powerState), now),
+    isStable: (powerState: 'On' | 'Off') => memory.isStableAt(powerState, now),
+    pass: (ms: number) => (now += ms),
+    facts: () => ({ ...bmcFacts(server, context), ...powerFacts(server, memory, now, context) }),
+  };
+}
+
+type Rack = ReturnType<typeof behindReadyBmc>;
+
+const otherWays: [what: string, change: (rack: Rack) => void][] = [
+  ['another address', ({ hasAddress }) => hasAddress('192.0.2.8')],
+  ['another password', ({ hasPassword }) => hasPassword('second')],
+  [
+    'another address after it had none',
+    ({ hasAddress, facts }) => {
+      hasAddress(undefined);
+      facts();
+      hasAddress('192.0.2.8');
+    },
+  ],
+];
+for (const [what, change] of otherWays) {
+  test(`over ${what} a machine counts as not yet seen, although its BMC still stands there as ready`, () => {
+    const rack = behindReadyBmc();
+    rack.facts();
+    rack.observes('Off');
+    rack.pass(seconds(2));
+    assert.deepEqual([rack.facts().power, rack.facts().powerSeenMsAgo], ['Off', seconds(2)]);
+    change(rack);
+    const { bmc, power, powerSeenMsAgo, nextPollInMs } = rack.facts();
+    assert.deepEqual([bmc.isReachable, power, powerSeenMsAgo, nextPollInMs], [true, 'Unknown', undefined, 0]);
+    assert.equal(rack.isStable('Off'), false);
+    rack.observes('Off');
+    assert.deepEqual([rack.facts().power, rack.facts().powerSeenMsAgo], ['Off', 0]);
+  });
+}
+
+test('a server whose system its BMC cannot give is held still and says so, until the BMC gives it again', () => {
+  const rack = behindReadyBmc();
+  const { connection } = rack.facts();
+  assert.ok(connection);
+  rack.bmcConnections.observedBmc('bmc', connection);
+  const lost = { part: 'systems', isMember: true, code: 'HttpError', status: 500, reason: 'broken' } as const;
+  const observes = (...paths: string[]) =>
+    rack.bmcConnections.recordObservation('bmc', connection, {
+      at: 0,
+      manager: undefined,
+      systems: [],
+      missing: paths.map((path) => ({ ...lost, path })),
+    });
+  observes('/redfish/v1/Systems/2');
+  assert.equal(rack.facts().bmc.isReachable, true, 'another one');
+  observes('/redfish/v1/Systems/1', '/redfish/v1/Systems/2');
+  const { isReachable, exists, reason, message } = rack.facts().bmc;
+  assert.deepEqual([isReachable, exists, reason], [false, true, 'SystemUnreadable']);
+  assert.match(message, /^BMC "bmc" answers, but cannot give this system \(500\)/);
+  observes();
+  assert.equal(rack.facts().bmc.isReachable, true);
+});
+
+test('an address that is gone for a while and comes back leads to the same machine', () => {
+  const rack = behindReadyBmc();
+  rack.facts();
+  rack.observes('Off');
+  rack.hasAddress(undefined);
+  rack.facts();
+  rack.hasAddress('192.0.2.7');
+  assert.equal(rack.facts().powerSeenMsAgo, 0);
+});
+
+test('what goes on at the same machine is not forgotten with its address', () => {
+  const rack = behindReadyBmc();
+  rack.facts();
+  rack.observes('On');
+  rack.pass(minutes(5));
+  rack.hasPassword('second');
+  rack.facts();
+  rack.observes('On');
+  assert.equal(rack.facts().powerForMs, minutes(5));
+  rack.memory.requested('Off', false, 1_000_000);
+  rack.hasPassword('third');
+  assert.equal(rack.facts().transition?.target, 'Off', 'it is still shutting down');
+});
+
+test("a loss of power that falls together with another password is still nobody's doing", () => {
+  const rack = behindReadyBmc();
+  rack.facts();
+  rack.observes('On');
+  rack.hasPassword('second');
+  rack.facts();
+  rack.observes('Off');
+  assert.equal(rack.facts().powerCause, 'unrequested');
+  assert.equal(rack.isStable('Off'), false);
+  rack.pass(driftMs);
+  assert.equal(rack.isStable('Off'), true);
+});

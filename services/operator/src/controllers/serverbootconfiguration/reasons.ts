@@ -1,0 +1,28 @@
+import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+
+/** What a boot configuration waits for, and what became of it. */
+export const bootConfigurationReasons = {
+  ServerNotFound: {
+    meaning: 'The Server that spec.serverRef names does not exist.',
+    remedy: 'Correct spec.serverRef, or delete the boot configuration if its server is gone for good.',
+  },
+  WaitingForBootService: {
+    meaning: 'No boot service has said yet whether it can boot this image.',
+    remedy: 'Start one: --components must name boot, or an external boot operator must run and watch this namespace.',
+  },
+  Preparing: {
+    meaning: 'The boot service is at it, and says in a condition of its own what takes so long.',
+    remedy: 'Nothing; a pull that makes no progress is ended and tried again, and then says what is wrong.',
+  },
+  Prepared: {
+    meaning: 'The boot service found everything it needs; the server may be powered on.',
+    remedy: 'Nothing; the trace of the boot appears in status.boot.',
+  },
+  PreparationFailed: {
+    meaning: 'The boot service cannot boot what is asked for.',
+    remedy:
+      'Read its own condition, ImageValidation, IgnitionValidation or ScriptValidation, and correct what it names; it is looked at again by itself.',
+  },
+} as const satisfies ReasonCatalogue;
+
+export type BootConfigurationReason = keyof typeof bootConfigurationReasons;

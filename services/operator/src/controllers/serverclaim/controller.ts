@@ -1,0 +1,50 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
+import { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { claimFinalizer } from '@metal/api/wire/contract.ts';
+import { isPaused } from '@metal/api/wire/paused.ts';
+import { controllerOf, keyOf } from '@metal/kube/kinds/kind.ts';
+import type { OperatorContext } from '../context.ts';
+import { claimActions } from './actions.ts';
+import { readClaimFacts } from './facts.ts';
+import { claimTable, decideDeletion } from './table.ts';
+import { claimReasons } from './reasons.ts';
+import { reportClaim } from './report.ts';
+import { phaseController } from '@metal/kube/controller/phase-controller.ts';
+import { schedulerSource } from './sources.ts';
+
+export const claimController = phaseController({
+  name: 'serverclaim',
+  kind: ServerClaim,
+  phaseOf: ({ status }: ServerClaim) =>
+    status?.phase === 'Bound' || status?.phase === 'Lost' ? status.phase : 'Unbound',
+  facts: readClaimFacts,
+  table: claimTable,
+  reasons: claimReasons,
+  finalizer: claimFinalizer,
+  deletion: decideDeletion,
+  actions: claimActions,
+  report: reportClaim,
+  // A claim that has just come is Unbound, whether it says so or not.
+  progressFields: ['phase'],
+  paused: isPaused,
+  watches: [
+    { kind: Server, mapToKeys: claimsOfServer },
+    { kind: ServerBootConfiguration, mapToKeys: claimsOfBoot },
+  ],
+  sources: schedulerSource,
+  writes: ['patch:serverclaims', 'serverclaims/status', 'patch:servers', 'serverbootconfigurations'],
+  concurrency: ({ config }: OperatorContext) => config.claimConcurrency,
+});
+
+/** The claim a server refers to, and those that still name it after it let go of them. */
+function claimsOfServer({ metadata, spec }: Server, { caches }: OperatorContext): string[] {
+  const ref = spec.serverClaimRef;
+  const named = caches.claims.by('server', metadata.name).map(keyOf);
+  return ref === undefined ? named : [...named, `${ref.namespace}/${ref.name}`];
+}
+
+function claimsOfBoot(boot: ServerBootConfiguration): string[] {
+  const owner = controllerOf(boot);
+  return owner?.kind === 'ServerClaim' ? [keyOf({ namespace: boot.metadata.namespace, name: owner.name })] : [];
+}

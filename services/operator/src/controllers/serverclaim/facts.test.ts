@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import { Store } from '@metal/kube/cache/store.ts';
+import { findBoundServer } from './facts.ts';
+
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+const reference = { namespace: 'team', name: 'one' };
+
+/** Servers that refer to the claim, as the cache came to know them. */
+function serversOf(holders: Record<string, string | undefined>): Store<Server> {
+  const servers = new Store<Server>();
+  servers.addIndexes({ claim: () => ['team/one'] });
+  for (const [name, uid] of Object.entries(holders)) {
+    const evicted = name.startsWith('kept') ? { evicted: true } : {};
+    const serverClaimRef = { ...reference, ...(uid === undefined ? {} : { uid }), ...evicted };
+    servers.upsertIfNewer({
+      apiVersion,
+      kind: 'Server',
+      metadata: { name, uid: name },
+      spec: { systemUUID: name, serverClaimRef },
+    });
+  }
+  return servers;
+}
+
+const lines: [
+  title: string,
+  holders: Record<string, string | undefined>,
+  named: string | undefined,
+  boundServer: string,
+][] = [
+  ['none of nobody', {}, 'a', 'none'],
+  ['the one that refers to it', { a: 'claim-1' }, undefined, 'a'],
+  ['one of v0.7.0, which knew no UID', { a: undefined }, undefined, 'a'],
+  ['none that it was evicted from', { kept: 'claim-1' }, 'kept', 'none'],
+  ['none of its namesake', { a: 'claim-0' }, undefined, 'none'],
+  ['of two the one that it names', { a: 'claim-1', b: 'claim-1' }, 'b', 'b'],
+  ['of two the first by name, before it names one', { b: 'claim-1', a: 'claim-1' }, undefined, 'a'],
+  ['another than it names, if that is all there is', { a: 'claim-1' }, 'b', 'a'],
+];
+for (const [title, holders, named, boundServer] of lines) {
+  test(`a claim holds ${title}`, () => {
+    const claim: ServerClaim = {
+      apiVersion,
+      kind: 'ServerClaim',
+      metadata: { ...reference, uid: 'claim-1' },
+      spec: { power: 'On', image: 'os', ...(named === undefined ? {} : { serverRef: { name: named } }) },
+    };
+    assert.equal(findBoundServer(claim, { servers: serversOf(holders) })?.metadata.name ?? 'none', boundServer);
+  });
+}

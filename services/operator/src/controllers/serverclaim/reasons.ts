@@ -1,0 +1,62 @@
+import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+
+const nothing = 'Nothing; it goes on by itself.';
+
+/** Every reason a claim gives, in conditions, events and log lines. */
+export const claimReasons = {
+  Bound: { meaning: 'The claim holds its server.', remedy: nothing },
+  NoServerMatches: {
+    meaning: 'No server can be given to the claim now; the message counts why each was refused.',
+    remedy:
+      'Free or add a fitting server, remove its taint, or change the selector by creating the claim anew. Nothing has to be done if one is on its way.',
+  },
+  OthersFirst: {
+    meaning: 'Very many claims came at once; those that came before this one are served first.',
+    remedy: nothing,
+  },
+  ServerChosen: { meaning: 'A server was chosen and is being bound.', remedy: nothing },
+  ServerBound: { meaning: 'The server refers to the claim; the claim takes its name down.', remedy: nothing },
+  WaitingForReservation: {
+    meaning: 'The server refers to the claim and is not Reserved yet.',
+    remedy: 'If this stays, look at the condition Ready of the server: it may be parked or in maintenance.',
+  },
+  ImageToBoot: { meaning: 'The boot configuration of the claim is being made.', remedy: nothing },
+  BootPolicyChanged: { meaning: 'The boot configuration takes over the boot policy of the claim.', remedy: nothing },
+  ServerReserved: { meaning: 'The server is reserved for the claim.', remedy: nothing },
+  NameTaken: {
+    meaning: 'A ServerBootConfiguration with the name of the claim belongs to something else.',
+    remedy: 'Delete that object, or create the claim under another name.',
+  },
+  ReprovisionRequested: { meaning: 'A person asked for the image as it is written now.', remedy: nothing },
+  ImageSuperseded: {
+    meaning: 'The boot configuration of the earlier image is removed, and made anew.',
+    remedy: nothing,
+  },
+  ChangePending: {
+    meaning: 'Image or ignition changed after the server was bound; the machine keeps what it booted.',
+    remedy:
+      'Annotate the claim with metal.ironcore.dev/operation=reprovision to power the machine off and boot the changed image.',
+  },
+  AsAsked: { meaning: 'The machine boots what the claim asks for.', remedy: nothing },
+  Evicting: {
+    meaning: 'A taint with effect Evict takes the server from the claim when the grace period is over.',
+    remedy:
+      'Move the workload; or remove the taint, or create the claim with a toleration, before the deadline in the message.',
+  },
+  NotEvicting: { meaning: 'No taint takes the server away.', remedy: nothing },
+  ServerLost: {
+    meaning:
+      'The claim had a server, and does not hold it any more: it was evicted, the server deleted, or the reference cleared.',
+    remedy:
+      'Delete the claim and create another one, or annotate metal.ironcore.dev/operation=retry to have it bound again.',
+  },
+  ServerFoundAgain: { meaning: 'The server refers to the claim again.', remedy: nothing },
+  RetryRequested: { meaning: 'A person asked to have the claim bound again.', remedy: nothing },
+  ClaimDeleted: { meaning: 'The claim is being deleted; its boot configuration goes first.', remedy: nothing },
+  WaitingForRelease: {
+    meaning: 'The claim is being deleted and stays until its server is powered off and given back.',
+    remedy: 'If this stays, look at the condition Ready of the server. If the machine is lost, delete the Server.',
+  },
+} as const satisfies ReasonCatalogue;
+
+export type ClaimReason = keyof typeof claimReasons;

@@ -1,0 +1,53 @@
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { Outcome } from '@metal/kube/controller/definition.ts';
+import { condition, readyCondition, type ReportedCondition } from '../ready-condition.ts';
+import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
+import type { ClaimFacts, ClaimPhase } from './facts.ts';
+
+export function reportClaim(claim: ServerClaim, facts: ClaimFacts, outcome: Outcome<ClaimPhase>): StatusReport {
+  const bound = outcome.phase === 'Bound' && outcome.decision.kind === 'rest';
+  const ready = bound
+    ? { reason: 'Bound', message: `server ${facts.boundServer?.metadata.name ?? ''} is held by this claim` }
+    : undefined;
+  return {
+    fields: { phase: outcome.phase },
+    conditions: [
+      readyCondition(claim, outcome, ready),
+      ...imageCondition(claim, facts),
+      ...evictionCondition(claim, facts),
+    ],
+  };
+}
+
+/** The machine keeps running what it booted; a changed wish is pending, not lost. */
+function imageCondition(claim: ServerClaim, { boot }: ClaimFacts): ReportedCondition[] {
+  if (boot === 'outdated') {
+    return [
+      condition(claim, 'ImageCurrent', 'False', {
+        reason: 'ChangePending',
+        message:
+          'image or ignition changed after the server was bound; the machine keeps what it booted until the claim is annotated metal.ironcore.dev/operation=reprovision',
+      }),
+    ];
+  }
+  const known = claim.status?.conditions?.some(({ type }) => type === 'ImageCurrent') ?? false;
+  return known
+    ? [
+        condition(claim, 'ImageCurrent', 'True', {
+          reason: 'AsAsked',
+          message: 'the machine boots what the claim asks for',
+        }),
+      ]
+    : [];
+}
+
+/** The tenant is told, with the time that is left. */
+function evictionCondition(claim: ServerClaim, { evictedAt, boundServer }: ClaimFacts): ReportedCondition[] {
+  if (evictedAt !== undefined) {
+    const message = `a taint of server ${boundServer?.metadata.name ?? ''} that this claim does not tolerate takes the server away at ${evictedAt}; move the workload, or have the taint removed`;
+    return [condition(claim, 'Evicting', 'True', { reason: 'Evicting', message })];
+  }
+  const known = claim.status?.conditions?.some(({ type }) => type === 'Evicting') ?? false;
+  const message = 'no taint takes the server away';
+  return known ? [condition(claim, 'Evicting', 'False', { reason: 'NotEvicting', message })] : [];
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { minutes } from '@metal/kube/runtime/durations.ts';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ClaimFacts, ClaimPhase } from './facts.ts';
+import { claimTable, decideDeletion } from './table.ts';
+
+const server = (state: string, more: Partial<Server['spec']> = {}): Server => ({
+  apiVersion: 'metal.ironcore.dev/v1alpha1',
+  kind: 'Server',
+  metadata: { name: 'rack1-system-0' },
+  spec: { systemUUID: 'a', ...more },
+  status: { state, powerState: 'Off' },
+});
+
+/** A claim that nothing is known of but that it exists. */
+const waiting: ClaimFacts = {
+  boundServer: undefined,
+  evictedFrom: undefined,
+  assumedServer: undefined,
+  isQueued: false,
+  recorded: false,
+  boot: 'absent',
+  operation: 'none',
+  evictedAt: undefined,
+  serverMessage: '',
+  explanation: 'there are no servers',
+  explainedForMs: minutes(3),
+};
+const bound: Partial<ClaimFacts> = { boundServer: server('Reserved'), recorded: true, boot: 'present' };
+
+type Line = [title: string, phase: ClaimPhase | 'deleted', facts: Partial<ClaimFacts>, decided: string];
+
+const lines: Line[] = [
+  ['waits for a server and says why there is none', 'Unbound', {}, 'wait NoServerMatches'],
+  ['waits until older claims are served', 'Unbound', { isQueued: true }, 'wait OthersFirst'],
+  ['binds the server it was promised', 'Unbound', { assumedServer: server('Available') }, 'act bind'],
+  ['takes down the name of its server', 'Unbound', { ...bound, recorded: false }, 'act recordServer'],
+  [
+    'waits until its server is reserved',
+    'Unbound',
+    { ...bound, boundServer: server('Parked') },
+    'wait WaitingForReservation',
+  ],
+  ['makes its boot configuration', 'Unbound', { ...bound, boot: 'absent' }, 'act createBootConfiguration'],
+  ['does not take over the object of another', 'Unbound', { ...bound, boot: 'foreign' }, 'wait NameTaken'],
+  ['is bound when all is there', 'Unbound', bound, 'go Bound'],
+  ['consumes a retry that changes nothing', 'Unbound', { operation: 'retry' }, 'act consumeOperation'],
+  ['rests while it is served', 'Bound', bound, 'rest rest'],
+  ['keeps what was booted when the image changes', 'Bound', { ...bound, boot: 'outdated' }, 'rest rest'],
+  [
+    'hears that the changed image is wanted',
+    'Bound',
+    { ...bound, boot: 'outdated', operation: 'reprovision' },
+    'act acceptReprovision',
+  ],
+  [
+    'replaces a superseded boot configuration',
+    'Bound',
+    { ...bound, boot: 'superseded' },
+    'act deleteBootConfiguration',
+  ],
+  ['makes a boot configuration that was deleted', 'Bound', { ...bound, boot: 'absent' }, 'act createBootConfiguration'],
+  ['hands on a changed boot policy', 'Bound', { ...bound, boot: 'unmarked' }, 'act markBootPolicy'],
+  ['is lost when no server refers to it', 'Bound', {}, 'go Lost'],
+  ['stays lost, although a server is free', 'Lost', { assumedServer: server('Available') }, 'wait ServerLost'],
+  ['is found again', 'Lost', bound, 'go Bound'],
+  ['is bound anew when a person asks', 'Lost', { operation: 'retry' }, 'go Unbound'],
+  ...(['present', 'outdated', 'superseded', 'unmarked'] as const).map(
+    (boot): Line => [
+      `forgets what has booted before it is bound anew: ${boot}`,
+      'Lost',
+      { operation: 'retry', boot },
+      'act deleteBootConfiguration',
+    ],
+  ),
+  ['leaves the object of another when it is bound anew', 'Lost', { operation: 'retry', boot: 'foreign' }, 'go Unbound'],
+  ['runs on when it is found again, whoever asks', 'Lost', { ...bound, operation: 'retry' }, 'go Bound'],
+  ['deletes its boot configuration first', 'deleted', { ...bound, boot: 'superseded' }, 'act deleteBootConfiguration'],
+  ['leaves the object of another', 'deleted', { boot: 'foreign' }, 'rest rest'],
+  ['stays until its server is given back', 'deleted', { ...bound, boot: 'absent' }, 'wait WaitingForRelease'],
+  ['goes when no server refers to it', 'deleted', {}, 'rest rest'],
+  [
+    'goes when its server is kept for review and off',
+    'deleted',
+    { boundServer: server('Released', { reclaimPolicy: 'Retain' }) },
+    'rest rest',
+  ],
+];
+
+for (const [title, phase, facts, decided] of lines) {
+  test(`a claim, ${phase}: ${title}`, () => {
+    const all = { ...waiting, ...facts };
+    const decision = phase === 'deleted' ? decideDeletion(all) : claimTable[phase].decide(all);
+    const field = { go: 'phase', act: 'action', wait: 'reason', rest: 'kind' }[decision.kind];
+    assert.equal(`${decision.kind} ${String(Reflect.get(decision, field))}`, decided);
+  });
+}
+
+test('a claim that nothing fits is looked at again when its explanation is old, which is longer where many wait', () => {
+  const decision = claimTable.Unbound.decide({ ...waiting, explainedForMs: minutes(40) });
+  assert.equal(decision.kind === 'wait' && decision.delayMs, minutes(40));
+});

@@ -1,0 +1,99 @@
+import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
+import { act, type Decision, go, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/controller/decide.ts';
+import type { ClaimAction, ClaimFacts, ClaimPhase } from './facts.ts';
+import type { ClaimReason } from './reasons.ts';
+
+const row = rowsOf<ClaimPhase, ClaimFacts, ClaimAction, ClaimReason>();
+
+type Step<Phase extends ClaimPhase = never> = Decision<Phase, ClaimAction, ClaimReason>;
+
+const resyncMs = minutes(10);
+const queuedMessage =
+  'a server is free for this claim, and claims that came before it are served first; it goes on by itself when there are fewer of them';
+
+/** A claim waits for one server, and then has it for as long as both exist. */
+export const claimTable: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimReason> = {
+  Unbound: row(['Bound'], (claim) => {
+    if (claim.operation === 'retry') return act('consumeOperation', 'RetryRequested');
+    if (claim.boundServer !== undefined) return completeBinding(claim, claim.boundServer);
+    if (claim.assumedServer !== undefined)
+      return act('bind', 'ServerChosen', `server ${claim.assumedServer.metadata.name} fits`);
+    if (claim.isQueued) return wait(seconds(30), 'OthersFirst', queuedMessage, minutes(2));
+    return wait(claim.explainedForMs, 'NoServerMatches', claim.explanation);
+  }),
+  Bound: row(['Lost'], (claim) => {
+    if (claim.boundServer === undefined)
+      return go(
+        'Lost',
+        'ServerLost',
+        'no server is held by this claim any more: it was evicted, deleted or taken away',
+      );
+    if (claim.operation === 'retry') return act('consumeOperation', 'RetryRequested');
+    if (claim.operation === 'reprovision')
+      return act('acceptReprovision', 'ReprovisionRequested', 'the machine boots the image as it is written now');
+    return keepBoot(claim, claim.boundServer.metadata.name) ?? rest;
+  }),
+  Lost: row(['Bound', 'Unbound'], (claim) => {
+    if (claim.boundServer !== undefined)
+      return go('Bound', 'ServerFoundAgain', `server ${claim.boundServer.metadata.name}`);
+    if (claim.operation === 'retry')
+      // What has booted is said of the machine as it was: it may have been cleaned, or have been somebody else's, since.
+      return ownsBoot(claim) ? act('deleteBootConfiguration', 'RetryRequested') : go('Unbound', 'RetryRequested');
+    const lost =
+      claim.evictedFrom === undefined
+        ? 'the server is no longer held by this claim; delete the claim, or'
+        : `server ${claim.evictedFrom} was taken from this claim and is kept for review; delete the claim, or clear spec.serverClaimRef of that server and`;
+    const retry = 'annotate metal.ironcore.dev/operation=retry to have it bound again';
+    return wait(resyncMs, 'ServerLost', `${lost} ${retry}`);
+  }),
+};
+
+function completeBinding(
+  claim: ClaimFacts,
+  { metadata, status }: NonNullable<ClaimFacts['boundServer']>,
+): Step<'Bound'> {
+  if (!claim.recorded) return act('recordServer', 'ServerBound');
+  if (status?.state !== 'Reserved')
+    return wait(
+      resyncMs,
+      'WaitingForReservation',
+      `server ${metadata.name} is bound and in state ${status?.state ?? 'Initial'}; it goes on when it is Reserved${serverMessageSuffix(claim)}`,
+    );
+  return keepBoot(claim, metadata.name) ?? go('Bound', 'ServerReserved', `server ${metadata.name}`);
+}
+
+const serverMessageSuffix = ({ serverMessage }: ClaimFacts): string =>
+  serverMessage === '' ? '' : `. The server says: ${serverMessage}`;
+
+/** The boot configuration carries the claim's image to the boot service. An image changed later waits to be asked for. */
+function keepBoot(claim: ClaimFacts, server: string): Step | undefined {
+  if (claim.boot === 'superseded') return act('deleteBootConfiguration', 'ImageSuperseded');
+  if (claim.boot === 'unmarked') return act('markBootPolicy', 'BootPolicyChanged');
+  if (claim.boot === 'absent') return act('createBootConfiguration', 'ImageToBoot', `for server ${server}`);
+  if (claim.boot === 'foreign')
+    return wait(
+      resyncMs,
+      'NameTaken',
+      'a ServerBootConfiguration of this name belongs to something else; delete it or rename the claim',
+    );
+  return undefined;
+}
+
+const ownsBoot = ({ boot }: ClaimFacts): boolean => boot !== 'absent' && boot !== 'foreign';
+
+/** The claim stays until its server is out of the tenant's hands, so that a namesake cannot inherit the machine. */
+export function decideDeletion(claim: ClaimFacts): Decision<ClaimPhase, ClaimAction, ClaimReason> {
+  if (ownsBoot(claim)) return act('deleteBootConfiguration', 'ClaimDeleted');
+  if (claim.boundServer === undefined || isKept(claim.boundServer)) return rest;
+  const { name } = claim.boundServer.metadata;
+  return wait(
+    resyncMs,
+    'WaitingForRelease',
+    `server ${name} is being powered off and taken back${serverMessageSuffix(claim)}`,
+  );
+}
+
+/** With reclaim policy Retain the reference stays on the server for a person to clear. */
+function isKept({ spec, status }: NonNullable<ClaimFacts['boundServer']>): boolean {
+  return spec.reclaimPolicy === 'Retain' && status?.state === 'Released' && status.powerState === 'Off';
+}

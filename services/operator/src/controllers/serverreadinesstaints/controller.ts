@@ -1,0 +1,42 @@
+import { Server } from '@metal/api/v1alpha1/server.ts';
+import { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import type { KubeObject } from '@metal/kube/kinds/kind.ts';
+import type { OperatorContext } from '../context.ts';
+import { taintsActions } from './actions.ts';
+import { readTaintsFacts } from './facts.ts';
+import { taintsTable } from './table.ts';
+import { taintsReasons } from './reasons.ts';
+import { phaseController } from '@metal/kube/controller/phase-controller.ts';
+import { taintPlanOf } from '../../readiness/taint-plan.ts';
+
+export const readinessTaintsController = phaseController({
+  name: 'serverreadinessruleserver',
+  kind: Server,
+  phaseOf: () => 'Watched',
+  facts: readTaintsFacts,
+  table: taintsTable,
+  reasons: taintsReasons,
+  actions: taintsActions,
+  watches: [{ kind: ServerReadinessRule, mapToKeys: serversToChange, predicate: isSpecChanged }],
+  writes: ['patch:servers'],
+});
+
+/** Its status is written as often as servers change, and says nothing new of them. */
+function isSpecChanged(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  const versionOf = (rule: KubeObject | undefined) =>
+    [rule?.metadata.generation, rule?.metadata.deletionTimestamp].join();
+  return before === undefined || after === undefined || versionOf(before) !== versionOf(after);
+}
+
+/** The servers that a changed set of rules leaves with the wrong taints. One look answers for the rule as it was, too. */
+export function serversToChange(
+  rule: ServerReadinessRule,
+  { caches }: { readonly caches: Pick<OperatorContext['caches'], 'servers' | 'readinessRules'> },
+): string[] {
+  const current = caches.readinessRules.get(rule.metadata.name);
+  if (current !== undefined && current !== rule) return [];
+  const rules = [...caches.readinessRules.all()];
+  return [...caches.servers.all()]
+    .filter((server) => taintPlanOf(server, rules) !== undefined)
+    .map(({ metadata }) => metadata.name);
+}

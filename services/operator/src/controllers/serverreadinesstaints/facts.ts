@@ -1,0 +1,15 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { OperatorContext } from '../context.ts';
+import { type TaintPlan, taintPlanOf } from '../../readiness/taint-plan.ts';
+
+export type TaintsPhase = 'Watched';
+export type TaintsAction = 'writeTaints';
+
+export interface TaintsFacts {
+  /** What has to be written; undefined when the taints are what the rules ask for. */
+  readonly plan: TaintPlan | undefined;
+}
+
+export function readTaintsFacts(server: Server, { caches }: OperatorContext): TaintsFacts {
+  return { plan: taintPlanOf(server, [...caches.readinessRules.all()]) };
+}

@@ -1,0 +1,12 @@
+import { act, type PhaseTable, rest, rowsOf } from '@metal/kube/controller/decide.ts';
+import type { TaintsAction, TaintsFacts, TaintsPhase } from './facts.ts';
+import type { taintsReasons } from './reasons.ts';
+
+const row = rowsOf<TaintsPhase, TaintsFacts, TaintsAction, keyof typeof taintsReasons>();
+
+/** Taints follow the rules, at all times. */
+export const taintsTable: PhaseTable<TaintsPhase, TaintsFacts, TaintsAction> = {
+  Watched: row([], ({ plan }) =>
+    plan === undefined ? rest : act('writeTaints', 'ReadinessChanged', plan.changes.join('; ')),
+  ),
+};

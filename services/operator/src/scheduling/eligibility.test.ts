@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { evictionOf, rejectionReason } from './eligibility.ts';
+
+const apiVersion = 'metal.ironcore.dev/v1alpha1';
+type Taint = NonNullable<Server['spec']['taints']>[number];
+type Tolerations = ServerClaim['spec']['tolerations'];
+
+const evict: Taint = { key: 'broken-fan', value: 'yes', effect: 'Evict' };
+const noBind: Taint = { key: 'burn-in', effect: 'NoBind' };
+
+const serverWith = (taints: Taint[], burnIn?: 'True' | 'False'): Server => ({
+  apiVersion,
+  kind: 'Server',
+  metadata: { name: 's' },
+  spec: { systemUUID: 's', taints },
+  status: {
+    state: 'Available',
+    powerState: 'Off',
+    conditions:
+      burnIn === undefined
+        ? []
+        : [{ type: 'BurnIn', status: burnIn, reason: 'Said', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+  },
+});
+const claimWith = (tolerations: Tolerations = []): ServerClaim => ({
+  apiVersion,
+  kind: 'ServerClaim',
+  metadata: { name: 'c', namespace: 'team' },
+  spec: { power: 'On', image: 'os', tolerations },
+});
+const ruleWith = (
+  taint: Taint,
+  spec: Partial<ServerReadinessRule['spec']> = {},
+  metadata: Partial<ServerReadinessRule['metadata']> = {},
+): ServerReadinessRule => ({
+  apiVersion,
+  kind: 'ServerReadinessRule',
+  metadata: { name: 'burned-in', uid: 'rule-uid', ...metadata },
+  spec: {
+    conditions: [{ type: 'BurnIn', requiredStatus: 'True' }],
+    enforcementMode: 'Continuous',
+    taint,
+    serverSelector: {},
+    ...spec,
+  },
+});
+
+const rejections: [
+  what: string,
+  server: Server,
+  rule: ServerReadinessRule,
+  tolerations: Tolerations,
+  rejection?: string,
+][] = [
+  ['a failing rule whose taint is not written yet', serverWith([]), ruleWith(noBind), [], 'NotReady(burned-in)'],
+  ['a failing rule with a taint that evicts', serverWith([]), ruleWith(evict), [], 'NotReady(burned-in)'],
+  ['a failing rule and its taint', serverWith([noBind]), ruleWith(noBind), [], 'NotReady(burned-in)'],
+  ['a failing rule whose taint is tolerated', serverWith([]), ruleWith(noBind), [{ key: 'burn-in' }]],
+  ['a rule that holds', serverWith([], 'True'), ruleWith(noBind), []],
+  ['a rule that holds, its taint still there', serverWith([noBind], 'True'), ruleWith(noBind), [], 'Tainted(burn-in)'],
+  ['a condition of another status', serverWith([], 'False'), ruleWith(noBind), [], 'NotReady(burned-in)'],
+  ['a rule about other servers', serverWith([]), ruleWith(noBind, { serverSelector: { matchLabels: { a: 'b' } } }), []],
+  [
+    'a rule that is being deleted',
+    serverWith([]),
+    ruleWith(noBind, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    [],
+  ],
+  [
+    'a rule with a faulty selector',
+    serverWith([]),
+    ruleWith(noBind, { serverSelector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } }),
+    [],
+  ],
+];
+for (const [what, server, rule, tolerations, rejection] of rejections) {
+  test(`${what}: the server is ${rejection === undefined ? 'taken' : `refused as ${rejection}`}`, () => {
+    assert.equal(rejectionReason(server, claimWith(tolerations), [rule]), rejection);
+  });
+}
+
+test('of several rules the first by name is told', () => {
+  const rules = [ruleWith(noBind, {}, { name: 'z' }), ruleWith(noBind, {}, { name: 'a' })];
+  assert.equal(rejectionReason(serverWith([]), claimWith(), rules), 'NotReady(a)');
+});
+
+const evictions: [
+  what: string,
+  server: Server,
+  rules: ServerReadinessRule[],
+  tolerations: Tolerations,
+  found: unknown,
+][] = [
+  ['no taint', serverWith([]), [], [], undefined],
+  ['a taint that only keeps new claims away', serverWith([noBind]), [], [], undefined],
+  ['a taint that evicts', serverWith([noBind, evict]), [], [], { taint: evict, rule: undefined }],
+  ['a tolerated taint', serverWith([evict]), [], [{ key: 'broken-fan', value: 'yes', effect: 'Evict' }], undefined],
+  [
+    'a taint tolerated whatever its value',
+    serverWith([evict]),
+    [],
+    [{ key: 'broken-fan', operator: 'Exists' }],
+    undefined,
+  ],
+  [
+    'a taint of another value than tolerated',
+    serverWith([evict]),
+    [],
+    [{ key: 'broken-fan', value: 'no' }],
+    { taint: evict, rule: undefined },
+  ],
+  [
+    'a toleration of the other effect',
+    serverWith([evict]),
+    [],
+    [{ key: 'broken-fan', operator: 'Exists', effect: 'NoBind' }],
+    { taint: evict, rule: undefined },
+  ],
+  ['a failing rule that evicts', serverWith([]), [ruleWith(evict)], [], { taint: evict, rule: 'burned-in' }],
+  ['a failing rule and its taint', serverWith([evict]), [ruleWith(evict)], [], { taint: evict, rule: 'burned-in' }],
+  [
+    'a failing rule that is tolerated',
+    serverWith([]),
+    [ruleWith(evict)],
+    [{ key: 'broken-fan', operator: 'Exists' }],
+    undefined,
+  ],
+  ['a failing rule that only keeps new claims away', serverWith([]), [ruleWith(noBind)], [], undefined],
+  ['a rule that holds', serverWith([], 'True'), [ruleWith(evict)], [], undefined],
+];
+for (const [what, server, rules, tolerations, found] of evictions) {
+  test(`${what}: the claim ${found === undefined ? 'stays' : 'is evicted'}`, () => {
+    assert.deepEqual(evictionOf(server, claimWith(tolerations), rules), found);
+  });
+}

@@ -1,0 +1,95 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { managedInsteadOf } from '@metal/api/wire/duplicate-servers.ts';
+import { matches } from '@metal/api/common/label-selector.ts';
+import { isHeldBack } from '../readiness/readiness.ts';
+import type { RejectionReason } from './rejection-reasons.ts';
+
+type Toleration = NonNullable<ServerClaim['spec']['tolerations']>[number];
+type Taint = NonNullable<Server['spec']['taints']>[number];
+type Rules = Iterable<ServerReadinessRule>;
+
+/**
+ * Why a server cannot be given to a claim, in a word that can be counted. Undefined when it can. Readiness rules count
+ * as soon as they fail, whether their taint is on the server yet or not. `sameUuid` are the Servers with its system UUID.
+ */
+export function rejectionReason(
+  server: Server,
+  claim: ServerClaim,
+  rules: Rules,
+  sameUuid: readonly Server[] = [],
+): RejectionReason | undefined {
+  return mismatchReason(server, claim, rules) ?? unavailableReason(server, sameUuid);
+}
+
+/** What the claim itself rules out; does not change while both specs and the rules stay. */
+function mismatchReason(server: Server, { spec: constraints }: ServerClaim, rules: Rules): RejectionReason | undefined {
+  const { metadata, spec } = server;
+  if (constraints.serverRef !== undefined && constraints.serverRef.name !== metadata.name) return 'NotTheNamedServer';
+  if (constraints.serverSelector !== undefined && !matches(constraints.serverSelector, metadata.labels ?? {}))
+    return 'LabelsDoNotMatch';
+  const isBlocking = (taint: Taint) => !isTolerated(taint, constraints.tolerations ?? []);
+  const [rule] = blockingRules(
+    server,
+    [...rules].filter((candidate) => isBlocking(candidate.spec.taint)),
+  );
+  if (rule !== undefined) return `NotReady(${rule.metadata.name})`;
+  const taint = (spec.taints ?? []).find(isBlocking);
+  return taint === undefined ? undefined : `Tainted(${taint.key})`;
+}
+
+/** The rules that hold the server back now, by name. */
+export function blockingRules(server: Server, rules: Rules): ServerReadinessRule[] {
+  return [...rules]
+    .filter((rule) => isHeldBack(server, rule))
+    .toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en'));
+}
+
+/** Why a claim has to leave its server. */
+export interface Eviction {
+  readonly taint: Taint;
+  /** The readiness rule whose taint it is, if one wants it there now. */
+  readonly rule: string | undefined;
+}
+
+/**
+ * The taint with effect Evict that the claim does not tolerate, if there is one: on the server already, or wanted there
+ * by a readiness rule. The grace period is the caller's.
+ */
+export function evictionOf(server: Server, { spec: constraints }: ServerClaim, rules: Rules): Eviction | undefined {
+  const isBlocking = (taint: Taint) => taint.effect === 'Evict' && !isTolerated(taint, constraints.tolerations ?? []);
+  const [rule] = blockingRules(
+    server,
+    [...rules].filter((candidate) => isBlocking(candidate.spec.taint)),
+  );
+  if (rule !== undefined) return { taint: rule.spec.taint, rule: rule.metadata.name };
+  const taint = (server.spec.taints ?? []).find(isBlocking);
+  return taint === undefined ? undefined : { taint, rule: undefined };
+}
+
+/** It refers to the claim and was not taken from it. A reference without UID is of v0.7.0, which knew claims by name only. */
+export function isHeldBy({ spec: { serverClaimRef: ref } }: Server, { metadata }: ServerClaim): boolean {
+  return ref !== undefined && ref.evicted !== true && (ref.uid ?? metadata.uid) === metadata.uid;
+}
+
+/** What stands in the way of any claim. */
+export function unavailableReason(server: Server, sameUuid: readonly Server[] = []): RejectionReason | undefined {
+  const { metadata, spec, status } = server;
+  if (metadata.deletionTimestamp !== undefined) return 'BeingDeleted';
+  if (spec.serverClaimRef !== undefined) return 'ClaimedByAnother';
+  if (managedInsteadOf(server, sameUuid) !== undefined) return 'DuplicateSystemUUID';
+  if (spec.unclaimable === true) return 'Cordoned';
+  if (spec.serverMaintenanceRef !== undefined) return 'InMaintenance';
+  if (status?.state !== 'Available') return `State${status?.state ?? 'Initial'}`;
+  if (status.powerState !== 'Off') return 'NotYetOff';
+  return undefined;
+}
+
+function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
+  return tolerations.some(({ key, operator, value, effect }) => {
+    if (key !== taint.key) return false;
+    if (effect !== undefined && effect !== taint.effect) return false;
+    return operator === 'Exists' || (value ?? '') === (taint.value ?? '');
+  });
+}

@@ -1,0 +1,64 @@
+import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
+
+/** Why a server is not given to a claim: the words that the message of NoServerMatches counts. */
+export const rejectionReasons = {
+  BeingDeleted: {
+    meaning: 'The Server object is being deleted.',
+    remedy: 'Nothing; it is gone soon, or says itself what its deletion waits for.',
+  },
+  ClaimedByAnother: {
+    meaning: 'Another claim holds the server, or is about to give it back.',
+    remedy: 'Delete a claim that is no longer needed, or add servers.',
+  },
+  Cordoned: {
+    meaning: 'spec.unclaimable keeps new claims away.',
+    remedy: 'Set spec.unclaimable to false when the server may be used again.',
+  },
+  DuplicateSystemUUID: {
+    meaning: 'Another Server has the same system UUID and is acted on instead: there is only one machine.',
+    remedy: 'Delete one of the two Servers; the condition SystemUUIDUnique names them.',
+  },
+  InMaintenance: {
+    meaning: 'A ServerMaintenance has the server.',
+    remedy: 'Nothing; it is free again when the maintenance ends.',
+  },
+  LabelsDoNotMatch: {
+    meaning: 'The labels of the server are not those of spec.serverSelector.',
+    remedy: 'Label the server, or create the claim anew with another selector.',
+  },
+  NotReady: {
+    meaning: 'The readiness rule in brackets is not satisfied, and the claim does not tolerate its taint.',
+    remedy: 'Look at the status of the rule, and at the condition of the server that it wants.',
+  },
+  NotTheNamedServer: {
+    meaning: 'The claim asks for another server by name.',
+    remedy: 'Nothing; look at what is said of the server that spec.serverRef names.',
+  },
+  NotYetOff: {
+    meaning: 'The server is available, but was not seen switched off.',
+    remedy: 'Nothing; it is being switched off. If it stays on, look at its condition Ready.',
+  },
+  OutOfDate: {
+    meaning: 'The API server tells something else of the server than what was last seen of it; binding it just failed.',
+    remedy: 'Nothing; it is looked at again as soon as the change is seen, and after ten seconds at the latest.',
+  },
+  PromisedToAnOlderClaim: {
+    meaning: 'An older claim chose the server and is about to be bound to it.',
+    remedy: 'Nothing, if there are enough servers; otherwise add some.',
+  },
+  State: {
+    meaning: 'The server is in the state that follows the word, as in StateDiscovery, and not Available.',
+    remedy: 'Look at its condition Ready: it says what it waits for on its way to Available.',
+  },
+  Tainted: {
+    meaning: 'The server has the taint in brackets, and the claim does not tolerate it.',
+    remedy: 'Remove the taint, or create the claim anew with a toleration.',
+  },
+} as const satisfies ReasonCatalogue;
+
+type ReasonKey = keyof typeof rejectionReasons;
+/** Three of the words say what they are about. */
+export type RejectionReason =
+  | Exclude<ReasonKey, 'NotReady' | 'State' | 'Tainted'>
+  | `State${string}`
+  | `${'NotReady' | 'Tainted'}(${string})`;

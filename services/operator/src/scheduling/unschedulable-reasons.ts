@@ -1,0 +1,111 @@
+import type { Server } from '@metal/api/v1alpha1/server.ts';
+import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
+import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-rule.ts';
+import { sameUuidAs } from '@metal/api/wire/duplicate-servers.ts';
+import { rejectionReason } from './eligibility.ts';
+import type { OperatorCaches } from '../caches.ts';
+import { selectorFault } from '@metal/api/common/label-selector.ts';
+import type { RejectionReason } from './rejection-reasons.ts';
+import { constraintsKey } from './pending-claims.ts';
+
+/**
+ * How near the nearest server is: there is none, its labels are others, something about it holds claims like this one
+ * back, or it fits and only is not free. Who waits for a server wants to hear of that, more than of how many there are.
+ */
+export type MatchLevel = 'none' | 'unlike' | 'heldBack' | 'notFree';
+const matchLevels: readonly MatchLevel[] = ['none', 'unlike', 'heldBack', 'notFree'];
+
+export interface UnschedulableReason {
+  readonly text: string;
+  readonly matchLevel: MatchLevel;
+}
+
+type Fleet = Pick<OperatorCaches, 'servers' | 'readinessRules'> & {
+  /** The API told otherwise of the server than the cache. */
+  readonly isStale: (serverName: string) => boolean;
+};
+
+/** Why no server is given to a claim. */
+export class UnschedulableReasons {
+  readonly #fleet: Fleet;
+  /** By what claims choose by. */
+  readonly #reasons = new Map<string, UnschedulableReason>();
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  /** A server may be refused for something else than before. */
+  forget(): void {
+    this.#reasons.clear();
+  }
+
+  /** Looked up once for all claims that choose alike, until it is forgotten. */
+  of(claim: ServerClaim): UnschedulableReason {
+    const key = constraintsKey(claim);
+    const known = this.#reasons.get(key) ?? this.#compute(claim);
+    this.#reasons.set(key, known);
+    return known;
+  }
+
+  /** A claim for one server is told about that server, any other how many of the fleet are refused for what. */
+  #compute(claim: ServerClaim): UnschedulableReason {
+    const named = claim.spec.serverRef?.name ?? '';
+    const { text, matchLevel } = named === '' ? this.#count(claim) : this.#explainNamed(named, claim);
+    return { text: `${preface(claim)}${text}`, matchLevel };
+  }
+
+  #count(claim: ServerClaim): UnschedulableReason {
+    const { servers, readinessRules } = this.#fleet;
+    const rules = [...readinessRules.all()];
+    const counts = new Map<RejectionReason, number>();
+    for (const server of servers.all()) {
+      const rejection = this.#rejectionNow(server, claim, rules);
+      counts.set(rejection, (counts.get(rejection) ?? 0) + 1);
+    }
+    if (counts.size === 0) return { text: 'there are no servers', matchLevel: 'none' };
+    const parts = [...counts]
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([rejection, count]) => `${count} ${rejection}`);
+    return {
+      text: `looked at ${servers.size} servers: ${parts.join(', ')}`,
+      matchLevel: bestMatchLevel(counts.keys()),
+    };
+  }
+
+  #explainNamed(name: string, claim: ServerClaim): UnschedulableReason {
+    const { servers, readinessRules } = this.#fleet;
+    const server = servers.get(name);
+    const about = `server "${name}" of spec.serverRef`;
+    if (server === undefined) return { text: `${about} does not exist`, matchLevel: 'none' };
+    const rejection = this.#rejectionNow(server, claim, [...readinessRules.all()]);
+    return { text: `${about}: ${rejection}`, matchLevel: bestMatchLevel([rejection]) };
+  }
+
+  /** Why the claim has not been promised this server. */
+  #rejectionNow(server: Server, claim: ServerClaim, rules: readonly ServerReadinessRule[]): RejectionReason {
+    const isStale = this.#fleet.isStale(server.metadata.name);
+    return (
+      rejectionReason(server, claim, rules, sameUuidAs(server, this.#fleet.servers)) ??
+      (isStale ? 'OutOfDate' : 'PromisedToAnOlderClaim')
+    );
+  }
+}
+
+function bestMatchLevel(rejections: Iterable<RejectionReason>): MatchLevel {
+  const found = new Set([...rejections].map(matchLevelOf));
+  return matchLevels.findLast((matchLevel) => found.has(matchLevel)) ?? 'none';
+}
+
+function matchLevelOf(rejection: RejectionReason): MatchLevel {
+  if (rejection === 'LabelsDoNotMatch' || rejection === 'NotTheNamedServer') return 'unlike';
+  return /^(NotReady|Tainted)\(/.test(rejection) ? 'heldBack' : 'notFree';
+}
+
+/** What of the claim itself explains the outcome. */
+function preface({ spec: { serverRef, serverSelector } }: ServerClaim): string {
+  if (serverSelector === undefined)
+    return serverRef === undefined ? 'neither serverRef nor serverSelector is set, so any server will do; ' : '';
+  const fault = selectorFault(serverSelector);
+  return fault === undefined ? '' : `spec.serverSelector selects nothing (${fault}); create the claim anew; `;
+}

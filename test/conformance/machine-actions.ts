@@ -1,0 +1,15 @@
+import type { ServerAction, ServerFacts } from '@metal/operator/controllers/server/types.ts';
+import { calmServer } from '@metal/operator/controllers/server/table.rows.ts';
+
+/** Actions that change a machine, with the facts they act on. */
+export const machineActions: readonly [ServerAction, Partial<ServerFacts>][] = [
+  ['powerOff', {}],
+  ['forceOff', {}],
+  ['networkBoot', {}],
+  ['diskBoot', {}],
+  ['setLight', { light: { desired: 'Lit', isDone: false, rejection: undefined } }],
+  ['setBootOrder', { bootOrder: { desired: 'Boot0002', isDone: false, rejection: undefined } }],
+  ['resetBios', {}],
+  ['restoreBootOrder', { cleanup: { ...calmServer.cleanup, bootOrder: { kind: 'due', devices: ['Boot0002'] } } }],
+  ['clearOverride', {}],
+];

@@ -1,0 +1,316 @@
+import type { Clock } from '@metal/kube/runtime/clock.ts';
+import { KubeError } from '@metal/kube/errors.ts';
+import { randomFrom } from '@metal/kube/runtime/seeded-random.ts';
+import type { ObservedMember } from '@metal/kube/election/shards/assignment.ts';
+import { type MemberLeases, ShardMembership } from '@metal/kube/election/shards/membership.ts';
+import { AssignmentView } from '@metal/kube/election/shards/rendezvous.ts';
+import type { Logger } from 'pino';
+
+/** Few, so that a run is fast: they stand for BMCs. */
+export const keys = Array.from({ length: 24 }, (_, index) => `bmc-${index}`);
+const buckets = 64;
+/** Until one whose host was suspended has found out at the latest: its lease runs out by its own slow clock. */
+const resumeGraceMs = 12_000;
+const times = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };
+
+interface ScheduledEvent {
+  readonly at: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+/** Time that goes from one occurrence to the next. */
+export class VirtualTime {
+  now = 0;
+  readonly #queue: ScheduledEvent[] = [];
+  #order = 0;
+
+  schedule(delayMs: number, callback: () => void): void {
+    const event = { at: this.now + Math.max(0, delayMs), order: (this.#order += 1), callback };
+    const index = this.#queue.findLastIndex(({ at }) => at <= event.at);
+    this.#queue.splice(index + 1, 0, event);
+  }
+
+  /** Everything until then, with all that follows from it; `check` looks after each occurrence. */
+  async advanceTo(end: number, check: () => void): Promise<void> {
+    for (;;) {
+      const next = this.#queue[0];
+      if (next === undefined || next.at > end) break;
+      this.#queue.shift();
+      this.now = next.at;
+      next.callback();
+      // Every promise that follows from it is settled before the next.
+      await new Promise((resolve) => setImmediate(resolve));
+      check();
+    }
+    this.now = end;
+  }
+}
+
+/** What the API server keeps: one register per lease, read and written at one moment each. */
+class LeaseStore {
+  readonly #leases = new Map<string, ObservedMember>();
+  #version = 0;
+
+  put(name: string, view: AssignmentView, guard: string | undefined): string {
+    const present = this.#leases.get(name);
+    if (guard === undefined && present !== undefined) throw kubeError('AlreadyExists');
+    if (guard !== undefined && present === undefined) throw kubeError('NotFound');
+    if (guard !== undefined && present?.version !== guard) throw kubeError('Conflict');
+    this.#version += 1;
+    // As it comes back from JSON.
+    const written = new AssignmentView(view.members, buckets);
+    this.#leases.set(name, { name, version: String(this.#version), leaseMs: times.leaseMs, view: written });
+    return String(this.#version);
+  }
+
+  all(): ObservedMember[] {
+    return [...this.#leases.values()];
+  }
+
+  remove(name: string, guard: string): void {
+    const present = this.#leases.get(name);
+    if (present !== undefined && present.version !== guard) throw kubeError('Conflict');
+    this.#leases.delete(name);
+  }
+}
+
+const kubeError = (code: 'AlreadyExists' | 'NotFound' | 'Conflict'): KubeError =>
+  new KubeError({ code, message: code });
+
+/** One replica: a process with a clock of its own rate, a network that may fail it, and turns that it works on. */
+export class Replica {
+  readonly name: string;
+  readonly membership: ShardMembership;
+  readonly reconciles = new Map<string, () => void>();
+  isStopped = false;
+  readonly #simulation: MembershipSimulation;
+  readonly #rate: number;
+  readonly #leaving = new AbortController();
+  #pausedUntil = 0;
+  #cutOffUntil = 0;
+  /** How long its host has been suspended so far: its clock stood still meanwhile. */
+  #suspendedMs = 0;
+  #suspendedUntil = 0;
+
+  constructor(simulation: MembershipSimulation, name: string) {
+    this.#simulation = simulation;
+    this.name = name;
+    this.#rate = 0.95 + simulation.random() / 10;
+    const { clock, leases } = this;
+    this.membership = new ShardMembership({ self: name, leases, times, clock, log: discardLog, buckets });
+    void this.#run();
+  }
+
+  /** SIGSTOP, until later. */
+  pause(forMs: number): void {
+    if (!this.#isPaused) this.#pausedUntil = this.#simulation.time.now + forMs;
+  }
+
+  /** Its host is suspended: like a pause, but its clock does not know of it. */
+  suspend(forMs: number): void {
+    if (this.#isPaused) return;
+    this.pause(forMs);
+    this.#suspendedUntil = this.#pausedUntil;
+    this.#suspendedMs += forMs;
+  }
+
+  /** It goes on after a suspension, and may not have asked the API server since. */
+  get isResuming(): boolean {
+    return this.#suspendedMs > 0 && this.#simulation.time.now < this.#suspendedUntil + resumeGraceMs;
+  }
+
+  /** Requests and answers get lost. */
+  cutOff(forMs: number): void {
+    this.#cutOffUntil = this.#simulation.time.now + forMs;
+  }
+
+  /** SIGKILL. */
+  kill(): void {
+    this.isStopped = true;
+    this.#leaving.abort();
+  }
+
+  /** SIGTERM: what runs is finished first. */
+  async stop(): Promise<void> {
+    await this.#finished(() => true);
+    if (this.isStopped) return;
+    this.isStopped = true;
+    this.#leaving.abort();
+    await this.membership.leave();
+  }
+
+  isOwner(key: string): boolean {
+    return !this.isStopped && this.membership.isOwner(key);
+  }
+
+  /** Works on whatever it may, for a while. */
+  work(): void {
+    if (this.isStopped || this.#isPaused) return;
+    const { random } = this.#simulation;
+    for (const key of keys) {
+      if (this.reconciles.has(key) || random() > 0.5 || !this.membership.mayStart(key)) continue;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.reconciles.set(key, resolve);
+      this.#schedule(random() * 3_000, resolve);
+      void promise.then(() => this.reconciles.delete(key));
+    }
+  }
+
+  get #isPaused(): boolean {
+    return this.#simulation.time.now < this.#pausedUntil;
+  }
+
+  async #run(): Promise<void> {
+    const callbacks = {
+      stop: (isConcerned: (key: string) => boolean) => this.#finished(isConcerned),
+      prepare: () => new Promise<void>((resolve) => this.#schedule(this.#simulation.random() * 500, resolve)),
+      start: () => undefined,
+    };
+    try {
+      await this.membership.join(callbacks, this.#leaving.signal);
+      await this.membership.keep(this.#leaving.signal);
+    } catch {
+      // The process ends, and everything that it was doing with it.
+      this.isStopped = true;
+    }
+  }
+
+  async #finished(isConcerned: (key: string) => boolean): Promise<void> {
+    while ([...this.reconciles.keys()].some(isConcerned))
+      await new Promise<void>((resolve) => this.#schedule(100, resolve));
+  }
+
+  /** Never while the process stands still: what became due meanwhile happens when it goes on. */
+  #schedule(delayMs: number, callback: () => void): void {
+    const { time } = this.#simulation;
+    time.schedule(delayMs, () => {
+      if (this.#isPaused) this.#schedule(this.#pausedUntil - time.now, callback);
+      else callback();
+    });
+  }
+
+  readonly clock: Clock = {
+    now: () => {
+      const { now } = this.#simulation.time;
+      const remainingMs = Math.max(0, this.#suspendedUntil - now);
+      return 1_000_000 + (now - this.#suspendedMs + remainingMs) * this.#rate;
+    },
+    setTimeout: (delayMs, callback) => {
+      let isDisposed = false;
+      this.#schedule(delayMs / this.#rate, () => {
+        if (!isDisposed) callback();
+      });
+      return { [Symbol.dispose]: () => void (isDisposed = true) };
+    },
+    sleep: (delayMs, signal) =>
+      new Promise((resolve, reject) => {
+        this.#schedule(delayMs / this.#rate, resolve);
+        signal?.addEventListener('abort', () => reject(new Error('stopped')), { once: true });
+      }),
+  };
+
+  readonly leases: MemberLeases = {
+    create: (view, signal) => this.#request((leaseStore) => leaseStore.put(this.name, view, undefined), signal),
+    renew: (view, version, signal) => this.#request((leaseStore) => leaseStore.put(this.name, view, version), signal),
+    list: (signal) => this.#request((leaseStore) => leaseStore.all(), signal),
+    remove: ({ name, version }) => this.#request((leaseStore) => leaseStore.remove(name, version)),
+  };
+
+  /** A request that was sent may arrive long after its sender has given it up. */
+  #request<T>(serve: (leaseStore: LeaseStore) => T, signal?: AbortSignal): Promise<T> {
+    const { time, random, leaseStore } = this.#simulation;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    signal?.addEventListener('abort', () => reject(new Error('given up')), { once: true });
+    const isSlow = !this.#simulation.isQuiet && random() < 0.02;
+    const requestDelayMs = random() * (isSlow ? 25_000 : 60);
+    time.schedule(requestDelayMs, () => {
+      if (this.#isCutOff && random() < 0.9) return;
+      const outcome = attempt(() => serve(leaseStore));
+      if (this.#isCutOff) return;
+      this.#schedule(random() * 60, () => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value)));
+    });
+    return promise;
+  }
+
+  get #isCutOff(): boolean {
+    return this.#simulation.time.now < this.#cutOffUntil;
+  }
+}
+
+function attempt<T>(work: () => T): { value: T } | { error: unknown } {
+  try {
+    return { value: work() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Replicas that come, go, stand still and lose their network, in the order that a seed tells. */
+export class MembershipSimulation {
+  readonly time = new VirtualTime();
+  readonly leaseStore = new LeaseStore();
+  readonly random: () => number;
+  replicas: Replica[] = [];
+  /** What must not be, in words. */
+  readonly breaches: string[] = [];
+  isQuiet = false;
+  #replicasAdded = 0;
+
+  constructor(seed: number) {
+    this.random = randomFrom(seed);
+  }
+
+  add(): Replica {
+    const replica = new Replica(this, `replica-${(this.#replicasAdded += 1)}`);
+    this.replicas.push(replica);
+    return replica;
+  }
+
+  /** Goes on for so long; every now and then something happens to somebody. */
+  async live(forMs: number, { isQuiet = false } = {}): Promise<void> {
+    this.isQuiet = isQuiet;
+    const end = this.time.now + forMs;
+    while (this.time.now < end) {
+      if (!isQuiet && this.random() < 0.15) this.#disturb();
+      if (this.replicas.length < 3) this.add();
+      for (const replica of this.replicas) replica.work();
+      await this.time.advanceTo(this.time.now + 500, () => this.#check());
+    }
+  }
+
+  /** Keys on which nobody acts. */
+  get orphans(): readonly string[] {
+    return keys.filter((key) => !this.replicas.some((replica) => replica.isOwner(key)));
+  }
+
+  #disturb(): void {
+    const one = this.replicas[Math.floor(this.random() * this.replicas.length)];
+    if (one === undefined) return;
+    const disturbance = Math.floor(this.random() * 6);
+    const forMs = this.random() * 30_000;
+    if (disturbance === 0) one.kill();
+    if (disturbance === 1) void one.stop();
+    if (disturbance === 2) one.pause(forMs);
+    if (disturbance === 3) one.cutOff(forMs);
+    if (disturbance === 4 && this.replicas.length < 5) this.add();
+    if (disturbance === 5) one.suspend(forMs);
+  }
+
+  #check(): void {
+    this.replicas = this.replicas.filter(({ isStopped }) => !isStopped);
+    // Whoever lives has finished before somebody else begins; whoever lost its lease is cut off at the door.
+    const responsive = this.replicas.filter(({ isResuming }) => !isResuming);
+    for (const key of keys) {
+      const acting = responsive.filter((replica) => replica.isOwner(key));
+      const names = acting.map(({ name }) => name).join(' and ');
+      if (acting.length > 1) this.breaches.push(`${this.time.now} ms: ${names} may act on ${key}`);
+      const unfinished = responsive.filter(({ reconciles, membership }) => reconciles.has(key) && membership.isAlive);
+      const starting = acting.find(({ reconciles }) => reconciles.has(key));
+      if (starting !== undefined && unfinished.length > 1)
+        this.breaches.push(`${this.time.now} ms: more than one turn of ${key}`);
+    }
+  }
+}
+
+const discardLog = { info: () => undefined, debug: () => undefined, warn: () => undefined } as unknown as Logger; // all that a membership says

@@ -1,0 +1,422 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Event } from '@metal/kube/kinds/builtin.ts';
+import { CacheSet } from '@metal/kube/cache/cache.ts';
+import { createKubeClient, type KubeClient } from '@metal/kube/client/client.ts';
+import { type Clock, createClock } from '@metal/kube/runtime/clock.ts';
+import { act, go, type PhaseTable, rest, rowsOf, wait } from '@metal/kube/controller/decide.ts';
+import { defineKind } from '@metal/kube/kinds/define-kind.ts';
+import { KubeError, OperatorError } from '@metal/kube/errors.ts';
+import { installKinds } from '@metal/kube/client/install-kinds.ts';
+import type { ObjectOf } from '@metal/kube/kinds/kind.ts';
+import { runManager } from '@metal/kube/controller/manager.ts';
+import { openCluster } from '@metal/testenv/cluster.ts';
+import { type Logger, pino } from 'pino';
+import { Registry } from 'prom-client';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import { phaseController } from '@metal/kube/controller/phase-controller.ts';
+import * as z from 'zod';
+
+const condition = z.object({
+  type: z.string(),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string(),
+  message: z.string(),
+  lastTransitionTime: z.string(),
+});
+const Lamp = defineKind({
+  group: 'test.example',
+  version: 'v1',
+  kind: 'Lamp',
+  plural: 'lamps',
+  scope: 'Cluster',
+  description: 'A lamp to try controllers with.',
+  columns: {},
+  fields: {
+    spec: z.object({ lit: z.boolean(), fuse: z.string().optional() }),
+    status: z
+      .object({
+        phase: z.string().optional(),
+        conditions: z
+          .array(condition)
+          .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
+          .optional(),
+      })
+      .optional(),
+  },
+});
+type Lamp = ObjectOf<typeof Lamp>;
+
+type Phase = 'Dark' | 'Bright';
+type Action = 'switchOn' | 'observe' | 'unplug';
+interface Facts {
+  readonly name: string;
+  readonly isForLater: boolean;
+  readonly isUnseen: boolean;
+  readonly wanted: boolean;
+  readonly on: boolean;
+  readonly plugged: boolean;
+}
+
+/** The world behind the lamps: what is on, what is plugged in, and what happened. */
+class House {
+  /** Somebody bridged all fuses, which no object tells. */
+  bridged = false;
+  readonly on = new Set<string>();
+  /** Of those that are looked at from time to time. */
+  readonly seen = new Set<string>();
+  readonly plugged = new Set<string>();
+  readonly log: string[] = [];
+  atOnce = 0;
+  mostAtOnce = 0;
+  hold: Promise<void> = Promise.resolve();
+  /** What a look does, until the signal ends it. */
+  observe: (signal: AbortSignal) => Promise<void> = () => Promise.resolve();
+  /** Called at the start of every action. */
+  onAction: () => void = () => undefined;
+}
+
+const finalizer = 'test.example/lamp';
+const row = rowsOf<Phase, Facts, Action>();
+const table: PhaseTable<Phase, Facts, Action> = {
+  Dark: row(['Bright'], ({ wanted, on, isForLater, isUnseen }) => {
+    if (isUnseen) return act('observe', 'NotYetSeen');
+    if (isForLater) return wait(30_000, 'OthersFirst', undefined, 120_000);
+    if (!wanted) return wait(60_000, 'NotWanted');
+    return on ? go('Bright', 'SwitchedOn') : act('switchOn', 'LightWanted');
+  }),
+  Bright: row(['Dark'], ({ wanted }) => (wanted ? rest : go('Dark', 'NotWanted'))),
+};
+
+const lampController = phaseController({
+  name: 'lamp',
+  kind: Lamp,
+  phaseOf: ({ status }: Lamp): Phase => (status?.phase === 'Bright' ? 'Bright' : 'Dark'),
+  facts: ({ metadata, spec }: Lamp, house: House): Facts => ({
+    name: metadata.name,
+    isForLater: spec.fuse === 'later',
+    isUnseen: spec.fuse === 'watched' && !house.seen.has(metadata.name),
+    wanted: spec.lit,
+    on: house.on.has(metadata.name),
+    plugged: house.plugged.has(metadata.name),
+  }),
+  table,
+  reasons: { NotWanted: { meaning: 'Nobody wants light.', remedy: 'Set spec.lit to have it.' } },
+  finalizer,
+  deletion: ({ plugged }) => (plugged ? act('unplug', 'LampRemoved') : rest),
+  actions: {
+    switchOn: async ({ object, facts, context: house }) => {
+      house.atOnce += 1;
+      house.mostAtOnce = Math.max(house.mostAtOnce, house.atOnce);
+      house.log.push(`on ${facts.name}`);
+      house.onAction();
+      await house.hold;
+      house.atOnce -= 1;
+      if (object.spec.fuse === 'blown' && !house.bridged)
+        throw new OperatorError({ code: 'FuseBlown', message: 'the fuse is blown; replace it', retry: 'blocked' });
+      house.plugged.add(facts.name);
+      house.on.add(facts.name);
+    },
+    observe: async ({ facts, context: house, signal }) => {
+      await house.observe(signal);
+      house.seen.add(facts.name);
+    },
+    unplug: async ({ facts, context: house }) => {
+      house.log.push(`unplug ${facts.name}`);
+      house.plugged.delete(facts.name);
+    },
+  },
+  readOnlyActions: ['observe'],
+  report: (_, __, { phase, decision, error }) => ({
+    fields: { phase },
+    conditions: [
+      {
+        type: 'Ready',
+        status: decision.kind === 'rest' ? 'True' : 'False',
+        reason: error instanceof OperatorError ? error.code : (decision.reason ?? 'Settled'),
+        message: error?.message ?? decision.message ?? decision.meaning ?? '',
+      },
+    ],
+  }),
+  progressFields: ['phase'],
+  writes: ['lamps', 'lamps/status'],
+  concurrency: () => 2,
+});
+
+const cluster = openCluster();
+after(async () => (await cluster)[Symbol.asyncDispose]());
+
+interface Fixture extends AsyncDisposable {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly lamps: Cache<Lamp>;
+  readonly house: House;
+  readonly registry: Registry;
+  stop(): Promise<void>;
+}
+
+interface FixtureOptions {
+  readonly speed?: number;
+  /** These lamps, to be lit, are there before anybody looks after them. */
+  readonly before?: readonly string[];
+  /** How long actions take. */
+  readonly hold?: Promise<void>;
+  readonly log?: Logger;
+}
+
+async function openFixture({
+  speed = 1,
+  before = [],
+  hold,
+  log = pino({ level: 'silent' }),
+}: FixtureOptions = {}): Promise<Fixture> {
+  const { kubeconfigPath } = await cluster;
+  const client = createKubeClient({ kubeconfigPath });
+  await installKinds(client, [Lamp]);
+  await Promise.all(before.map((name) => client.create(Lamp, { metadata: { name }, spec: { lit: true } })));
+  const clock = createClock(speed);
+  const caches = new CacheSet({ client, clock, log });
+  const lamps = caches.watch(Lamp);
+  const house = new House();
+  if (hold !== undefined) house.hold = hold;
+  const registry = new Registry();
+  const signal = new AbortController();
+  const running = runManager({
+    controllers: [lampController],
+    caches,
+    client,
+    context: house,
+    clock,
+    log,
+    registry,
+    signal: signal.signal,
+    gracePeriodMs: 5_000,
+  });
+  await caches.start();
+  const stop = async () => {
+    signal.abort();
+    await running;
+  };
+  const close = async () => {
+    await stop();
+    await caches.stop();
+    for (const { metadata } of (await client.list(Lamp)).items) {
+      await client.mergePatch(Lamp, metadata, { metadata: { finalizers: null } });
+      await client.delete(Lamp, metadata);
+    }
+    await client[Symbol.asyncDispose]();
+  };
+  return { client, clock, lamps, house, registry, stop, [Symbol.asyncDispose]: close };
+}
+
+function until(lamps: Cache<Lamp>, name: string, holds: (lamp: Lamp | undefined) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (!holds(lamps.get(name))) return;
+      subscription[Symbol.dispose]();
+      resolve();
+    };
+    const subscription = lamps.onChange(check);
+    check();
+  });
+}
+
+const reasonOf = (lamp: Lamp | undefined): string | undefined => lamp?.status?.conditions?.[0]?.reason;
+
+test('a controller finds its objects, acts, says what it did, and rests', async () => {
+  await using fixture = await openFixture();
+  await fixture.client.create(Lamp, { metadata: { name: 'desk' }, spec: { lit: true } });
+  await until(fixture.lamps, 'desk', (lamp) => lamp?.status?.phase === 'Bright');
+  assert.deepEqual(fixture.house.log, ['on desk']);
+  assert.deepEqual(fixture.lamps.get('desk')?.metadata.finalizers, [finalizer]);
+  assert.equal(fixture.lamps.get('desk')?.status?.conditions?.[0]?.status, 'True');
+  const before = fixture.lamps.get('desk')?.metadata.resourceVersion;
+  await fixture.client.mergePatch(Lamp, { name: 'desk' }, { metadata: { labels: { touched: 'yes' } } });
+  await fixture.stop();
+  const writes = BigInt(fixture.lamps.get('desk')?.metadata.resourceVersion ?? 0) > BigInt(before ?? 0);
+  assert.ok(writes);
+  assert.deepEqual(fixture.house.log, ['on desk'], 'a change that changes nothing is no reason to act');
+  const events = (await fixture.client.list(Event, { namespace: 'default' })).items.filter(
+    ({ regarding }) => regarding.name === 'desk',
+  );
+  assert.deepEqual(
+    events.map(({ reason, type, note }) => `${type} ${reason} ${note}`),
+    ['Normal SwitchedOn Dark → Bright'],
+  );
+});
+
+test('deletion is finished before the finalizer goes', async () => {
+  await using fixture = await openFixture();
+  await fixture.client.create(Lamp, {
+    metadata: { name: 'hall', finalizers: ['somebody.else/keeps', finalizer] },
+    spec: { lit: true },
+  });
+  await until(fixture.lamps, 'hall', (lamp) => lamp?.status?.phase === 'Bright');
+  await fixture.client.delete(Lamp, { name: 'hall' });
+  await until(fixture.lamps, 'hall', (lamp) => lamp?.metadata.finalizers?.length === 1);
+  assert.deepEqual(fixture.house.log, ['on hall', 'unplug hall']);
+  assert.deepEqual(
+    fixture.lamps.get('hall')?.metadata.finalizers,
+    ['somebody.else/keeps'],
+    'the finalizers of others stay',
+  );
+});
+
+test('an error that only a change can cure is told, and not tried again until then', async () => {
+  await using fixture = await openFixture();
+  await fixture.client.create(Lamp, { metadata: { name: 'attic' }, spec: { lit: true, fuse: 'blown' } });
+  await until(fixture.lamps, 'attic', (lamp) => reasonOf(lamp) === 'FuseBlown');
+  assert.match(fixture.lamps.get('attic')?.status?.conditions?.[0]?.message ?? '', /replace it/);
+  const tries = fixture.house.log.length;
+  await fixture.client.mergePatch(Lamp, { name: 'attic' }, { spec: { fuse: 'new' } });
+  await until(fixture.lamps, 'attic', (lamp) => lamp?.status?.phase === 'Bright');
+  assert.equal(fixture.house.log.length, tries + 1);
+});
+
+test('what cures an error need not be seen: it is tried again after a while', async () => {
+  await using fixture = await openFixture({ speed: 60 });
+  await fixture.client.create(Lamp, { metadata: { name: 'stairs' }, spec: { lit: true, fuse: 'blown' } });
+  await until(fixture.lamps, 'stairs', (lamp) => reasonOf(lamp) === 'FuseBlown');
+  fixture.house.bridged = true;
+  await until(fixture.lamps, 'stairs', (lamp) => lamp?.status?.phase === 'Bright');
+});
+
+test('an object that waits says for what, and be it only what its reason means', async () => {
+  await using fixture = await openFixture();
+  await fixture.client.create(Lamp, { metadata: { name: 'porch' }, spec: { lit: false } });
+  await until(fixture.lamps, 'porch', (lamp) => reasonOf(lamp) === 'NotWanted');
+  assert.equal(fixture.lamps.get('porch')?.status?.conditions?.[0]?.message, 'Nobody wants light.');
+});
+
+test('a look decides nothing: what was decided before and is decided again is said once', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  await using fixture = await openFixture({ log });
+  await fixture.client.create(Lamp, { metadata: { name: 'gate' }, spec: { lit: false, fuse: 'watched' } });
+  await until(fixture.lamps, 'gate', (lamp) => reasonOf(lamp) === 'NotWanted');
+  for (const change of [{ metadata: { labels: { fixture: 'garden' } } }, { spec: { lit: true } }]) {
+    fixture.house.seen.delete('gate');
+    await fixture.client.mergePatch(Lamp, { name: 'gate' }, change);
+    await until(fixture.lamps, 'gate', () => fixture.house.seen.has('gate'));
+  }
+  await until(fixture.lamps, 'gate', (lamp) => lamp?.status?.phase === 'Bright');
+  const loggedReasons = lines.map((line) => (JSON.parse(line) as { object?: string; reason?: string }).reason); // pino writes JSON
+  assert.deepEqual(loggedReasons.filter(Boolean), ['NotWanted', 'LightWanted', 'SwitchedOn']);
+});
+
+test('what somebody else did meanwhile counts: after an action the phase is that of the object', async () => {
+  const release = Promise.withResolvers<void>();
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  await using fixture = await openFixture({ log, hold: release.promise });
+  const started = Promise.withResolvers<void>();
+  fixture.house.onAction = started.resolve;
+  await fixture.client.create(Lamp, { metadata: { name: 'shared' }, spec: { lit: true } });
+  await started.promise;
+  await fixture.client.mergePatch(Lamp, { name: 'shared' }, { status: { phase: 'Bright' } }, { subresource: 'status' });
+  await until(fixture.lamps, 'shared', (lamp) => lamp?.status?.phase === 'Bright');
+  release.resolve();
+  await until(fixture.lamps, 'shared', (lamp) => reasonOf(lamp) === 'Settled');
+  assert.ok(!lines.some((line) => line.includes('SwitchedOn')), 'the step that another took is not taken again');
+});
+
+test('a wait may ask to be told later, as long as nothing was said of the object', async () => {
+  await using fixture = await openFixture({ speed: 60 });
+  const { client, clock, lamps } = fixture;
+  await client.create(Lamp, { metadata: { name: 'cellar' }, spec: { lit: false } });
+  await until(lamps, 'cellar', (lamp) => reasonOf(lamp) === 'NotWanted');
+  await client.mergePatch(Lamp, { name: 'cellar' }, { spec: { lit: true } });
+  await until(lamps, 'cellar', (lamp) => lamp?.status?.phase === 'Bright');
+  const since = clock.now();
+  await client.create(Lamp, { metadata: { name: 'attic' }, spec: { lit: true, fuse: 'later' } });
+  await until(lamps, 'attic', (lamp) => reasonOf(lamp) === 'OthersFirst');
+  assert.ok(clock.now() - since >= 120_000, `told after ${clock.now() - since} ms`);
+});
+
+test('actions that take long hold up nobody, and stopping waits for them', async () => {
+  await using fixture = await openFixture();
+  const release = Promise.withResolvers<void>();
+  fixture.house.hold = release.promise;
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const allStarted = Promise.withResolvers<void>();
+  fixture.house.onAction = () => fixture.house.atOnce === names.length && allStarted.resolve();
+  await Promise.all(names.map((name) => fixture.client.create(Lamp, { metadata: { name }, spec: { lit: true } })));
+  await allStarted.promise;
+  assert.equal(fixture.house.mostAtOnce, 5, 'five actions under way with two places');
+  let stopped = false;
+  const stopping = fixture.stop().then(() => (stopped = true));
+  await Promise.resolve();
+  assert.equal(stopped, false);
+  release.resolve();
+  await stopping;
+  assert.deepEqual([...fixture.house.on].toSorted(), names, 'every action that was begun was finished');
+  assert.equal((await fixture.client.get(Lamp, { name: 'a' })).status?.phase, 'Bright', 'and told');
+});
+
+test('a newcomer does not wait for all that was there before', async () => {
+  const old = Array.from({ length: 70 }, (_, index) => `old-${index}`);
+  const release = Promise.withResolvers<void>();
+  // A second of this clock is longer than the test takes: no action is so long under way that it would not count.
+  await using fixture = await openFixture({ speed: 0.001, before: old, hold: release.promise });
+  const { house, client, lamps } = fixture;
+  const isUnderWay = (count: number) =>
+    new Promise<void>((resolve) => {
+      const check = () => house.atOnce >= count && resolve();
+      house.onAction = check;
+      check();
+    });
+  await isUnderWay(64);
+  await client.create(Lamp, { metadata: { name: 'new' }, spec: { lit: true } });
+  await isUnderWay(65);
+  assert.equal(house.log.at(-1), 'on new');
+  release.resolve();
+  await Promise.all([...old, 'new'].map((name) => until(lamps, name, (lamp) => lamp?.status?.phase === 'Bright')));
+  assert.equal(house.mostAtOnce, 65);
+});
+
+test('turns are counted under the names that dashboards know', async () => {
+  await using fixture = await openFixture();
+  await fixture.client.create(Lamp, { metadata: { name: 'stairs' }, spec: { lit: true } });
+  await until(fixture.lamps, 'stairs', (lamp) => lamp?.status?.phase === 'Bright');
+  await fixture.stop();
+  const text = await fixture.registry.metrics();
+  for (const line of [
+    /controller_runtime_reconcile_total\{controller="lamp",result="success"\} [1-9]/,
+    /controller_runtime_max_concurrent_reconciles\{controller="lamp"\} 2/,
+    /workqueue_depth\{name="lamp"\} 0/,
+    /workqueue_adds_total\{name="lamp"\} [1-9]/,
+  ]) {
+    assert.match(text, line);
+  }
+});
+
+/** How what is broken off says so: as the signal does, or as a client does whose request that was. */
+const breaks: Record<string, (reason: unknown) => unknown> = {
+  observe: (reason) => reason,
+  request: (cause) => new KubeError({ code: 'Timeout', message: 'no answer from the API server', cause }),
+};
+
+for (const [title, broken] of Object.entries(breaks))
+  test(`a ${title} that is broken off because everything ends is no failure: nobody is told of it`, async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+    await using fixture = await openFixture({ speed: 100, log });
+    const waiting = Promise.withResolvers<void>();
+    let attempts = 0;
+    fixture.house.observe = async (signal) => {
+      attempts += 1;
+      // From the second failure on it is told.
+      if (attempts < 3) throw new OperatorError({ code: 'TooDark', message: 'it is too dark', retry: 'later' });
+      await new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(broken(signal.reason)), { once: true });
+        waiting.resolve();
+      });
+    };
+    await fixture.client.create(Lamp, { metadata: { name: 'shed' }, spec: { lit: true, fuse: 'watched' } });
+    await waiting.promise;
+    await until(fixture.lamps, 'shed', (lamp) => reasonOf(lamp) === 'TooDark');
+    const loggedCount = lines.length;
+    await fixture.stop();
+    assert.equal(reasonOf(await fixture.client.get(Lamp, { name: 'shed' })), 'TooDark');
+    assert.deepEqual(lines.slice(loggedCount), []);
+  });

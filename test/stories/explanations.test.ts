@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
+import { findBinaries } from '@metal/controlplane/binaries.ts';
+import type { Condition, KubeObject } from '@metal/kube/kinds/kind.ts';
+import type { Cache } from '@metal/kube/cache/store.ts';
+import { testenvsOfFile } from '@metal/testenv/testenv.ts';
+
+const startTestenv = testenvsOfFile();
+const run = promisify(execFile);
+
+type ObjectWithConditions = KubeObject & { status?: { conditions?: readonly Condition[] } };
+
+test('kubectl get shows for every kind what an object waits for', async () => {
+  await using testenv = await startTestenv({ flags: ['--components=controllers,registry'] });
+  const [node] = await testenv.addNodes({ generic: 1 });
+  assert.ok(node);
+  await testenv.plugIn(node);
+  const unknownBmc = { macAddress: 'f2:00:00:00:00:01', ip: '192.0.2.9' };
+  await testenv.client.create(Endpoint, { metadata: { name: 'stranger' }, spec: unknownBmc });
+  const claim = await testenv.claim({ image: 'registry.test/os:1' });
+  await claim.watched.hasReason('NoServerMatches');
+  await testenv.server(node).hasReason('WaitingForBootConfiguration');
+  await testenv.bootOf(node).hasReason('WaitingForBootService');
+  await testenv.endpoint(node).hasReason('BMCCreated');
+
+  const show = async (...args: string[]) => tableOf(await kubectl(testenv.kubeconfigPath, ['get', ...args]));
+  const endpoints = await show('endpoints.metal.ironcore.dev');
+  const reasonOf = new Map(endpoints.map(({ NAME, READY, REASON }) => [NAME, `${READY} ${REASON}`]));
+  assert.equal(reasonOf.get(node.name), 'True BMCCreated');
+  assert.equal(reasonOf.get('stranger'), 'False UnknownMACPrefix');
+  const [bmc] = await show('bmc');
+  assert.deepEqual([bmc?.STATE, bmc?.REASON], ['Enabled', 'Connected']);
+  const [server] = await show('server');
+  assert.deepEqual([server?.STATE, server?.REASON], ['Discovery', 'WaitingForBootConfiguration']);
+  const [waiting] = await show('serverclaim', '-n', 'default', '-o', 'wide');
+  assert.deepEqual([waiting?.PHASE, waiting?.REASON], ['Unbound', 'NoServerMatches']);
+  assert.match(waiting?.MESSAGE ?? '', /\bservers?\b/, 'with -o wide the whole message');
+  const [boot] = await show('serverbootconfiguration', '-n', 'default');
+  assert.deepEqual([boot?.STATE, boot?.REASON], ['Pending', 'WaitingForBootService']);
+});
+
+async function kubectl(kubeconfigPath: string, args: readonly string[]): Promise<string> {
+  const { kubectl: program } = await findBinaries();
+  return (await run(program, [`--kubeconfig=${kubeconfigPath}`, ...args])).stdout;
+}
+
+/** A column reaches from the start of its title to the start of the next one. */
+function tableOf(text: string): Record<string, string>[] {
+  const [titles = '', ...lines] = text.trimEnd().split('\n');
+  const columns = [...titles.matchAll(/\S+(?: \S+)*/g)];
+  return lines.map((line) =>
+    Object.fromEntries(
+      columns.map((column, index) => [column[0], line.slice(column.index, columns[index + 1]?.index).trim()]),
+    ),
+  );
+}
+
+test('every reason that objects give on their way is explained on the page of its kind, and comes with a message', async () => {
+  await using testenv = await startTestenv({ flags: ['--server-resync-interval=10s'] });
+  const seenReasons = new Map<string, string>();
+  for (const cache of [testenv.endpoints, testenv.bmcs, testenv.servers, testenv.claims, testenv.boots]) {
+    // What is read of the objects here, all of these kinds have.
+    (cache as Cache<ObjectWithConditions>).onChange(({ after }) => {
+      for (const { reason, message } of after?.status?.conditions ?? [])
+        seenReasons.set(`${after?.kind ?? ''} ${reason}`, message);
+    });
+  }
+  const [node] = await testenv.addNodes({ dell: 1 });
+  const odd = await testenv.fleet.add({ vendor: 'hpe', password: 'another-one' });
+  assert.ok(node);
+  await testenv.plugIn(node, odd);
+  await testenv.bmc(odd).hasReason('AuthenticationFailed');
+  await testenv.patchSecret(odd.name, { password: 'another-one' });
+  await testenv.server(node).hasReason('Available');
+  const claim = await testenv.claim({ image: 'registry.test/os:1', on: node });
+  await claim.reaches('Bound');
+  await testenv.server(node).hasReason('ClaimServed');
+  const second = await testenv.claim({ image: 'registry.test/unknown:1' });
+  await testenv.server(odd).hasReason('BootConfigurationFailed');
+  await second.delete();
+  await claim.delete();
+  await claim.isGone();
+  await testenv.server(node).hasReason('Available');
+
+  const page = await readFile(new URL('../../docs/operate/reasons.md', import.meta.url), 'utf8');
+  const errors = await readFile(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+  const chapters = new Map(page.split('\n## ').map((text) => [text.slice(0, text.indexOf('\n')), text]));
+  const unexplained = [...seenReasons.keys()].filter((key) => {
+    const [kind = '', reason = ''] = key.split(' ');
+    // Kinds whose controllers have no catalogue yet have no chapter.
+    const chapter = chapters.get(kind);
+    return chapter !== undefined && !chapter.includes(`| \`${reason}\` |`) && !errors.includes(`| \`${reason}\` |`);
+  });
+  assert.deepEqual(unexplained, []);
+  assert.deepEqual(
+    [...seenReasons].filter(([, message]) => message.trim() === '').map(([key]) => key),
+    [],
+    'no condition is without a message',
+  );
+  assert.ok(seenReasons.size > 15, [...seenReasons.keys()].join(', '));
+});
