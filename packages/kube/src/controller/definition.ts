@@ -8,109 +8,119 @@ import type { KubeClient } from '../client/client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ControllerMetrics } from './metrics.ts';
 
-/** What an action is given: the object and facts that were judged, and the world to act through. */
-export interface Reconcile<T, Facts, Context> {
+/** Argument of an action. */
+export interface Reconcile<T, Facts, Context, Memory = unknown> {
+  /** As it was when the action was decided. */
   readonly object: T;
   readonly facts: Facts;
   readonly context: Context;
+  /** Memory of the object, for the action to change. */
+  readonly memory: Memory;
+  /** Milliseconds of the clock. */
   readonly now: number;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** A Warning event on the object. */
+  /** Records a Warning event on the object. */
   warn(reason: string, message: string): void;
-  /** An event on the object whose words are a contract. */
+  /** Records an event on the object whose type, reason or note is a contract. */
   recordEvent(event: Omit<EventText, 'controller'>): void;
 }
 
-/** Where a turn ended, for the report. */
+/** Result of a reconcile, for the report. */
 export interface Outcome<Phase extends string> {
   readonly phase: Phase;
   /** RFC 3339. */
   readonly phaseSince: string;
-  /** When the turn came to its decision; RFC 3339. Without it the phase has only just begun. */
+  /** Time of the decision, RFC 3339. Absent in the reconcile that entered the phase. */
   readonly at?: string | undefined;
   readonly decision: {
     readonly kind: 'rest' | 'wait' | 'act';
     readonly reason?: string | undefined;
     readonly message?: string | undefined;
-    /** What the reason means by the controller's catalogue; for decisions that say no more than their reason. */
+    /** Meaning of the reason in the controller's catalogue, for decisions without a message. */
     readonly meaning?: string | undefined;
     readonly delayMs?: number | undefined;
   };
   readonly error?: Error | undefined;
-  /** With an error: whether it is tried again by itself, or only when something changes. */
+  /** With an error: true if it is retried after a backoff, false if only after a change. */
   readonly willRetry?: boolean | undefined;
 }
 
-/** Objects of another kind whose changes concern this controller's objects. */
+/** Watch of another kind whose objects trigger reconciles of this controller's objects. */
 export interface WatchSource<Context> {
   readonly kind: Kind;
-  /** Keys of the objects to look at again. Asked for the object before and after the change. */
+  /** Keys of the objects to reconcile. Called with the watched object before and after its change. */
   mapToKeys(object: KubeObject, context: Context): Iterable<string>;
-  /** Which changes matter; without it, all. */
+  /** Filters changes. Default: all pass. */
   predicate?(before: KubeObject | undefined, after: KubeObject | undefined): boolean;
 }
 
+/** A controller as data: one object kind, its phases, and the functions that observe, decide, act and report. */
 export interface PhaseControllerDefinition<
   T extends KubeObject,
   Phase extends string,
   Facts,
   Action extends string,
   Context,
+  Memory = undefined,
 > {
-  /** Lower case; names metrics, the field manager `metal-operator/<name>` and the RBAC role. */
+  /** Lower case. Part of metrics, of the field manager `metal-operator/<name>` and of the RBAC role. */
   readonly name: string;
   readonly kind: Kind<T>;
   readonly phaseOf: (object: T) => Phase;
-  /** Everything a row may judge by. Synchronous: caches and last observations only. */
+  /**
+   * Makes the memory of an object. The reconcile loop keeps it by UID and drops it when the object is deleted or moves to
+   * another replica. A memory with a dispose method is disposed then.
+   */
+  readonly memory?: (object: T, context: Context) => Memory;
+  /** Reduces the current object into its memory. Called before `facts`, each time. The only place besides actions that changes memory. */
+  readonly observe?: (memory: Memory, object: T, context: Context, now: number) => void;
+  /** Everything that a row decides by, from caches and memory. Synchronous and pure. */
   readonly facts: (
     object: T,
     context: Context,
-    reconcile: { readonly now: number; readonly inPhaseForMs: number },
+    reconcile: { readonly now: number; readonly inPhaseForMs: number; readonly memory: Readonly<Memory> },
   ) => Facts;
   readonly table: PhaseTable<Phase, Facts, Action>;
-  /** Every reason the table and the report give, for the page that explains them. */
+  /** Every reason of the table and of the report, for the reference page. */
   readonly reasons?: ReasonCatalogue;
-  /** Judges instead of the table while the object is being deleted; `rest` removes the finalizer. */
+  /** Decides instead of the table while the object is being deleted; `rest` removes the finalizer. */
   readonly deletion?: (facts: Facts) => Decision<Phase, Action>;
   readonly finalizer?: string;
-  /** Idempotent, and only starting things: waiting is a decision. */
-  readonly actions: { readonly [A in Action]: (reconcile: Reconcile<T, Facts, Context>) => Promise<void> };
-  /** Actions that only look. Looking decides nothing new, so the log tells it at level debug. */
+  /** Idempotent. An action only starts things: waiting is a decision. */
+  readonly actions: { readonly [A in Action]: (reconcile: Reconcile<T, Facts, Context, Memory>) => Promise<void> };
+  /** Actions that only read. They change no decision and are logged at level debug. */
   readonly readOnlyActions?: readonly NoInfer<Action>[];
   readonly report?: (object: T, facts: Facts, outcome: Outcome<Phase>) => StatusReport;
-  /** Condition types this controller owns; one that a report leaves out stays as it is. */
+  /** Condition types that this controller owns. One that a report leaves out stays as it is. */
   readonly conditionTypes?: readonly string[];
-  /**
-   * Status fields that, like the conditions, may be told some seconds later while one wait follows another: nobody acts
-   * upon them meanwhile.
-   */
+  /** Status fields that, like conditions, may be reported some seconds late while one wait follows another. */
   readonly progressFields?: readonly string[];
   readonly paused?: (object: T) => boolean;
   readonly watches?: readonly WatchSource<Context>[];
-  /** Pushes that are no objects. */
+  /** Triggers other than watches. */
   readonly sources?: (context: Context, enqueue: (key: string) => void) => Disposable;
-  /** `resource`, `patch:resource` if it is neither created nor deleted, or `resource/subresource`; becomes the role. */
+  /** `resource`, `patch:resource` if it is neither created nor deleted, or `resource/subresource`. Becomes the role. */
   readonly writes: readonly string[];
   /**
-   * Where replicas share the work: objects with the same key are all worked on by one of them. Without it the leader
-   * works on all objects.
+   * Where replicas share the work: objects with the same key are reconciled by the same replica. Default: the leader reconciles
+   * all objects.
    */
   readonly shardKey?: (object: T, context: Context) => string;
-  /** Turns judged at once; one that waits for the network does not count. */
+  /** Maximum concurrent reconciles. Reconciles that wait for an action are not counted. */
   readonly concurrency?: (context: Context) => number;
 }
 
-/** A controller as the manager and the generators see it. */
+/** A controller for the manager and for the generators. */
 export interface Controller<Context> {
   readonly name: string;
   readonly kind: Kind;
   readonly watchedKinds: readonly Kind[];
   readonly writes: readonly string[];
   readonly reasons: ReasonCatalogue;
-  /** Phases with the phases each may go to; the state diagram. */
+  /** Phases, each with the phases that may follow; the state diagram. */
   readonly transitions: Readonly<Record<string, readonly string[]>>;
-  /** Replicas may share its objects. */
+  /** True if replicas may share its objects. */
   readonly isShared: boolean;
   start(runtime: ControllerRuntime, context: Context): RunningController;
 }
@@ -122,33 +132,34 @@ export interface ControllerRuntime {
   readonly log: Logger;
   readonly metrics: ControllerMetrics;
   readonly events: EventRecorder;
-  /** Aborted when running turns must end at once. */
+  /** Aborted when running reconciles must end at once. */
   readonly signal: AbortSignal;
-  /** Where replicas share the work: what of it is this one's. Without it, everything. */
+  /** The shard of this replica. Undefined: all objects. */
   readonly share?: Share | undefined;
-  /** Whether what is not shared may still be worked on here. Without it, always. */
+  /** Whether this replica may reconcile objects that are not shared. Undefined: always. */
   readonly isLeader?: (() => boolean) | undefined;
 }
 
+/** Ownership of shard keys by this replica. */
 export interface Share {
-  /** Whether a turn of an object with this key may begin. */
+  /** Whether a reconcile of an object with this key may start. */
   mayStart(key: string): boolean;
-  /** Whether one that was begun may do anything more. */
+  /** Whether a running reconcile may continue. */
   isOwner(key: string): boolean;
 }
 
-/** Turns of what goes to another replica. */
+/** Running reconciles of objects that move to another replica. */
 export interface ShardDrain {
   readonly finished: Promise<void>;
-  /** Those that still run are to end at once. */
+  /** Ends those that still run. */
   abort(): void;
 }
 
 export interface RunningController {
-  /** Takes no new keys; resolves when the running turns have finished. */
+  /** Starts no reconcile any more; resolves when the running ones have finished. */
   drain(): Promise<void>;
-  /** Forgets all objects whose key is concerned. That none of them is begun again is up to the share. */
+  /** Drops the objects with a concerned key. The share keeps their reconciles from starting again. */
   drainShard(isConcerned: (key: string) => boolean): ShardDrain;
-  /** Looks at all objects whose key is concerned. */
+  /** Reconciles all objects with a concerned key. */
   startShard(isConcerned: (key: string) => boolean): void;
 }

@@ -3,16 +3,15 @@ import type { PhaseControllerDefinition, Controller } from './definition.ts';
 import type { PhaseTable } from './decide.ts';
 import type { KubeObject } from '../kinds/kind.ts';
 
-/**
- * Makes a controller out of a phase table.
- *
- * A turn looks (facts), judges (the row of the phase) and does (one action), again and again until the judgement is to
- * wait or rest, at most ten times. Status is written once at its end, and before an action that follows a change of
- * phase, so that a process that dies after the deed finds the phase it was done in.
- */
-export function phaseController<T extends KubeObject, Phase extends string, Facts, Action extends string, Context>(
-  definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context>,
-): Controller<Context> {
+/** Makes a controller of its definition. Each `start` runs one reconcile loop. */
+export function phaseController<
+  T extends KubeObject,
+  Phase extends string,
+  Facts,
+  Action extends string,
+  Context,
+  Memory = undefined,
+>(definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context, Memory>): Controller<Context> {
   const { name, kind, writes, watches = [], table, reasons = {} } = definition;
   return {
     name,
@@ -26,7 +25,7 @@ export function phaseController<T extends KubeObject, Phase extends string, Fact
   };
 }
 
-export function phasesOf<Phase extends string, Facts, Action extends string>(
+function phasesOf<Phase extends string, Facts, Action extends string>(
   table: PhaseTable<Phase, Facts, Action>,
 ): Phase[] {
   return Object.keys(table) as Phase[]; // a PhaseTable has exactly the phases as keys

@@ -1,0 +1,241 @@
+import type { Logger } from 'pino';
+import type { EventText } from '../client/events.ts';
+import { isConflict, isNotFound, OperatorError } from '../errors.ts';
+import { keyOf, type KubeObject } from '../kinds/kind.ts';
+import type { Act, Decision, Go, Rest, Wait } from './decide.ts';
+import { DecisionLog } from './decision-log.ts';
+import type { ControllerRuntime, Outcome, PhaseControllerDefinition, Reconcile } from './definition.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
+import { ObjectMemories } from './memory.ts';
+import { type PhaseState, PhaseTimes } from './phase-state.ts';
+import type { ReconcileScope } from './reconcile-scope.ts';
+import { messageOf, retryClassOf } from './retry-policy.ts';
+import type { StatusWriter } from './status-writer.ts';
+
+/** A table that does not come to rest within this many steps is a defect; it is slowed down and reported. */
+const stepsPerReconcile = 10;
+
+/** Milliseconds until the next reconcile; undefined when the object rests until something changes. */
+export type NextReconcile = number | undefined;
+
+export interface ReconcilerOptions<T extends KubeObject, Phase extends string, Facts> {
+  readonly runtime: ControllerRuntime;
+  readonly log: Logger;
+  readonly statusWriter: StatusWriter<T, Phase, Facts>;
+  /** Runs an action outside of the limit on concurrent reconciles. */
+  readonly runAction: (action: () => Promise<void>) => Promise<void>;
+  /** How often the reconcile of an object failed in a row. */
+  readonly failuresOf: (key: string) => number;
+}
+
+/**
+ * Reconciles one object: observe (memory and facts), decide (the row of its phase), act; again and again until the decision is
+ * to wait or to rest. The status is written once at the end, and before an action that follows a change of phase, so that a
+ * process that dies after the action finds the phase in which it ran.
+ */
+export class Reconciler<T extends KubeObject, Phase extends string, Facts, Action extends string, Context, Memory> {
+  readonly #definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context, Memory>;
+  readonly #context: Context;
+  readonly #options: ReconcilerOptions<T, Phase, Facts>;
+  readonly #memories: ObjectMemories<T, Memory>;
+  readonly #phases: PhaseTimes<T, Phase>;
+  readonly #decisionLog: DecisionLog;
+  /** Reporting controller of events. */
+  readonly #reporter: string;
+
+  constructor(
+    definition: PhaseControllerDefinition<T, Phase, Facts, Action, Context, Memory>,
+    context: Context,
+    options: ReconcilerOptions<T, Phase, Facts>,
+  ) {
+    const { runtime, log } = options;
+    this.#definition = definition;
+    this.#context = context;
+    this.#options = options;
+    // Without `memory` the type Memory is undefined.
+    this.#memories = new ObjectMemories((object) => definition.memory?.(object, context) as Memory);
+    this.#phases = new PhaseTimes(definition.phaseOf, runtime.clock);
+    this.#decisionLog = new DecisionLog(log, definition.readOnlyActions ?? []);
+    this.#reporter = `${definition.name}-controller`;
+  }
+
+  async reconcile(key: string, scope: ReconcileScope): Promise<NextReconcile> {
+    const { paused, deletion } = this.#definition;
+    const object = this.#read(key);
+    if (object === undefined) return this.forget(key);
+    const deleting = object.metadata.deletionTimestamp !== undefined;
+    if (deleting ? deletion === undefined : paused?.(object) === true) return undefined;
+    if (!deleting) await this.#ensureFinalizer(object);
+    const state = this.#phases.stateOf(object);
+    try {
+      return await this.#untilRest(key, state, scope);
+    } catch (error) {
+      if (!this.wasAborted(scope, error)) await this.#reportError(key, state, error);
+      throw error;
+    }
+  }
+
+  /** Drops everything that is kept in memory about the object. */
+  forget(key: string): undefined {
+    this.#memories.drop(key);
+    this.#phases.delete(key);
+    this.#decisionLog.delete(key);
+    this.#options.statusWriter.delete(key);
+  }
+
+  /** An error that the end of the process or of the shard caused is no failure of the object: it is not reported. */
+  wasAborted(scope: ReconcileScope, error: unknown): boolean {
+    const { signal } = this.#options.runtime;
+    return scope.isAborted() || (signal.aborted && comesFrom(error, signal.reason));
+  }
+
+  #read(key: string): T | undefined {
+    return this.#options.runtime.caches.of(this.#definition.kind).get(key);
+  }
+
+  async #untilRest(key: string, state: PhaseState<Phase>, scope: ReconcileScope): Promise<NextReconcile> {
+    for (let step = 0; step < stepsPerReconcile; step += 1) {
+      if (scope.isAborted()) throw new Error('another replica takes over');
+      const object = this.#read(key);
+      if (object === undefined) return this.forget(key);
+      // Another writer got further meanwhile, such as the replica that reconciled it before.
+      if (!state.dirty && this.#definition.phaseOf(object) !== state.phase)
+        Object.assign(state, this.#phases.stateOf(object));
+      const facts = this.#observe(object, state);
+      const decision = this.#decide(object, facts, state);
+      this.#decisionLog.log(object, state.phase, decision);
+      if (decision.kind === 'go') this.#enter(object, state, decision);
+      else if (decision.kind === 'act') await this.#execute({ object, facts, decision, state, scope });
+      else return this.#rest(object, facts, decision, state);
+    }
+    throw new OperatorError({
+      code: 'TableNeverRests',
+      message: `${this.#definition.name} ${key} did not come to rest within ${stepsPerReconcile} steps in phase ${state.phase}`,
+      retry: 'bug',
+    });
+  }
+
+  #observe(object: T, state: PhaseState<Phase>): Facts {
+    const { observe, facts } = this.#definition;
+    const memory = this.#memories.of(object);
+    const now = this.#options.runtime.clock.now();
+    observe?.(memory, object, this.#context, now);
+    return facts(object, this.#context, { now, inPhaseForMs: Math.max(0, now - state.since), memory });
+  }
+
+  #decide(object: T, facts: Facts, state: PhaseState<Phase>): Decision<Phase, Action> {
+    const { deletion, table } = this.#definition;
+    if (object.metadata.deletionTimestamp !== undefined && deletion !== undefined) return deletion(facts);
+    return table[state.phase].decide(facts);
+  }
+
+  #enter(object: T, state: PhaseState<Phase>, { event, reason, phase, message }: Go<Phase>): void {
+    const note = `${state.phase} → ${phase}${message === undefined ? '' : `: ${message}`}`;
+    const text = { type: 'Normal', reason, action: phase, note, controller: this.#reporter } as const;
+    if (event !== 'none') this.#options.runtime.events.record(object, { ...text, ...event });
+    this.#phases.enter(keyOf(object), state, phase);
+  }
+
+  async #execute({ object, facts, decision, state, scope }: Execution<T, Phase, Facts, Action>): Promise<void> {
+    const { statusWriter, runAction } = this.#options;
+    const { kind, action, reason, message } = decision;
+    const written = state.dirty
+      ? await statusWriter.apply(object, facts, this.#outcome(state, { kind, reason, message }))
+      : object;
+    state.dirty = false;
+    const reconcile = this.#argumentOf(written, facts, action, scope);
+    await runAction(() => this.#definition.actions[action](reconcile));
+  }
+
+  /** The argument of an action. Signal and logger are made on demand: most actions need neither. */
+  #argumentOf(object: T, facts: Facts, action: Action, scope: ReconcileScope): Reconcile<T, Facts, Context, Memory> {
+    const { runtime, log } = this.#options;
+    const recordEvent = (event: Omit<EventText, 'controller'>) =>
+      runtime.events.record(object, { ...event, controller: this.#reporter });
+    return {
+      object,
+      facts,
+      context: this.#context,
+      memory: this.#memories.of(object),
+      now: runtime.clock.now(),
+      get signal() {
+        return scope.signal;
+      },
+      get log() {
+        return log.child({ object: keyOf(object) });
+      },
+      recordEvent,
+      warn: (reason, note) => recordEvent({ type: 'Warning', reason, action, note }),
+    };
+  }
+
+  async #rest(object: T, facts: Facts, decision: Wait | Rest, state: PhaseState<Phase>): Promise<NextReconcile> {
+    const isWait = decision.kind === 'wait';
+    if (!isWait && object.metadata.deletionTimestamp !== undefined) return this.#removeFinalizer(object);
+    const { kind } = decision;
+    const described = isWait
+      ? { kind, reason: decision.reason, message: decision.message, delayMs: decision.delayMs }
+      : { kind };
+    const reportAfterMs = isWait ? decision.reportAfterMs : undefined;
+    const urgency = { phaseChanged: state.dirty, reportAfterMs };
+    const reportInMs = await this.#options.statusWriter.report(object, facts, this.#outcome(state, described), urgency);
+    return isWait ? Math.max(Math.min(decision.delayMs, reportInMs), 1) : undefined;
+  }
+
+  async #removeFinalizer(object: T): Promise<undefined> {
+    const { finalizer, kind } = this.#definition;
+    if (finalizer !== undefined && hasFinalizer(object, finalizer))
+      await removeFinalizer(this.#options.runtime.client, kind, object, finalizer);
+  }
+
+  async #ensureFinalizer(object: T): Promise<void> {
+    const { finalizer, kind } = this.#definition;
+    if (finalizer === undefined || hasFinalizer(object, finalizer)) return;
+    const { statusWriter, runtime } = this.#options;
+    await statusWriter.writeQuietly(keyOf(object), () => addFinalizer(runtime.client, kind, object, finalizer));
+  }
+
+  #outcome(
+    state: PhaseState<Phase>,
+    decision: Outcome<Phase>['decision'],
+    failure?: { error: Error; willRetry: boolean },
+  ): Outcome<Phase> {
+    return {
+      phase: state.phase,
+      phaseSince: rfc3339(state.since),
+      at: rfc3339(this.#options.runtime.clock.now()),
+      decision: { ...decision, meaning: this.#definition.reasons?.[decision.reason ?? '']?.meaning },
+      ...failure,
+    };
+  }
+
+  /** An error that the next try may mend is not worth a write; one that lasts is reported. */
+  async #reportError(key: string, state: PhaseState<Phase>, error: unknown): Promise<void> {
+    if (isConflict(error) || isNotFound(error) || !(error instanceof Error)) return;
+    const { failuresOf, statusWriter, log } = this.#options;
+    const blocked = retryClassOf(error) === 'blocked';
+    if (!blocked && !state.dirty && failuresOf(key) === 0) return;
+    const object = this.#read(key);
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
+    try {
+      const outcome = this.#outcome(state, { kind: 'act' }, { error, willRetry: !blocked });
+      await statusWriter.apply(object, this.#observe(object, state), outcome);
+    } catch (second) {
+      log.debug({ object: key, error: messageOf(second) }, 'the error could not be reported in the status');
+    }
+  }
+}
+
+interface Execution<T, Phase extends string, Facts, Action extends string> {
+  readonly object: T;
+  readonly facts: Facts;
+  readonly decision: Act<Action>;
+  readonly state: PhaseState<Phase>;
+  readonly scope: ReconcileScope;
+}
+
+/** Clients and libraries wrap the reason of an abort in errors of their own. */
+const comesFrom = (error: unknown, reason: unknown, layers = 8): boolean =>
+  error === reason || (layers > 0 && error instanceof Error && comesFrom(error.cause, reason, layers - 1));
+
+const rfc3339 = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -1,0 +1,120 @@
+import { keyOf, type KubeObject } from '../kinds/kind.ts';
+import type { ControllerRuntime, Outcome, PhaseControllerDefinition } from './definition.ts';
+import { StatusDebouncer } from './status-debouncer.ts';
+import { diffStatus, type StatusDiff } from './status-diff.ts';
+
+/** The members of a controller's definition that make its status. */
+type StatusDefinition<T extends KubeObject, Phase extends string, Facts> = Pick<
+  PhaseControllerDefinition<T, Phase, Facts, string, never, never>,
+  'name' | 'kind' | 'report' | 'conditionTypes' | 'progressFields'
+>;
+
+/** When a status has to be written. */
+export interface StatusUrgency {
+  /** A change of phase is written at once. */
+  readonly phaseChanged: boolean;
+  /** Milliseconds for which a wait may go unreported; undefined for the default. */
+  readonly reportAfterMs: number | undefined;
+}
+
+/**
+ * Writes the status of one controller's objects by server-side apply: only if it changes, guarded by the resource version that
+ * was reconciled, and without triggering a reconcile of its own.
+ */
+export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
+  readonly #definition: StatusDefinition<T, Phase, Facts>;
+  readonly #runtime: ControllerRuntime;
+  readonly #onMissedChange: (key: string) => void;
+  readonly #debouncer = new StatusDebouncer();
+  /** Resource versions that the watch delivered during a write, by key. */
+  readonly #seenDuringWrite = new Map<string, Set<string>>();
+
+  /** `onMissedChange` is called after a write for an object that somebody else changed meanwhile. */
+  constructor(
+    definition: StatusDefinition<T, Phase, Facts>,
+    runtime: ControllerRuntime,
+    onMissedChange: (key: string) => void,
+  ) {
+    this.#definition = definition;
+    this.#runtime = runtime;
+    this.#onMissedChange = onMissedChange;
+  }
+
+  /** True if the change arrived during a write of this controller, which then accounts for it. */
+  isDuringWrite(key: string, changed: T | undefined): boolean {
+    const seen = this.#seenDuringWrite.get(key);
+    seen?.add(changed?.metadata.resourceVersion ?? '');
+    return seen !== undefined;
+  }
+
+  /** Returns the object as written, or as it was if its status has all of it. */
+  async apply(object: T, facts: Facts, outcome: Outcome<Phase>): Promise<T> {
+    const diff = this.#diff(object, facts, outcome);
+    return diff === undefined ? object : this.#write(object, diff);
+  }
+
+  /** Writes now, or returns the milliseconds after which a wait that still lasts has to be reported. */
+  async report(
+    object: T,
+    facts: Facts,
+    outcome: Outcome<Phase>,
+    { phaseChanged, reportAfterMs }: StatusUrgency,
+  ): Promise<number> {
+    const key = keyOf(object);
+    const diff = this.#diff(object, facts, outcome);
+    const { kind, reason = '' } = outcome.decision;
+    if (diff !== undefined && kind === 'wait' && !phaseChanged && this.#mayDebounce(diff, reportAfterMs)) {
+      const remainingMs = this.#debouncer.remainingMs(key, reason, this.#runtime.clock.now(), reportAfterMs);
+      if (remainingMs > 0) return remainingMs;
+    }
+    if (diff === undefined) this.#debouncer.delete(key);
+    else await this.#write(object, diff);
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** Runs a write of the object; the change that it causes triggers no reconcile, any other does. */
+  async writeQuietly(key: string, write: () => Promise<T>): Promise<T> {
+    const seen = new Set<string>();
+    this.#seenDuringWrite.set(key, seen);
+    let own: string | undefined;
+    try {
+      const written = await write();
+      own = written.metadata.resourceVersion;
+      return written;
+    } finally {
+      this.#seenDuringWrite.delete(key);
+      if ([...seen].some((version) => version !== own)) this.#onMissedChange(key);
+    }
+  }
+
+  delete(key: string): void {
+    this.#debouncer.delete(key);
+  }
+
+  /** The status in the API is still right: one wait follows another, or there is none yet and the wait may go unreported. */
+  #mayDebounce({ readyBefore, staysUnready, changedFields }: StatusDiff, reportAfterMs: number | undefined): boolean {
+    const { progressFields = [] } = this.#definition;
+    const isAccurate = staysUnready || (readyBefore === undefined && reportAfterMs !== undefined);
+    return isAccurate && changedFields.every((name) => progressFields.includes(name));
+  }
+
+  #diff(object: T, facts: Facts, outcome: Outcome<Phase>): StatusDiff | undefined {
+    const { report, conditionTypes = [] } = this.#definition;
+    if (report === undefined) return undefined;
+    return diffStatus(object, report(object, facts, outcome), conditionTypes, this.#runtime.clock.now());
+  }
+
+  #write(object: T, { status }: StatusDiff): Promise<T> {
+    const { kind, name: controller } = this.#definition;
+    const { name, namespace, resourceVersion } = object.metadata;
+    const key = keyOf(object);
+    this.#debouncer.delete(key);
+    return this.writeQuietly(key, () =>
+      this.#runtime.client.apply(
+        kind,
+        { metadata: { name, namespace, resourceVersion }, status },
+        { fieldManager: `metal-operator/${controller}`, subresource: 'status', force: true },
+      ),
+    );
+  }
+}
