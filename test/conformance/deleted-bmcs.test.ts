@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
-import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { systemClock } from '@metal/kube/runtime/clock.ts';
 import { Store } from '@metal/kube/cache/store.ts';
-import { ObservedAccounts } from '@metal/operator/controllers/bmcuser/observed-accounts.ts';
 import { BmcConnectionPool } from '@metal/operator/bmc-connections/connection-pool.ts';
 import { isOwnedIn } from '@metal/operator/bmc-connections/shard-key.ts';
 import { refreshBmc } from '@metal/operator/bmc-connections/refresh-bmc.ts';
-import { readConfig } from '@metal/operator/config.ts';
 import type { Connection } from '@metal/operator/bmc-connections/connection.ts';
-import { endpointActions } from '@metal/operator/controllers/endpoint/actions.ts';
-import { DiscoveryLimiter } from '@metal/operator/controllers/endpoint/discovery-limiter.ts';
-import { evictDeletedState } from '@metal/operator/evict-deleted-state.ts';
-import { noAttempts } from '@metal/operator/bmc-connections/login-attempts.ts';
-import { ReportedWarnings } from '@metal/operator/controllers/bmcsecret/reported-warnings.ts';
+import { evictDeletedState } from '@metal/operator/bmc-connections/eviction.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
 import type { RequestEvent } from '@metal/redfish/http/http-round-tripper.ts';
 import { readSystems } from '@metal/redfish/resources/systems.ts';
@@ -59,8 +51,6 @@ async function openFixture() {
     bmcs: new Store<BMC>(),
     servers: new Store<Server>(),
     endpoints: new Store<Endpoint>(),
-    bmcUsers: new Store<BMCUser>(),
-    bmcSecrets: new Store<BMCSecret>(),
   };
   const requested = Promise.withResolvers<void>();
   const loggedOut = Promise.withResolvers<void>();
@@ -76,15 +66,8 @@ async function openFixture() {
   };
   const options = { clock: systemClock, random: () => 0, callDeadlineMs: 60_000 };
   const bmcConnections = stack.use(new BmcConnectionPool({ ...options, traffic, isOwned: isOwnedIn(caches) }));
-  const discoveryLimiter = stack.use(new DiscoveryLimiter({ clock: systemClock, servers: caches.servers }));
-  const memories = {
-    bmcConnections,
-    discoveryLimiter,
-    observedAccounts: new ObservedAccounts(),
-    reportedWarnings: new ReportedWarnings(),
-  };
-  stack.use(evictDeletedState(caches, memories));
-  const context = { ...memories, caches, clock: systemClock };
+  stack.use(evictDeletedState(bmcConnections, caches));
+  const context = { bmcConnections, caches, clock: systemClock };
   const dispose = () => stack.disposeAsync();
   return {
     ...caches,
@@ -211,38 +194,4 @@ test('a BMC stays logged in to when the Endpoint goes that it was made of', asyn
   assert.equal(fixture.isRemembered('one'), true);
   assert.deepEqual(fixture.evicted, []);
   assert.equal(device.openSessions, 1);
-});
-
-test('a login that is under way when its Endpoint is deleted is not remembered', async () => {
-  await using fixture = await openFixture();
-  const { bmcConnections, endpoints, connection, context, device } = fixture;
-  const tryWrongPassword = async (name: string, meanwhile: (object: Endpoint) => void) => {
-    const object = endpoint(name);
-    endpoints.upsertIfNewer(object);
-    const defaultCredentials = [{ username: device.username, password: 'wrong' }];
-    const facts = {
-      ip: connection.endpoint.host,
-      device: { protocol: 'Redfish', protocolScheme: 'http', port: device.port, defaultCredentials },
-      logins: noAttempts,
-    };
-    const flags = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=http://192.0.2.1:10000'];
-    const reconcile = { object, facts, now: 0, context: { ...context, config: readConfig(flags, {}) } };
-    // The action needs nothing else of a turn.
-    const attempt = endpointActions.tryCredential(
-      reconcile as unknown as Parameters<typeof endpointActions.tryCredential>[0],
-    );
-    await fixture.requested;
-    meanwhile(object);
-    await attempt;
-    return bmcConnections.loginAttempts(object, 0);
-  };
-  assert.equal((await tryWrongPassword('stays', () => undefined)).rejected, 1);
-  assert.deepEqual(await tryWrongPassword('goes', (object) => endpoints.remove(object)), noAttempts);
-  assert.deepEqual(
-    await tryWrongPassword('comes back', (object) => {
-      endpoints.remove(object);
-      endpoints.upsertIfNewer({ ...endpoint('comes back'), metadata: { ...metadata('comes back'), uid: 'another' } });
-    }),
-    noAttempts,
-  );
 });

@@ -17,6 +17,7 @@ import { scaledClock } from '@metal/testenv/scaled-clock.ts';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { Cache } from '@metal/kube/cache/store.ts';
+import type { Reconcile } from '@metal/kube/controller/definition.ts';
 import { phaseController } from '@metal/kube/controller/phase-controller.ts';
 import * as z from 'zod';
 
@@ -58,8 +59,11 @@ class Tower {
 interface Ringer {
   readonly name: string;
   readonly tower: Tower;
-  /** Strokes that this replica knows to have been struck. */
-  readonly struck: Map<string, number>;
+}
+
+/** Memory of a bell: strokes that this replica has struck. */
+interface Memory {
+  struck: number | undefined;
 }
 
 interface Facts {
@@ -75,13 +79,14 @@ const table: PhaseTable<'Hanging', Facts, 'strike'> = {
 const definition = {
   kind: Bell,
   phaseOf: () => 'Hanging' as const,
-  facts: ({ metadata, spec }: Bell, { struck }: Ringer): Facts => ({
+  memory: (): Memory => ({ struck: undefined }),
+  facts: ({ metadata, spec }: Bell, _context: Ringer, { memory }: { readonly memory: Readonly<Memory> }): Facts => ({
     name: metadata.name,
-    due: struck.get(metadata.name) === spec.strokes ? undefined : spec.strokes,
+    due: memory.struck === spec.strokes ? undefined : spec.strokes,
   }),
   table,
   actions: {
-    strike: async ({ facts, context, signal }: { facts: Facts; context: Ringer; signal: AbortSignal }) => {
+    strike: async ({ facts, context, memory, signal }: Reconcile<Bell, Facts, Ringer, Memory>) => {
       context.tower.ring(context.name, facts.name, facts.due ?? 0);
       await Promise.race([
         context.tower.hold,
@@ -89,7 +94,7 @@ const definition = {
           signal.addEventListener('abort', () => !context.tower.isDeaf && reject(signal.reason), { once: true }),
         ),
       ]);
-      context.struck.set(facts.name, facts.due ?? 0);
+      memory.struck = facts.due;
     },
   },
   writes: [],
@@ -125,7 +130,6 @@ async function openReplica(
   const log = pino({ level: process.env.TESTENV_LOG ?? 'silent' }, process.stderr);
   const caches = new CacheSet({ client, clock, log });
   const bells = caches.watch(Bell);
-  const struck = new Map<string, number>();
   const leases = memberLeases({ client, clock, namespace: 'default', group, identity: name, leaseMs: times.leaseMs });
   const membership = new ShardMembership({ self: leaseNameOf(group, name), leases, times, clock, log });
   const options = { namespace: 'default', leaseName: 'bell-leader', identity: name, ...times, isSharing };
@@ -136,16 +140,15 @@ async function openReplica(
     controllers: [sharedController],
     caches,
     client,
-    context: { name, tower, struck },
+    context: { name, tower },
     clock,
     log,
     registry: new Registry(),
     memberLeases: leases,
     ...(isSharing ? { membership } : {}),
     leadership,
-    releaseShard: async (isConcerned) => {
+    releaseShard: async () => {
       mayActAtRelease.push(leadership.isOwner());
-      for (const bell of [...struck.keys()].filter(isConcerned)) struck.delete(bell);
     },
     signal: stopping.signal,
     gracePeriodMs,
@@ -326,3 +329,17 @@ async function renewal(client: KubeClient): Promise<void> {
   for await (const event of client.watch(Lease, { namespace: 'default', resourceVersion, timeoutSeconds: 30 }))
     if (event.type === 'MODIFIED') return;
 }
+
+test('memory of an object that moves to another replica and back is new', async () => {
+  await using fixture = await openFixture(8);
+  const { tower } = fixture;
+  const ofOne = () => tower.rung.filter(({ by }) => by === 'one').length;
+  await using _one = await openReplica('one', tower);
+  await tower.until(() => ofOne() === 8);
+  await using two = await openReplica('two', tower);
+  const returned = () => countOf(tower, 'two');
+  await tower.until(() => returned() > 0);
+  await two.stop();
+  // Replica one struck these bells before: it does so again, as it has no memory of it.
+  await tower.until(() => ofOne() === 8 + returned());
+});

@@ -1,5 +1,6 @@
-import { ObservedAccounts } from '@metal/operator/controllers/bmcuser/observed-accounts.ts';
 import { BmcConnectionPool } from '@metal/operator/bmc-connections/connection-pool.ts';
+import { KeyedMutex } from '@metal/kube/runtime/keyed-mutex.ts';
+import { evictDeletedState, evictMovedState, releaseShard } from '@metal/operator/bmc-connections/eviction.ts';
 import { isOwnedIn } from '@metal/operator/bmc-connections/shard-key.ts';
 import { bootTokenKeyFrom } from '@metal/api/wire/boot-token-key.ts';
 import { watchOperatorKinds } from '@metal/operator/caches.ts';
@@ -11,9 +12,6 @@ import { discoveryIgnitionOf } from '@metal/operator/controllers/server/discover
 import { dnsRecordsOf } from '@metal/operator/controllers/bmc/dns/dns-records.ts';
 import { MacAddressIndexController } from '@metal/operator/controllers/macaddressindex/mac-address-index.ts';
 import { readMacPrefixes } from '@metal/api/mac-prefixes.ts';
-import { evictDeletedState } from '@metal/operator/evict-deleted-state.ts';
-import { evictMovedState, releaseShard } from '@metal/operator/release-shard.ts';
-import { ReportedWarnings } from '@metal/operator/controllers/bmcsecret/reported-warnings.ts';
 import { DiscoveryLimiter } from '@metal/operator/controllers/endpoint/discovery-limiter.ts';
 import { BmcEventRefresher } from '@metal/operator/bmc-connections/event-refresher.ts';
 import { ReadinessSummary } from '@metal/operator/readiness/readiness-summary.ts';
@@ -244,18 +242,12 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     maySend: (key) => (membership ?? leadership)?.isOwner(key) ?? true,
   });
   stack.use(bmcConnections);
-  if (membership !== undefined)
-    stack.use(evictMovedState({ bmcConnections, caches }, (key) => membership.isOwner(key)));
+  if (membership !== undefined) stack.use(evictMovedState(bmcConnections, caches, (key) => membership.isOwner(key)));
   const dnsRecords = dnsRecordsOf(config.dnsRecordTemplatePath, { namespace: config.managerNamespace, client });
-  stack.use(
-    caches.bmcs.onChange(({ before, after }) => after === undefined && dnsRecords?.forget(before?.metadata.uid ?? '')),
-  );
-  const observedAccounts = new ObservedAccounts();
-  const reportedWarnings = new ReportedWarnings();
   const discoveryLimiter = stack.use(
     new DiscoveryLimiter({ clock, servers: caches.servers, maxInFlight: shared.maxInFlight }),
   );
-  stack.use(evictDeletedState(caches, { bmcConnections, observedAccounts, reportedWarnings, discoveryLimiter }));
+  stack.use(evictDeletedState(bmcConnections, caches));
   const eventRefresher = stack.use(
     new BmcEventRefresher({ bmcConnections, caches, clock, mayRefresh: (name) => bmcConnections.maySend(name) }),
   );
@@ -266,9 +258,8 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     clock,
     config,
     bmcConnections,
-    observedAccounts,
+    accountChanges: new KeyedMutex(),
     secretsInUse: new SecretsInUse({ client, clock }),
-    reportedWarnings,
     scheduler,
     readiness,
     cleanupQueue: stack.use(new CleanupQueue(caches.servers, clock, { maxInFlight: shared.maxInFlight })),
@@ -297,7 +288,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     gracePeriodMs,
     leadership,
     membership,
-    releaseShard: (isConcerned) => releaseShard(context, isConcerned),
+    releaseShard: (isConcerned) => releaseShard(bmcConnections, caches, isConcerned),
     memberLeases: leasesOfReplicas(shared),
     leaderRunnables: () =>
       startRunnables(scheduler, readiness, new MacAddressIndexController({ client, caches, clock, log })),

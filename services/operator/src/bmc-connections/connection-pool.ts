@@ -1,4 +1,3 @@
-import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { type LoginResult, tryLogin } from '@metal/redfish/resources/accounts.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/http/bmc.ts';
@@ -9,7 +8,6 @@ import { IdleConnections } from '@metal/redfish/http/idle-connections.ts';
 import { TlsContexts } from '@metal/redfish/http/tls-contexts.ts';
 import { shardKeyOfConnection } from './shard-key.ts';
 import { type Connection, isSameConnection } from './connection.ts';
-import { attemptsRecorded, type LoginAttempts } from './login-attempts.ts';
 import { ObservedBmc, type BmcObservation, isRejection, ObservedSystem } from './observed-state.ts';
 import { isSameLogin, type Login, type RejectedLogin } from './rejected-login.ts';
 import { SystemReporters } from './system-reporters.ts';
@@ -65,7 +63,6 @@ export class BmcConnectionPool implements AsyncDisposable {
   readonly #observedBmcs = new Map<string, ObservedBmc>();
   readonly #systemReporters = new SystemReporters();
   readonly #observedSystems = new Map<string, ObservedSystem>();
-  readonly #loginAttempts = new Map<string, LoginAttempts>();
   readonly #idleConnections: IdleConnections;
   readonly #tlsContexts = new TlsContexts();
   /** Something was learned about the named BMC. */
@@ -139,25 +136,6 @@ export class BmcConnectionPool implements AsyncDisposable {
     observed.record(observation);
     this.#systemReporters.record(name, observation);
     this.bmcObserved.emit(name);
-  }
-
-  /** How far the default credentials of an Endpoint were tried; what another process recorded counts, too. */
-  loginAttempts({ metadata, status }: Endpoint, now: number): LoginAttempts {
-    const uid = metadata.uid ?? '';
-    const known = this.#loginAttempts.get(uid);
-    if (known !== undefined) return known;
-    const lastAt = Date.parse(status?.lastLoginAttemptTime ?? '1970-01-01T00:00:00Z');
-    const recorded = attemptsRecorded(status?.rejectedDefaultCredentials, lastAt, now);
-    this.#loginAttempts.set(uid, recorded);
-    return recorded;
-  }
-
-  recordLoginAttempts({ metadata }: Endpoint, attempts: LoginAttempts): void {
-    this.#loginAttempts.set(metadata.uid ?? '', attempts);
-  }
-
-  forgetLoginAttempts(endpointUid: string): void {
-    this.#loginAttempts.delete(endpointUid);
   }
 
   /** What is remembered of a machine, by the UID of its Server object. */

@@ -1,20 +1,19 @@
 import type { OperatorCaches } from '../caches.ts';
 import type { KubeClient } from '@metal/kube/client/client.ts';
 import type { Clock } from '@metal/kube/runtime/clock.ts';
-import type { ObservedAccounts } from './bmcuser/observed-accounts.ts';
+import type { KeyedMutex } from '@metal/kube/runtime/keyed-mutex.ts';
 import type { BmcConnectionPool } from '../bmc-connections/connection-pool.ts';
 import type { OperatorConfig } from '../config.ts';
 import type { DiscoveryLimiter } from './endpoint/discovery-limiter.ts';
 import type { DiscoveryIgnition } from './server/discovery/discovery-ignition.ts';
 import type { DnsRecords } from './bmc/dns/dns-records.ts';
 import type { MacPrefixes } from '@metal/api/mac-prefixes.ts';
-import type { ReportedWarnings } from './bmcsecret/reported-warnings.ts';
 import type { CleanupQueue } from '../cleanup/cleanup-queue.ts';
 import type { ReadinessSummary } from '../readiness/readiness-summary.ts';
 import type { ClaimScheduler } from '../scheduling/scheduler.ts';
 import type { SecretsInUse } from './bmcuser/secrets-in-use.ts';
 
-/** The world of a controller: everything it may look at or act through, and nothing else. */
+/** Everything that controllers read and act through. */
 export interface OperatorContext {
   readonly client: KubeClient;
   readonly caches: OperatorCaches;
@@ -22,9 +21,9 @@ export interface OperatorContext {
   readonly config: OperatorConfig;
   readonly macPrefixes: MacPrefixes;
   readonly bmcConnections: BmcConnectionPool;
-  readonly observedAccounts: ObservedAccounts;
+  /** One change of accounts at a time per BMC: two accounts must not take the same slot. */
+  readonly accountChanges: KeyedMutex;
   readonly secretsInUse: SecretsInUse;
-  readonly reportedWarnings: ReportedWarnings;
   readonly scheduler: ClaimScheduler;
   readonly readiness: ReadinessSummary;
   readonly cleanupQueue: CleanupQueue;

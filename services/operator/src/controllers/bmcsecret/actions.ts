@@ -2,16 +2,16 @@ import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
 import type { OperatorContext } from '../context.ts';
 import { convertedKeysAnnotation } from '../../bmc-connections/bmc-secret-conversion.ts';
-import type { BmcSecretAction, BmcSecretFacts } from './facts.ts';
+import type { BmcSecretAction, BmcSecretFacts, BmcSecretMemory } from './facts.ts';
 
-type SecretReconcile = Reconcile<BMCSecret, BmcSecretFacts, OperatorContext>;
+type SecretReconcile = Reconcile<BMCSecret, BmcSecretFacts, OperatorContext, BmcSecretMemory>;
 
 export const bmcSecretActions: Record<BmcSecretAction, (reconcile: SecretReconcile) => Promise<void>> = {
   convert,
   recordProblemEvent,
 };
 
-/** One guarded write: nobody ever sees a BMCSecret that has a key in neither place. */
+/** One guarded write, so that no reader finds a key in neither place. */
 async function convert({ object, facts, context }: SecretReconcile): Promise<void> {
   const { data, keys, converted, ambiguous } = facts.conversion;
   const { name, resourceVersion } = object.metadata;
@@ -22,10 +22,9 @@ async function convert({ object, facts, context }: SecretReconcile): Promise<voi
 }
 
 async function recordProblemEvent(reconcile: SecretReconcile): Promise<void> {
-  const { object, context } = reconcile;
   const { problem } = reconcile.facts;
   if (problem === undefined) return;
   reconcile.warn(problem.reason, problem.message);
-  context.reportedWarnings.record(object.metadata.uid ?? '', problem.message);
+  reconcile.memory.reportedMessage = problem.message;
   await Promise.resolve();
 }

@@ -4,7 +4,7 @@ import { missingKeyOf } from '../../bmc-connections/credentials.ts';
 import { type Conversion, isConvertible, planConversion } from '../../bmc-connections/bmc-secret-conversion.ts';
 import type { BmcSecretReason } from './reasons.ts';
 
-/** It has no status: there is but one phase. */
+/** A BMCSecret has no status, so it has one phase. */
 export type BmcSecretPhase = 'Present';
 export type BmcSecretAction = 'convert' | 'recordProblemEvent';
 
@@ -12,18 +12,27 @@ export interface BmcSecretFacts {
   readonly conversion: Conversion;
   readonly isConvertible: boolean;
   readonly problem: { readonly reason: BmcSecretReason; readonly message: string } | undefined;
-  /** The complaint was told by this process. */
+  /** This process has recorded an event for this very problem. */
   readonly isReported: boolean;
 }
 
-export function readBmcSecretFacts(secret: BMCSecret, { reportedWarnings, config }: OperatorContext): BmcSecretFacts {
+export interface BmcSecretMemory {
+  /** Message of the last Warning event. */
+  reportedMessage: string | undefined;
+}
+
+export function readBmcSecretFacts(
+  secret: BMCSecret,
+  { config }: OperatorContext,
+  { memory }: { readonly memory: Readonly<BmcSecretMemory> },
+): BmcSecretFacts {
   const conversion = planConversion(secret);
   const problem = problemOf(secret, conversion);
   return {
     conversion,
     isConvertible: isConvertible(secret, config),
     problem,
-    isReported: problem === undefined || reportedWarnings.wasReported(secret.metadata.uid ?? '', problem.message),
+    isReported: problem === undefined || memory.reportedMessage === problem.message,
   };
 }
 

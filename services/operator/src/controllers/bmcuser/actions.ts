@@ -10,14 +10,14 @@ import type { Bmc } from '@metal/redfish/http/bmc.ts';
 import { RedfishError } from '@metal/redfish/errors.ts';
 import { generatePassword, type PasswordOptions } from '@metal/redfish/resources/password-rules.ts';
 import { traitsOf } from '@metal/redfish/traits.ts';
-import type { ObservedAccount } from './observed-accounts.ts';
+import type { ObservedAccount } from './observed-account.ts';
 import type { Connection } from '../../bmc-connections/connection.ts';
 import type { OperatorContext } from '../context.ts';
 import { StaleDecision } from '../../errors.ts';
 import { type BmcUserAction, type BmcUserFacts, requestKeyOf } from './facts.ts';
 import type { NamedSecret } from './secret.ts';
 
-type UserReconcile = Reconcile<BMCUser, BmcUserFacts, OperatorContext>;
+type UserReconcile = Reconcile<BMCUser, BmcUserFacts, OperatorContext, ObservedAccount>;
 
 export const bmcUserActions: Record<BmcUserAction, (reconcile: UserReconcile) => Promise<void>> = {
   observeAccounts,
@@ -40,7 +40,7 @@ async function observeAccounts(reconcile: UserReconcile): Promise<void> {
   if (result === undefined) return;
   const { service, accounts } = result;
   const account = accounts.find(({ userName }) => userName === object.spec.userName);
-  const memory = memoryOf(reconcile);
+  const { memory } = reconcile;
   memory.observation = { at: context.clock.now(), service, account };
   const isRight = account?.enabled === true && (account.roleId ?? object.spec.roleID) === object.spec.roleID;
   if (reconcile.facts.isEffective && isRight) memory.clearWrittenPassword();
@@ -66,7 +66,7 @@ async function prepareSecret(reconcile: UserReconcile): Promise<void> {
   const taken = facts.rotation.isRequested ? { metadata: { annotations: { [operationAnnotation]: null } } } : {};
   const patch = { ...taken, spec: { bmcSecretRef: { name: secret.metadata.name } } };
   await context.client.mergePatch(BMCUser, { name }, patch, guardedBy(resourceVersion));
-  memoryOf(reconcile).freshSecret = secret.metadata.uid;
+  reconcile.memory.freshSecret = secret.metadata.uid;
 }
 
 /**
@@ -81,7 +81,7 @@ function encodedPassword(options: PasswordOptions): string {
 /** From the first byte on nobody knows which password the BMC has, so what is known is forgotten before it is sent. */
 async function putAccount(reconcile: UserReconcile): Promise<void> {
   const { object, facts, signal } = reconcile;
-  const memory = memoryOf(reconcile);
+  const { memory } = reconcile;
   const { credentials, name } = secretOf(facts);
   const { userName, roleID: roleId } = object.spec;
   memory.beginPasswordWrite();
@@ -99,8 +99,8 @@ async function tryLogin(reconcile: UserReconcile): Promise<void> {
   const { facts, context, signal } = reconcile;
   const { name, connection } = bmcConnectionOf(facts);
   const { credentials } = secretOf(facts);
-  const memory = memoryOf(reconcile);
-  const result = await context.observedAccounts.enqueue(name, () =>
+  const { memory } = reconcile;
+  const result = await context.accountChanges.run(name, () =>
     context.bmcConnections.tryLogin(name, connection, credentials, signal),
   );
   memory.recordVerification(credentials.password, result, context.clock.now(), { whileLockedOut: !facts.isBmcReady });
@@ -137,7 +137,7 @@ async function deleteAccount(reconcile: UserReconcile): Promise<void> {
   const result = await request(reconcile, (bmc) =>
     deleteAccountAt(bmc, { userName, id: facts.account.id }, { signal }),
   );
-  if (result !== undefined) memoryOf(reconcile).isDone = true;
+  if (result !== undefined) reconcile.memory.isDone = true;
 }
 
 /** The BMCSecrets that the BMC still needs must not be collected with their owner. */
@@ -155,7 +155,7 @@ async function keepAccount(reconcile: UserReconcile): Promise<void> {
     'AccountKept',
     `account "${object.spec.userName}" stays on BMC "${facts.bmc?.metadata.name ?? ''}" with BMCSecret "${inUse}": the operator itself logs in with it`,
   );
-  memoryOf(reconcile).isDone = true;
+  reconcile.memory.isDone = true;
 }
 
 async function leaveBehind(reconcile: UserReconcile): Promise<void> {
@@ -166,7 +166,7 @@ async function leaveBehind(reconcile: UserReconcile): Promise<void> {
     'AccountLeftBehind',
     `account "${userName}" is perhaps still on BMC "${bmcRef?.name ?? ''}", delete it there by hand: ${why}`,
   );
-  memoryOf(reconcile).isDone = true;
+  reconcile.memory.isDone = true;
   await Promise.resolve();
 }
 
@@ -178,13 +178,13 @@ async function request<T extends object | string>(
   const { object, facts, context } = reconcile;
   const result = await withBmc(reconcile, (bmc) => callback(bmc).catch(returnRejection));
   if (!(result instanceof RedfishError)) return result;
-  memoryOf(reconcile).recordRejection(result, requestKeyOf(object, facts.secret), context.clock.now());
+  reconcile.memory.recordRejection(result, requestKeyOf(object, facts.secret), context.clock.now());
   return undefined;
 }
 
 function withBmc<T>({ facts, context }: UserReconcile, callback: (bmc: Bmc) => Promise<T>): Promise<T> {
   const { name, connection } = bmcConnectionOf(facts);
-  return context.observedAccounts.enqueue(name, () => context.bmcConnections.withBmc(name, connection, callback));
+  return context.accountChanges.run(name, () => context.bmcConnections.withBmc(name, connection, callback));
 }
 
 function bmcConnectionOf({ bmc, connection }: BmcUserFacts): { name: string; connection: Connection } {
@@ -196,9 +196,6 @@ function secretOf({ secret }: BmcUserFacts): NamedSecret {
   if (secret === undefined) throw new StaleDecision('the BMCSecret vanished');
   return secret;
 }
-
-const memoryOf = ({ object, context }: UserReconcile): ObservedAccount =>
-  context.observedAccounts.of(object.metadata.uid ?? '');
 
 /** Answers that asking again does not change. Whether the operator itself may log in is the matter of the BMC. */
 function returnRejection(error: unknown): RedfishError {

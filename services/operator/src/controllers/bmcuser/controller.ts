@@ -7,7 +7,8 @@ import { controllerOf } from '@metal/kube/kinds/kind.ts';
 import { shardKeyOfBmcUser } from '../../bmc-connections/shard-key.ts';
 import type { OperatorContext } from '../context.ts';
 import { bmcUserActions } from './actions.ts';
-import { readBmcUserFacts } from './facts.ts';
+import { observeBmcUser, readBmcUserFacts } from './facts.ts';
+import { ObservedAccount } from './observed-account.ts';
 import { bmcUserTable, decideDeletion } from './table.ts';
 import { bmcUserReasons } from './reasons.ts';
 import { phaseController } from '@metal/kube/controller/phase-controller.ts';
@@ -20,6 +21,8 @@ export const bmcUserController = phaseController({
   kind: BMCUser,
   shardKey: shardKeyOfBmcUser,
   phaseOf: ({ status }) => status?.state ?? 'Pending',
+  memory: () => new ObservedAccount(),
+  observe: observeBmcUser,
   facts: readBmcUserFacts,
   table: bmcUserTable,
   reasons: bmcUserReasons,

@@ -4,7 +4,7 @@ import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { seconds } from '@metal/kube/runtime/durations.ts';
 import { controllerOf } from '@metal/kube/kinds/kind.ts';
 import type { AccountService } from '@metal/redfish/resources/accounts.ts';
-import type { ObservedAccount } from './observed-accounts.ts';
+import type { ObservedAccount } from './observed-account.ts';
 import { type Connection, connectionOf } from '../../bmc-connections/connection.ts';
 import type { OperatorContext } from '../context.ts';
 import { isRejection } from '../../bmc-connections/observed-state.ts';
@@ -74,13 +74,21 @@ export interface BmcUserFacts {
   readonly leavingForMs: number;
 }
 
+/** Notes when the deletion was first seen: an account that cannot be deleted is left behind after a while. */
+export function observeBmcUser(memory: ObservedAccount, { metadata }: BMCUser, _context: unknown, now: number): void {
+  if (metadata.deletionTimestamp !== undefined) memory.deletingSince ??= now;
+}
+
 const accountPollIntervalMs = seconds(600);
 const lockedPollIntervalMs = seconds(60);
 const pauseAfterRejectionMs = seconds(5);
 
-export function readBmcUserFacts(user: BMCUser, context: OperatorContext, { now }: { now: number }): BmcUserFacts {
-  const { caches, observedAccounts, config } = context;
-  const memory = observedAccounts.of(user.metadata.uid ?? '');
+export function readBmcUserFacts(
+  user: BMCUser,
+  context: OperatorContext,
+  { now, memory }: { readonly now: number; readonly memory: Readonly<ObservedAccount> },
+): BmcUserFacts {
+  const { caches, config } = context;
   const bmc = caches.bmcs.get(user.spec.bmcRef?.name ?? '');
   const { connection } = bmc === undefined ? {} : connectionOf(bmc, caches, config);
   const secret = namedSecretOf(user, caches.bmcSecrets);
@@ -100,7 +108,6 @@ export function readBmcUserFacts(user: BMCUser, context: OperatorContext, { now 
   const isRejectedPassword = secret?.credentials.password.reveal() === connection?.password.reveal();
   const mayTryAnyway =
     isLockedOut && !isRejectedPassword && !isFresh && !isRecorded && (login === 'untested' || login === 'accepted');
-  if (user.metadata.deletionTimestamp !== undefined) memory.deletingSince ??= now;
   return {
     bmc,
     connection,
@@ -148,7 +155,7 @@ function blockerOf(user: BMCUser, bmc: BMC | undefined, isUsable: boolean): Bloc
 function loginOf(
   { status }: BMCUser,
   secret: NamedSecret | undefined,
-  { memory, isBmcReady }: { memory: ObservedAccount; isBmcReady: boolean },
+  { memory, isBmcReady }: { memory: Readonly<ObservedAccount>; isBmcReady: boolean },
 ): Login {
   if (secret === undefined) return 'untested';
   const trial = memory.verificationOf(secret.credentials.password);
@@ -170,7 +177,7 @@ function lastRotationOf(
   { status }: BMCUser,
   secret: NamedSecret | undefined,
   isEffective: boolean,
-  memory: ObservedAccount,
+  memory: Readonly<ObservedAccount>,
 ): string | undefined {
   const trial = secret && memory.verificationOf(secret.credentials.password);
   if (trial?.result !== 'accepted' || !isEffective) return status?.lastRotation;
@@ -193,7 +200,11 @@ function userErrorOf(login: Login, secret: NamedSecret | undefined): Blocker | u
   return undefined;
 }
 
-function rejectionOf({ rejection }: ObservedAccount, requestKey: string, now: number): BmcUserFacts['rejection'] {
+function rejectionOf(
+  { rejection }: Readonly<ObservedAccount>,
+  requestKey: string,
+  now: number,
+): BmcUserFacts['rejection'] {
   if (rejection === undefined || rejection.desired !== requestKey || rejection.retryAt <= now) return undefined;
   const { error, retryAt } = rejection;
   const isFull = error.code === 'NotSupported' && error.status === undefined;
@@ -201,7 +212,7 @@ function rejectionOf({ rejection }: ObservedAccount, requestKey: string, now: nu
   return { reason, message: `${error.message}; tried again every ten minutes`, retryInMs: retryAt - now };
 }
 
-function accountOf({ spec, status }: BMCUser, { observation }: ObservedAccount): BmcUserFacts['account'] {
+function accountOf({ spec, status }: BMCUser, { observation }: Readonly<ObservedAccount>): BmcUserFacts['account'] {
   if (observation === undefined) {
     const { id, passwordExpiration } = status ?? {};
     return { isMissing: undefined, roleId: undefined, id, isLocked: false, isDrifted: false, passwordExpiration };
@@ -217,7 +228,7 @@ function accountOf({ spec, status }: BMCUser, { observation }: ObservedAccount):
   };
 }
 
-function nextPollIn({ metadata }: BMCUser, { observation }: ObservedAccount, now: number): number {
+function nextPollIn({ metadata }: BMCUser, { observation }: Readonly<ObservedAccount>, now: number): number {
   if (observation === undefined) return 0;
   const interval =
     observation.account?.locked === true ? lockedPollIntervalMs : jitter(accountPollIntervalMs, metadata.name);

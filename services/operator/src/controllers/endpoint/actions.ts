@@ -12,22 +12,29 @@ import { refreshBmc } from '../../bmc-connections/refresh-bmc.ts';
 import { connectionOf, endpointOf } from '../../bmc-connections/connection.ts';
 import type { OperatorContext } from '../context.ts';
 import { StaleDecision } from '../../errors.ts';
-import { afterFailure, afterSuccess, type LoginAttempts } from '../../bmc-connections/login-attempts.ts';
+import { afterFailure, afterSuccess } from './login-attempts.ts';
 import type { MacPrefix } from '@metal/api/mac-prefixes.ts';
-import type { EndpointAction, EndpointFacts } from './facts.ts';
+import type { EndpointAction, EndpointFacts, EndpointMemory } from './facts.ts';
 
-/** What answers at all answers within this; the rest is the story of the BMC object. */
+/** A BMC that responds at all responds within this; for others the BMC object reports why not. */
 const firstObserveTimeoutMs = seconds(2);
 
-type EndpointReconcile = Reconcile<Endpoint, EndpointFacts, OperatorContext>;
+type EndpointReconcile = Reconcile<Endpoint, EndpointFacts, OperatorContext, EndpointMemory>;
 
 export const endpointActions: Record<EndpointAction, (reconcile: EndpointReconcile) => Promise<void>> = {
+  queueDiscovery,
   tryCredential: countedInFlight(tryCredential),
   createSecret: countedInFlight(createSecret),
   createBmc: countedInFlight(createBmc),
 };
 
-/** From the first thing that is done for it an Endpoint counts among those on their way. */
+/** The key is enqueued when a slot is free. */
+async function queueDiscovery({ object, context }: EndpointReconcile): Promise<void> {
+  context.discoveryLimiter.enqueue(object.metadata.name);
+  await Promise.resolve();
+}
+
+/** An Endpoint takes a slot with its first action. */
 function countedInFlight(
   action: (reconcile: EndpointReconcile) => Promise<void>,
 ): (reconcile: EndpointReconcile) => Promise<void> {
@@ -37,9 +44,9 @@ function countedInFlight(
   };
 }
 
-/** One login with the next credential. A device that rejects it, or does not answer, is an expected outcome. */
+/** One login with the next credential. A device that rejects it, or does not respond, is an expected outcome. */
 async function tryCredential(reconcile: EndpointReconcile): Promise<void> {
-  const { object, facts, context, now } = reconcile;
+  const { object, facts, context, memory, now } = reconcile;
   const { bmcConnections, config } = context;
   const device = deviceOf(facts);
   const { username, password } = credentialOf(facts, facts.logins.rejected);
@@ -48,22 +55,13 @@ async function tryCredential(reconcile: EndpointReconcile): Promise<void> {
   const connection = { endpoint: endpointOf(facts.ip, protocol, config), username, password: new Password(password) };
   try {
     await readManagers(bmcConnections.getBmc(connectionKey, connection));
-    recordLogins(reconcile, afterSuccess(facts.logins, now));
+    memory.logins = afterSuccess(facts.logins, now);
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
-    recordLogins(reconcile, afterFailure(facts.logins, error, now));
+    memory.logins = afterFailure(facts.logins, error, now);
   } finally {
     bmcConnections.forgetBmc(connectionKey);
   }
-}
-
-/** Of one that was deleted meanwhile nothing is remembered any more. */
-function recordLogins(
-  { object, context: { bmcConnections, caches } }: EndpointReconcile,
-  attempts: LoginAttempts,
-): void {
-  const { name, uid } = object.metadata;
-  if (caches.endpoints.get(name)?.metadata.uid === uid) bmcConnections.recordLoginAttempts(object, attempts);
 }
 
 /** Created once and never overwritten: the password may have been rotated or corrected since. */
@@ -76,8 +74,8 @@ async function createSecret({ object, facts, context }: EndpointReconcile): Prom
 }
 
 /**
- * Looked at first, so that the BMC object is made with the UUID of its manager, as in v0.7.0. What was seen, and who is logged
- * in there, is the BMC controller's from then on. A BMC that does not answer quickly gets its object at once, which then says why.
+ * Reads the BMC first, so that its object is created with the UUID of its manager, as in v0.7.0. The observation and the session
+ * belong to the BMC controller from then on. For a BMC that does not respond quickly the object is created at once.
  */
 async function createBmc(reconcile: EndpointReconcile): Promise<void> {
   const { object, context } = reconcile;

@@ -6,7 +6,7 @@ import { shardKeyOfEndpoint } from '../../bmc-connections/shard-key.ts';
 import type { OperatorContext } from '../context.ts';
 import { macIdentityOf } from '@metal/api/mac-address.ts';
 import { endpointActions } from './actions.ts';
-import { readEndpointFacts } from './facts.ts';
+import { EndpointMemory, readEndpointFacts } from './facts.ts';
 import { endpointTable } from './table.ts';
 import { endpointReasons } from './reasons.ts';
 import { phaseController } from '@metal/kube/controller/phase-controller.ts';
@@ -17,6 +17,7 @@ export const endpointController = phaseController({
   kind: Endpoint,
   shardKey: shardKeyOfEndpoint,
   phaseOf: () => 'Present',
+  memory: (endpoint, context: OperatorContext) => new EndpointMemory(endpoint, context),
   facts: readEndpointFacts,
   table: endpointTable,
   actions: endpointActions,
@@ -40,7 +41,7 @@ export const endpointController = phaseController({
   writes: ['endpoints/status', 'bmcs', 'bmcsecrets'],
 });
 
-/** One that comes, goes or changes its MAC address may leave another as the oldest of its twins. */
+/** An Endpoint that is created, deleted or changes its MAC address may make another one the oldest of its duplicates. */
 function duplicatesOfEndpoint({ metadata, spec }: Endpoint, { caches }: OperatorContext): string[] {
   const duplicates = caches.endpoints.by('mac', macIdentityOf(spec?.macAddress) ?? '');
   return duplicates.map((duplicate) => duplicate.metadata.name).filter((name) => name !== metadata.name);

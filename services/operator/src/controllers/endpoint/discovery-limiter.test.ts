@@ -32,33 +32,34 @@ function openLimiter() {
     });
   };
   const begin = (name: string) => {
-    const isAdmitted = limiter.admits(name);
+    const isAdmitted = limiter.stateOf(name) === 'admitted';
     if (isAdmitted) limiter.acquire(name);
+    else limiter.enqueue(name);
     return isAdmitted;
   };
   const passTime = () => [...timers].forEach(({ callback }) => callback());
   return { limiter, begin, serverIs, admitted, timers, passTime };
 }
 
-test('so many are on their way, and the others begin in the order in which they asked', () => {
+test('Endpoints above the limit get their slots in the order of their requests', () => {
   const { begin, serverIs, admitted } = openLimiter();
   assert.deepEqual(['a', 'b', 'c', 'd'].map(begin), [true, true, false, false]);
   serverIs('b', 'Initial');
   serverIs('b', 'Discovery');
-  assert.deepEqual(admitted, [], 'b is still on its way');
+  assert.deepEqual(admitted, [], 'b has its slot still');
   serverIs('b', 'Available');
   assert.deepEqual(admitted, ['c']);
   assert.deepEqual(['c', 'd'].map(begin), [true, false]);
   serverIs('a', 'Error');
-  assert.deepEqual(admitted, ['c', 'd'], 'what waits for a person keeps nobody out');
+  assert.deepEqual(admitted, ['c', 'd'], 'a server in Error frees the slot');
 });
 
-test('one that is on its way goes on, whoever else waits', () => {
+test('an Endpoint with a slot keeps it while others wait', () => {
   const { begin } = openLimiter();
   assert.deepEqual(['a', 'b', 'c', 'a'].map(begin), [true, true, false, true]);
 });
 
-test('the place of one that was called is taken by no newcomer', () => {
+test('a slot that was given to a queued Endpoint is not taken by a new one', () => {
   const { begin, serverIs, admitted } = openLimiter();
   assert.deepEqual(['a', 'b', 'c'].map(begin), [true, true, false]);
   serverIs('a', 'Available');
@@ -66,7 +67,7 @@ test('the place of one that was called is taken by no newcomer', () => {
   assert.deepEqual(['newcomer', 'c'].map(begin), [false, true]);
 });
 
-test('one that is gone waits no more and keeps nobody out', () => {
+test('a deleted Endpoint leaves the queue and frees its slot', () => {
   const { limiter, begin, admitted } = openLimiter();
   assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(begin), [true, true, false, false, false]);
   limiter.forget('c');
@@ -75,14 +76,14 @@ test('one that is gone waits no more and keeps nobody out', () => {
   assert.deepEqual(admitted, ['d']);
 });
 
-test('one that takes long keeps nobody out', () => {
+test('a slot that times out goes to the next Endpoint', () => {
   const { begin, admitted, passTime } = openLimiter();
   assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(begin), [true, true, false, false, false]);
   passTime();
   assert.deepEqual(admitted, ['c', 'd']);
 });
 
-test('with its end it forgets all timers', () => {
+test('disposal clears all timers', () => {
   const { begin, limiter, timers } = openLimiter();
   begin('a');
   limiter[Symbol.dispose]();

@@ -5,16 +5,16 @@ import type { Cache } from '@metal/kube/cache/store.ts';
 import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
 
 /**
- * Lets in Endpoints that became known together at the pace at which they are worked on, so that each is a server soon after
- * it was let in, instead of all of them being half of one for long, which costs memory and tells nobody anything:
+ * Limits the discoveries in flight. Of many Endpoints created together each becomes a server soon after it got its slot, instead
+ * of all of them slowly at once, which costs memory:
  *
- *   thousands of Endpoints ──► 200 on the way ──► servers that are discovered, or wait for a machine or a person
+ *   thousands of Endpoints ──► 200 slots ──► servers that are discovered, or wait for a machine or a person
  */
 export class DiscoveryLimiter implements Disposable {
-  /** The named Endpoint may begin. */
+  /** Emits the name of an Endpoint that got a slot. */
   readonly admitted = new KeyNotifier();
   readonly #limiter: InFlightLimiter;
-  /** In the order in which they asked. */
+  /** In the order of their requests. */
   readonly #waiting = new Set<string>();
   readonly #subscription: Disposable;
 
@@ -26,31 +26,35 @@ export class DiscoveryLimiter implements Disposable {
     this.#limiter = new InFlightLimiter({ clock, maxInFlight });
     this.#limiter.released.on(() => this.#admitNext());
     this.#subscription = servers.onChange(({ after }) => {
-      // An Endpoint, its BMC and what that is called by its servers have one name.
+      // An Endpoint and its BMC have the same name.
       if (after !== undefined && releasesSlot(after)) this.#limiter.release(after.spec.bmcRef?.name ?? '');
     });
   }
 
-  /** Whether the Endpoint may go on. One that may not is told by `room` when it may. */
-  admits(name: string): boolean {
-    if (this.#limiter.has(name) || this.#limiter.available > 0) return true;
-    this.#waiting.add(name);
-    return false;
+  stateOf(name: string): 'admitted' | 'queued' | 'notQueued' {
+    if (this.#limiter.has(name) || this.#limiter.available > 0) return 'admitted';
+    return this.#waiting.has(name) ? 'queued' : 'notQueued';
   }
 
-  /** The Endpoint is on its way, until its server is discovered, or it has been for a while. */
+  /** Takes a place in the queue. `admitted` is emitted when a slot is free. */
+  enqueue(name: string): void {
+    this.#waiting.add(name);
+    if (this.#limiter.available > 0) this.#admitNext();
+  }
+
+  /** Takes a slot, until the server is discovered or the slot times out. */
   acquire(name: string): void {
     this.#waiting.delete(name);
     this.#limiter.acquire(name);
   }
 
-  /** It is gone, or another replica's. */
+  /** The Endpoint is deleted, or belongs to another replica. */
   forget(name: string): void {
     this.#waiting.delete(name);
     this.#limiter.release(name);
   }
 
-  /** From now on it is on its way: a newcomer that is looked at before it does not take its place. */
+  /** Reserves the slot at once, so that an Endpoint that is reconciled earlier does not take it. */
   #admitNext(): void {
     const [next] = this.#waiting;
     if (next === undefined) return;

@@ -1,12 +1,12 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import type { OperatorContext } from '../context.ts';
-import { type LoginAttempts, pauseBeforeAttempt } from '../../bmc-connections/login-attempts.ts';
+import { attemptsRecorded, type LoginAttempts, pauseBeforeAttempt } from './login-attempts.ts';
 import { hasBmcIn, macIdentityOf, type DuplicateEndpoints, duplicatesOf } from '@metal/api/mac-address.ts';
 import { type MacPrefix } from '@metal/api/mac-prefixes.ts';
 
 export type EndpointPhase = 'Present';
-export type EndpointAction = 'tryCredential' | 'createSecret' | 'createBmc';
+export type EndpointAction = 'queueDiscovery' | 'tryCredential' | 'createSecret' | 'createBmc';
 
 export interface EndpointFacts {
   readonly macAddress: string;
@@ -22,17 +22,33 @@ export interface EndpointFacts {
   /** Which of the default credentials is right, as far as that was tried. */
   readonly logins: LoginAttempts;
   readonly nextLoginInMs: number;
-  /** Whether not too many others are on their way to be servers. One that may not is in line from then on. */
-  mayStart(): boolean;
+  /** Discovery: it may start or has started, waits for a slot, or has not requested one. */
+  readonly discovery: 'admitted' | 'queued' | 'notQueued';
+}
+
+/** Memory of one Endpoint. Its disposal gives the slot of its discovery back. */
+export class EndpointMemory implements Disposable {
+  /** Results that an earlier process recorded in the status count as well. */
+  logins: LoginAttempts;
+  readonly #releaseSlot: () => void;
+
+  constructor({ metadata, status }: Endpoint, { discoveryLimiter, clock }: OperatorContext) {
+    const lastAt = Date.parse(status?.lastLoginAttemptTime ?? '1970-01-01T00:00:00Z');
+    this.logins = attemptsRecorded(status?.rejectedDefaultCredentials, lastAt, clock.now());
+    this.#releaseSlot = () => discoveryLimiter.forget(metadata.name);
+  }
+
+  [Symbol.dispose](): void {
+    this.#releaseSlot();
+  }
 }
 
 export function readEndpointFacts(
   endpoint: Endpoint,
-  { caches, macPrefixes, bmcConnections, discoveryLimiter }: OperatorContext,
-  { now }: { now: number },
+  { caches, macPrefixes, discoveryLimiter }: OperatorContext,
+  { now, memory: { logins } }: { readonly now: number; readonly memory: Readonly<EndpointMemory> },
 ): EndpointFacts {
   const { name } = endpoint.metadata;
-  const logins = bmcConnections.loginAttempts(endpoint, now);
   const macAddress = endpoint.spec?.macAddress ?? '';
   const duplicates = duplicatesOf(
     endpoint,
@@ -49,7 +65,7 @@ export function readEndpointFacts(
     device,
     secret: caches.bmcSecrets.get(name) === undefined ? 'absent' : 'present',
     bmc,
-    mayStart: () => discoveryLimiter.admits(name),
+    discovery: discoveryLimiter.stateOf(name),
     logins,
     nextLoginInMs: pauseBeforeAttempt(logins, now),
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RedfishError } from '@metal/redfish/errors.ts';
-import { noAttempts } from '../../bmc-connections/login-attempts.ts';
+import { noAttempts } from './login-attempts.ts';
 import type { MacPrefix } from '@metal/api/mac-prefixes.ts';
 import type { EndpointFacts } from './facts.ts';
 import { endpointTable } from './table.ts';
@@ -25,13 +25,14 @@ const fresh: EndpointFacts = {
   logins: noAttempts,
   duplicates: { before: [], after: [] },
   nextLoginInMs: 0,
-  mayStart: () => true,
+  discovery: 'admitted',
 };
 const failure = { error: new RedfishError({ code: 'Unreachable', message: 'away' }), count: 1 };
 
 const lines: [title: string, facts: Partial<EndpointFacts>, decided: string][] = [
   ['a device that is known gets its BMCSecret', {}, 'createSecret'],
-  ['… when not too many others are on their way', { mayStart: () => false }, 'OthersFirst'],
+  ['… when not too many others are on their way', { discovery: 'queued' }, 'OthersFirst'],
+  ['… after it took its place in the queue', { discovery: 'notQueued' }, 'queueDiscovery'],
   ['… and then its BMC', { secret: 'present' }, 'createBmc'],
   ['… and that is all', { secret: 'present', bmc: 'present' }, 'rest'],
   ['an Endpoint without MAC address waits', { macAddress: '' }, 'MACAddressMissing'],

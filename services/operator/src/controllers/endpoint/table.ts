@@ -11,7 +11,7 @@ const queuedMessage =
 const resyncMs = minutes(60);
 const afterRestart = 'the database is read when the operator starts';
 
-/** What happens next, where it is not the Endpoint itself that has to change. */
+/** When a blocked Endpoint is reconciled again, where not at its own change. */
 const retryHints: Partial<Record<EndpointReason, string>> = {
   UnknownMACPrefix: afterRestart,
   NotABMC: afterRestart,
@@ -20,7 +20,7 @@ const retryHints: Partial<Record<EndpointReason, string>> = {
   NameTaken: 'looked at again when that BMC goes',
 };
 
-/** An address on the management network becomes a BMC object, once. What happens to the BMC is the BMC's story. */
+/** An address on the management network becomes a BMC object, once. The BMC controller does the rest. */
 export const endpointTable: PhaseTable<EndpointPhase, EndpointFacts, EndpointAction, EndpointReason> = {
   Present: row([], (endpoint) => {
     const blocker = blockerOf(endpoint);
@@ -29,9 +29,10 @@ export const endpointTable: PhaseTable<EndpointPhase, EndpointFacts, EndpointAct
       return wait(resyncMs, reason, `${message}; ${retryHints[reason] ?? 'looked at again when the Endpoint changes'}`);
     }
     const next = nextStep(endpoint);
-    // Who waits for something else is not in line: it would be called, and not come.
-    if (next.kind === 'act' && !endpoint.mayStart()) return wait(seconds(30), 'OthersFirst', queuedMessage, minutes(2));
-    return next;
+    // An Endpoint that waits for something else takes no place in the queue: it could not use its slot.
+    if (next.kind !== 'act' || endpoint.discovery === 'admitted') return next;
+    if (endpoint.discovery === 'notQueued') return act('queueDiscovery', 'OthersFirst');
+    return wait(seconds(30), 'OthersFirst', queuedMessage, minutes(2));
   }),
 };
 
@@ -40,7 +41,7 @@ function nextStep(endpoint: EndpointFacts): Decision<never, EndpointAction, Endp
   return endpoint.bmc === 'absent' ? act('createBmc', 'DeviceIsBMC') : rest;
 }
 
-/** A single default credential is taken for right: whether it is, the BMC tells. Several are tried, one per turn. */
+/** A single default credential is used untested: the BMC controller reports a rejection. Several are tried, one per reconcile. */
 function findCredential({
   device,
   logins,

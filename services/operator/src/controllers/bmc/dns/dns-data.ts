@@ -1,5 +1,5 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
-import type { TemplateData } from '../../../../../../packages/go-template/src/template.ts';
+import type { TemplateData } from '@metal/go-template/template.ts';
 
 /**
  * What a DNS record template sees of a BMC. Names are those of v0.7.0: the members of spec and status by their Go

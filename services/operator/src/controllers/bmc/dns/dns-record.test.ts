@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { renderRecord } from './dns-record.ts';
-import { templateOf } from '../../../../../../packages/go-template/src/template.ts';
+import { templateOf } from '@metal/go-template/template.ts';
 
 const bmc: BMC = {
   apiVersion: 'metal.ironcore.dev/v1alpha1',

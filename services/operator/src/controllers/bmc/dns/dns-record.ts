@@ -2,8 +2,8 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { dnsDataOf } from './dns-data.ts';
-import { TemplateError } from '../../../../../../packages/go-template/src/errors.ts';
-import type { Template } from '../../../../../../packages/go-template/src/template.ts';
+import { TemplateError } from '@metal/go-template/errors.ts';
+import type { Template } from '@metal/go-template/template.ts';
 
 const record = z.looseObject({
   apiVersion: z.string().min(1),

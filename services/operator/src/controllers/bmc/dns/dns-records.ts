@@ -7,13 +7,13 @@ import { type Kind, type KubeObject, ownedBy } from '@metal/kube/kinds/kind.ts';
 import * as z from 'zod';
 import { type DnsRecord, type RenderedRecord, renderRecord } from './dns-record.ts';
 import { ConfigError } from '@metal/kube/config-error.ts';
-import { TemplateError } from '../../../../../../packages/go-template/src/errors.ts';
-import { type Template, templateOf } from '../../../../../../packages/go-template/src/template.ts';
+import { TemplateError } from '@metal/go-template/errors.ts';
+import { type Template, templateOf } from '@metal/go-template/template.ts';
 
-/** What came of the last attempt to write the record of a BMC. */
+/** Result of writing the record of a BMC. */
 export interface DnsOutcome {
   readonly at: number;
-  /** Of the record, as it was rendered. */
+  /** The record as rendered. */
   readonly text: string;
   readonly problem: string | undefined;
 }
@@ -28,8 +28,6 @@ export class DnsRecords {
   readonly #namespace: string;
   readonly #client: KubeClient;
   readonly #kinds = new Map<string, Kind>();
-  /** By UID of the BMC. */
-  readonly #outcomes = new Map<string, DnsOutcome>();
 
   constructor({ template, namespace, client }: { template: Template; namespace: string; client: KubeClient }) {
     this.#template = template;
@@ -37,29 +35,21 @@ export class DnsRecords {
     this.#client = client;
   }
 
-  /** The record as the template wants it, or what is wrong with it. */
+  /** Renders the record, or reports what is wrong with the template. */
   render(bmc: BMC): RenderedRecord {
     return renderRecord(this.#template, bmc, this.#namespace);
   }
 
-  outcomeOf({ metadata }: BMC): DnsOutcome | undefined {
-    return this.#outcomes.get(metadata.uid ?? '');
-  }
-
-  /** Writes the record. That it is refused is an outcome: only people can change the template or the roles. */
-  async apply(bmc: BMC, { record: wanted, text }: { record: DnsRecord; text: string }, now: number): Promise<void> {
-    const problem = await this.#write(bmc, wanted).then(
+  /** Writes the record. A rejection by the API server is an outcome: only people can change the template or the roles. */
+  async apply(bmc: BMC, { record, text }: { record: DnsRecord; text: string }, now: number): Promise<DnsOutcome> {
+    const problem = await this.#write(bmc, record).then(
       () => undefined,
       (error: unknown) => {
         if (error instanceof KubeError) return error.message;
         throw error;
       },
     );
-    this.#outcomes.set(bmc.metadata.uid ?? '', { at: now, text, problem });
-  }
-
-  forget(uid: string): void {
-    this.#outcomes.delete(uid);
+    return { at: now, text, problem };
   }
 
   async #write(bmc: BMC, { apiVersion, kind, metadata, ...rest }: DnsRecord): Promise<void> {
@@ -72,7 +62,7 @@ export class DnsRecords {
     );
   }
 
-  /** Asks the API server for the plural, once per kind. */
+  /** Reads the plural from the API server, once per kind. */
   async #kindOf(apiVersion: string, kind: string): Promise<Kind> {
     const key = `${apiVersion}/${kind}`;
     const known = this.#kinds.get(key);

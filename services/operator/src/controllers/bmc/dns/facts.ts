@@ -2,30 +2,39 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { minutes } from '@metal/kube/runtime/durations.ts';
 import type { OperatorContext } from '../../context.ts';
 import type { RenderedRecord } from './dns-record.ts';
+import type { DnsOutcome } from './dns-records.ts';
 import { jitter } from '@metal/kube/runtime/jitter.ts';
 
 export type BmcDnsPhase = 'Present';
 export type BmcDnsAction = 'apply';
 
 export interface BmcDnsFacts {
-  /** Sites without a template want no records. */
+  /** False on sites without a template. */
   readonly isWanted: boolean;
   readonly hasAddress: boolean;
   readonly rendered: RenderedRecord | undefined;
-  /** What the API server said against this very record. */
+  /** Message with which the API server rejected this very record. */
   readonly rejection: string | undefined;
   readonly isApplied: boolean;
   /** Until it is written again: 0 or less when it is due. */
   readonly dueInMs: number;
 }
 
-/** Somebody may have deleted the record; it is written again now and then. */
+/** Somebody may have deleted the record; it is written again at this interval. */
 const refreshInterval = minutes(10);
 const retryInterval = minutes(1);
 
-export function readBmcDnsFacts(bmc: BMC, { dnsRecords }: OperatorContext, { now }: { now: number }): BmcDnsFacts {
+/** Memory of one BMC. */
+export interface BmcDnsMemory {
+  outcome: DnsOutcome | undefined;
+}
+
+export function readBmcDnsFacts(
+  bmc: BMC,
+  { dnsRecords }: OperatorContext,
+  { now, memory: { outcome: last } }: { readonly now: number; readonly memory: Readonly<BmcDnsMemory> },
+): BmcDnsFacts {
   const rendered = dnsRecords?.render(bmc);
-  const last = dnsRecords?.outcomeOf(bmc);
   const outcome = last !== undefined && last.text === rendered?.text ? last : undefined;
   const pause = outcome?.problem === undefined ? refreshInterval : retryInterval;
   return {

@@ -6,8 +6,8 @@ import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { builtInIgnition, type ExtraFile } from './built-in-ignition.ts';
 import { ConfigError } from '@metal/kube/config-error.ts';
 import { openSshKeyPair } from './ssh-keys.ts';
-import { TemplateError } from '../../../../../../packages/go-template/src/errors.ts';
-import { type Template, templateOf } from '../../../../../../packages/go-template/src/template.ts';
+import { TemplateError } from '@metal/go-template/errors.ts';
+import { type Template, templateOf } from '@metal/go-template/template.ts';
 
 const defaultTemplatePath = '/etc/metal-operator/ignition-template.yaml';
 const tokenFile = '/etc/metalprobe/token';

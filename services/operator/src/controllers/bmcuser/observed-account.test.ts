@@ -1,28 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Password } from '@metal/redfish/http/bmc.ts';
-import { ObservedAccounts, ObservedAccount } from './observed-accounts.ts';
+import { ObservedAccount } from './observed-account.ts';
 
 const password = (text: string) => new Password(text);
 
-test('accounts of one BMC take turns, also after a failure; other BMCs are not waited for', async () => {
-  const accounts = new ObservedAccounts();
-  const order: string[] = [];
-  const gate = Promise.withResolvers<void>();
-  const first = accounts.enqueue('a', async () => {
-    await gate.promise;
-    order.push('first');
-    throw new Error('failed');
-  });
-  const second = accounts.enqueue('a', async () => order.push('second'));
-  await accounts.enqueue('b', async () => order.push('other'));
-  gate.resolve();
-  await assert.rejects(first, /failed/);
-  await second;
-  assert.deepEqual(order, ['other', 'first', 'second']);
-});
-
-test('an answer belongs to the password that was tried', () => {
+test('a login result belongs to its password', () => {
   const observed = new ObservedAccount();
   observed.recordVerification(password('one'), 'rejected', 5, { whileLockedOut: false });
   assert.equal(observed.verificationOf(password('one'))?.result, 'rejected');
@@ -30,7 +13,7 @@ test('an answer belongs to the password that was tried', () => {
   assert.equal(observed.rejectedAt, 5);
 });
 
-test('while a password is on its way nothing is known, but when a login was rejected', () => {
+test('a password write clears everything but the time of the last rejection', () => {
   const observed = new ObservedAccount();
   observed.freshSecret = 'uid';
   observed.recordWrittenPassword(password('one'));
