@@ -2,8 +2,9 @@ import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { KubeError } from '@metal/kube/errors.ts';
 import { randomFrom } from '@metal/kube/runtime/seeded-random.ts';
 import type { ObservedMember } from '@metal/kube/election/shards/assignment.ts';
-import { type MemberLeases, ShardMembership } from '@metal/kube/election/shards/membership.ts';
+import { ShardMembership } from '@metal/kube/election/shards/membership.ts';
 import { AssignmentView } from '@metal/kube/election/shards/rendezvous.ts';
+import type { MemberLeases } from '@metal/kube/election/shards/membership-options.ts';
 import type { Logger } from 'pino';
 
 /** Few, so that a run is fast: they stand for BMCs. */

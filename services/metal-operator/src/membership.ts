@@ -1,5 +1,6 @@
 import { leaseNameOf, memberLeases } from '@metal/kube/election/shards/member-leases.ts';
-import { type MemberLeases, ShardMembership } from '@metal/kube/election/shards/membership.ts';
+import { ShardMembership } from '@metal/kube/election/shards/membership.ts';
+import type { MemberLeases } from '@metal/kube/election/shards/membership-options.ts';
 import type { Shared } from './services.ts';
 
 /** Leases of replicas are called `metal-operator-<identity>`. */

@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import { Counter, type Histogram, type Registry } from 'prom-client';
-import type { KubeClient, ListOptions } from '../client/client.ts';
+import type { KubeClient } from '../client/client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Kind, keyOf, type KubeObject } from '../kinds/kind.ts';
 import { Reflector } from './reflector.ts';
 import { InternedStrings } from './interned-strings.ts';
 import { Store, type Cache, type Indexes } from './store.ts';
+import type { ListOptions } from '../client/options.ts';
 import { WatchLag, watchLagHistogram } from './watch-lag.ts';
 
 export interface CacheOptions<T> extends Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> {

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
-import { endsList, type KubeClient, type ObjectEvent, type WatchEvent } from '../client/client.ts';
+import { type KubeClient } from '../client/client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { isNotFound, KubeError } from '../errors.ts';
 import type { Kind, KubeObject } from '../kinds/kind.ts';
 import type { ListReplacement, Store } from './store.ts';
+import { endsList, type ObjectEvent, type WatchEvent } from '../client/watch-events.ts';
 import type { WatchLag } from './watch-lag.ts';
 
 export interface ReflectorOptions {

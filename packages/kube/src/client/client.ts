@@ -1,116 +1,53 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
-import { asFailedTest, connectionError, errorFrom } from './status-errors.ts';
+import { asFailedTest } from './status-errors.ts';
 import type { Call, JsonPatchOperation } from './call.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
-import type { ApiResponse } from './read-response.ts';
 import type { PoolName } from './connections.ts';
 import { KubeError } from '../errors.ts';
 import type { Kind, KubeObject, ObjectMeta, ObjectRef, NewObject } from '../kinds/kind.ts';
 import { linesOf } from './lines.ts';
 import { collectionOf, pathOf, query, selectors } from './paths.ts';
+import { RequestSender, type RequestSenderOptions, requestMetrics } from './request-sender.ts';
+import type { CallOptions, Page, WriteOptions, PatchOptions, ListOptions } from './options.ts';
+import type { WatchOptions, WatchEvent } from './watch-events.ts';
+import { initialEvents } from './watch-events.ts';
+import type { OwnWriteObserver, Deletion } from './own-write-observer.ts';
 import { Transport, type TransportOptions } from './transport.ts';
-
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface WriteOptions extends CallOptions {
-  readonly fieldManager?: string | undefined;
-  readonly subresource?: 'status' | undefined;
-}
-
-export interface PatchOptions extends WriteOptions {
-  /** The write fails with Conflict unless the object is still at this version. */
-  readonly resourceVersion?: string | undefined;
-}
-
-export interface ListOptions extends CallOptions {
-  readonly namespace?: string | undefined;
-  readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
-  /** Objects per request; the pages are put together here. */
-  readonly pageSize?: number | undefined;
-}
-
-export interface WatchOptions extends Omit<ListOptions, 'pageSize'> {
-  /** Where to go on. Without one the watch begins with all there is, up to an event that `endsList`. */
-  readonly resourceVersion: string | undefined;
-  readonly timeoutSeconds: number;
-}
-
-/** What happened to an object. */
-export interface ObjectEvent<T> {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
-  readonly object: T;
-}
-
-export type WatchEvent<T> =
-  | ObjectEvent<T>
-  | { readonly type: 'ERROR'; readonly object: { code?: number; message?: string } };
-
-export interface Page<T> {
-  readonly items: readonly T[];
-  /** Of the whole list: that of its last page counts. */
-  readonly resourceVersion: string;
-}
 
 export interface KubeClientOptions extends TransportOptions {
   readonly defaultFieldManager?: string | undefined;
   readonly metrics?: Registry | undefined;
-  /** Times the pauses that a busy server asks for. */
+  /** Measures the pauses of `Retry-After`. */
   readonly clock?: Clock | undefined;
-}
-
-/** Hears what this process wrote, so that caches can show its own writes at once. */
-export interface OwnWriteObserver {
-  /** A write returned the object. */
-  wrote(kind: Kind, object: KubeObject): void;
-  /** The object with this UID no longer exists. */
-  deleted(kind: Kind, ref: ObjectRef, uid: string): void;
-}
-
-/** What all lanes of a client have in common. */
-interface Shared {
-  readonly transport: Transport;
-  readonly ownWriteObservers: Set<OwnWriteObserver>;
-  readonly requests: Counter | undefined;
-  readonly hostRequests: Counter | undefined;
-}
-
-/** What the API server answers to a deletion: the object if finalizers keep it, else a Status that names it. */
-interface Deletion extends KubeObject {
-  details?: { uid?: string };
 }
 
 /**
  * Typed access to the API server.
  *
- * Every method rejects with KubeError. Reads and guarded writes are safe to repeat; nothing is repeated here, except
- * once after the credentials were refused, and twice after the pause that a busy server asks for.
+ * Every method rejects with KubeError. Reads and guarded writes are safe to repeat. The client repeats a request once after 401,
+ * and twice after 429 or 503 with `Retry-After`.
  */
 export class KubeClient implements AsyncDisposable {
   readonly #options: KubeClientOptions;
   readonly #shared: Shared;
-  readonly #pool: PoolName;
+  readonly #requests: RequestSender;
   readonly #fieldManager: string;
-  readonly #clock: Clock;
 
-  /** `part` is how a client makes another of its lanes: use `inLane`. */
-  constructor(options: KubeClientOptions, part?: { readonly shared: Shared; readonly pool: PoolName }) {
+  /** `shared` and `pool` are for `withPool`. */
+  constructor(options: KubeClientOptions, shared: Shared = sharedOf(options), pool: PoolName = 'work') {
     this.#options = options;
-    this.#shared = part?.shared ?? sharedOf(options);
-    this.#pool = part?.pool ?? 'work';
-    this.#clock = options.clock ?? systemClock;
+    this.#shared = shared;
+    this.#requests = new RequestSender(shared, pool);
     this.#fieldManager = options.defaultFieldManager ?? 'metal-operator';
   }
 
-  /** The same client over connections of another lane. It ends with this one. */
+  /** The same client over the connections of another pool. It ends with this one. */
   withPool(pool: PoolName): KubeClient {
-    return new KubeClient(this.#options, { shared: this.#shared, pool });
+    return new KubeClient(this.#options, this.#shared, pool);
   }
 
-  /** Hands every object that a write returns to the listener, until disposed. */
+  /** Passes every object that a write returns to the observer, until disposed. */
   observeOwnWrites(observer: OwnWriteObserver): Disposable {
     this.#shared.ownWriteObservers.add(observer);
     return { [Symbol.dispose]: () => void this.#shared.ownWriteObservers.delete(observer) };
@@ -130,7 +67,7 @@ export class KubeClient implements AsyncDisposable {
     }
   }
 
-  /** All matching objects, read page by page. An expired page token starts over. */
+  /** All matching objects, read page by page. After an expired page token the list starts again, once. */
   async list<T extends KubeObject>(
     kind: Kind<T>,
     options: ListOptions = {},
@@ -143,16 +80,15 @@ export class KubeClient implements AsyncDisposable {
     }
   }
 
-  /** The same for who need not have all of them at once. Rejects with Expired when the pages took too long. */
+  /** Matching objects, one page at a time. Rejects with Expired if the page token expires. */
   async *pages<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): AsyncGenerator<Page<T>> {
     let next: string | undefined;
     do {
       const path = `${collectionOf(kind, options.namespace)}${query({ ...selectors(options), limit: String(options.pageSize ?? 500), continue: next })}`;
-      const page = await this.#send<{ items: T[] | null; metadata: { resourceVersion: string; continue?: string } }>(
-        'list',
-        kind.plural,
-        { method: 'GET', path, signal: options.signal },
-      );
+      const page = await this.#requests.send<{
+        items: T[] | null;
+        metadata: { resourceVersion: string; continue?: string };
+      }>('list', kind.plural, { method: 'GET', path, signal: options.signal });
       // List items come without apiVersion and kind.
       const items = (page.items ?? []).map((item) => ({ ...item, apiVersion: kind.apiVersion, kind: kind.kind }));
       yield { items, resourceVersion: page.metadata.resourceVersion };
@@ -190,7 +126,7 @@ export class KubeClient implements AsyncDisposable {
     );
   }
 
-  /** RFC 6902. A `test` that does not hold is a Conflict. */
+  /** RFC 6902. A failed `test` is a Conflict. */
   async jsonPatch<T extends KubeObject>(
     kind: Kind<T>,
     ref: ObjectRef,
@@ -223,7 +159,7 @@ export class KubeClient implements AsyncDisposable {
     );
   }
 
-  /** Deletes, if still the one with that UID and version. Already gone is success. */
+  /** Deletes the object if it has that UID and version. A missing object is success. */
   async delete(
     kind: Kind,
     ref: ObjectRef,
@@ -257,10 +193,10 @@ export class KubeClient implements AsyncDisposable {
     }
   }
 
-  /** Any request to the API server; for endpoints that are no kinds, such as token reviews. */
+  /** Any request to the API server, for endpoints that are not kinds, such as discovery. */
   raw<T>(options: { method: Dispatcher.HttpMethod; path: string; body?: object; signal?: AbortSignal }): Promise<T> {
     const body = options.body === undefined ? undefined : JSON.stringify(options.body);
-    return this.#send<T>('raw', 'raw', {
+    return this.#requests.send<T>('raw', 'raw', {
       method: options.method,
       path: options.path,
       body,
@@ -269,7 +205,7 @@ export class KubeClient implements AsyncDisposable {
     });
   }
 
-  /** One watch request, event by event, until the server ends it. Whoever wants it to go on uses a Reflector. */
+  /** One watch request, event by event, until the server ends it. A Reflector keeps a watch open. */
   async *watch<T extends KubeObject>(kind: Kind<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
     const { namespace, resourceVersion, timeoutSeconds, signal } = options;
     const parameters = {
@@ -281,7 +217,7 @@ export class KubeClient implements AsyncDisposable {
     };
     const path = `${collectionOf(kind, namespace)}${query(parameters)}`;
     const call: Call = { method: 'GET', path, signal };
-    const { body } = await this.#request('watch', kind.plural, call, () => this.#shared.transport.stream(call));
+    const { body } = await this.#requests.stream('watch', kind.plural, call);
     yield* linesOf<WatchEvent<T>>(body);
   }
 
@@ -337,95 +273,20 @@ export class KubeClient implements AsyncDisposable {
   }
 
   #json<T>(kind: Kind, verb: string, call: Call): Promise<T> {
-    return this.#send<T>(verb, kind.plural, kind.isUrgent === true ? { ...call, pool: 'urgent' } : call);
-  }
-
-  async #send<T>(verb: string, resource: string, call: Call): Promise<T> {
-    const { text } = await this.#request(verb, resource, call, () =>
-      this.#shared.transport.request({ pool: this.#pool, ...call }),
-    );
-    try {
-      // The API server validated the object against the schema its type is derived from.
-      return JSON.parse(text) as T;
-    } catch (error) {
-      throw connectionError(error, call);
-    }
-  }
-
-  async #request<A extends ApiResponse>(
-    verb: string,
-    resource: string,
-    call: Call,
-    send: () => Promise<A>,
-  ): Promise<A> {
-    this.#shared.requests?.inc({ verb, resource });
-    for (let attempt = 1; ; attempt += 1) {
-      const response = await this.#attempt(call, send);
-      if (response.status < 300) return response;
-      const error = errorFrom(response, call);
-      if (!(await this.#mayRepeat(error, attempt, call.signal))) throw error;
-    }
-  }
-
-  /** True, after the pause that was asked for, when the request was refused before anything was done. */
-  async #mayRepeat(
-    { code, status, retryAfterMs }: KubeError,
-    attempt: number,
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    if (code === 'Unauthorized') {
-      this.#shared.transport.invalidateCredentials();
-      return attempt === 1;
-    }
-    const busy = status === 429 || status === 503;
-    if (!busy || retryAfterMs === undefined || retryAfterMs > longestRetryAfterMs || attempt > 2) return false;
-    return this.#clock.sleep(retryAfterMs, signal).then(
-      () => true,
-      () => false,
-    );
-  }
-
-  async #attempt<A extends ApiResponse>(call: Call, send: () => Promise<A>): Promise<A> {
-    try {
-      const response = await send();
-      this.#shared.hostRequests?.inc({ code: response.status, method: call.method, host: this.#shared.transport.host });
-      return response;
-    } catch (error) {
-      throw connectionError(error, call);
-    }
+    return this.#requests.send<T>(verb, kind.plural, kind.isUrgent === true ? { ...call, pool: 'urgent' } : call);
   }
 }
 
-function sharedOf(options: KubeClientOptions): Shared {
-  const registers = options.metrics === undefined ? undefined : [options.metrics];
-  const requests =
-    registers &&
-    new Counter({
-      name: 'kube_client_requests_total',
-      help: 'Requests to the API server',
-      labelNames: ['verb', 'resource'],
-      registers,
-    });
-  const hostRequests =
-    registers &&
-    new Counter({
-      name: 'rest_client_requests_total',
-      help: 'Requests to the API server by answer',
-      labelNames: ['code', 'method', 'host'],
-      registers,
-    });
-  return { transport: new Transport(options), ownWriteObservers: new Set(), requests, hostRequests };
+interface Shared extends RequestSenderOptions {
+  readonly ownWriteObservers: Set<OwnWriteObserver>;
 }
 
-/** Refused by API servers before 1.27, and by later ones where streamed lists are switched off. */
-const initialEvents = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
-
-/** The bookmark after the last of what was there when a watch began. */
-export const endsList = (event: ObjectEvent<KubeObject>): boolean =>
-  event.type === 'BOOKMARK' && event.object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
-
-/** A server that asks for a longer pause is told to the caller, who knows whether it is worth waiting. */
-const longestRetryAfterMs = 10_000;
+const sharedOf = (options: KubeClientOptions): Shared => ({
+  transport: new Transport(options),
+  clock: options.clock ?? systemClock,
+  metrics: requestMetrics(options.metrics),
+  ownWriteObservers: new Set(),
+});
 
 export const createKubeClient = (options: KubeClientOptions): KubeClient => new KubeClient(options);
 

@@ -7,7 +7,8 @@ import type { Controller, ControllerRuntime, RunningController } from './definit
 import { ControllerMetrics } from './metrics.ts';
 import { createEventRecorder, discardEvents } from '../client/events.ts';
 import type { Leadership } from '../election/leadership.ts';
-import type { ShardCallbacks, MemberLeases, ShardMembership } from '../election/shards/membership.ts';
+import type { ShardMembership } from '../election/shards/membership.ts';
+import type { ShardCallbacks, MemberLeases } from '../election/shards/membership-options.ts';
 import { untilNobodyShares, untilSharersLead } from '../election/shards/transition.ts';
 
 export interface ManagerOptions<Context> {

@@ -4,7 +4,7 @@ import type { KubeClient } from '../../client/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { microTime } from '../../client/events.ts';
 import type { ObservedMember } from './assignment.ts';
-import type { MemberLeases } from './membership.ts';
+import type { MemberLeases } from './membership-options.ts';
 import { AssignmentView } from './rendezvous.ts';
 
 export interface MemberLeasesOptions {

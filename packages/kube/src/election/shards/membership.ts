@@ -1,59 +1,20 @@
-import type { Logger } from 'pino';
-import type { Clock } from '../../runtime/clock.ts';
-import { isConflict, isNotFound } from '../../errors.ts';
+import { isNotFound } from '../../errors.ts';
 import { LeaseLost } from '../leadership.ts';
 import { Assignment, type ObservedMember } from './assignment.ts';
+import { MembershipLog } from './membership-log.ts';
 import type { Buckets } from './buckets.ts';
+import type { ShardCallbacks, MembershipOptions } from './membership-options.ts';
 import { bucketOf, type AssignmentView } from './rendezvous.ts';
 
-/** The leases of all members, in the API server. Writes are guarded by the version that was seen last. */
-export interface MemberLeases {
-  /** Resolves with its version. */
-  create(view: AssignmentView, signal: AbortSignal): Promise<string>;
-  renew(view: AssignmentView, version: string, signal: AbortSignal): Promise<string>;
-  /** All members as of now: what was written before the request is in it. */
-  list(signal: AbortSignal): Promise<readonly ObservedMember[]>;
-  remove(member: Pick<ObservedMember, 'name' | 'version'>): Promise<void>;
-}
-
-export interface MembershipTimes {
-  readonly leaseMs: number;
-  /** A member that could not renew for so long acts on nothing any more; shorter than `leaseMs`. */
-  readonly renewMs: number;
-  /** Between two renewals. */
-  readonly retryMs: number;
-}
-
-/** What a membership asks of those who act. `isConcerned` tells of a key whether it is meant. */
-export interface ShardCallbacks {
-  /** Begin nothing of these, finish what is under way, let go of everything that belongs to them. */
-  stop(isConcerned: (key: string) => boolean): Promise<void>;
-  /** Catch up with what was written until now, by whomever. */
-  prepare(): Promise<void>;
-  /** These may be acted on from now on. */
-  start(isConcerned: (key: string) => boolean): void;
-}
-
-export interface MembershipOptions {
-  /** Unique per process. */
-  readonly self: string;
-  readonly leases: MemberLeases;
-  readonly times: MembershipTimes;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** For simulations; fewer are faster. */
-  readonly buckets?: number;
-}
-
 /**
- * One replica among those who share the keys.
+ * One replica among those that share the keys.
  *
- *   list ─► create own lease ─► list ─► grant ─► catch up ─► act
+ *   list ─► create own lease ─► list ─► grant ─► relist ─► act
  *                                 ▲
- *   every heartbeat: renew own lease with its view ─► list ─► (others came or went) stop what is lost ─► renew with the
- *   new view ─► list ─► grant what nobody else claims ─► catch up ─► act
+ *   every heartbeat: renew own lease with its view ─► list ─► (members joined or left) stop lost keys ─► renew with the
+ *   new view ─► list ─► grant keys that no other member claims ─► relist ─► act
  *
- * See docs/decisions/0052 for why no two act on one key.
+ * Decision 0052 proves that no two members act on one key.
  */
 export class ShardMembership {
   readonly #options: MembershipOptions;
@@ -64,7 +25,7 @@ export class ShardMembership {
     prepare: () => Promise.resolve(),
     start: () => undefined,
   };
-  /** Of its own lease; undefined while the fate of a write is unknown. */
+  /** Version of its own lease; undefined while the outcome of a write is unknown. */
   #version: string | undefined;
   #nextHeartbeatAt = 0;
   #wakeUp: () => void = () => undefined;
@@ -72,48 +33,49 @@ export class ShardMembership {
   #isStopping = false;
   #isPreparing = false;
   #failure: Error | undefined;
-  #lastLogged = '';
-  /** Takings and givings of keys so far, for metrics. */
+  readonly #log: MembershipLog;
+  /** Number of times keys were gained and lost, for metrics. */
   readonly shardMoves = { gained: 0, lost: 0 };
 
   constructor(options: MembershipOptions) {
     const { self, times, buckets } = options;
     this.#options = options;
     this.#buckets = buckets;
+    this.#log = new MembershipLog(options.log, self);
     this.#assignment = new Assignment({ self, renewMs: times.renewMs, ...(buckets === undefined ? {} : { buckets }) });
   }
 
-  /** Who acts, as far as this member knows. */
+  /** Members that act, as far as this one knows. */
   get members(): readonly string[] {
     return this.#assignment.target.members;
   }
 
-  /** Share of all keys that this member may act on: 0 to 1. */
+  /** Part of all keys that this member may act on: 0 to 1. */
   get share(): number {
     return this.#assignment.share;
   }
 
-  /** Its lease has not run out. */
+  /** True until its lease expires. */
   get isAlive(): boolean {
     return this.#assignment.isAlive(this.#options.clock.now());
   }
 
-  /** Whether something may be sent for the key at this very moment. */
+  /** Whether a request may be sent for the key right now. */
   isOwner(key: string): boolean {
     return this.#assignment.isOwner(this.#bucketOf(key), this.#options.clock.now());
   }
 
-  /** Whether a turn of the key may begin. */
+  /** Whether a reconcile of the key may start. */
   mayStart(key: string): boolean {
     return this.#assignment.mayStart(this.#bucketOf(key), this.#options.clock.now());
   }
 
-  /** Makes itself known. An API server that is away is asked again: a newcomer holds nothing that it could lose. */
+  /** Creates its lease. Retries while the API server is unreachable: a new member has no keys to lose. */
   async join(callbacks: ShardCallbacks, signal: AbortSignal): Promise<void> {
-    const { clock, times, log } = this.#options;
+    const { clock, times } = this.#options;
     this.#callbacks = callbacks;
     while (!(await this.#tryToJoin(signal))) await clock.sleep(times.retryMs, signal);
-    log.info({ replica: this.#options.self }, 'takes part in sharing the keys');
+    this.#log.joined();
   }
 
   /** Keeps the lease until the signal is aborted; rejects with LeaseLost as soon as it cannot be sure of it. */
@@ -125,7 +87,7 @@ export class ShardMembership {
     }
   }
 
-  /** To be called when nothing is done any more: others take over at once. Best effort. */
+  /** Removes its lease, best effort, so that others take over at once. Call it when nothing is running any more. */
   async leave(): Promise<void> {
     const { leases, self } = this.#options;
     const version = this.#version;
@@ -133,7 +95,7 @@ export class ShardMembership {
   }
 
   async #tryToJoin(signal: AbortSignal): Promise<boolean> {
-    const { leases, clock, log } = this.#options;
+    const { leases, clock } = this.#options;
     try {
       this.#take(await leases.list(signal));
       const view = this.#assignment.viewToWrite();
@@ -145,12 +107,12 @@ export class ShardMembership {
       return true;
     } catch (error) {
       if (signal.aborted) throw error;
-      log.debug({ error: messageOf(error) }, 'the leases of the replicas cannot be read or written');
+      this.#log.failed(error);
       return false;
     }
   }
 
-  /** An earlier creation may have succeeded although no answer came. */
+  /** An earlier creation may have succeeded without a response. */
   #write(view: AssignmentView, signal: AbortSignal): Promise<string> {
     const { leases } = this.#options;
     return this.#version === undefined ? leases.create(view, signal) : leases.renew(view, this.#version, signal);
@@ -179,7 +141,7 @@ export class ShardMembership {
       throw new LeaseLost(`the lease ${self} could not be renewed for ${times.renewMs / 1_000} s`);
   }
 
-  /** False when it is not known to be written. */
+  /** False if the write may have failed. */
   async #renew(signal: AbortSignal): Promise<boolean> {
     const { leases, clock, self } = this.#options;
     const version = this.#version;
@@ -194,7 +156,7 @@ export class ShardMembership {
     } catch (error) {
       if (isNotFound(error)) throw new LeaseLost(`the lease ${self} was deleted`);
       this.#version = undefined;
-      this.#logError(error);
+      this.#log.failed(error);
       return false;
     }
   }
@@ -205,7 +167,7 @@ export class ShardMembership {
       return true;
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      this.#logError(error);
+      this.#log.failed(error);
       return false;
     }
   }
@@ -220,12 +182,12 @@ export class ShardMembership {
     this.#removeExpired();
   }
 
-  /** Nothing is waited for longer than half of the time that is left: another connection may be better. */
+  /** Limits a request to half of the time until the lease expires, so that another connection can be tried. */
   async #inTime<T>(signal: AbortSignal, work: (deadline: AbortSignal) => Promise<T>): Promise<T> {
     const { clock } = this.#options;
     const deadline = new AbortController();
     const leftMs = this.#assignment.endsAt - clock.now();
-    using _timer = clock.setTimeout(Math.max(1, leftMs / 2), () => deadline.abort(new Error('no answer in time')));
+    using _timer = clock.setTimeout(Math.max(1, leftMs / 2), () => deadline.abort(new Error('no response in time')));
     return await work(AbortSignal.any([signal, deadline.signal]));
   }
 
@@ -251,8 +213,8 @@ export class ShardMembership {
     void this.#callbacks
       .prepare()
       .then(() => this.#start(this.#assignment.prepared(grant)))
-      // Tried again at the next heartbeat.
-      .catch((error: unknown) => this.#logError(error))
+      // The next heartbeat tries again.
+      .catch((error: unknown) => this.#log.failed(error))
       .finally(() => {
         this.#isPreparing = false;
       });
@@ -274,43 +236,26 @@ export class ShardMembership {
     return this.#buckets === undefined ? bucket : bucket % this.#buckets;
   }
 
-  /** Guarded by the version that was seen last: one that renews after all is left alone. */
+  /** The removal is guarded by the version that was read: a replica that renews after all keeps its lease. */
   #removeExpired(): void {
-    const { leases, clock, log } = this.#options;
+    const { leases, clock } = this.#options;
     for (const { name, version } of this.#assignment.expired(clock.now()))
       void leases.remove({ name, version }).then(
         () => {
-          log.info({ lease: name }, 'the lease of a replica that was not seen to renew it is removed');
+          this.#log.removed(name);
           this.#trigger();
         },
-        (error: unknown) =>
-          isConflict(error) ||
-          log.warn({ lease: name, error: messageOf(error) }, 'the lease of a replica cannot be removed'),
+        (error: unknown) => this.#log.notRemoved(name, error),
       );
   }
 
-  /** One line per change. */
   #logMembership(): void {
-    const { log, self } = this.#options;
-    const { blockers } = this.#assignment;
-    const waits = blockers.length === 0 ? {} : { waitsFor: blockers };
-    const percent = Math.round(this.share * 100);
-    const summary = JSON.stringify([this.members, blockers, percent]);
-    if (this.#lastLogged === summary) return;
-    this.#lastLogged = summary;
-    log.info(
-      { replica: self, members: this.members, ...waits },
-      `one of ${this.members.length} replicas, acts on ${percent} % of the keys`,
-    );
+    const { members, share } = this;
+    this.#log.changed({ members, share, blockers: this.#assignment.blockers });
   }
 
   #fail(error: unknown): void {
     this.#failure = error instanceof Error ? error : new Error(String(error));
-  }
-
-  #logError(error: unknown): void {
-    if (isConflict(error)) return;
-    this.#options.log.debug({ error: messageOf(error) }, 'a lease of the replicas could not be read or written');
   }
 
   #trigger(): void {
@@ -318,7 +263,7 @@ export class ShardMembership {
     this.#wakeUp();
   }
 
-  /** Until the next heartbeat, or until somebody fades, or there is news to write. */
+  /** Waits for the next heartbeat, the expiry of a member or a trigger. */
   async #untilDue(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -330,5 +275,3 @@ export class ShardMembership {
     this.#isTriggered = false;
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

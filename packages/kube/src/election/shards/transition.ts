@@ -4,8 +4,8 @@ import type { KubeClient } from '../../client/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { KubeError } from '../../errors.ts';
 import { type LeaderElectionOptions, sharingAnnotation } from '../leadership.ts';
+import type { MemberLeases } from './membership-options.ts';
 import type { ObservedMember } from './assignment.ts';
-import type { MemberLeases } from './membership.ts';
 
 /**
  * How replicas that share the work and replicas that do not keep out of each other's way while a cluster changes from one to

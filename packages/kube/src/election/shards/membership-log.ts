@@ -1,0 +1,55 @@
+import type { Logger } from 'pino';
+import { isConflict } from '../../errors.ts';
+
+/** What a replica knows of the sharing. */
+interface MembershipSummary {
+  readonly members: readonly string[];
+  /** Members that this replica waits for. */
+  readonly blockers: readonly string[];
+  /** Part of all keys that this replica may act on: 0 to 1. */
+  readonly share: number;
+}
+
+/** Log lines of one replica's membership: one line per change. */
+export class MembershipLog {
+  readonly #log: Logger;
+  readonly #self: string;
+  #lastLogged = '';
+
+  constructor(log: Logger, self: string) {
+    this.#log = log;
+    this.#self = self;
+  }
+
+  joined(): void {
+    this.#log.info({ replica: this.#self }, 'takes part in sharing the keys');
+  }
+
+  changed({ members, blockers, share }: MembershipSummary): void {
+    const percent = Math.round(share * 100);
+    const summary = JSON.stringify([members, blockers, percent]);
+    if (this.#lastLogged === summary) return;
+    this.#lastLogged = summary;
+    this.#log.info(
+      { replica: this.#self, members, ...(blockers.length === 0 ? {} : { waitsFor: blockers }) },
+      `one of ${members.length} replicas, acts on ${percent} % of the keys`,
+    );
+  }
+
+  removed(lease: string): void {
+    this.#log.info({ lease }, 'the expired lease of a replica is removed');
+  }
+
+  notRemoved(lease: string, error: unknown): void {
+    if (!isConflict(error))
+      this.#log.warn({ lease, error: messageOf(error) }, 'the expired lease of a replica cannot be removed');
+  }
+
+  /** A conflict is an expected outcome of a guarded write. */
+  failed(error: unknown): void {
+    if (!isConflict(error))
+      this.#log.debug({ error: messageOf(error) }, 'a lease of the replicas could not be read or written');
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
