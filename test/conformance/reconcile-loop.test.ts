@@ -189,6 +189,7 @@ async function openFixture({
     clock,
     log,
     registry,
+    retiredFieldManagers: ['retired'],
     signal: signal.signal,
     gracePeriodMs: 5_000,
   });
@@ -243,6 +244,38 @@ test('a controller finds its objects, acts, says what it did, and rests', async 
     events.map(({ reason, type, note }) => `${type} ${reason} ${note}`),
     ['Normal SwitchedOn Dark → Bright'],
   );
+});
+
+test('status fields of a retired field manager are taken over, logged once, and its entry is removed', async () => {
+  const logged: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
+  const { kubeconfigPath } = await cluster;
+  await using legacy = createKubeClient({ kubeconfigPath, defaultFieldManager: 'retired' });
+  await installKinds(legacy, [Lamp]);
+  const ready = {
+    type: 'Ready',
+    status: 'False' as const,
+    reason: 'Old',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+  for (const name of ['attic', 'cellar']) {
+    await legacy.create(Lamp, { metadata: { name }, spec: { lit: false } });
+    const status = { phase: 'Dark', conditions: [ready] };
+    await legacy.mergePatch(Lamp, { name }, { status }, { subresource: 'status' });
+  }
+  await using fixture = await openFixture({ log });
+  for (const name of ['attic', 'cellar']) {
+    await until(fixture.lamps, name, (lamp) => reasonOf(lamp) === 'NotWanted');
+    await fixture.client.mergePatch(Lamp, { name }, { spec: { lit: true } });
+    await until(fixture.lamps, name, (lamp) => lamp?.status?.phase === 'Bright');
+    const { metadata } = await fixture.client.get(Lamp, { name });
+    assert.deepEqual(
+      metadata.managedFields?.filter(({ subresource }) => subresource === 'status').map(({ manager }) => manager),
+      ['metal-operator/lamp'],
+    );
+  }
+  assert.equal(logged.filter((line) => line.includes('taken from field manager \\"retired\\"')).length, 1);
 });
 
 test('deletion is finished before the finalizer goes', async () => {

@@ -122,12 +122,15 @@ export class KubeError extends OperatorError {
   readonly status: number | undefined;
   /** Milliseconds the server asked us to wait, from Retry-After. */
   readonly retryAfterMs: number | undefined;
+  /** Field managers that own fields of a server-side apply with other values. */
+  readonly conflictingManagers: readonly string[];
 
   constructor(options: {
     code: KubeErrorCode;
     message: string;
     status?: number | undefined;
     retryAfterMs?: number | undefined;
+    conflictingManagers?: readonly string[] | undefined;
     cause?: unknown;
   }) {
     super({
@@ -138,6 +141,7 @@ export class KubeError extends OperatorError {
     });
     this.status = options.status;
     this.retryAfterMs = options.retryAfterMs;
+    this.conflictingManagers = options.conflictingManagers ?? [];
   }
 }
 

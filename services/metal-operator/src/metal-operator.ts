@@ -1,4 +1,5 @@
 import { BmcConnectionPool } from '@metal/operator/bmc-connections/connection-pool.ts';
+import { retiredFieldManagers } from '@metal/api/wire/contract.ts';
 import { KeyedMutex } from '@metal/kube/runtime/keyed-mutex.ts';
 import { evictDeletedState, evictMovedState, releaseShard } from '@metal/operator/bmc-connections/eviction.ts';
 import { isOwnedIn } from '@metal/operator/bmc-connections/shard-key.ts';
@@ -284,6 +285,7 @@ function runControllers(shared: ControllersOptions, cacheSet: CacheSet, stack: A
     log,
     registry: metrics,
     events: true,
+    retiredFieldManagers,
     signal,
     gracePeriodMs,
     leadership,

@@ -150,5 +150,7 @@ export const bootKeySecret = { name: 'metal-operator-boot-key', key: 'key' } as 
 export const certificateKeySecret = { name: 'metal-operator-certificate-key', key: 'key' } as const;
 /** ConfigMap in the manager namespace with the public half of every key that was ever used, as `<kid>.pem`. */
 export const certificateKeysConfigMap = 'metal-operator-certificate-keys';
-/** Field manager of what v0.7.0 wrote by server-side apply; it takes those objects over without conflicts. */
+/** Field managers of v0.7.0: that of its binary, for updates, and that of server-side apply. */
+export const retiredFieldManagers = ['manager', 'metal.ironcore.dev/controller-manager'] as const;
+/** Field manager of v0.7.0 for server-side apply. DNS records keep it, so that they are taken over without conflicts. */
 export const legacyFieldManager = 'metal.ironcore.dev/controller-manager';

@@ -8,7 +8,7 @@ import type { KubeObject } from '../kinds/kind.ts';
  */
 export function transformForCache<T extends KubeObject>(object: T, strings: InternedStrings): T {
   if (Object.isFrozen(object)) return object;
-  const { managedFields: _, ...metadata }: T['metadata'] & { managedFields?: unknown } = object.metadata;
+  const { managedFields: _, ...metadata } = object.metadata;
   return transformValue({ ...object, metadata }, strings);
 }
 

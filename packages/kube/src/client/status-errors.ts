@@ -34,7 +34,7 @@ const codes: Record<number, KubeErrorCode> = {
 
 /** The error that an answer of 300 or more stands for, with what the server says of it. */
 export function errorFrom({ status, headers, text }: ApiResponse, { method, path }: Call): KubeError {
-  const { reason, message } = statusIn(text);
+  const { reason, message, conflictingManagers } = statusIn(text);
   const code = reason === 'AlreadyExists' ? 'AlreadyExists' : (codes[status] ?? 'ServerError');
   // Absent or a date: not a number.
   const retryAfter = Number(headers['retry-after'] ?? Number.NaN);
@@ -42,17 +42,33 @@ export function errorFrom({ status, headers, text }: ApiResponse, { method, path
     code,
     status,
     retryAfterMs: Number.isFinite(retryAfter) ? retryAfter * 1_000 : undefined,
+    conflictingManagers,
     message: `${method} ${withoutQuery(path)}: API server answered ${status}${message === '' ? '' : `: ${message}`}`,
   });
 }
 
-function statusIn(text: string): { reason: string; message: string } {
+/** The members of metav1.Status that errors are made of. */
+interface Status {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: { readonly causes?: readonly { readonly reason?: string; readonly message?: string }[] };
+}
+
+function statusIn(text: string): { reason: string; message: string; conflictingManagers: readonly string[] } {
   try {
-    const { reason, message } = JSON.parse(text) as { reason?: string; message?: string };
-    return { reason: reason ?? '', message: message ?? '' };
+    const { reason = '', message = '', details } = JSON.parse(text) as Status;
+    return { reason, message, conflictingManagers: managersIn(details?.causes ?? []) };
   } catch {
-    return { reason: '', message: text.slice(0, 200).trim() };
+    return { reason: '', message: text.slice(0, 200).trim(), conflictingManagers: [] };
   }
+}
+
+/** The API server names the manager in the message only: `conflict with "kubectl" using …`. */
+function managersIn(causes: readonly { readonly reason?: string; readonly message?: string }[]): string[] {
+  const managers = causes
+    .filter(({ reason }) => reason === 'FieldManagerConflict')
+    .map(({ message = '' }) => /^conflict with "([^"]+)"/.exec(message)?.[1] ?? message);
+  return [...new Set(managers)];
 }
 
 /** The error of a request that got no answer, or only part of one. */

@@ -136,6 +136,8 @@ export interface ControllerRuntime {
   readonly signal: AbortSignal;
   /** The shard of this replica. Undefined: all objects. */
   readonly share?: Share | undefined;
+  /** Field managers whose entries in the status are removed. */
+  readonly retiredFieldManagers?: readonly string[] | undefined;
   /** Whether this replica may reconcile objects that are not shared. Undefined: always. */
   readonly isLeader?: (() => boolean) | undefined;
 }

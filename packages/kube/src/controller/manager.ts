@@ -28,6 +28,8 @@ export interface ManagerOptions<Context> {
   readonly memberLeases?: Pick<MemberLeases, 'list'>;
   /** Begun before the controllers of the leader, and ended after them. */
   readonly leaderRunnables?: () => Disposable;
+  /** Field managers of earlier versions: their entries in the status of objects are removed. */
+  readonly retiredFieldManagers?: readonly string[];
   /** Record Kubernetes events; true by default. */
   readonly events?: boolean;
   /** Aborted to stop. */
@@ -198,10 +200,8 @@ class Manager<Context> {
   }
 }
 
-function runtimeOf<Context>(
-  { client, caches, clock, log, registry, events, membership, leadership }: ManagerOptions<Context>,
-  signal: AbortSignal,
-): ControllerRuntime {
+function runtimeOf<Context>(options: ManagerOptions<Context>, signal: AbortSignal): ControllerRuntime {
+  const { client, caches, clock, log, registry, events, membership, leadership, retiredFieldManagers } = options;
   return {
     client,
     caches,
@@ -212,6 +212,7 @@ function runtimeOf<Context>(
     events:
       events === false ? discardEvents : createEventRecorder({ client, clock, log, controller: 'metal-operator' }),
     share: membership,
+    retiredFieldManagers,
     isLeader: leadership && (() => leadership.isOwner()),
   };
 }

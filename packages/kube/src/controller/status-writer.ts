@@ -1,4 +1,5 @@
 import { keyOf, type KubeObject } from '../kinds/kind.ts';
+import { applyOwned, dropRetiredManagers } from '../client/field-ownership.ts';
 import type { ControllerRuntime, Outcome, PhaseControllerDefinition } from './definition.ts';
 import { StatusDebouncer } from './status-debouncer.ts';
 import { diffStatus, type StatusDiff } from './status-diff.ts';
@@ -26,6 +27,7 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
   readonly #runtime: ControllerRuntime;
   readonly #onMissedChange: (key: string) => void;
   readonly #debouncer = new StatusDebouncer();
+  readonly #loggedManagers = new Set<string>();
   /** Resource versions that the watch delivered during a write, by key. */
   readonly #seenDuringWrite = new Map<string, Set<string>>();
 
@@ -109,12 +111,29 @@ export class StatusWriter<T extends KubeObject, Phase extends string, Facts> {
     const { name, namespace, resourceVersion } = object.metadata;
     const key = keyOf(object);
     this.#debouncer.delete(key);
-    return this.writeQuietly(key, () =>
-      this.#runtime.client.apply(
+    const { client, retiredFieldManagers = [] } = this.#runtime;
+    return this.writeQuietly(key, async () => {
+      const written = await applyOwned(
+        client,
         kind,
         { metadata: { name, namespace, resourceVersion }, status },
-        { fieldManager: `metal-operator/${controller}`, subresource: 'status', force: true },
-      ),
-    );
+        { fieldManager: `metal-operator/${controller}`, subresource: 'status' },
+        (managers) => this.#logTaken(key, managers),
+      );
+      return dropRetiredManagers(client, kind, written, retiredFieldManagers);
+    });
+  }
+
+  /** One line per manager. */
+  #logTaken(key: string, managers: readonly string[]): void {
+    for (const manager of managers) {
+      if (this.#loggedManagers.has(manager)) continue;
+      this.#loggedManagers.add(manager);
+      const { name: controller, kind } = this.#definition;
+      this.#runtime.log.info(
+        { controller, object: key, manager },
+        `status fields of ${kind.kind} ${key} are taken from field manager "${manager}"`,
+      );
+    }
   }
 }

@@ -9,6 +9,14 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean | undefined;
 }
 
+/** metav1.ManagedFieldsEntry: fields of one field manager. */
+export interface ManagedFields {
+  readonly manager: string;
+  readonly subresource?: string;
+  /** Nested objects whose leaves are fields, named `f:<name>`, or `k:<key>` in lists. */
+  readonly fieldsV1?: Readonly<Record<string, unknown>>;
+}
+
 export interface ObjectMeta {
   name: string;
   namespace?: string | undefined;
@@ -22,6 +30,8 @@ export interface ObjectMeta {
   annotations?: Record<string, string> | undefined;
   finalizers?: string[] | undefined;
   ownerReferences?: OwnerReference[] | undefined;
+  /** In responses only: caches drop it. */
+  managedFields?: readonly ManagedFields[] | undefined;
 }
 
 export interface KubeObject {
