@@ -19,7 +19,7 @@ test: node_modules/.installed ## Check, then run the tests
 	@$(node) tools/project/src/check.ts
 	@$(node) tools/project/src/run-tests.ts $(ARGS)
 
-test-all: node_modules/.installed ## The same with full matrices, crowds, seeds and foreign programs, then `make e2e`
+test-all: node_modules/.installed ## The same with full matrices, load, seeds and foreign programs, then `make e2e`
 	@$(node) tools/project/src/check.ts
 	@$(node) tools/project/src/run-tests.ts --all $(ARGS)
 	@$(node) tools/project/src/run-tests.ts --e2e
@@ -47,7 +47,7 @@ bench-boot: node_modules/.installed ## What 200 machines that boot one image cos
 bench-caches: node_modules/.installed ## What it costs to know a fleet; ARGS="--servers 100,1000,10000"
 	@$(node) test/bench/caches.ts $(ARGS)
 
-check: node_modules/.installed ## Types, lint, format, rooms, freshness
+check: node_modules/.installed ## Types, lint, format, boundaries, words, generated files
 	@$(node) tools/project/src/check.ts
 
 generate: node_modules/.installed ## Write CRDs, roles and reference pages anew
