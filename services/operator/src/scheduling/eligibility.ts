@@ -11,8 +11,8 @@ type Taint = NonNullable<Server['spec']['taints']>[number];
 type Rules = Iterable<ServerReadinessRule>;
 
 /**
- * Why a server cannot be given to a claim, in a word that can be counted. Undefined when it can. Readiness rules count
- * as soon as they fail, whether their taint is on the server yet or not. `sameUuid` are the Servers with its system UUID.
+ * Why the claim cannot get the server; undefined if it can. A readiness rule counts as soon as its conditions fail, even before
+ * its taint is written. `sameUuid` are the Servers with the same system UUID.
  */
 export function rejectionReason(
   server: Server,
@@ -23,7 +23,7 @@ export function rejectionReason(
   return mismatchReason(server, claim, rules) ?? unavailableReason(server, sameUuid);
 }
 
-/** What the claim itself rules out; does not change while both specs and the rules stay. */
+/** The mismatch between the claim and the server; constant while both specs, the labels and the rules are. */
 function mismatchReason(server: Server, { spec: constraints }: ServerClaim, rules: Rules): RejectionReason | undefined {
   const { metadata, spec } = server;
   if (constraints.serverRef !== undefined && constraints.serverRef.name !== metadata.name) return 'NotTheNamedServer';
@@ -39,23 +39,23 @@ function mismatchReason(server: Server, { spec: constraints }: ServerClaim, rule
   return taint === undefined ? undefined : `Tainted(${taint.key})`;
 }
 
-/** The rules that hold the server back now, by name. */
+/** The rules that hold the server back now, sorted by name. */
 export function blockingRules(server: Server, rules: Rules): ServerReadinessRule[] {
   return [...rules]
     .filter((rule) => isHeldBack(server, rule))
     .toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en'));
 }
 
-/** Why a claim has to leave its server. */
+/** Why the server is taken from its claim. */
 export interface Eviction {
   readonly taint: Taint;
-  /** The readiness rule whose taint it is, if one wants it there now. */
+  /** The readiness rule that requires the taint now, if any. */
   readonly rule: string | undefined;
 }
 
 /**
- * The taint with effect Evict that the claim does not tolerate, if there is one: on the server already, or wanted there
- * by a readiness rule. The grace period is the caller's.
+ * The taint with effect Evict that the claim does not tolerate, if there is one: already on the server, or required by a readiness
+ * rule. The caller applies the grace period.
  */
 export function evictionOf(server: Server, { spec: constraints }: ServerClaim, rules: Rules): Eviction | undefined {
   const isBlocking = (taint: Taint) => taint.effect === 'Evict' && !isTolerated(taint, constraints.tolerations ?? []);
@@ -68,12 +68,12 @@ export function evictionOf(server: Server, { spec: constraints }: ServerClaim, r
   return taint === undefined ? undefined : { taint, rule: undefined };
 }
 
-/** It refers to the claim and was not taken from it. A reference without UID is of v0.7.0, which knew claims by name only. */
+/** The server refers to the claim and was not evicted from it. v0.7.0 wrote references without UID, by name only. */
 export function isHeldBy({ spec: { serverClaimRef: ref } }: Server, { metadata }: ServerClaim): boolean {
   return ref !== undefined && ref.evicted !== true && (ref.uid ?? metadata.uid) === metadata.uid;
 }
 
-/** What stands in the way of any claim. */
+/** The reason that applies to every claim. */
 export function unavailableReason(server: Server, sameUuid: readonly Server[] = []): RejectionReason | undefined {
   const { metadata, spec, status } = server;
   if (metadata.deletionTimestamp !== undefined) return 'BeingDeleted';

@@ -3,45 +3,44 @@ import { keyOf } from '@metal/kube/kinds/kind.ts';
 import { SortedList } from '@metal/kube/runtime/sorted-list.ts';
 import { byName, SortedNames } from '@metal/kube/runtime/sorted-names.ts';
 
-/** The servers that may be had, as the line sees them. */
+/** The free servers, as the pending claims see them. */
 export interface FreeServers {
-  /** Their names, in the order in which they are given away. */
+  /** Their names, in the order in which they are assigned. */
   readonly free: SortedNames;
-  /** Whether one of them may be given to the claim. */
+  /** The claim may get this server. */
   readonly fits: (serverName: string, claim: ServerClaim) => boolean;
 }
 
 /**
- * Claims that wait for a server, filed by what they choose by, with the free servers that fit each such wish. A wish looks
- * through the free servers no further than to one that fits, and goes on from there when that one is taken. Of a server
- * that comes in before the place it has come to it is told:
+ * Claims without a server, grouped by equal constraints, with the free servers that fit each group. A group evaluates the free
+ * servers in order up to the first that fits, and continues there when that server is taken. A server that becomes free before
+ * that position is evaluated at once:
  *
  *   free    a   b   c   d   e   f   g
- *           ───────────►│                 looked at up to here; those of them that fit are known
+ *           ───────────►│                 evaluated up to here; the ones that fit are known
  *
- * So every wish looks at a server once each time it is offered, however many claims wait and servers are free, and a wish
- * that nothing fits costs nothing more.
+ * So each group evaluates a server once per offer, whatever the number of pending claims and free servers. A group without a
+ * match costs nothing until a server is offered.
  */
 export class PendingClaims {
   readonly #freeServers: FreeServers;
   /** By their key. */
   readonly #claims = new Map<string, ServerClaim>();
   readonly #groups = new Map<string, ConstraintGroup>();
-  /** By the server that they are for; those for any under no name. */
+  /** By the server that they name; groups that name none are under the empty name. */
   readonly #groupsByServer = new Map<string, Set<ConstraintGroup>>();
-  /** Those that are not known to be without a server, by their oldest claim. */
+  /** Groups that may have a free server, by their oldest claim. */
   readonly #candidateGroups = new SortedList<ConstraintGroup>((one, other) => byAge(one.oldest, other.oldest));
 
   constructor(freeServers: FreeServers) {
     this.#freeServers = freeServers;
   }
 
-  /** How many claims wait. */
   get size(): number {
     return this.#claims.size;
   }
 
-  /** Takes the place of what the claim was before. */
+  /** Replaces an earlier version of the claim. */
   add(claim: ServerClaim): void {
     const claimKey = keyOf(claim);
     const before = this.#claims.get(claimKey);
@@ -61,20 +60,20 @@ export class PendingClaims {
     if (group.claims.size === 0) this.#removeGroup(group);
   }
 
-  /** The server is free, or free as before and something else about it has changed. */
+  /** The server became free, or is still free and something else about it changed. */
   offer(serverName: string): void {
     for (const group of this.#groupsFor(serverName))
       if (group.evaluate(serverName, this.#freeServers)) this.#candidateGroups.add(group);
   }
 
-  /** The server is free no more. */
+  /** The server is no longer free. */
   withdraw(serverName: string): void {
     for (const group of this.#groupsFor(serverName)) group.forget(serverName);
   }
 
   /**
-   * The oldest claim of those that a free server may fit, with the first one that does. If none does, those that choose as
-   * it does are passed over until one is offered to them.
+   * The oldest claim that may have a free server, with the first server that fits. If none fits, its group is skipped until a
+   * matching server is offered.
    */
   next(): { claim: ServerClaim; serverName: string | undefined } | undefined {
     const [group] = this.#candidateGroups.first(1);
@@ -84,18 +83,18 @@ export class PendingClaims {
     return { claim: group.oldest, serverName };
   }
 
-  /** The first free server that fits the claim; undefined also when none waits that chooses as it does. */
+  /** The first free server that fits the claim; undefined also if no pending claim has its constraints. */
   offeredTo(claim: ServerClaim): string | undefined {
     return this.#groups.get(constraintsKey(claim))?.first(this.#freeServers);
   }
 
-  /** Those in the line that choose as it does, oldest first. As long as there are some they are the same object. */
-  withSameConstraints(claim: ServerClaim): Iterable<ServerClaim> {
-    return this.#groups.get(constraintsKey(claim))?.claims ?? [];
+  /** Pending claims with the constraints of this one, oldest first: one object for the lifetime of the group. */
+  withSameConstraints(claim: ServerClaim): Iterable<ServerClaim> | undefined {
+    return this.#groups.get(constraintsKey(claim))?.claims;
   }
 
   clear(): void {
-    for (const known of [this.#claims, this.#groups, this.#groupsByServer, this.#candidateGroups]) known.clear();
+    for (const state of [this.#claims, this.#groups, this.#groupsByServer, this.#candidateGroups]) state.clear();
   }
 
   *#groupsFor(serverName: string): Iterable<ConstraintGroup> {
@@ -103,7 +102,7 @@ export class PendingClaims {
     yield* this.#groupsByServer.get(serverName) ?? [];
   }
 
-  /** The order of wishes is that of their oldest claims. */
+  /** Candidate groups are sorted by their oldest claim, which the change may replace. */
   #reposition(group: ConstraintGroup, change: () => void): void {
     const isCandidate = group.claims.size === 0 || this.#candidateGroups.has(group);
     if (group.claims.size > 0) this.#candidateGroups.remove(group);
@@ -128,17 +127,17 @@ export class PendingClaims {
   }
 }
 
-/** Claims that choose alike, and the servers that fit them. */
+/** Claims with equal constraints, and the servers that fit them. */
 class ConstraintGroup {
   /** Oldest first. */
   readonly claims = new SortedList<ServerClaim>(byAge);
-  /** What fits this one fits all. */
+  /** A server that fits this claim fits all of them. */
   readonly example: ServerClaim;
   /** Those that fit, of the free servers that were looked at. */
   readonly #found = new SortedNames();
-  /** Which are all up to this one, */
+  /** The group has evaluated all free servers up to this one, */
   #evaluatedUpTo: string | undefined;
-  /** or all there are. */
+  /** or all of them. */
   #isExhausted = false;
 
   constructor(example: ServerClaim) {
@@ -149,12 +148,12 @@ class ConstraintGroup {
     return this.claims.first(1)[0] ?? this.example;
   }
 
-  /** The only server that comes into question, if there is but one. */
+  /** The server that `spec.serverRef` names. */
   get namedServer(): string | undefined {
     return this.example.spec.serverRef?.name;
   }
 
-  /** Whether the server is one that fits. One that is not looked at yet has its turn. */
+  /** The server fits. A server behind the position that the group has reached is evaluated later. */
   evaluate(serverName: string, { fits }: FreeServers): boolean {
     if (!this.#isExhausted && (this.#evaluatedUpTo === undefined || byName(serverName, this.#evaluatedUpTo) > 0))
       return false;
@@ -190,7 +189,7 @@ class ConstraintGroup {
 
 const constraintsKeys = new WeakMap<ServerClaim, string>();
 
-/** All that a claim chooses by. Claims in caches are frozen. */
+/** Equal for claims with equal constraints. Kept per object: claims in caches are frozen. */
 export function constraintsKey(claim: ServerClaim): string {
   const { serverRef, serverSelector, tolerations } = claim.spec;
   const key = constraintsKeys.get(claim) ?? JSON.stringify([serverRef?.name, serverSelector, tolerations]);

@@ -1,6 +1,6 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 
-/** Why a server is not given to a claim: the words that the message of NoServerMatches counts. */
+/** Why a claim cannot get a server: the reasons that the message of NoServerMatches counts. */
 export const rejectionReasons = {
   BeingDeleted: {
     meaning: 'The Server object is being deleted.',
@@ -57,7 +57,7 @@ export const rejectionReasons = {
 } as const satisfies ReasonCatalogue;
 
 type ReasonKey = keyof typeof rejectionReasons;
-/** Three of the words say what they are about. */
+/** Three of the reasons carry a name: of a state, a rule or a taint. */
 export type RejectionReason =
   | Exclude<ReasonKey, 'NotReady' | 'State' | 'Tainted'>
   | `State${string}`

@@ -257,7 +257,7 @@ test('what kind of reason there is is told to all that choose alike as soon as o
   using _subscription = scheduler.reasonChanged.on((claimKey) => reported.push(claimKey));
   const reportsWhen = (name: string, change: () => void): string[] => {
     change();
-    scheduler.explain(claim(name, gpu));
+    if (scheduler.hasNewMatchLevel(claim(name, gpu))) scheduler.shareMatchLevel(claim(name, gpu));
     return reported.splice(0);
   };
   assert.deepEqual(

@@ -9,8 +9,8 @@ import type { RejectionReason } from './rejection-reasons.ts';
 import { constraintsKey } from './pending-claims.ts';
 
 /**
- * How near the nearest server is: there is none, its labels are others, something about it holds claims like this one
- * back, or it fits and only is not free. Who waits for a server wants to hear of that, more than of how many there are.
+ * How close the best server comes: there is none, its labels do not match, its taints or a readiness rule reject the claim, or it
+ * matches and is not free. For users that is more important than the counts.
  */
 export type MatchLevel = 'none' | 'unlike' | 'heldBack' | 'notFree';
 const matchLevels: readonly MatchLevel[] = ['none', 'unlike', 'heldBack', 'notFree'];
@@ -21,26 +21,26 @@ export interface UnschedulableReason {
 }
 
 type Fleet = Pick<OperatorCaches, 'servers' | 'readinessRules'> & {
-  /** The API told otherwise of the server than the cache. */
+  /** The cached version of the server is known to be out of date. */
   readonly isStale: (serverName: string) => boolean;
 };
 
-/** Why no server is given to a claim. */
+/** Why a claim has no server. */
 export class UnschedulableReasons {
   readonly #fleet: Fleet;
-  /** By what claims choose by. */
+  /** By the constraints of claims. */
   readonly #reasons = new Map<string, UnschedulableReason>();
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
   }
 
-  /** A server may be refused for something else than before. */
+  /** A server may have another rejection reason than before. */
   forget(): void {
     this.#reasons.clear();
   }
 
-  /** Looked up once for all claims that choose alike, until it is forgotten. */
+  /** Computed once for all claims with equal constraints, until `forget`. */
   of(claim: ServerClaim): UnschedulableReason {
     const key = constraintsKey(claim);
     const known = this.#reasons.get(key) ?? this.#compute(claim);
@@ -48,7 +48,7 @@ export class UnschedulableReasons {
     return known;
   }
 
-  /** A claim for one server is told about that server, any other how many of the fleet are refused for what. */
+  /** For a claim that names a server, the reason of that server; otherwise the number of servers per reason. */
   #compute(claim: ServerClaim): UnschedulableReason {
     const named = claim.spec.serverRef?.name ?? '';
     const { text, matchLevel } = named === '' ? this.#count(claim) : this.#explainNamed(named, claim);
@@ -82,7 +82,7 @@ export class UnschedulableReasons {
     return { text: `${about}: ${rejection}`, matchLevel: bestMatchLevel([rejection]) };
   }
 
-  /** Why the claim has not been promised this server. */
+  /** Why this server was not chosen for the claim. */
   #rejectionNow(server: Server, claim: ServerClaim, rules: readonly ServerReadinessRule[]): RejectionReason {
     const isStale = this.#fleet.isStale(server.metadata.name);
     return (
@@ -102,7 +102,7 @@ function matchLevelOf(rejection: RejectionReason): MatchLevel {
   return /^(NotReady|Tainted)\(/.test(rejection) ? 'heldBack' : 'notFree';
 }
 
-/** What of the claim itself explains the outcome. */
+/** The part of the explanation that lies in the claim itself. */
 function preface({ spec: { serverRef, serverSelector } }: ServerClaim): string {
   if (serverSelector === undefined)
     return serverRef === undefined ? 'neither serverRef nor serverSelector is set, so any server will do; ' : '';

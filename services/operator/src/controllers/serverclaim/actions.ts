@@ -23,12 +23,13 @@ export const claimActions: Record<ClaimAction, (reconcile: ClaimReconcile) => Pr
   markBootPolicy,
   acceptReprovision,
   consumeOperation,
+  shareMatchLevel,
 };
 
 /**
- * Binding is one write on the Server, guarded by its resource version and made on what the API itself just said: of
- * two claims that want one server, one write succeeds. The loser looks again. An earlier write whose answer was lost is
- * made once more: it changes nothing, and its answer shows the caches what the lost one would have.
+ * One write on the Server binds it, guarded by the resource version that was just read from the API server: of two claims that
+ * want one server, one write succeeds. The other claim gets another server. A write whose response was lost is repeated: it
+ * changes nothing, and its response updates the cache.
  */
 async function bind({ object, facts: { assumedServer }, context, signal }: ClaimReconcile): Promise<void> {
   const { client, scheduler } = context;
@@ -47,7 +48,7 @@ async function bind({ object, facts: { assumedServer }, context, signal }: Claim
   }
 }
 
-/** The server cannot be had. After any other error nobody knows: it may be refused for now, or even be bound. */
+/** The server is not free. After any other error its state is unknown: the write may even have succeeded. */
 const isBindFailed = (error: unknown): boolean =>
   isConflict(error) || isNotFound(error) || error instanceof StaleDecision;
 
@@ -84,7 +85,7 @@ async function recordServer({ object, facts, context }: ClaimReconcile): Promise
   );
 }
 
-/** What a claim once named it keeps: nothing is made of it on another server. */
+/** `spec.serverRef` is final: for another server nothing is created. */
 function boundServerName({ spec }: ServerClaim, { boundServer }: ClaimFacts): string {
   if (boundServer === undefined) throw new StaleDecision('the server was taken from the claim');
   const { name } = boundServer.metadata;
@@ -132,14 +133,14 @@ async function markBootPolicy({ object, context }: ClaimReconcile): Promise<void
   await context.client.mergePatch(ServerBootConfiguration, { name, namespace }, { metadata: { annotations } });
 }
 
-/** One guarded write turns the request into a mark; a boot configuration without the same mark is superseded. */
+/** One guarded write replaces the request by a mark; a boot configuration without the same mark is superseded. */
 async function acceptReprovision(reconcile: ClaimReconcile): Promise<void> {
   const { annotations } = reconcile.object.metadata;
   const mark = laterMark(annotations?.[reprovisionAnnotation], reconcile.now);
   await annotate(reconcile, { [operationAnnotation]: null, [reprovisionAnnotation]: mark });
 }
 
-/** Marks are compared. One by a process whose clock was ahead must not make this request look served. */
+/** Marks are compared as times. An earlier mark from a process with a fast clock must not hide this request. */
 function laterMark(earlier: string | undefined, now: number): string {
   const earlierAt = Date.parse(earlier ?? '');
   return new Date(Number.isNaN(earlierAt) ? now : Math.max(now, earlierAt + 1)).toISOString();
@@ -147,6 +148,11 @@ function laterMark(earlier: string | undefined, now: number): string {
 
 async function consumeOperation(reconcile: ClaimReconcile): Promise<void> {
   await annotate(reconcile, { [operationAnnotation]: null });
+}
+
+/** Claims with equal constraints report the new explanation as well. */
+async function shareMatchLevel({ object, context }: ClaimReconcile): Promise<void> {
+  context.scheduler.shareMatchLevel(object);
 }
 
 async function annotate(

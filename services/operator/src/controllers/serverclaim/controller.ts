@@ -24,8 +24,9 @@ export const claimController = phaseController({
   finalizer: claimFinalizer,
   deletion: decideDeletion,
   actions: claimActions,
+  readOnlyActions: ['shareMatchLevel'],
   report: reportClaim,
-  // A claim that has just come is Unbound, whether it says so or not.
+  // A new claim is Unbound, with or without a status.
   progressFields: ['phase'],
   paused: isPaused,
   watches: [
@@ -37,7 +38,7 @@ export const claimController = phaseController({
   concurrency: ({ config }: OperatorContext) => config.claimConcurrency,
 });
 
-/** The claim a server refers to, and those that still name it after it let go of them. */
+/** The claim that the server refers to, and claims that still name a server that was taken from them. */
 function claimsOfServer({ metadata, spec }: Server, { caches }: OperatorContext): string[] {
   const ref = spec.serverClaimRef;
   const named = caches.claims.by('server', metadata.name).map(keyOf);

@@ -8,7 +8,7 @@ import { findBoundServer } from './facts.ts';
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const reference = { namespace: 'team', name: 'one' };
 
-/** Servers that refer to the claim, as the cache came to know them. */
+/** Servers that refer to the claim, in the order of the watch events. */
 function serversOf(holders: Record<string, string | undefined>): Store<Server> {
   const servers = new Store<Server>();
   servers.addIndexes({ claim: () => ['team/one'] });

@@ -15,32 +15,35 @@ export type ClaimAction =
   | 'deleteBootConfiguration'
   | 'markBootPolicy'
   | 'acceptReprovision'
-  | 'consumeOperation';
+  | 'consumeOperation'
+  | 'shareMatchLevel';
 
 export interface ClaimFacts {
   /** The server that carries this claim's UID. */
   readonly boundServer: Server | undefined;
-  /** Name of the server that was taken from it and is kept for review. */
+  /** Name of the server that was evicted from the claim and is kept for review. */
   readonly evictedFrom: string | undefined;
-  /** The server chosen for it, not yet bound. */
+  /** The server that was chosen for the claim and is not bound yet. */
   readonly assumedServer: Server | undefined;
-  /** A server is free for it, and older claims are served first. */
+  /** A server is free for the claim, and older claims come first. */
   readonly isQueued: boolean;
   /** `spec.serverRef` names the held server. */
   readonly recorded: boolean;
   /**
-   * outdated: image or ignition differ, and nobody has asked for the change yet. superseded: somebody has. unmarked: it
-   * does not say the boot policy of the claim.
+   * outdated: image or ignition differ, and no reprovisioning was requested. superseded: it was requested. unmarked: the boot
+   * policy differs from that of the claim.
    */
   readonly boot: 'absent' | 'present' | 'foreign' | 'outdated' | 'superseded' | 'unmarked';
   readonly operation: 'none' | 'retry' | 'reprovision';
-  /** RFC 3339 time at which a taint takes the server away. */
+  /** RFC 3339 time at which a taint evicts the claim. */
   readonly evictedAt: string | undefined;
-  /** What the held server says of itself. */
+  /** Message of the condition Ready of the bound server. */
   readonly serverMessage: string;
-  /** Why no server was chosen; computed only while there is none, and none to come. */
+  /** Why no server was chosen; computed only while none matches. */
   readonly explanation: string;
-  /** For so long that is explained well enough. */
+  /** The best matching server got closer or further away, and similar claims do not report that yet. */
+  readonly hasNewMatchLevel: boolean;
+  /** Until the explanation is computed again. */
   readonly explainedForMs: number;
 }
 
@@ -50,6 +53,7 @@ export function readClaimFacts(claim: ServerClaim, context: OperatorContext): Cl
   const assumedServer = boundServer === undefined ? scheduler.assumedBindingOf(claim) : undefined;
   const isUnbound = boundServer === undefined && assumedServer === undefined;
   const isQueued = isUnbound && scheduler.isQueued(claim);
+  const isUnmatched = isUnbound && !isQueued;
   const since = boundServer?.status?.evictionSince;
   return {
     boundServer,
@@ -64,7 +68,8 @@ export function readClaimFacts(claim: ServerClaim, context: OperatorContext): Cl
     operation: operationOf(claim),
     evictedAt: since === undefined ? undefined : new Date(Date.parse(since) + config.evictionGraceMs).toISOString(),
     serverMessage: boundServer?.status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '',
-    explanation: isUnbound && !isQueued ? scheduler.explain(claim) : '',
+    explanation: isUnmatched ? scheduler.explain(claim) : '',
+    hasNewMatchLevel: isUnmatched && scheduler.hasNewMatchLevel(claim),
     explainedForMs: scheduler.explainIntervalMs(claim),
   };
 }
@@ -75,9 +80,9 @@ function operationOf({ metadata }: ServerClaim): ClaimFacts['operation'] {
 }
 
 /**
- * More than one server may carry the UID: one was bound by a leader that was cut off, or the answer of the write was
- * lost. The one that the claim names is its server, and before it names one, the first by name, so that every look
- * finds the same; the others let go by themselves.
+ * More than one server may carry the UID, if a leader was cut off or the response to its write was lost. The server that the claim
+ * names is its server; before the claim names one, the first by name, so that every reconcile finds the same. The Server
+ * controller releases the others.
  */
 export function findBoundServer(claim: ServerClaim, { servers }: Pick<OperatorCaches, 'servers'>): Server | undefined {
   const holders = servers.by('claim', keyOf(claim)).filter((server) => isHeldBy(server, claim));
@@ -93,7 +98,7 @@ function bootStateOf(
   if (boot === undefined || boot.metadata.deletionTimestamp !== undefined) return 'absent';
   if (!boot.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)) return 'foreign';
   const requested = metadata.annotations?.[reprovisionAnnotation];
-  // Only a later request counts: a mark that somebody removed or restored must not boot a machine anew.
+  // Only a later request counts: a mark that was removed or restored by hand must not boot a machine again.
   if (requested !== undefined && requested > (boot.metadata.annotations?.[reprovisionAnnotation] ?? ''))
     return 'superseded';
   if ((boot.metadata.annotations?.[bootPolicyAnnotation] ?? 'networkOnce') !== (spec.bootPolicy ?? 'networkOnce'))

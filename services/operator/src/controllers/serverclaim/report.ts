@@ -19,7 +19,7 @@ export function reportClaim(claim: ServerClaim, facts: ClaimFacts, outcome: Outc
   };
 }
 
-/** The machine keeps running what it booted; a changed wish is pending, not lost. */
+/** The machine keeps running what it booted; a changed image is pending until reprovisioning is requested. */
 function imageCondition(claim: ServerClaim, { boot }: ClaimFacts): ReportedCondition[] {
   if (boot === 'outdated') {
     return [
@@ -41,7 +41,7 @@ function imageCondition(claim: ServerClaim, { boot }: ClaimFacts): ReportedCondi
     : [];
 }
 
-/** The tenant is told, with the time that is left. */
+/** With the time of the eviction, so that the tenant can move the workload. */
 function evictionCondition(claim: ServerClaim, { evictedAt, boundServer }: ClaimFacts): ReportedCondition[] {
   if (evictedAt !== undefined) {
     const message = `a taint of server ${boundServer?.metadata.name ?? ''} that this claim does not tolerate takes the server away at ${evictedAt}; move the workload, or have the taint removed`;

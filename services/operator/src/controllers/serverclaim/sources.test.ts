@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
 import { schedulerSource } from './sources.ts';
 
-test('claims are looked at when they were promised a server, and when they wait for something else than they say', () => {
+test('a claim is enqueued when a server is chosen for it, and when its explanation is out of date', () => {
   const scheduler = { assumed: new KeyNotifier(), reasonChanged: new KeyNotifier() };
   const enqueued: string[] = [];
   const subscription = schedulerSource({ scheduler }, (claimKey) => enqueued.push(claimKey));

@@ -1,6 +1,6 @@
 import type { ClaimScheduler } from '../../scheduling/scheduler.ts';
 
-/** Wakes claims that were promised a server, and those that wait for something else than they say. */
+/** Enqueues claims for which a server was chosen, and claims that report an explanation that is out of date. */
 export function schedulerSource(
   { scheduler }: { readonly scheduler: Pick<ClaimScheduler, 'assumed' | 'reasonChanged'> },
   enqueue: (claimKey: string) => void,

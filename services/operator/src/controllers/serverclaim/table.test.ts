@@ -13,7 +13,7 @@ const server = (state: string, more: Partial<Server['spec']> = {}): Server => ({
   status: { state, powerState: 'Off' },
 });
 
-/** A claim that nothing is known of but that it exists. */
+/** A new claim. */
 const waiting: ClaimFacts = {
   boundServer: undefined,
   evictedFrom: undefined,
@@ -25,6 +25,7 @@ const waiting: ClaimFacts = {
   evictedAt: undefined,
   serverMessage: '',
   explanation: 'there are no servers',
+  hasNewMatchLevel: false,
   explainedForMs: minutes(3),
 };
 const bound: Partial<ClaimFacts> = { boundServer: server('Reserved'), recorded: true, boot: 'present' };
@@ -32,24 +33,30 @@ const bound: Partial<ClaimFacts> = { boundServer: server('Reserved'), recorded: 
 type Line = [title: string, phase: ClaimPhase | 'deleted', facts: Partial<ClaimFacts>, decided: string];
 
 const lines: Line[] = [
-  ['waits for a server and says why there is none', 'Unbound', {}, 'wait NoServerMatches'],
+  ['waits for a server and reports why there is none', 'Unbound', {}, 'wait NoServerMatches'],
+  ['shares a new explanation with similar claims first', 'Unbound', { hasNewMatchLevel: true }, 'act shareMatchLevel'],
   ['waits until older claims are served', 'Unbound', { isQueued: true }, 'wait OthersFirst'],
-  ['binds the server it was promised', 'Unbound', { assumedServer: server('Available') }, 'act bind'],
-  ['takes down the name of its server', 'Unbound', { ...bound, recorded: false }, 'act recordServer'],
+  ['binds the server that was chosen for it', 'Unbound', { assumedServer: server('Available') }, 'act bind'],
+  ['records the name of its server', 'Unbound', { ...bound, recorded: false }, 'act recordServer'],
   [
     'waits until its server is reserved',
     'Unbound',
     { ...bound, boundServer: server('Parked') },
     'wait WaitingForReservation',
   ],
-  ['makes its boot configuration', 'Unbound', { ...bound, boot: 'absent' }, 'act createBootConfiguration'],
-  ['does not take over the object of another', 'Unbound', { ...bound, boot: 'foreign' }, 'wait NameTaken'],
-  ['is bound when all is there', 'Unbound', bound, 'go Bound'],
+  ['creates its boot configuration', 'Unbound', { ...bound, boot: 'absent' }, 'act createBootConfiguration'],
+  [
+    'does not take over a boot configuration of another owner',
+    'Unbound',
+    { ...bound, boot: 'foreign' },
+    'wait NameTaken',
+  ],
+  ['is bound when its boot configuration exists', 'Unbound', bound, 'go Bound'],
   ['consumes a retry that changes nothing', 'Unbound', { operation: 'retry' }, 'act consumeOperation'],
-  ['rests while it is served', 'Bound', bound, 'rest rest'],
+  ['rests while it holds its server', 'Bound', bound, 'rest rest'],
   ['keeps what was booted when the image changes', 'Bound', { ...bound, boot: 'outdated' }, 'rest rest'],
   [
-    'hears that the changed image is wanted',
+    'accepts a request for the changed image',
     'Bound',
     { ...bound, boot: 'outdated', operation: 'reprovision' },
     'act acceptReprovision',
@@ -60,28 +67,43 @@ const lines: Line[] = [
     { ...bound, boot: 'superseded' },
     'act deleteBootConfiguration',
   ],
-  ['makes a boot configuration that was deleted', 'Bound', { ...bound, boot: 'absent' }, 'act createBootConfiguration'],
-  ['hands on a changed boot policy', 'Bound', { ...bound, boot: 'unmarked' }, 'act markBootPolicy'],
+  [
+    'creates a boot configuration that was deleted again',
+    'Bound',
+    { ...bound, boot: 'absent' },
+    'act createBootConfiguration',
+  ],
+  ['passes on a changed boot policy', 'Bound', { ...bound, boot: 'unmarked' }, 'act markBootPolicy'],
   ['is lost when no server refers to it', 'Bound', {}, 'go Lost'],
   ['stays lost, although a server is free', 'Lost', { assumedServer: server('Available') }, 'wait ServerLost'],
   ['is found again', 'Lost', bound, 'go Bound'],
-  ['is bound anew when a person asks', 'Lost', { operation: 'retry' }, 'go Unbound'],
+  ['is bound again on a retry request', 'Lost', { operation: 'retry' }, 'go Unbound'],
   ...(['present', 'outdated', 'superseded', 'unmarked'] as const).map(
     (boot): Line => [
-      `forgets what has booted before it is bound anew: ${boot}`,
+      `deletes its boot configuration (${boot}) before it is bound again`,
       'Lost',
       { operation: 'retry', boot },
       'act deleteBootConfiguration',
     ],
   ),
-  ['leaves the object of another when it is bound anew', 'Lost', { operation: 'retry', boot: 'foreign' }, 'go Unbound'],
-  ['runs on when it is found again, whoever asks', 'Lost', { ...bound, operation: 'retry' }, 'go Bound'],
-  ['deletes its boot configuration first', 'deleted', { ...bound, boot: 'superseded' }, 'act deleteBootConfiguration'],
-  ['leaves the object of another', 'deleted', { boot: 'foreign' }, 'rest rest'],
-  ['stays until its server is given back', 'deleted', { ...bound, boot: 'absent' }, 'wait WaitingForRelease'],
-  ['goes when no server refers to it', 'deleted', {}, 'rest rest'],
   [
-    'goes when its server is kept for review and off',
+    'keeps a boot configuration of another owner on a retry request',
+    'Lost',
+    { operation: 'retry', boot: 'foreign' },
+    'go Unbound',
+  ],
+  [
+    'keeps running when its server refers to it again, despite a retry request',
+    'Lost',
+    { ...bound, operation: 'retry' },
+    'go Bound',
+  ],
+  ['deletes its boot configuration first', 'deleted', { ...bound, boot: 'superseded' }, 'act deleteBootConfiguration'],
+  ['keeps a boot configuration of another owner', 'deleted', { boot: 'foreign' }, 'rest rest'],
+  ['stays until its server is released', 'deleted', { ...bound, boot: 'absent' }, 'wait WaitingForRelease'],
+  ['is removed when no server refers to it', 'deleted', {}, 'rest rest'],
+  [
+    'is removed when its server is kept for review and off',
     'deleted',
     { boundServer: server('Released', { reclaimPolicy: 'Retain' }) },
     'rest rest',
@@ -97,7 +119,7 @@ for (const [title, phase, facts, decided] of lines) {
   });
 }
 
-test('a claim that nothing fits is looked at again when its explanation is old, which is longer where many wait', () => {
+test('a claim without a matching server is explained again after the given interval', () => {
   const decision = claimTable.Unbound.decide({ ...waiting, explainedForMs: minutes(40) });
   assert.equal(decision.kind === 'wait' && decision.delayMs, minutes(40));
 });

@@ -11,7 +11,7 @@ const resyncMs = minutes(10);
 const queuedMessage =
   'a server is free for this claim, and claims that came before it are served first; it goes on by itself when there are fewer of them';
 
-/** A claim waits for one server, and then has it for as long as both exist. */
+/** A claim waits for one server and then holds it as long as both exist. */
 export const claimTable: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimReason> = {
   Unbound: row(['Bound'], (claim) => {
     if (claim.operation === 'retry') return act('consumeOperation', 'RetryRequested');
@@ -19,6 +19,7 @@ export const claimTable: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimRe
     if (claim.assumedServer !== undefined)
       return act('bind', 'ServerChosen', `server ${claim.assumedServer.metadata.name} fits`);
     if (claim.isQueued) return wait(seconds(30), 'OthersFirst', queuedMessage, minutes(2));
+    if (claim.hasNewMatchLevel) return act('shareMatchLevel', 'NoServerMatches', claim.explanation);
     return wait(claim.explainedForMs, 'NoServerMatches', claim.explanation);
   }),
   Bound: row(['Lost'], (claim) => {
@@ -37,7 +38,7 @@ export const claimTable: PhaseTable<ClaimPhase, ClaimFacts, ClaimAction, ClaimRe
     if (claim.boundServer !== undefined)
       return go('Bound', 'ServerFoundAgain', `server ${claim.boundServer.metadata.name}`);
     if (claim.operation === 'retry')
-      // What has booted is said of the machine as it was: it may have been cleaned, or have been somebody else's, since.
+      // The boot status is about the machine as it was: it may have been cleaned, or held by another claim, since.
       return ownsBoot(claim) ? act('deleteBootConfiguration', 'RetryRequested') : go('Unbound', 'RetryRequested');
     const lost =
       claim.evictedFrom === undefined
@@ -65,7 +66,7 @@ function completeBinding(
 const serverMessageSuffix = ({ serverMessage }: ClaimFacts): string =>
   serverMessage === '' ? '' : `. The server says: ${serverMessage}`;
 
-/** The boot configuration carries the claim's image to the boot service. An image changed later waits to be asked for. */
+/** The boot configuration carries the image to the boot service. A later change of the image needs a request for reprovisioning. */
 function keepBoot(claim: ClaimFacts, server: string): Step | undefined {
   if (claim.boot === 'superseded') return act('deleteBootConfiguration', 'ImageSuperseded');
   if (claim.boot === 'unmarked') return act('markBootPolicy', 'BootPolicyChanged');
@@ -81,7 +82,7 @@ function keepBoot(claim: ClaimFacts, server: string): Step | undefined {
 
 const ownsBoot = ({ boot }: ClaimFacts): boolean => boot !== 'absent' && boot !== 'foreign';
 
-/** The claim stays until its server is out of the tenant's hands, so that a namesake cannot inherit the machine. */
+/** The claim stays until its server is released, so that a new claim of the same name cannot take over the machine. */
 export function decideDeletion(claim: ClaimFacts): Decision<ClaimPhase, ClaimAction, ClaimReason> {
   if (ownsBoot(claim)) return act('deleteBootConfiguration', 'ClaimDeleted');
   if (claim.boundServer === undefined || isKept(claim.boundServer)) return rest;
@@ -93,7 +94,7 @@ export function decideDeletion(claim: ClaimFacts): Decision<ClaimPhase, ClaimAct
   );
 }
 
-/** With reclaim policy Retain the reference stays on the server for a person to clear. */
+/** With reclaim policy Retain the reference stays on the server until an administrator clears it. */
 function isKept({ spec, status }: NonNullable<ClaimFacts['boundServer']>): boolean {
   return spec.reclaimPolicy === 'Retain' && status?.state === 'Released' && status.powerState === 'Off';
 }
