@@ -16,12 +16,13 @@ import { metadataRbac } from './generate/metadata-rbac.ts';
 import { convenienceRoles, generateRbac } from './generate/rbac.ts';
 import { optionPage } from './generate/option-page.ts';
 import { reasonPage } from './generate/reason-page.ts';
+import { reasonsModule } from './generate/reasons-module.ts';
 import { serviceWriters } from './generate/service-writers.ts';
 import { stateDiagrams } from './generate/state-diagrams.ts';
 
 const help = `Usage: npm run generate [-- --check]
 
-Writes everything that is derived from the code: CRDs, admission policies, RBAC roles, reference pages, state diagrams.
+Writes everything that is derived from the code: CRDs, admission policies, RBAC roles, reasons, reference pages, state diagrams.
 
   --check   Write nothing; exit 1 and list the files that differ from what would be written.
   --help    Show this text.
@@ -37,6 +38,7 @@ function everything(): GeneratedFolder[] {
     { path: 'deploy/rbac', files: [...generateRbac({ kinds, controllers, services: serviceWriters }), metadataRbac()] },
     { path: 'deploy/rbac/kinds', files: convenienceRoles(kinds) },
     { path: 'deploy/grafana', files: [dashboard()] },
+    { path: 'packages/api/src/reasons', files: [reasonsModule(reasonSources, rejectionReasons)] },
     { path: 'docs/kinds', files: kindPages(kinds) },
     { path: 'docs/states', files: stateDiagrams(controllers) },
     { path: 'docs', files: [errorPage(errorChapters)], isShared: true },

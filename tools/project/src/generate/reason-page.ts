@@ -2,7 +2,7 @@ import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 import type { GeneratedFile } from './generated-folder.ts';
 import { code, header, table } from './markdown.ts';
 
-/** Whoever explains objects of a kind. */
+/** A controller, or a service that writes conditions of a kind. */
 export interface ReasonSource {
   readonly name: string;
   readonly kind: { readonly kind: string };

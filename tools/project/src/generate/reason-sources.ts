@@ -3,7 +3,7 @@ import { controllers } from '@metal/operator/controllers.ts';
 import { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { ReasonSource } from './reason-page.ts';
 
-/** Everybody who gives reasons: the controllers, and the services that write conditions. */
+/** The controllers, and the services that write conditions. */
 export const reasonSources: readonly ReasonSource[] = [
   ...controllers,
   { name: 'boot service', kind: ServerBootConfiguration, reasons: bootServiceReasons },
