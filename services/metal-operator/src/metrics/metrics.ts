@@ -1,5 +1,5 @@
 import type { Clock } from '@metal/kube/runtime/clock.ts';
-import type { TrafficObserver } from '@metal/operator/bmc-connections/connection-pool.ts';
+import type { TrafficObserver } from '@metal/operator/bmc-connections/bmc-client-factory.ts';
 import type { OperatorCaches } from '@metal/operator/caches.ts';
 import type { ClaimScheduler } from '@metal/operator/scheduling/scheduler.ts';
 import { Counter, type Registry } from 'prom-client';

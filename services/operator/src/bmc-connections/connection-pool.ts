@@ -1,35 +1,21 @@
-import type { Clock } from '@metal/kube/runtime/clock.ts';
-import { type LoginResult, tryLogin } from '@metal/redfish/resources/accounts.ts';
-import { Bmc, type BmcObserver } from '@metal/redfish/http/bmc.ts';
-import { closedError, RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
-import { concernsOneResource } from '@metal/redfish/resources/members.ts';
-import type { Credentials } from '@metal/redfish/http/session.ts';
-import { IdleConnections } from '@metal/redfish/http/idle-connections.ts';
-import { TlsContexts } from '@metal/redfish/http/tls-contexts.ts';
-import { shardKeyOfConnection } from './shard-key.ts';
-import { type Connection, isSameConnection } from './connection.ts';
-import { ObservedBmc, type BmcObservation, isRejection, ObservedSystem } from './observed-state.ts';
-import { isSameLogin, type Login, type RejectedLogin } from './rejected-login.ts';
-import { SystemReporters } from './system-reporters.ts';
 import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
+import { closedError, RedfishError } from '@metal/redfish/errors.ts';
+import type { Bmc } from '@metal/redfish/http/bmc.ts';
+import type { Credentials } from '@metal/redfish/http/session.ts';
+import type { LoginResult } from '@metal/redfish/resources/accounts.ts';
+import { concernsOneResource } from '@metal/redfish/resources/members.ts';
+import { BmcClientFactory, type BmcClientOptions } from './bmc-client-factory.ts';
+import { isBmcFailure } from './bmc-failure.ts';
+import { type Connection, isSameConnection } from './connection.ts';
+import { type BmcObservation, isRejection, type ObservedBmc } from './observed-bmc.ts';
+import { ObservedBmcs } from './observed-bmcs.ts';
+import { ObservedSystem } from './observed-state.ts';
+import { isSameLogin, type Login, type RejectedLogin } from './rejected-login.ts';
+import { shardKeyOfConnection } from './shard-key.ts';
 
-export interface BmcConnectionPoolOptions {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly callDeadlineMs: number;
-  readonly traffic?: TrafficObserver;
-  /** Whether the object is still there that this line belongs to. Without it nothing is dialled, and nothing remembered. */
+export interface BmcConnectionPoolOptions extends BmcClientOptions {
+  /** The object that the connection belongs to exists. Without it no connection is opened and no state kept. */
   readonly isOwned?: (name: string) => boolean;
-  /** Where there are several replicas: whether this one may send something to the BMC with this key right now. */
-  readonly maySend?: (shardKey: string) => boolean;
-}
-
-/** Hears what is said on all lines. */
-export interface TrafficObserver {
-  /** For one conversation on the line of this name. */
-  observerOf(name: string): BmcObserver;
-  /** The line is gone for good. */
-  forget(name: string): void;
 }
 
 interface PooledConnection {
@@ -37,78 +23,62 @@ interface PooledConnection {
   readonly connection: Connection;
 }
 
-/** Failures that concern the BMC as a whole, so that everything behind it has to wait. */
-const bmcFailureCodes: ReadonlySet<RedfishErrorCode> = new Set([
-  'AuthenticationFailed',
-  'TlsUntrusted',
-  'Unreachable',
-  'TimedOut',
-  'CircuitOpen',
-  'BadAnswer',
-  'Busy',
-]);
-
-/** A request that was understood and refused says nothing about the BMC. */
-const isBmcFailure = ({ code, status = 0 }: RedfishError): boolean =>
-  bmcFailureCodes.has(code) || (code === 'HttpError' && status >= 500);
-
 /**
- * The only way to a BMC: one actor per management controller for all controllers of the process, and what was last
- * seen there. Names are those of BMC objects, `server/<name>` for servers that carry their BMC inline, or
- * `endpoint/<name>` while an Endpoint is no BMC yet.
+ * All connections to BMCs: one client per management controller for all controllers of the process, and what was observed there
+ * last. Names are those of BMC objects, `server/<name>` for servers with an inline BMC, or `endpoint/<name>` as long as an
+ * Endpoint is not a BMC yet.
  */
 export class BmcConnectionPool implements AsyncDisposable {
   readonly #options: BmcConnectionPoolOptions;
+  readonly #clients: BmcClientFactory;
   readonly #connections = new Map<string, PooledConnection>();
-  readonly #observedBmcs = new Map<string, ObservedBmc>();
-  readonly #systemReporters = new SystemReporters();
+  readonly #observedBmcs: ObservedBmcs;
   readonly #observedSystems = new Map<string, ObservedSystem>();
-  readonly #idleConnections: IdleConnections;
-  readonly #tlsContexts = new TlsContexts();
-  /** Something was learned about the named BMC. */
+  /** The named BMC failed, was deleted, or sent an event. */
   readonly bmcChanged = new KeyNotifier();
-  /** The named BMC was looked at and answered. */
+  /** The named BMC was observed. */
   readonly bmcObserved = new KeyNotifier();
-  /** The machine of the named Server is to be looked at before its time. */
+  /** The observed state of the machine of the named Server is out of date. */
   readonly serverStale = new KeyNotifier();
 
   constructor(options: BmcConnectionPoolOptions) {
     this.#options = options;
-    this.#idleConnections = new IdleConnections({ clock: options.clock });
+    this.#observedBmcs = new ObservedBmcs((name) => this.#isOwned(name));
+    this.#clients = new BmcClientFactory(options);
   }
 
   /**
-   * Actor for the connection. The same connection gives the same actor; another one closes the old actor first. Throws Closed
-   * when the object is gone: who still has it in hand would open a session that nobody ends. Throws the rejection that another
-   * process was told: the actor that would know of it is that one's.
+   * The client for the connection. The same connection gives the same client; a changed one closes the old client first. Throws
+   * Closed when the object is gone: nothing would close the new session. Throws a recorded rejection of the login, which the
+   * client of another process may have received.
    */
   getBmc(name: string, connection: Connection): Bmc {
     if (!this.#isOwned(name)) throw closedError();
     const pooled = this.#connections.get(name);
     if (pooled !== undefined && isSameConnection(pooled.connection, connection)) return pooled.bmc;
-    const { connection: lastConnection, failure } = this.#observedBmcs.get(name) ?? {};
+    const { connection: lastConnection, failure } = this.#observedBmcs.peek(name) ?? {};
     if (failure !== undefined && isRejection(failure.error) && isSameConnection(lastConnection, connection))
       throw failure.error;
     if (pooled !== undefined) this.#close(name, pooled);
-    const bmc = this.#connect(name, connection);
+    const bmc = this.#clients.create(name, connection);
     this.#connections.set(name, { bmc, connection });
     return bmc;
   }
 
-  /** What is remembered of a BMC over this connection; a changed address or password starts from nothing. */
+  /** Observed state of a BMC over this connection; a changed address or password starts with empty state. */
   observedBmc(name: string, connection: Connection | undefined): ObservedBmc {
-    const known = this.#observedBmcs.get(name);
-    if (known !== undefined && (connection === undefined || isSameConnection(known.connection, connection)))
-      return known;
-    this.#systemReporters.forget(name);
-    const observed = new ObservedBmc(connection);
-    if (this.#isOwned(name)) this.#observedBmcs.set(name, observed);
-    return observed;
+    return this.#observedBmcs.of(name, connection);
+  }
+
+  /** The observed state of a BMC, if it was observed over this connection; without a connection, over any. Changes nothing. */
+  lastObservedBmc(name: string, connection: Connection | undefined): Readonly<ObservedBmc> | undefined {
+    const observed = this.#observedBmcs.peek(name);
+    return connection === undefined || isSameConnection(observed?.connection, connection) ? observed : undefined;
   }
 
   /**
-   * The same, where it stands what another process was told about the login. A rejection counts until the objects change that the
-   * login is made of, even if the password is the same: it may have been put right at the BMC.
+   * The same, with a rejected login that another process recorded in the status. A rejection counts until an object changes that
+   * the login is made of, even if the password is the same: it may have been corrected at the BMC.
    */
   observedBmcForLogin(
     name: string,
@@ -117,28 +87,30 @@ export class BmcConnectionPool implements AsyncDisposable {
   ): ObservedBmc {
     const observed = this.observedBmc(name, connection);
     if (rejected !== undefined && isSameLogin(rejected, login)) observed.restore(rejected);
-    if (!observed.detectLoginChange(login)) return observed;
+    if (!observed.isOtherLoginRejected(login)) {
+      observed.recordRejectedLogin(login);
+      return observed;
+    }
     const pooled = this.#connections.get(name);
     if (pooled !== undefined) this.#close(name, pooled);
     this.#observedBmcs.delete(name);
     return this.observedBmc(name, connection);
   }
 
-  /** What the last look at the BMC found, over whichever connection. */
+  /** The last observation of the BMC, over any connection. */
   observation(name: string): BmcObservation | undefined {
-    return this.#observedBmcs.get(name)?.observation;
+    return this.#observedBmcs.peek(name)?.observation;
   }
 
-  /** Remembers what a look at the BMC found, unless it is not talked to over this connection any more. */
+  /** Records an observation, unless the BMC has another connection by now. */
   recordObservation(name: string, connection: Connection, observation: BmcObservation): void {
     const observed = this.#observedIfCurrent(name, connection);
     if (observed === undefined) return;
-    observed.record(observation);
-    this.#systemReporters.record(name, observation);
+    this.#observedBmcs.record(name, observed, observation);
     this.bmcObserved.emit(name);
   }
 
-  /** What is remembered of a machine, by the UID of its Server object. */
+  /** Observed state of a machine, by the UID of its Server object. */
   observedSystem(serverUid: string): ObservedSystem {
     const known = this.#observedSystems.get(serverUid);
     if (known !== undefined) return known;
@@ -148,15 +120,15 @@ export class BmcConnectionPool implements AsyncDisposable {
   }
 
   /**
-   * Talks to a BMC. A failure of the BMC itself is remembered for it, so that its own controller looks at once, as it does where
-   * it may be that of one system among several; the error is passed on.
+   * Runs the callback with the client of a BMC. A failure of the BMC itself is recorded and its controller notified; a failure that
+   * may concern only one of several systems makes its controller observe the BMC. The error is rethrown.
    */
   async withBmc<T>(name: string, connection: Connection, callback: (bmc: Bmc) => Promise<T>): Promise<T> {
     try {
       return await callback(this.getBmc(name, connection));
     } catch (error) {
       if (error instanceof RedfishError && isBmcFailure(error)) {
-        if (this.#mayConcernOneSystem(name, error)) this.#observedBmcs.get(name)?.invalidate();
+        if (this.#mayConcernOneSystem(name, error)) this.#observedBmcs.peek(name)?.invalidate();
         else this.recordFailure(name, connection, error);
         this.bmcChanged.emit(name);
       }
@@ -164,21 +136,18 @@ export class BmcConnectionPool implements AsyncDisposable {
     }
   }
 
-  /** What is asked of one of several systems may fail with that one alone: whether the BMC does, a look at it tells. */
+  /** Among several systems a request may fail because of one alone; an observation of the BMC shows which. */
   #mayConcernOneSystem(name: string, error: RedfishError): boolean {
     const systems = this.observation(name)?.systems ?? [];
     return systems.length > 1 && concernsOneResource(error);
   }
 
-  /** Remembers that the BMC failed, and when it is worth trying again; unless it is not talked to over this connection any more. */
+  /** Records a failure of the BMC and the time of the next attempt, unless the BMC has another connection by now. */
   recordFailure(name: string, connection: Connection, error: RedfishError): void {
     this.#observedIfCurrent(name, connection)?.recordFailure(error, this.#options.clock.now(), this.#options.random());
   }
 
-  /**
-   * Tries a login with other credentials at the same address, in a short conversation of its own. A BMC that is being
-   * left alone is not bothered.
-   */
+  /** Tries a login with other credentials at the same address, in a session of its own. Fails while the circuit is open. */
   async tryLogin(
     name: string,
     connection: Connection,
@@ -187,42 +156,33 @@ export class BmcConnectionPool implements AsyncDisposable {
   ): Promise<LoginResult> {
     if (this.#connections.get(name)?.bmc.breaker === 'open') {
       const message = `BMC ${name} keeps failing and is left alone for now`;
-      throw new RedfishError({ code: 'CircuitOpen', message, cause: this.#observedBmcs.get(name)?.failure?.error });
+      throw new RedfishError({ code: 'CircuitOpen', message, cause: this.#observedBmcs.peek(name)?.failure?.error });
     }
-    const { clock, random, callDeadlineMs } = this.#options;
-    const { endpoint } = connection;
-    const tlsContexts = this.#tlsContexts;
-    const maySend = () => this.maySend(name);
-    const limits = { callDeadlineMs };
-    return tryLogin({ endpoint, credentials, clock, tlsContexts, random, limits, maySend }, { signal });
+    return this.#clients.tryLogin(name, connection, credentials, signal);
   }
 
-  /** Whether something may be sent on the line of this name right now, by whatever protocol. */
+  /** Requests may be sent over this connection now, by any protocol. */
   maySend(name: string): boolean {
-    return this.#options.maySend?.(shardKeyOfConnection(name)) ?? true;
+    return this.#clients.maySend(name);
   }
 
-  /** Names of all BMCs whose last look reported this system UUID, in order. */
+  /** Names of all BMCs that last reported this system UUID, sorted. */
   systemReporters(systemUuid: string): string[] {
-    return this.#systemReporters.of(systemUuid);
+    return this.#observedBmcs.reportersOf(systemUuid);
   }
 
   forgetBmc(name: string): void {
     const pooled = this.#connections.get(name);
     if (pooled !== undefined) this.#close(name, pooled);
     this.#observedBmcs.delete(name);
-    this.#systemReporters.forget(name);
     this.#options.traffic?.forget(name);
     this.bmcChanged.emit(name);
   }
 
-  /** Logs out of BMCs that another replica takes over, and forgets what was seen there. */
+  /** Closes the sessions of BMCs that go to another replica, and drops their observed state. */
   async releaseShard(isReleased: (shardKey: string) => boolean): Promise<void> {
     const connections = [...this.#connections].filter(([name]) => isReleased(shardKeyOfConnection(name)));
-    for (const name of [...this.#observedBmcs.keys()].filter((each) => isReleased(shardKeyOfConnection(each)))) {
-      this.#observedBmcs.delete(name);
-      this.#systemReporters.forget(name);
-    }
+    this.#observedBmcs.releaseShard(isReleased);
     for (const [name] of connections) this.#connections.delete(name);
     await Promise.allSettled(connections.map(([, { bmc }]) => bmc[Symbol.asyncDispose]()));
   }
@@ -231,16 +191,16 @@ export class BmcConnectionPool implements AsyncDisposable {
     this.#observedSystems.delete(serverUid);
   }
 
-  /** Logs out everywhere. */
+  /** Closes all sessions. */
   async [Symbol.asyncDispose](): Promise<void> {
     const connections = [...this.#connections.values()];
     this.#connections.clear();
     await Promise.allSettled(connections.map(({ bmc }) => bmc[Symbol.asyncDispose]()));
   }
 
-  /** Who began to talk earlier may be told by a line that was hung up since, of a BMC that is gone or has another password now. */
+  /** A result may arrive over a connection that was closed meanwhile: the BMC is gone, or has another password. */
   #observedIfCurrent(name: string, connection: Connection): ObservedBmc | undefined {
-    const latest = this.#observedBmcs.get(name)?.connection ?? this.#connections.get(name)?.connection;
+    const latest = this.#observedBmcs.peek(name)?.connection ?? this.#connections.get(name)?.connection;
     return isSameConnection(latest, connection) ? this.observedBmc(name, connection) : undefined;
   }
 
@@ -248,25 +208,9 @@ export class BmcConnectionPool implements AsyncDisposable {
     return this.#options.isOwned?.(name) ?? true;
   }
 
-  #connect(name: string, { endpoint, username, password }: Connection): Bmc {
-    const { clock, random, callDeadlineMs, traffic } = this.#options;
-    const observer = traffic?.observerOf(name);
-    return new Bmc({
-      endpoint,
-      credentials: { username, password },
-      clock,
-      idleConnections: this.#idleConnections,
-      tlsContexts: this.#tlsContexts,
-      random,
-      limits: { callDeadlineMs },
-      maySend: () => this.maySend(name),
-      ...(observer === undefined ? {} : { observer }),
-    });
-  }
-
   #close(name: string, { bmc }: PooledConnection): void {
     this.#connections.delete(name);
-    // Logging out is a courtesy to the BMC; if it fails the session expires there by itself.
+    // If the logout fails, the session expires on the BMC.
     bmc[Symbol.asyncDispose]().catch(() => undefined);
   }
 }

@@ -10,8 +10,8 @@ import { RedfishError } from '@metal/redfish/errors.ts';
 import { BmcConnectionPool } from './connection-pool.ts';
 import type { Connection } from './connection.ts';
 import type { OperatorCaches } from '../caches.ts';
+import type { ObservedBmc } from './observed-bmc.ts';
 import { loginOf, observedBmcOf, observedInlineBmcOf } from './login-state.ts';
-import type { ObservedBmc } from './observed-state.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const rejection = new RedfishError({ code: 'AuthenticationFailed', message: 'rejected user "root"', status: 401 });

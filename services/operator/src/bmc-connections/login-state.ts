@@ -7,8 +7,8 @@ import type { Connection } from './connection.ts';
 import type { OperatorCaches } from '../caches.ts';
 import type { OperatorConfig } from '../config.ts';
 import type { BmcConnectionPool } from './connection-pool.ts';
-import type { ObservedBmc } from './observed-state.ts';
 import type { Login, RejectedLogin } from './rejected-login.ts';
+import type { ObservedBmc } from './observed-bmc.ts';
 import { versionOf } from './credentials.ts';
 
 interface LoginStateContext extends LoginSources {

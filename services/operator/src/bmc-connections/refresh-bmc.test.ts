@@ -8,8 +8,8 @@ import { Password } from '@metal/redfish/http/bmc.ts';
 import { readSystem } from '@metal/redfish/resources/systems.ts';
 import { BmcConnectionPool } from './connection-pool.ts';
 import { refreshBmc } from './refresh-bmc.ts';
+import type { BmcObservation } from './observed-bmc.ts';
 import type { Connection } from './connection.ts';
-import type { BmcObservation } from './observed-state.ts';
 
 /** A line to a BMC that cuts every connection instead of answering. */
 async function openBrokenBmc() {

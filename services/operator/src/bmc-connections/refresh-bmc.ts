@@ -5,8 +5,8 @@ import type { OnUnreadable } from '@metal/redfish/resources/members.ts';
 import { type MissingPart, missingMember } from '@metal/redfish/resources/part-reader.ts';
 import { byUri, readSystems } from '@metal/redfish/resources/systems.ts';
 import type { BmcConnectionPool } from './connection-pool.ts';
+import type { BmcObservation } from './observed-bmc.ts';
 import type { Connection } from './connection.ts';
-import type { BmcObservation } from './observed-state.ts';
 
 export interface RefreshOptions {
   /** Where it stands what the manager is: its UUID. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BmcObservation } from './observed-state.ts';
+import type { BmcObservation } from './observed-bmc.ts';
 import { SystemReporters } from './system-reporters.ts';
 
 const observation = (...uuids: readonly string[]): BmcObservation => ({

@@ -1,4 +1,4 @@
-import type { BmcObservation } from './observed-state.ts';
+import type { BmcObservation } from './observed-bmc.ts';
 
 /** Which BMCs report which machine: usually one, but a chassis may have two that know of the same blades. */
 export class SystemReporters {

@@ -7,10 +7,10 @@ import type { AccountService } from '@metal/redfish/resources/accounts.ts';
 import type { ObservedAccount } from './observed-account.ts';
 import { type Connection, connectionOf } from '../../bmc-connections/connection.ts';
 import type { OperatorContext } from '../context.ts';
-import { isRejection } from '../../bmc-connections/observed-state.ts';
 import { jitter } from '@metal/kube/runtime/jitter.ts';
 import { observedBmcOf } from '../../bmc-connections/login-state.ts';
 import { printTime, type Rotation, rotationOf } from './rotation.ts';
+import { isRejection } from '../../bmc-connections/observed-bmc.ts';
 import { type NamedSecret, namedSecretOf, blockerInSecret, type Blocker } from './secret.ts';
 
 export type BmcUserPhase = 'Pending' | 'Rotating' | 'Ready' | 'Error';

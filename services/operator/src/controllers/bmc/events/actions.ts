@@ -15,7 +15,7 @@ import {
 } from '@metal/redfish/resources/subscriptions.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../../errors.ts';
-import type { EventsOutcome, EventsProblem } from '../../../bmc-connections/observed-state.ts';
+import type { EventsOutcome, EventsProblem } from '../../../bmc-connections/observed-bmc.ts';
 import type { BmcEventsAction, BmcEventsFacts } from './facts.ts';
 
 type EventsReconcile = Reconcile<BMC, BmcEventsFacts, OperatorContext>;
@@ -29,11 +29,11 @@ export const bmcEventsActions: Record<BmcEventsAction, (reconcile: EventsReconci
 /** For each request: the deletion of an object waits for it. */
 const unsubscribeDeadlineMs = 10_000;
 
-/** Where the BMC is to send what. The paths are those of v0.7.0, with the token in front of the name. */
+/** The URLs that the BMC sends events and metric reports to. The paths are those of v0.7.0, with the token in front of the name. */
 interface Destinations {
   readonly events: string;
   readonly metrics: string;
-  /** Not to be seen in any message. */
+  /** Must not appear in any message. */
   readonly token: string | undefined;
 }
 
@@ -68,7 +68,7 @@ async function findOrSubscribe(
   return present.find((one) => isFor(one, options))?.uri ?? subscribeAt(bmc, service, options);
 }
 
-/** Ours for this BMC, but for another destination: of a BMC object of the same name before this one, or of another URL. */
+/** Our subscriptions for this BMC with another destination: of an earlier BMC object of this name, or of another event URL. */
 function findStaleSubscriptions(
   present: readonly Subscription[],
   wanted: readonly string[],
@@ -112,7 +112,7 @@ async function giveUp(reconcile: EventsReconcile): Promise<void> {
   recordOutcome(reconcile, { links: reconcile.facts.links, isGivenUp: true });
 }
 
-/** That the BMC does not take part in events is an outcome, not an error: nothing else depends on it. */
+/** A failed subscription is an outcome, not an error: nothing else depends on events. */
 async function attempt(
   { facts }: EventsReconcile,
   token: string | undefined,

@@ -10,7 +10,7 @@ import { bmcEventsReasons } from './reasons.ts';
 import { phaseController } from '@metal/kube/controller/phase-controller.ts';
 import { reportBmcEvents } from './report.ts';
 
-/** A side feature with a condition of its own: whatever happens here, the BMC is discovered all the same. */
+/** Has a condition of its own: a BMC without event subscriptions is discovered all the same. */
 export const bmcEventsController = phaseController({
   name: 'bmc-events',
   kind: BMC,

@@ -1,19 +1,19 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { connectionOf, type Connection } from '../../../bmc-connections/connection.ts';
+import type { EventsOutcome } from '../../../bmc-connections/observed-bmc.ts';
 import type { OperatorContext } from '../../context.ts';
-import type { EventsOutcome } from '../../../bmc-connections/observed-state.ts';
 
 export type BmcEventsPhase = 'Present' | 'Leaving';
 export type BmcEventsAction = 'subscribe' | 'unsubscribe' | 'giveUp';
 
 export interface BmcEventsFacts {
-  /** There is somebody to send events to. */
+  /** An event URL is configured. */
   readonly isWanted: boolean;
   readonly connection: Connection | undefined;
   readonly isReachable: boolean;
-  /** The BMC was looked at since the subscriptions were. */
+  /** The BMC was observed after the subscriptions were verified last. */
   readonly isDue: boolean;
-  /** Subscriptions that are there, as far as is known. */
+  /** The known subscriptions. */
   readonly links: EventsOutcome['links'];
   readonly problem: EventsOutcome['problem'];
   readonly isVerified: boolean;
@@ -29,12 +29,12 @@ export function readBmcEventsFacts(
 ): BmcEventsFacts {
   const { name } = bmc.metadata;
   const resolved = connectionOf(bmc, caches, config).connection;
-  const memory = bmcConnections.observedBmc(name, resolved);
-  const { events: outcome, observation, failure } = memory;
+  const observed = bmcConnections.lastObservedBmc(name, resolved);
+  const { events: outcome, observation, failure } = observed ?? {};
   return {
     isWanted: config.eventUrl !== undefined,
-    // Who deletes a BMC often deletes its BMCSecret, too; what this process still knows is good enough for a farewell.
-    connection: resolved ?? memory.connection,
+    // The BMCSecret is often deleted together with the BMC; the last known connection is enough to unsubscribe.
+    connection: resolved ?? observed?.connection,
     isReachable: bmc.status?.state === 'Enabled' && failure === undefined,
     isDue: observation !== undefined && (outcome === undefined || outcome.at < observation.at),
     links: outcome?.links ?? linksIn(bmc),

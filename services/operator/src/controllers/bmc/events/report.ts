@@ -16,7 +16,7 @@ export function reportBmcEvents(bmc: BMC, facts: BmcEventsFacts, outcome: Outcom
   };
 }
 
-/** Nothing is said where events were never wanted. What was said is kept until something else is known. */
+/** No condition where events were never configured. A reported condition is kept until the state is known again. */
 function subscribedCondition(
   bmc: BMC,
   { isWanted, problem, isVerified }: BmcEventsFacts,

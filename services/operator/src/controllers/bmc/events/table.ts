@@ -5,13 +5,13 @@ import type { BmcEventsReason } from './reasons.ts';
 
 const row = rowsOf<BmcEventsPhase, BmcEventsFacts, BmcEventsAction, BmcEventsReason>();
 
-/** A look at the BMC or a change of its state comes before. */
+/** An observation of the BMC or a change of its state comes earlier. */
 const resyncMs = minutes(60);
 /** How long the deletion of a BMC object waits for the BMC. */
 const unsubscribeTimeoutMs = minutes(1);
 const unsubscribeRetryMs = seconds(5);
 
-/** Follows the looks at the BMC: after each, the subscriptions are verified, so that a factory reset does not stay unnoticed. */
+/** Verifies the subscriptions after each observation of the BMC, so that a factory reset is noticed. */
 export const bmcEventsTable: PhaseTable<BmcEventsPhase, BmcEventsFacts, BmcEventsAction, BmcEventsReason> = {
   Present: row([], (bmc) => {
     if (!bmc.isWanted && !hasLinks(bmc)) return rest;
@@ -20,11 +20,11 @@ export const bmcEventsTable: PhaseTable<BmcEventsPhase, BmcEventsFacts, BmcEvent
     if (!bmc.isWanted) return bmc.problem === undefined || bmc.isDue ? act('unsubscribe', 'EventsSwitchedOff') : rest;
     return bmc.isDue ? act('subscribe', 'SubscriptionsDue') : rest;
   }),
-  // The farewell is judged by `leave`; an object that is being deleted does not come back.
+  // `decideDeletion` decides instead.
   Leaving: row([], () => rest),
 };
 
-/** Never needs the hardware: after a minute it goes, and an event says what is left behind. */
+/** Does not depend on the hardware: after a minute the object is removed, and an event lists the subscriptions that are left. */
 export function decideDeletion(bmc: BmcEventsFacts): Decision<BmcEventsPhase, BmcEventsAction> {
   if (!hasLinks(bmc) || bmc.isGivenUp) return rest;
   if (bmc.inPhaseForMs >= unsubscribeTimeoutMs || bmc.connection === undefined)

@@ -5,8 +5,8 @@ import { ownedBy } from '@metal/kube/kinds/kind.ts';
 import { refreshBmc } from '../../../bmc-connections/refresh-bmc.ts';
 import type { OperatorContext } from '../../context.ts';
 import { StaleDecision } from '../../../errors.ts';
-import type { BmcObservation } from '../../../bmc-connections/observed-state.ts';
 import type { BmcAction, BmcReconcile } from './facts.ts';
+import type { BmcObservation } from '../../../bmc-connections/observed-bmc.ts';
 import { acceptReset, dropOperation, sendReset } from '../reset/actions.ts';
 
 export const bmcActions: Record<BmcAction, (reconcile: BmcReconcile) => Promise<void>> = {

@@ -7,7 +7,6 @@ import {
   type ConnectionBlocker,
 } from '../../../bmc-connections/connection.ts';
 import type { OperatorContext } from '../../context.ts';
-import { type ObservedBmc, isRejection } from '../../../bmc-connections/observed-state.ts';
 import type { RejectedLogin } from '../../../bmc-connections/rejected-login.ts';
 import { jitter } from '@metal/kube/runtime/jitter.ts';
 import type { BmcReason } from './reasons.ts';
@@ -15,6 +14,8 @@ import { observedBmcOf } from '../../../bmc-connections/login-state.ts';
 import { type BmcOperation, operationOf, type ResetFacts, resetFactsOf } from '../reset/resets.ts';
 import { type RejectedSystem, summaryOf } from './rejected-systems.ts';
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
+import type { ObservedBmc } from '../../../bmc-connections/observed-bmc.ts';
+import { isRejection } from '../../../bmc-connections/observed-bmc.ts';
 import { planSystems, type SystemsPlan } from './systems.ts';
 
 /** While it resets, the state that people see is Pending, as in v0.7.0. */

@@ -6,8 +6,8 @@ import { SshError } from '@metal/redfish/ssh/ssh.ts';
 import { resetOverSsh } from '@metal/redfish/ssh/ssh-reset.ts';
 import { addressOf, credentialsIn } from '../../../bmc-connections/connection.ts';
 import { StaleDecision } from '../../../errors.ts';
-import type { ResetFailureReason, ResetOutcome } from '../../../bmc-connections/observed-state.ts';
 import type { BmcReconcile } from '../lifecycle/facts.ts';
+import type { ResetFailureReason, ResetOutcome } from '../../../bmc-connections/observed-bmc.ts';
 import { isFailureOfService } from './resets.ts';
 
 const sshPort = 22;

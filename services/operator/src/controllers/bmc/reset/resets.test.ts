@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { RedfishError, type RedfishErrorCode } from '@metal/redfish/errors.ts';
-import { ObservedBmc, type ResetOutcome } from '../../../bmc-connections/observed-state.ts';
+import { ObservedBmc, type ResetOutcome } from '../../../bmc-connections/observed-bmc.ts';
 import { operationOf, type ResetRecord, resetFactsOf } from './resets.ts';
 
 const minute = 60_000;

@@ -1,7 +1,7 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import { ignoringOperations, operationAnnotation, operations } from '@metal/api/wire/contract.ts';
 import type { RedfishError } from '@metal/redfish/errors.ts';
-import type { ObservedBmc, ResetOutcome } from '../../../bmc-connections/observed-state.ts';
+import type { ObservedBmc, ResetOutcome } from '../../../bmc-connections/observed-bmc.ts';
 
 /** The reset as it stands in the status. */
 export type ResetRecord = NonNullable<NonNullable<BMC['status']>['reset']>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ObservedBmc } from './observed-bmc.ts';
 import { RedfishError, type RedfishErrorOptions } from '@metal/redfish/errors.ts';
-import { ObservedBmc } from './observed-state.ts';
 
 const failure = (code: RedfishErrorOptions['code'], message: string, status?: number) =>
   new RedfishError({ code, message, status });
