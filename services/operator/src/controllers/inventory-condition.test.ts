@@ -21,7 +21,7 @@ const object = (conditions: object[] = []): KubeObject & { status: object } => (
 });
 const conditionsFor = (missing: MissingPart[], before: object[] = []) => inventoryCondition(object(before), missing);
 
-test('what cannot be read is counted, and the first is named', () => {
+test('the condition counts the unreadable resources and names the first', () => {
   const missing = [lost('/redfish/v1/Systems/1/Processors/2'), lost('/redfish/v1/Systems/1/Storage/A')];
   assert.deepEqual(conditionsFor(missing), [
     {
@@ -34,7 +34,7 @@ test('what cannot be read is counted, and the first is named', () => {
   ]);
 });
 
-test('the message is short, and repeats nothing that a BMC hides in a path', () => {
+test('the message is short, and contains no query or control character of a path', () => {
   const path = `/redfish/v1/${'x'.repeat(1_000)}/Drives/\u202e\n1?token=secret`;
   const missing = Array.from({ length: 10_000 }, () => lost(path, { code: 'BadAnswer', status: 200 }));
   const message = conditionsFor(missing)[0]?.message ?? '';
@@ -42,7 +42,7 @@ test('the message is short, and repeats nothing that a BMC hides in a path', () 
   assert.match(message, /^10000 resources cannot be read, first …x+\/Drives\/\?\?1 \(BadAnswer\); /);
 });
 
-test('complete is said only where it once was not', () => {
+test('a complete inventory is reported only after an incomplete one', () => {
   assert.deepEqual(conditionsFor([]), []);
   const [before] = conditionsFor([lost('/a')]);
   assert.ok(before);
@@ -50,13 +50,13 @@ test('complete is said only where it once was not', () => {
   assert.deepEqual([after?.status, after?.reason], ['True', 'AllResourcesRead']);
 });
 
-test('what another process said stays until this one has read something', () => {
+test('the condition of another process stays until this one has read the inventory', () => {
   assert.deepEqual(inventoryCondition(object(), undefined), []);
   const before = conditionsFor([lost('/a')]);
   assert.deepEqual(inventoryCondition(object(before), undefined), before);
 });
 
-test('a status that says it already needs no other', () => {
+test('a status that reports the same resources is not written again', () => {
   const conditions = conditionsFor([lost('/a')]) as Condition[];
   assert.equal(isInventoryReported(object(), []), true);
   assert.equal(isInventoryReported(object(), [lost('/a')]), false);

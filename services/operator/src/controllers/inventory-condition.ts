@@ -1,15 +1,20 @@
 import type { Condition, KubeObject } from '@metal/kube/kinds/kind.ts';
 import type { MissingPart } from '@metal/redfish/resources/part-reader.ts';
+import { problemCondition } from './problem-condition.ts';
 import { condition, conditionsOf, type Explanation, type ReportedCondition } from './ready-condition.ts';
 
-/** Whether everything that a BMC lists could be read. */
+/** Condition: all resources that the BMC lists could be read. */
 export const inventoryComplete = 'InventoryComplete';
 
 const longestPath = 80;
+const allRead: Explanation = {
+  reason: 'AllResourcesRead',
+  message: 'every resource that the BMC lists could be read',
+};
 
 /**
- * What a BMC answers for, and cannot give. Complete is worth a condition only where it once was not. Where nothing was read by
- * this process, what an earlier one said stays.
+ * Resources that the BMC lists and that cannot be read. While this process has read nothing (`missing` is undefined), the condition
+ * of an earlier process stays.
  */
 export function inventoryCondition(
   object: KubeObject,
@@ -18,13 +23,10 @@ export function inventoryCondition(
   const before = reportedConditionOf(object);
   if (missing === undefined)
     return before === undefined ? [] : [condition(object, inventoryComplete, before.status, before)];
-  if (missing.length > 0) return [condition(object, inventoryComplete, 'False', explanationOf(missing))];
-  if (before === undefined) return [];
-  const message = 'every resource that the BMC lists could be read';
-  return [condition(object, inventoryComplete, 'True', { reason: 'AllResourcesRead', message })];
+  return problemCondition(object, inventoryComplete, missing.length > 0 ? explanationOf(missing) : undefined, allRead);
 }
 
-/** Whether the status says it already. */
+/** The status reports this already. */
 export function isInventoryReported(object: KubeObject, missing: readonly MissingPart[]): boolean {
   const before = reportedConditionOf(object);
   return inventoryCondition(object, missing).every(
@@ -32,10 +34,10 @@ export function isInventoryReported(object: KubeObject, missing: readonly Missin
   );
 }
 
-/** What the status says, to be compared. */
+/** The reported message, for comparison. */
 export const reportedInventory = (object: KubeObject): string => reportedConditionOf(object)?.message ?? '';
 
-/** The last reading left something out. */
+/** The last read left resources out. */
 export const wasIncomplete = (object: KubeObject): boolean => reportedConditionOf(object)?.status === 'False';
 
 const reportedConditionOf = (object: KubeObject): Condition | undefined =>
@@ -53,7 +55,7 @@ function explanationOf(missing: readonly MissingPart[]): Explanation {
 const errorCodeOf = (part: MissingPart | undefined): string =>
   part?.status === undefined || part.status < 400 ? (part?.code ?? '') : `HTTP ${part.status}`;
 
-/** The end of a path tells what it is. What a BMC writes there is its own business; of a query nothing is said. */
+/** The end of a path identifies the resource. Non-ASCII characters and the query are left out: the BMC chooses them. */
 function shortPath(part: MissingPart | undefined): string {
   const path = part?.path.split('?')[0]?.replaceAll(/[^\x21-\x7e]/g, '?') ?? '';
   return path.length > longestPath ? `…${path.slice(-longestPath)}` : path;

@@ -18,16 +18,16 @@ const formatReady = (rest: Partial<Outcome<string>>, ready?: { reason: string; m
   return `${status} ${reason}: ${message}`;
 };
 
-test('a decision without a message says at least what its reason means', () => {
+test('a decision without a message reports the meaning of its reason', () => {
   assert.equal(formatReady({}), `False PowerWanted: The claim wants power (since ${noon})`);
 });
 
-test('the message of the case comes before the general meaning', () => {
+test('the message of a decision wins over the meaning of its reason', () => {
   const decision = { kind: 'wait', reason: 'Away', message: 'out of town', meaning: 'It is away.' } as const;
   assert.equal(formatReady({ decision }), `False Away: out of town (since ${noon})`);
 });
 
-test('an error says its code, and whether it is tried again', () => {
+test('an error reports its code, and whether it is retried', () => {
   const error = new OperatorError({ code: 'StaleDecision', message: 'it changed hands', retry: 'later' });
   const ready = { reason: 'Bound', message: 'held' };
   assert.equal(
@@ -41,11 +41,11 @@ test('an error says its code, and whether it is tried again', () => {
   assert.match(formatReady({ error: new TypeError('oops') }), /^False InternalError: oops;/);
 });
 
-test('what is as it is wanted is True for its own reason', () => {
+test('a ready object is True with the given reason', () => {
   assert.equal(formatReady({}, { reason: 'Bound', message: 'held' }), 'True Bound: held');
 });
 
-test('the time stays while the reason does, whatever else the message says', () => {
+test('the time in the message stays while the reason does', () => {
   const first = readyCondition(
     object,
     outcome({ decision: { kind: 'wait', reason: 'Away', message: 'one try' } }),

@@ -11,8 +11,8 @@ export interface Explanation {
 }
 
 /**
- * The one condition that explains an object. True with what it rests on when `ready` is given; otherwise False with
- * the reason of the decision it stands at, at least what that means, and since when it stands there. An error that stopped the turn wins over both.
+ * The condition that explains an object. True with `ready` if given; otherwise False with reason and message of the decision (by
+ * default the meaning of the reason) and the time since when the reason holds. An error that ended the reconcile wins over both.
  */
 export function readyCondition(
   object: KubeObject,
@@ -30,7 +30,7 @@ function explainDecision({ decision }: Outcome<string>): Explanation {
   return { reason, message: decision.message ?? meaning };
 }
 
-/** lastTransitionTime stays while one reason follows another; the time in the message is that of the reason. */
+/** lastTransitionTime stays while one reason follows another; the message has the time of the reason. */
 function sinceOf(object: KubeObject, reason: string): string | undefined {
   const before = conditionsOf(object).find(({ type }) => type === 'Ready');
   if (before?.status !== 'False' || before.reason !== reason) return undefined;
@@ -60,7 +60,7 @@ function explainError({ error, willRetry }: Outcome<string>): Explanation {
   return { reason: codeOf(cause), message: `${cause?.message ?? ''}${next}` };
 }
 
-/** Errors of the catalogues carry a code; anything else is a defect of ours and says so. */
+/** Errors of the catalogues carry a code; any other error is a defect. */
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Za-z][A-Za-z0-9_]*$/.test(code) ? code : 'InternalError';

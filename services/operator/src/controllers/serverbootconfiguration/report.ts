@@ -1,13 +1,14 @@
 import type { ServerBootConfiguration } from '@metal/api/v1alpha1/server-boot-configuration.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
+import { isReported } from '../problem-condition.ts';
 import { condition, type Explanation, readyCondition } from '../ready-condition.ts';
 import type { BootConfigurationFacts, BootPhase } from './facts.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
 import type { BootConfigurationReason } from './reasons.ts';
 
 /**
- * Speaks while no boot service does: once one has answered, the state is its own. What was said before is then corrected,
- * and nothing is written where nothing had been said.
+ * Reports while no boot service has answered. Then the boot service owns the state: an earlier condition is corrected, and no
+ * condition is added.
  */
 export function reportBootConfiguration(
   boot: ServerBootConfiguration,
@@ -15,14 +16,13 @@ export function reportBootConfiguration(
   outcome: Outcome<BootPhase>,
 ): StatusReport {
   if (outcome.phase === 'Answered') {
-    const wasReported = boot.status?.conditions?.some(({ type }) => type === 'Ready') ?? false;
     const ready = condition(
       boot,
       'Ready',
       state === 'Ready' ? 'True' : 'False',
       state === 'Ready' ? explanations.Ready : explanations.Error,
     );
-    return { fields: {}, conditions: wasReported ? [ready] : [] };
+    return { fields: {}, conditions: isReported(boot, 'Ready') ? [ready] : [] };
   }
   const isWithinGracePeriod = outcome.decision.message === undefined;
   return isWithinGracePeriod

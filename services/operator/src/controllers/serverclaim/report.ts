@@ -1,8 +1,15 @@
 import type { ServerClaim } from '@metal/api/v1alpha1/server-claim.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
+import { isReported, problemCondition } from '../problem-condition.ts';
 import { condition, readyCondition, type ReportedCondition } from '../ready-condition.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
 import type { ClaimFacts, ClaimPhase } from './facts.ts';
+
+const changePending = {
+  reason: 'ChangePending',
+  message:
+    'image or ignition changed after the server was bound; the machine keeps what it booted until the claim is annotated metal.ironcore.dev/operation=reprovision',
+};
 
 export function reportClaim(claim: ServerClaim, facts: ClaimFacts, outcome: Outcome<ClaimPhase>): StatusReport {
   const bound = outcome.phase === 'Bound' && outcome.decision.kind === 'rest';
@@ -21,24 +28,10 @@ export function reportClaim(claim: ServerClaim, facts: ClaimFacts, outcome: Outc
 
 /** The machine keeps running what it booted; a changed image is pending until reprovisioning is requested. */
 function imageCondition(claim: ServerClaim, { boot }: ClaimFacts): ReportedCondition[] {
-  if (boot === 'outdated') {
-    return [
-      condition(claim, 'ImageCurrent', 'False', {
-        reason: 'ChangePending',
-        message:
-          'image or ignition changed after the server was bound; the machine keeps what it booted until the claim is annotated metal.ironcore.dev/operation=reprovision',
-      }),
-    ];
-  }
-  const known = claim.status?.conditions?.some(({ type }) => type === 'ImageCurrent') ?? false;
-  return known
-    ? [
-        condition(claim, 'ImageCurrent', 'True', {
-          reason: 'AsAsked',
-          message: 'the machine boots what the claim asks for',
-        }),
-      ]
-    : [];
+  return problemCondition(claim, 'ImageCurrent', boot === 'outdated' ? changePending : undefined, {
+    reason: 'AsAsked',
+    message: 'the machine boots what the claim asks for',
+  });
 }
 
 /** With the time of the eviction, so that the tenant can move the workload. */
@@ -47,7 +40,8 @@ function evictionCondition(claim: ServerClaim, { evictedAt, boundServer }: Claim
     const message = `a taint of server ${boundServer?.metadata.name ?? ''} that this claim does not tolerate takes the server away at ${evictedAt}; move the workload, or have the taint removed`;
     return [condition(claim, 'Evicting', 'True', { reason: 'Evicting', message })];
   }
-  const known = claim.status?.conditions?.some(({ type }) => type === 'Evicting') ?? false;
   const message = 'no taint takes the server away';
-  return known ? [condition(claim, 'Evicting', 'False', { reason: 'NotEvicting', message })] : [];
+  return isReported(claim, 'Evicting')
+    ? [condition(claim, 'Evicting', 'False', { reason: 'NotEvicting', message })]
+    : [];
 }

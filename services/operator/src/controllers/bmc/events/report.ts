@@ -1,5 +1,6 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
+import { isReported } from '../../problem-condition.ts';
 import { condition, type ReportedCondition } from '../../ready-condition.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
 import type { BmcEventsFacts, BmcEventsPhase } from './facts.ts';
@@ -22,7 +23,7 @@ function subscribedCondition(
   { isWanted, problem, isVerified }: BmcEventsFacts,
   { decision }: Outcome<BmcEventsPhase>,
 ): ReportedCondition[] {
-  const wasReported = bmc.status?.conditions?.some((known) => known.type === type) === true;
+  const wasReported = isReported(bmc, type);
   if (!isWanted && !wasReported) return [];
   if (!isWanted)
     return [condition(bmc, type, 'False', { reason: 'EventsSwitchedOff', message: 'no event URL is configured' })];

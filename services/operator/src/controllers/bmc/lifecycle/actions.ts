@@ -29,7 +29,7 @@ async function observe({ object, facts, context, signal }: BmcReconcile): Promis
   for (const other of conflictingBmcs(observation, name, context)) context.bmcConnections.bmcChanged.emit(other);
 }
 
-/** Other BMCs that report a system this one reports: their conditions change too. */
+/** Other BMCs that report a system of this one: their conditions change, too. */
 function conflictingBmcs({ systems }: BmcObservation, self: string, { bmcConnections }: OperatorContext): Set<string> {
   const systemReporters = systems.flatMap(({ uuid }) =>
     uuid === undefined ? [] : bmcConnections.systemReporters(uuid),
@@ -66,7 +66,7 @@ async function updateServers({ facts, context }: BmcReconcile): Promise<void> {
   }
 }
 
-/** Systems that get no Server are told where people look for what goes wrong. */
+/** A Warning event about systems that get no Server. */
 async function recordRejectionEvent(reconcile: BmcReconcile): Promise<void> {
   const { object, facts, context } = reconcile;
   if (facts.rejection === undefined) return;

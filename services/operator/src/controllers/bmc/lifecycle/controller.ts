@@ -41,7 +41,7 @@ export const bmcController = phaseController({
     },
     {
       kind: Server,
-      // Also those that report its machine and wait for another Server of it to go.
+      // Also BMCs that report the same system and wait until another Server of it is deleted.
       mapToKeys: ({ spec }: Server, { bmcConnections }: OperatorContext) =>
         [spec.bmcRef?.name ?? '', ...bmcConnections.systemReporters(spec.systemUUID)].filter((name) => name !== ''),
       predicate: isAboutIdentity,
@@ -51,7 +51,7 @@ export const bmcController = phaseController({
   writes: ['bmcs', 'bmcs/status', 'servers'],
 });
 
-/** Values that v0.7.0 copied from Redfish (`StandbyOffline`, …) mean that the BMC has to be looked at anew. */
+/** States that v0.7.0 copied from Redfish (`StandbyOffline`, …) mean that the BMC has to be observed again. */
 function phaseOfBmc({ status }: BMC): BmcPhase {
   const reset = status?.reset;
   if (reset !== undefined && reset.failedAt === undefined)
@@ -60,7 +60,7 @@ function phaseOfBmc({ status }: BMC): BmcPhase {
   return state === 'Enabled' || state === 'Error' ? state : 'Pending';
 }
 
-/** Status changes of servers do not concern the BMC. */
+/** Status changes of Servers do not concern the BMC. */
 function isAboutIdentity(before: Server | undefined, after: Server | undefined): boolean {
   if (before === undefined || after === undefined) return true;
   return (

@@ -18,7 +18,7 @@ import type { ObservedBmc } from '../../../bmc-connections/observed-bmc.ts';
 import { isRejection } from '../../../bmc-connections/observed-bmc.ts';
 import { planSystems, type SystemsPlan } from './systems.ts';
 
-/** While it resets, the state that people see is Pending, as in v0.7.0. */
+/** During a reset `status.state` is Pending, as in v0.7.0. */
 export type BmcPhase = 'Pending' | 'Enabled' | 'Error' | 'ResetRequested' | 'Resetting';
 export type BmcAction =
   | 'observe'
@@ -34,7 +34,7 @@ export interface BmcFacts {
   readonly ip: string | undefined;
   readonly macAddress: string | undefined;
   readonly connection: Connection | undefined;
-  /** Why there is nothing to connect to. */
+  /** Why there is no connection. */
   readonly blocker: ConnectionBlocker | undefined;
   readonly failure:
     | {
@@ -45,25 +45,25 @@ export interface BmcFacts {
         readonly retryInMs: number;
       }
     | undefined;
-  /** What is not sent again, by no process. */
+  /** The login that no process sends again. */
   readonly rejectedLogin: RejectedLogin | undefined;
   readonly observation: ObservedBmc['observation'];
-  /** Milliseconds until the next periodic look; 0 or less when due. */
+  /** Milliseconds until the next periodic observation; 0 or less when due. */
   readonly nextPollInMs: number;
   readonly managerRecorded: boolean;
-  /** Nothing was said of it before. */
+  /** The status has no state yet. */
   readonly isNew: boolean;
   readonly systems: SystemsPlan;
-  /** What of the systems is refused, all in one, and whether an event has told it. */
+  /** Summary of the rejected systems, and whether an event has reported it. */
   readonly rejection: (RejectedSystem & { readonly isReported: boolean }) | undefined;
   readonly operation: BmcOperation | undefined;
   readonly reset: ResetFacts;
   readonly sshHostKey: string | undefined;
 }
 
-/** What only a person puts right, at the BMC or here. */
+/** Only an administrator can fix these, at the BMC or in the objects. */
 const codesForHumans = new Set(['AuthenticationFailed', 'Forbidden', 'TlsUntrusted']);
-/** Reason and message of v0.7.0 by HTTP status; what was seen follows the message. */
+/** Reason and message of v0.7.0 by HTTP status; the message of the error is appended. */
 const messagesOfV070: Record<number, { reason: BmcReason; message: string }> = {
   401: { reason: 'AuthenticationFailed', message: 'BMC credentials are invalid' },
   500: { reason: 'InternalServerError', message: 'BMC internal server error' },
@@ -72,38 +72,38 @@ const messagesOfV070: Record<number, { reason: BmcReason; message: string }> = {
 
 export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now: number }): BmcFacts {
   const { connection, blocker } = connectionOf(bmc, context.caches, context.config);
-  const memory = observedBmcOf(bmc, connection, context);
-  const { observation } = memory;
+  const observed = observedBmcOf(bmc, connection, context);
+  const { observation } = observed;
   const { ip, macAddress } = addressOf(bmc, context.caches);
-  const systems = systemsPlanOf(bmc, memory, context);
+  const systems = systemsPlanOf(bmc, observed, context);
   return {
     ip,
     macAddress,
     connection,
     blocker,
-    failure: failureOf(memory, now),
-    // Without credentials or address nobody can tell whether they would be others.
-    rejectedLogin: connection === undefined ? bmc.status?.rejectedLogin : memory.rejectedLogin,
+    failure: failureOf(observed, now),
+    // Without credentials or address the login cannot be compared with the rejected one.
+    rejectedLogin: connection === undefined ? bmc.status?.rejectedLogin : observed.rejectedLogin,
     observation,
     nextPollInMs:
       observation === undefined ? 0 : observation.at + jitter(context.config.bmcResyncMs, bmc.metadata.name) - now,
     managerRecorded: (bmc.spec?.bmcUUID ?? '') !== '' || observation?.manager?.uuid === undefined,
     isNew: bmc.status?.state === undefined,
     systems,
-    rejection: rejectionOf(systems, memory),
+    rejection: rejectionOf(systems, observed),
     operation: operationOf(bmc),
-    reset: resetFactsOf(bmc, memory, context.config, now),
-    sshHostKey: memory.sshHostKey,
+    reset: resetFactsOf(bmc, observed, context.config, now),
+    sshHostKey: observed.sshHostKey,
   };
 }
 
 function failureOf({ failure }: ObservedBmc, now: number): BmcFacts['failure'] {
   if (failure === undefined) return undefined;
   const { error, since, retryAt } = failure;
-  // Asking again may lock the account. Everything else is tried again now and then: it may have been put right.
+  // Another login attempt may lock the account. Any other failure is retried: it may have been fixed.
   const mayRepeat = !isRejection(error);
   const legacy = messagesOfV070[mayRepeat ? (error.status ?? 0) : 401];
-  // Words that stay the same from try to try: a BMC that is away costs no write per try.
+  // The same text for every attempt: a BMC that does not answer costs no status write per attempt.
   const next = `; failing since ${new Date(since).toISOString().slice(0, 19)}Z, tried again with pauses that grow to two minutes`;
   return {
     reason: legacy?.reason ?? error.code,
@@ -133,7 +133,7 @@ function systemsPlanOf(bmc: BMC, { observation }: ObservedBmc, context: Operator
   });
 }
 
-/** One that is gone comes after any other. */
+/** A deleted BMC counts as younger. */
 const isOlder = (bmc: BMC, other: BMC | undefined): boolean => other === undefined || byAge(bmc, other) < 0;
 
 export type BmcReconcile = Reconcile<BMC, BmcFacts, OperatorContext>;

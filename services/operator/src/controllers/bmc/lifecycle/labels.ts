@@ -2,7 +2,7 @@ import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 import { bmcLabelsAnnotation } from '@metal/api/wire/contract.ts';
 
-/** A label that the BMC lost goes from the Server, too, if it came from there; labels that people set there stay. */
+/** Labels that were copied from the BMC and are no longer there are removed from the Server; other labels of the Server stay. */
 export function labelChanges(bmc: BMC, { metadata }: Server): Record<string, string | null> {
   const present = metadata.labels ?? {};
   const wanted = bmc.metadata.labels ?? {};
@@ -14,14 +14,14 @@ export function labelChanges(bmc: BMC, { metadata }: Server): Record<string, str
   };
 }
 
-/** Which labels are the BMC's is noted on the Server, so that their end can be seen. */
+/** An annotation of the Server lists the labels that were copied from the BMC, so that their removal can be detected. */
 export function labelNoteChange(bmc: BMC, { metadata }: Server): Record<string, string | null> {
   const keys = labelKeysOf(bmc);
   if (keys === (metadata.annotations?.[bmcLabelsAnnotation] ?? '')) return {};
   return { [bmcLabelsAnnotation]: keys === '' ? null : keys };
 }
 
-/** The note of a new Server. */
+/** The annotation of a new Server. */
 export function labelNoteOf(bmc: BMC): Record<string, string> {
   const keys = labelKeysOf(bmc);
   return keys === '' ? {} : { [bmcLabelsAnnotation]: keys };

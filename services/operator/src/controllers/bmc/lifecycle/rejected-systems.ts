@@ -8,7 +8,7 @@ export interface RejectedSystem {
 
 const mostMessages = 3;
 
-/** All that was refused, in one reason and words that fit into a condition. */
+/** One reason and a message that fits into a condition for all rejected systems. */
 export function summaryOf([first, ...others]: readonly RejectedSystem[]): RejectedSystem | undefined {
   if (first === undefined) return undefined;
   const messages = [first, ...others.slice(0, mostMessages - 1)].map(({ message }) => message).join('. ');

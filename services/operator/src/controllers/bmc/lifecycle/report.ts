@@ -1,7 +1,8 @@
 import type { BMC } from '@metal/api/v1alpha1/bmc.ts';
 import type { Outcome } from '@metal/kube/controller/definition.ts';
 import { separatedMacAddress } from '@metal/api/mac-address.ts';
-import { condition, readyCondition, type ReportedCondition } from '../../ready-condition.ts';
+import { problemCondition } from '../../problem-condition.ts';
+import { readyCondition, type ReportedCondition } from '../../ready-condition.ts';
 import { inventoryCondition } from '../../inventory-condition.ts';
 import type { BmcFacts, BmcPhase } from './facts.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
@@ -17,7 +18,7 @@ export function reportBmc(bmc: BMC, facts: BmcFacts, outcome: Outcome<BmcPhase>)
       reset: resetFieldOf(facts, outcome),
       rejectedLogin: facts.rejectedLogin,
       sshHostKeyFingerprint: facts.sshHostKey ?? bmc.status?.sshHostKeyFingerprint,
-      // v0.7.0 shows a BMC that resets as Pending; what waits for a BMC knows no other word.
+      // v0.7.0 shows a BMC that resets as Pending; programs that wait for a BMC know no other state.
       state: isResetting(outcome.phase) ? 'Pending' : outcome.phase,
     },
     conditions: [
@@ -33,7 +34,7 @@ function addressFields(bmc: BMC, { ip, macAddress }: BmcFacts): Record<string, u
   return { ip: ip ?? bmc.status?.ip, macAddress: separatedMacAddress(macAddress) ?? bmc.status?.macAddress };
 }
 
-/** What was last seen stays while the BMC is away. */
+/** The last known values stay while the BMC does not answer. */
 function managerFields({ status }: BMC, { observation }: BmcFacts): Record<string, unknown> {
   const manager = observation?.manager;
   return {
@@ -50,18 +51,10 @@ const missingOf = ({ observation }: BmcFacts) => observation && (observation.mis
 
 function systemsCondition(bmc: BMC, { observation, rejection }: BmcFacts): ReportedCondition[] {
   if (observation === undefined) return [];
-  const wasReported = bmc.status?.conditions?.some(({ type }) => type === 'SystemsAccepted') === true;
   const count = observation.systems.length;
-  // What is as it should be is worth a condition only where it once was not.
-  if (rejection === undefined && !wasReported) return [];
-  if (rejection === undefined) {
-    return [
-      condition(bmc, 'SystemsAccepted', 'True', {
-        reason: 'AllSystemsKnown',
-        message: `${count} ${count === 1 ? 'system has its' : 'systems have their'} Server`,
-      }),
-    ];
-  }
-  const { reason, message } = rejection;
-  return [condition(bmc, 'SystemsAccepted', 'False', { reason, message })];
+  const problem = rejection && { reason: rejection.reason, message: rejection.message };
+  return problemCondition(bmc, 'SystemsAccepted', problem, {
+    reason: 'AllSystemsKnown',
+    message: `${count} ${count === 1 ? 'system has its' : 'systems have their'} Server`,
+  });
 }

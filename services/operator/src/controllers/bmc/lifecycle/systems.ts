@@ -22,12 +22,12 @@ export interface NewServer {
 export interface MovedServer {
   readonly server: Server;
   readonly systemURI: string;
-  /** Null takes a label away. */
+  /** Null removes a label. */
   readonly labels: Readonly<Record<string, string | null>>;
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
-/** What the systems that a BMC reports mean for the Server objects. */
+/** The changes of Server objects that follow from the systems that a BMC reports. */
 export interface SystemsPlan {
   readonly create: readonly NewServer[];
   readonly update: readonly MovedServer[];
@@ -37,7 +37,7 @@ export interface SystemsPlan {
 export interface SystemsPlanInput {
   readonly bmc: BMC;
   readonly systems: readonly SystemSummary[];
-  /** A BMC that reports more gets no new Server. */
+  /** A BMC that reports more systems gets no new Server. */
   readonly mostSystems: number;
   readonly serversByUuid: (lowerCaseUuid: string) => readonly Server[];
   /** Servers of this BMC. */
@@ -45,19 +45,19 @@ export interface SystemsPlanInput {
   readonly isNameTaken: (name: string) => boolean;
   /** Names of all BMCs that report the UUID. */
   readonly systemReporters: (lowerCaseUuid: string) => readonly string[];
-  /** Whether this BMC object is older than all of these. */
+  /** This BMC object is older than all of these. */
   readonly isOldest: (bmcNames: readonly string[]) => boolean;
 }
 
 /**
- * A system is recognised by its UUID, never by its place in the list: lists change their order and lose members, and
- * a Server that silently became another machine would be wiped in its place.
+ * A system is identified by its UUID, never by its position in the list: lists change their order and lose members, and a Server
+ * that silently became another machine would be erased in its place.
  */
 export function planSystems(input: SystemsPlanInput): SystemsPlan {
   return new Planner(input).plan();
 }
 
-/** Each system and each Server is looked at a fixed number of times: what a BMC reports decides how many there are. */
+/** Linear in the number of systems and Servers: the BMC decides how many systems it reports. */
 class Planner {
   readonly #input: SystemsPlanInput;
   /** Each URI counts once. */
@@ -96,7 +96,7 @@ class Planner {
     const { bmc, systemReporters, serversByUuid, isOldest } = this.#input;
     const [first, second] = this.#urisByUuid.get(uuid) ?? [];
     const otherUri = first === system.uri ? second : first;
-    // Which of the two its Server stands for, nobody can tell: nothing is changed.
+    // It is unknown which of the two the Server represents: nothing is changed.
     if (otherUri !== undefined) return void this.#rejected.push(duplicateWithinBmc(system.uri, uuid, otherUri));
     const others = systemReporters(uuid).filter((name) => name !== bmc.metadata.name);
     const servers = serversByUuid(uuid);
@@ -110,13 +110,13 @@ class Planner {
   }
 
   /**
-   * Whatever answers where a Server was, under a UUID that nobody knows, gets no Server while the first one stands: a
-   * board may have been exchanged, but BMCs also report a wrong UUID, or none, for a while after a restart. A second
-   * Server would be discovered, and that switches the machine of the first one.
+   * A system with an unknown UUID at the URI of an existing Server gets no Server: the board may have been exchanged, but BMCs also
+   * report a wrong UUID, or none, for a while after a restart. Discovery of a second Server would power cycle the machine of the
+   * first one.
    */
   #createUnlessChanged(system: SystemSummary, systemUUID: string): void {
     const before = this.#ownByUri.get(system.uri);
-    // Its machine may be among them, in another place.
+    // The machine of the existing Server may be in the list at another URI.
     if (before !== undefined && !this.#urisByUuid.has(before.spec.systemUUID.toLowerCase())) {
       this.#rejected.push(identityChanged(system, systemUUID, before));
       return;
@@ -134,7 +134,7 @@ class Planner {
     this.#update.push({ server, systemURI: uri, labels, annotations });
   }
 
-  /** Names only grow in one plan, so that none is tried twice. */
+  /** The index only grows within one plan, so that no name is tried twice. */
   #freeName(): string {
     const { bmc, isNameTaken } = this.#input;
     for (;;) {

@@ -9,7 +9,7 @@ type BmcDecision<To extends BmcPhase = never> = Decision<To, BmcAction, BmcReaso
 
 const resyncMs = minutes(60);
 
-/** A BMC object is Enabled while its management controller answers us. Error is what only a person can change. */
+/** A BMC is Enabled while its management controller answers. Error means that only an administrator can fix it. */
 export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
   Pending: row(['Enabled', 'Error', 'ResetRequested'], (bmc) => {
     const requested = operationFirst(bmc);
@@ -41,7 +41,7 @@ export const bmcTable: PhaseTable<BmcPhase, BmcFacts, BmcAction, BmcReason> = {
   ResetRequested: row(['Resetting', 'Pending'], ({ operation, reset }) => {
     if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
     if (operation !== undefined) return act('acceptReset', reset.wanted?.why ?? 'UserRequested');
-    // The turn ends here: the request is written to the status before it is carried out.
+    // The reconcile ends here: the request is written to the status before it is sent.
     if (reset.wanted !== undefined) return wait(1, reset.wanted.why);
     return reset.pending === undefined ? go('Pending', 'ResetNotNeeded') : go('Resetting', 'ResetRecorded');
   }),
@@ -66,11 +66,11 @@ function awaitHuman({ mayRepeat, retryInMs, reason, message }: NonNullable<BmcFa
   return retryInMs > 0 ? wait(retryInMs, reason, message) : act('observe', 'PeriodicLook');
 }
 
-/** Nobody restarts a BMC that is restarting. */
+/** A BMC that is restarting is not restarted. */
 const isUnderWay = ({ quietForMs, outcome }: BmcFacts['reset']): boolean =>
   quietForMs > 0 && (outcome === undefined || outcome.kind === 'sent');
 
-/** What people ask for goes before everything else, also while the BMC fails: a restart may be what helps. */
+/** A requested operation comes first, even while the BMC fails: a restart may help. */
 function operationFirst({ operation, reset }: BmcFacts): BmcDecision<'ResetRequested'> | undefined {
   if (operation?.kind === 'unsupported') return act('dropOperation', 'UnsupportedOperation');
   return reset.wanted === undefined ? undefined : go('ResetRequested', reset.wanted.why);

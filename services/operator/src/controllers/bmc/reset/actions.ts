@@ -12,7 +12,7 @@ import { isFailureOfService } from './resets.ts';
 
 const sshPort = 22;
 
-/** The annotation is for asking: what is not done here is answered with an event and taken off. */
+/** An unsupported or needless operation is answered with a Warning event, and the annotation is removed. */
 export async function dropOperation(reconcile: BmcReconcile): Promise<void> {
   const { operation } = reconcile.facts;
   if (operation === undefined) return;
@@ -26,12 +26,12 @@ export async function dropOperation(reconcile: BmcReconcile): Promise<void> {
   await clearOperation(reconcile);
 }
 
-/** By now the wish is in the status, so that the annotation can go before anything is done. */
+/** The request is recorded in the status, so that the annotation can be removed before the reset is sent. */
 export async function acceptReset(reconcile: BmcReconcile): Promise<void> {
   if (reconcile.facts.operation !== undefined) await clearOperation(reconcile);
 }
 
-/** Guarded by the version that was judged: what somebody asked for since then is not lost. */
+/** Guarded by the resource version of the decision: a newer request is not lost. */
 async function clearOperation({ object, context }: BmcReconcile): Promise<void> {
   const { name, resourceVersion } = object.metadata;
   const patch = { metadata: { annotations: { [operationAnnotation]: null } } };
@@ -39,18 +39,18 @@ async function clearOperation({ object, context }: BmcReconcile): Promise<void> 
 }
 
 /**
- * By now the status says that it was sent. Whatever comes of it is remembered and judged next; what was seen of the BMC before
- * is forgotten, so that it does not pass for an answer.
+ * The status already marks the reset as sent. The outcome is kept in memory for the next decision; the last observation is dropped,
+ * so that it does not count as a response after the reset.
  */
 export async function sendReset(reconcile: BmcReconcile): Promise<void> {
   const { object, facts, context } = reconcile;
   const { name } = object.metadata;
   const record = object.status?.reset;
   if (record?.sentAt === undefined) throw new StaleDecision('the reset is not recorded as sent');
-  const memory = context.bmcConnections.observedBmc(name, facts.connection);
+  const observed = context.bmcConnections.observedBmc(name, facts.connection);
   const what = record.method === 'SSH' ? await resetBySsh(reconcile) : await resetByRedfish(reconcile);
-  memory.resetOutcome = { of: record.sentAt, ...what };
-  memory.observation = undefined;
+  observed.resetOutcome = { of: record.sentAt, ...what };
+  observed.observation = undefined;
 }
 
 type Outcome = ResetOutcome extends infer Each ? (Each extends ResetOutcome ? Omit<Each, 'of'> : never) : never;

@@ -18,7 +18,7 @@ const underWay = {
 
 export const isResetting = (phase: BmcPhase): boolean => phase === 'ResetRequested' || phase === 'Resetting';
 
-/** The record to be written with the phase that was reached: a reset is marked as sent before it is. */
+/** The record that is written together with the new phase: a reset is marked as sent before it is sent. */
 export function resetFieldOf({ reset }: BmcFacts, outcome: Outcome<BmcPhase>): ResetRecord | undefined {
   const { record, pending, wanted } = reset;
   if (outcome.phase === 'ResetRequested') return pending ?? newRecord(wanted, outcome.phaseSince);
@@ -35,7 +35,7 @@ function newRecord(wanted: BmcFacts['reset']['wanted'], since: string): ResetRec
   return { requestedBy, method, attempts, since };
 }
 
-/** Nothing is said of resets before the first one. */
+/** No condition before the first reset. */
 export function resetCondition(bmc: BMC, { reset }: BmcFacts, outcome: Outcome<BmcPhase>): ReportedCondition[] {
   const requestedBy = (reset.pending ?? reset.wanted ?? reset.record)?.requestedBy;
   if (isResetting(outcome.phase) && requestedBy !== undefined)
@@ -43,13 +43,13 @@ export function resetCondition(bmc: BMC, { reset }: BmcFacts, outcome: Outcome<B
   if (reset.outcome?.kind === 'failed') return [condition(bmc, 'Reset', 'False', reset.outcome)];
   const isAwaited = bmc.status?.conditions?.some(({ type, status }) => type === 'Reset' && status === 'True') === true;
   const isOver = outcome.phase === 'Enabled' || reset.isSent;
-  // One that failed or was refused is not complete because the BMC answers.
+  // A failed or rejected reset does not become complete when the BMC answers.
   return isAwaited && isOver
     ? [condition(bmc, 'Reset', 'False', { reason: 'ResetComplete', message: 'BMC reset is complete' })]
     : [];
 }
 
-/** The latest that is known: what the BMC reports, what was recorded, and what was just sent. */
+/** The latest of the time that the BMC reports, the recorded time, and the time of the request that was just sent. */
 export function lastResetTimeOf(bmc: BMC, { observation, reset }: BmcFacts): string | undefined {
   const sentAt = reset.outcome?.kind === 'sent' ? reset.record?.sentAt : undefined;
   return [observation?.manager?.lastResetTime, bmc.status?.lastResetTime, sentAt]

@@ -35,21 +35,22 @@ function bmcOf({ operation, record }: Scene): BMC {
 }
 
 function factsOf(scene: Scene) {
-  const memory = new ObservedBmc(undefined);
+  const observed = new ObservedBmc(undefined);
   const { failing, seenAtMinute, triedAtMinute, outcome, delayMinutes = 0, nowMinute = 0 } = scene;
-  if (seenAtMinute !== undefined) memory.record({ at: start + seenAtMinute * minute, manager: undefined, systems: [] });
+  if (seenAtMinute !== undefined)
+    observed.record({ at: start + seenAtMinute * minute, manager: undefined, systems: [] });
   if (failing !== undefined) {
     const error = new RedfishError({ code: failing.code, message: 'it fails', status: failing.status });
-    memory.recordFailure(error, start + failing.sinceMinute * minute, 0);
+    observed.recordFailure(error, start + failing.sinceMinute * minute, 0);
   }
-  if (triedAtMinute !== undefined) memory.triedAt = start + triedAtMinute * minute;
-  memory.resetOutcome = outcome;
+  if (triedAtMinute !== undefined) observed.triedAt = start + triedAtMinute * minute;
+  observed.resetOutcome = outcome;
   const limits = {
     bmcFailureResetDelayMs: delayMinutes * minute,
     bmcResetWaitingMs: 2 * minute,
     bmcResetResyncMs: minute,
   };
-  return resetFactsOf(bmcOf(scene), memory, limits, start + nowMinute * minute);
+  return resetFactsOf(bmcOf(scene), observed, limits, start + nowMinute * minute);
 }
 
 for (const [value, kind] of [

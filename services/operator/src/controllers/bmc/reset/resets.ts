@@ -3,7 +3,7 @@ import { ignoringOperations, operationAnnotation, operations } from '@metal/api/
 import type { RedfishError } from '@metal/redfish/errors.ts';
 import type { ObservedBmc, ResetOutcome } from '../../../bmc-connections/observed-bmc.ts';
 
-/** The reset as it stands in the status. */
+/** The reset that is recorded in the status. */
 export type ResetRecord = NonNullable<NonNullable<BMC['status']>['reset']>;
 export type ResetMethod = ResetRecord['method'];
 
@@ -15,26 +15,26 @@ export interface WantedReset {
   readonly why: 'UserRequested' | 'FallbackToSSH' | 'AutoResetting';
 }
 
-/** Where a reset of the BMC stands. */
+/** State of a reset of the BMC. */
 export interface ResetFacts {
   readonly record: ResetRecord | undefined;
-  /** Recorded and not sent yet. */
+  /** Recorded, and not sent yet. */
   readonly pending: ResetRecord | undefined;
   /** Sent, and not known to have failed. */
   readonly isSent: boolean;
   readonly wanted: WantedReset | undefined;
-  /** What came of the one that was sent, as far as this process knows. */
+  /** The outcome of the sent reset, if this process sent it. */
   readonly outcome: ResetOutcome | undefined;
-  /** How long the BMC is still left alone after a reset. */
+  /** For how long no request is sent after the reset. */
   readonly quietForMs: number;
-  /** Until a resetting BMC is tried again. */
+  /** Until a resetting BMC is observed again. */
   readonly nextTryInMs: number;
   readonly hasResponded: boolean;
-  /** Until a failing BMC is reset by itself; undefined: never. */
+  /** Until a failing BMC is reset automatically; undefined: never. */
   readonly automaticInMs: number | undefined;
 }
 
-/** What the operation annotation asks for. */
+/** The operation that the annotation requests. */
 export type BmcOperation =
   | { readonly kind: 'reset'; readonly value: string; readonly method: ResetMethod }
   | { readonly kind: 'unsupported'; readonly value: string };
@@ -61,23 +61,23 @@ export interface ResetLimits {
 const longestCoolDownDoublings = 5;
 
 /**
- * Reads what has to be known about resets from the record in the status and from what this process saw.
+ * Computes the state of a reset from the record in the status and from what this process observed.
  *
  *   wanted ──(recorded)──► pending ──(marked, then sent)──► sent ──(it answers)──► no record
- *                                                            │ └─(Redfish is too sick)──► wanted by SSH
+ *                                                            │ └─(no working Redfish)──► wanted by SSH
  *                                                            └──(cannot be carried out)──► failed, until it answers
  *
- * The record is marked as sent before it is: a process that dies in between has perhaps not reset the BMC, but no
- * process ever resets it twice.
+ * The record is marked as sent before the reset is sent: a process that dies in between may not have reset the BMC, but no process
+ * resets it twice.
  */
-export function resetFactsOf(bmc: BMC, memory: ObservedBmc, limits: ResetLimits, now: number): ResetFacts {
+export function resetFactsOf(bmc: BMC, observed: ObservedBmc, limits: ResetLimits, now: number): ResetFacts {
   const record = bmc.status?.reset;
   const pending = record?.sentAt === undefined && record?.failedAt === undefined ? record : undefined;
   const isSent = record?.sentAt !== undefined && record.failedAt === undefined;
-  const outcome = isSent && memory.resetOutcome?.of === record.sentAt ? memory.resetOutcome : undefined;
+  const outcome = isSent && observed.resetOutcome?.of === record.sentAt ? observed.resetOutcome : undefined;
   const quietEndsAt = timeOf(record?.sentAt) + Math.max(limits.bmcResetWaitingMs, 1_000);
-  const automaticInMs = automaticAfter(record, memory, limits, now);
-  const triedAt = memory.triedAt ?? 0;
+  const automaticInMs = automaticAfter(record, observed, limits, now);
+  const triedAt = observed.triedAt ?? 0;
   return {
     record,
     pending,
@@ -86,7 +86,7 @@ export function resetFactsOf(bmc: BMC, memory: ObservedBmc, limits: ResetLimits,
     automaticInMs,
     quietForMs: isSent ? quietEndsAt - now : 0,
     nextTryInMs: triedAt < quietEndsAt ? 0 : triedAt + limits.bmcResetResyncMs - now,
-    hasResponded: isSent && hasRespondedSince(quietEndsAt, memory),
+    hasResponded: isSent && hasRespondedSince(quietEndsAt, observed),
     wanted: pending === undefined ? wantedReset(operationOf(bmc), record, outcome, automaticInMs) : undefined,
   };
 }
@@ -105,7 +105,7 @@ function wantedReset(
   return { requestedBy: 'Automatic', method: 'Redfish', attempts: record?.attempts ?? 0, why: 'AutoResetting' };
 }
 
-/** The first after the delay; the next ones, while nothing helps, after pauses that double. */
+/** The first automatic reset comes after the delay; further ones, while the BMC keeps failing, after pauses that double. */
 function automaticAfter(
   record: ResetRecord | undefined,
   { failure }: ObservedBmc,
@@ -120,7 +120,7 @@ function automaticAfter(
   return Math.max(failure.since + delayMs, coolDownEndsAt) - now;
 }
 
-/** An answer that refuses us is one, too: the BMC is back. */
+/** A response that rejects the request counts as well: the BMC is back. */
 function hasRespondedSince(at: number, { observation, failure, triedAt = 0 }: ObservedBmc): boolean {
   if (failure === undefined) return observation !== undefined && observation.at >= at;
   return triedAt >= at && !isFailureOfService(failure.error);
@@ -128,7 +128,7 @@ function hasRespondedSince(at: number, { observation, failure, triedAt = 0 }: Ob
 
 const serviceFailureCodes = new Set(['Unreachable', 'TimedOut', 'CircuitOpen', 'Busy', 'BadAnswer']);
 
-/** The BMC is sick, in contrast to one that answers and refuses us: a restart may help. */
+/** The BMC itself fails, in contrast to a BMC that rejects requests: a restart may help. */
 export const isFailureOfService = ({ code, status }: RedfishError): boolean =>
   status === undefined ? serviceFailureCodes.has(code) : status >= 500 && status !== 501;
 
