@@ -1,26 +1,26 @@
-/** So many texts of two generations are remembered. A site has a few; of more, those that were asked for last. */
+/** Size of each of the two generations of the cache. A site has a few bundles; of more, the last used ones are kept. */
 const generationSize = 128;
 
 /**
- * The certificate authorities that BMCs are trusted for: those of the operator, and what a BMC names besides. Equal bundles
- * give one string: it is compared at every look, which is free for one and the same, and kept for every server.
+ * The certificate authorities for connections to BMCs: those of the operator and those of the BMC. Equal bundles give the same
+ * string, which is kept for every server: comparing it in every reconcile costs nothing.
  */
 export class BmcAuthorities {
   readonly #common: string | undefined;
   #young = new Map<string, string>();
   #old = new Map<string, string>();
 
-  /** PEM text for all of them; undefined: there is none. */
+  /** `common`: PEM text of the operator's authorities; undefined: none. */
   constructor(common: string | undefined) {
     this.#common = common;
   }
 
-  /** How many texts are remembered. */
+  /** Number of cached texts. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }
 
-  /** PEM text; undefined: Node's own authorities count. */
+  /** PEM text; undefined: the default authorities of Node. */
   with(caBundle: string | undefined): string | undefined {
     if (caBundle === undefined || this.#common === undefined) return nonEmpty(caBundle ?? this.#common);
     const young = this.#young.get(caBundle);

@@ -4,27 +4,27 @@ import type { OperatorConfig } from '../config.ts';
 /** On a BMCSecret: the keys of data that came from stringData, separated by commas. */
 export const convertedKeysAnnotation = 'metal.ironcore.dev/converted-keys';
 
-/** What moving stringData into data means, key by key. */
+/** The plan to move stringData into data, key by key. */
 export interface Conversion {
   /** Values for data, in base64. */
   readonly data: Readonly<Record<string, string>>;
   /** Keys that leave stringData. */
   readonly keys: readonly string[];
-  /** Keys whose values in data and stringData differ, and of which nobody knows which one is meant. */
+  /** Keys whose values in data and stringData differ without a rule for which one wins. */
   readonly ambiguous: readonly string[];
   /** All keys of data that came from stringData, now or earlier. */
   readonly converted: readonly string[];
 }
 
-/** Whether something of it is about to be moved. */
+/** The operator is going to move keys of this BMCSecret. */
 export const isConvertible = (
   secret: BMCSecret,
   { convertsBmcSecrets }: Pick<OperatorConfig, 'convertsBmcSecrets'>,
 ): boolean => convertsBmcSecrets && secret.immutable !== true && planConversion(secret).keys.length > 0;
 
 /**
- * A key that came from stringData once and is there again was written anew, as by `kubectl apply` of a manifest, and
- * wins. A key that data had first keeps its value, as v0.7.0 read it: a working password is never replaced by a guess.
+ * A key that was converted once and is in stringData again was written again, as by `kubectl apply` of a manifest: the new value
+ * wins. A key that was in data first keeps its value, as in v0.7.0: a working password is never replaced by a guess.
  */
 export function planConversion(secret: BMCSecret): Conversion {
   const earlier = (secret.metadata.annotations?.[convertedKeysAnnotation] ?? '').split(',').filter((key) => key !== '');

@@ -8,14 +8,14 @@ import type { OperatorConfig } from '../config.ts';
 import type { OperatorCaches } from '../caches.ts';
 import { secretValue } from './credentials.ts';
 
-/** How a BMC is reached and who we are there. */
+/** Address and credentials of a BMC. */
 export interface Connection {
   readonly endpoint: BmcEndpoint;
   readonly username: string;
   readonly password: Password;
 }
 
-/** Whether both lead to the same place, as the same account, trusting the same. */
+/** Both have the same address, account and trusted certificates. */
 export function isSameConnection(a: Connection | undefined, b: Connection): boolean {
   if (a === undefined) return false;
   return (
@@ -27,7 +27,7 @@ export function isSameConnection(a: Connection | undefined, b: Connection): bool
 
 type EndpointField = Exclude<keyof BmcEndpoint, 'tls'> | keyof BmcTls;
 
-/** Compared one by one at every look: to write down what is trusted, 200 kB for some, costs more than all the rest of a look. */
+/** Compared field by field in every reconcile: serializing the trusted bundle, 200 kB for some, would cost more than the rest. */
 const endpointFields = Object.values<(endpoint: BmcEndpoint) => unknown>({
   scheme: ({ scheme }) => scheme,
   host: ({ host }) => host,
@@ -37,7 +37,7 @@ const endpointFields = Object.values<(endpoint: BmcEndpoint) => unknown>({
   caPem: ({ tls }) => tls?.caPem,
 } satisfies Record<EndpointField, (endpoint: BmcEndpoint) => unknown>);
 
-/** Why a BMC cannot even be tried, in the words of a condition. */
+/** Why there is no connection to try, as reason and message of a condition. */
 export interface ConnectionBlocker {
   readonly reason:
     | 'SpecMissing'
@@ -61,7 +61,7 @@ type Protocol = NonNullable<BMC['spec']>['protocol'];
 
 const supportedProtocols = ['Redfish', 'RedfishLocal', 'RedfishWithRegistryPatch'];
 
-/** Collects address and credentials of a BMC object. `spec.access` wins over `spec.endpointRef`. */
+/** Address and credentials of a BMC object. `spec.access` wins over `spec.endpointRef`. */
 export function connectionOf(bmc: BMC, sources: Sources, config: OperatorConfig): Resolution {
   const spec = bmc.spec;
   if (spec === undefined) return blocker('SpecMissing', 'the BMC has no spec; give protocol, bmcSecretRef and access');
@@ -70,14 +70,14 @@ export function connectionOf(bmc: BMC, sources: Sources, config: OperatorConfig)
   return resolve(address.ip, spec.protocol, spec.bmcSecretRef, sources, config);
 }
 
-/** The same for a server that carries its BMC inline. */
+/** The same for a server with an inline BMC. */
 export function inlineConnectionOf(server: Server, sources: Sources, config: OperatorConfig): Resolution {
   const inline = server.spec?.bmc;
   if (inline === undefined) return blocker('NoBMC', 'neither spec.bmcRef nor spec.bmc is set; set one of them');
   return resolve(inline.address, inline.protocol, inline.bmcSecretRef, sources, config);
 }
 
-/** Credentials alone, for what is reached by other means than Redfish. */
+/** Credentials alone, for protocols other than Redfish. */
 export function credentialsIn(
   { name }: { readonly name: string },
   { bmcSecrets }: Pick<Sources, 'bmcSecrets'>,
@@ -101,7 +101,7 @@ export function credentialsIn(
   };
 }
 
-/** MAC and IP address of the BMC, as far as the objects tell. */
+/** MAC and IP address of the BMC, from its spec or its Endpoint. */
 export function addressOf(
   bmc: BMC,
   { endpoints }: Pick<Sources, 'endpoints'>,
@@ -148,7 +148,7 @@ function resolve(
   return { connection: { endpoint, ...credentials } };
 }
 
-/** Where a BMC listens, with what the operator trusts by default. */
+/** Address of a BMC, with the operator's defaults for scheme and trust. */
 export function endpointOf(host: string, protocol: Protocol, config: OperatorConfig): BmcEndpoint {
   const scheme = protocol.scheme === 'http' || protocol.scheme === 'https' ? protocol.scheme : config.defaultScheme;
   const { caBundle, fingerprint, insecureSkipVerify } = protocol.tls ?? {};
@@ -165,7 +165,7 @@ export function endpointOf(host: string, protocol: Protocol, config: OperatorCon
   };
 }
 
-/** An unreadable bundle would be taken for an empty one, and nothing would be trusted for a reason nobody sees. */
+/** An unreadable bundle would count as empty: every certificate would be rejected without an explanation. */
 function isCertificate(pem: string | undefined): boolean {
   if (pem === undefined || pem.trim() === '') return true;
   try {

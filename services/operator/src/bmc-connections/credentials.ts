@@ -1,6 +1,6 @@
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 
-/** The keys that credentials need. */
+/** The required keys of credentials. */
 export const credentialKeys = ['username', 'password'] as const;
 
 /** `data` wins over `stringData`, as in v0.7.0. */
@@ -9,7 +9,7 @@ export function secretValue(secret: BMCSecret, key: string): string | undefined 
   return encoded === undefined ? secret.stringData?.[key] : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
-/** Changes whenever the credentials may have changed. */
+/** Changes whenever the BMCSecret does. */
 export const versionOf = ({ metadata: { uid = '', resourceVersion = '' } }: BMCSecret): string =>
   `${uid}/${resourceVersion}`;
 

@@ -6,22 +6,22 @@ export interface BmcEventRefresherOptions {
   readonly bmcConnections: BmcConnectionPool;
   readonly caches: Pick<OperatorCaches, 'bmcs' | 'servers'>;
   readonly clock: Clock;
-  /** Where replicas share the BMCs, those of others are theirs to look at; without it, all may be looked at here. */
+  /** With several replicas: the BMC belongs to this one. Without it, all BMCs are refreshed here. */
   readonly mayRefresh?: (bmcName: string) => boolean;
 }
 
-/** A BMC that talks without end is looked at this often and not more. */
+/** Minimum interval between two refreshes of a BMC that sends events all the time. */
 const throttleMs = 10_000;
 
 /**
- * Turns what BMCs push into looks: a BMC that says that something changed is looked at before its time, and so are its
- * machines. What was pushed is never believed as such: it only says when to look.
+ * Refreshes a BMC and its machines early when the BMC sends an event. The content of an event is not used: anybody with the
+ * token could have sent it.
  *
- *   event ──► look ── 10 s ──► (another look, if there were more events meanwhile) ── 10 s ──► …
+ *   event ──► refresh ── 10 s ──► (another refresh, if there were more events meanwhile) ── 10 s ──► …
  */
 export class BmcEventRefresher implements Disposable {
   readonly #options: BmcEventRefresherOptions;
-  /** BMCs that were looked at a moment ago; true when they have spoken since. */
+  /** BMCs that were refreshed less than 10 s ago, and whether they sent another event since. */
   readonly #throttled = new Map<string, { pendingEvent: boolean; readonly timer: Disposable }>();
 
   constructor(options: BmcEventRefresherOptions) {

@@ -19,7 +19,7 @@ interface LoginSources {
   readonly config: Pick<OperatorConfig, 'convertsBmcSecrets'>;
 }
 
-/** What this process remembers of the BMC of this object, and that it rejected the login, whichever process it told. */
+/** The observed state of the BMC of this object, with a rejection of the login that any process received. */
 export function observedBmcOf(bmc: BMC, connection: Connection | undefined, context: LoginStateContext): ObservedBmc {
   const { name, generation = 0 } = bmc.metadata;
   const bmcSecretName = bmc.spec?.bmcSecretRef.name;
@@ -31,8 +31,8 @@ export function observedBmcOf(bmc: BMC, connection: Connection | undefined, cont
 }
 
 /**
- * The same of the BMC that a server carries inline. Its generation says nothing: the operator writes to the spec of a
- * server as well, and what a person changes in `spec.bmc` is the address or the BMCSecret.
+ * The same for an inline BMC. The generation of a Server does not identify the login: the operator writes to the spec of a Server as
+ * well, and users change only the address or the BMCSecret in `spec.bmc`.
  */
 export function observedInlineBmcOf(
   { metadata, spec, status }: Server,
@@ -62,7 +62,7 @@ function restoredBmc(
   return bmcConnections.observedBmcForLogin(account.connectionName, connection, { login, rejected: account.rejected });
 }
 
-/** Undefined while the BMCSecret is about to be changed by ourselves, which makes it no other one. */
+/** Undefined while the operator is going to convert the BMCSecret: the conversion changes its version, not the login. */
 export function loginOf(
   { bmcSecretName = '', generation }: Pick<Account, 'bmcSecretName' | 'generation'>,
   { endpoint }: Pick<Connection, 'endpoint'>,

@@ -3,32 +3,32 @@ import type { Inventory } from '@metal/redfish/resources/inventory.ts';
 import type { PowerState, SystemState } from '@metal/redfish/resources/systems.ts';
 import { type Connection, isSameConnection } from './connection.ts';
 
-/** A power change that was asked for and not yet seen. */
+/** A requested power change that is not observed yet. */
 export interface PowerTransition {
   readonly target: 'On' | 'Off';
   readonly firstRequestAt: number;
   readonly lastRequestAt: number;
   readonly forced: boolean;
-  /** Requests so far. */
+  /** Number of requests. */
   readonly attempts: number;
-  /** Looks since the last request; the pause between them grows with it. */
+  /** Observations since the last request; the pause between them grows with the count. */
   readonly polls: number;
 }
 
-/** A setting that was sent to the BMC, or refused by it. It is sent once per wish: some BMCs never echo it. */
+/** A setting that was sent to the BMC or rejected by it. A desired value is sent once: some BMCs never report it back. */
 export interface SentSetting {
   readonly desired: string;
-  /** Why the BMC does not take it. */
+  /** Why the BMC rejects it. */
   readonly rejection: string | undefined;
 }
 
-/** What an attempt of a cleanup asked of the BIOS, and what was last seen of that. `of` tells attempts apart. */
+/** The BIOS reset of a cleanup attempt and its last observed state. `of` identifies the attempt. */
 export type BiosReset =
   | { readonly of: string; readonly rejection: string }
   | {
       readonly of: string;
       readonly rejection?: undefined;
-      /** Undefined where a boot configuration tells it. */
+      /** Undefined if the boot configuration records it. */
       readonly order?: BiosOrder | undefined;
       readonly seen?: { readonly at: number; readonly since: number; readonly state: BiosResetState } | undefined;
     };
@@ -38,68 +38,68 @@ export interface BiosOrder {
   readonly task: string | undefined;
 }
 
-/** What an attempt of a cleanup asked of the boot order. */
+/** The boot order reset of a cleanup attempt. */
 export type BootOrderReset =
   | { readonly of: string; readonly rejection: string }
   | {
       readonly of: string;
       readonly rejection?: undefined;
       readonly at: number;
-      /** The first request. */
+      /** Time of the first request. */
       readonly since: number;
-      /** The BMC keeps it for the next start. */
+      /** The BMC applies it at the next start. */
       readonly isPending: boolean;
     };
 
-/** unknown: it was so at the first look of this process, which may follow a request of an earlier process. */
+/** unknown: the state of the first observation of this process, which may follow a request of an earlier process. */
 export type PowerCause = 'requested' | 'unrequested' | 'unknown';
 
-/** A power state that came by itself counts only when it lasts: a machine that resets itself is off for a moment. */
+/** An unrequested power state counts after this time: a machine that resets itself is off for a moment. */
 export const driftMs = 15_000;
 
-/** What this process last saw of a machine through its BMC, and what it last asked of it. */
+/** What this process last observed of a machine through its BMC, and what it last requested. */
 export class ObservedSystem {
-  /** Undefined until the machine was seen over the connection that leads to it now. */
+  /** Undefined until the machine was observed over its present connection. */
   state: { readonly value: SystemState; readonly at: number } | undefined;
-  /** When the machine was last seen to run. */
+  /** When the machine was last observed On. */
   seenOnAt: number | undefined;
-  /** When the machine was first seen in its present power state, and what had brought it there. */
+  /** When the machine was first observed in its present power state, and the cause of that state. */
   power: { readonly since: number; readonly cause: PowerCause } | undefined;
-  /** When the hardware was read, and what it is while the status does not say so. */
+  /** When the hardware was read, and the result until the status contains it. */
   inventory: { readonly value?: Inventory | undefined; readonly at: number } | undefined;
   transition: PowerTransition | undefined;
-  /** The boot configuration that was last prepared, and whether the machine has yet to be started for it. */
+  /** The boot configuration that was last prepared, and whether the machine is not started for it yet. */
   preparedBoot: { readonly uid: string; readonly awaitsStart: boolean } | undefined;
   /** When a boot configuration was last replaced because its data had been fetched while the machine was off. */
   bootRenewedAt: number | undefined;
-  /** UID of the boot configuration that was adopted here, and whether its first start has been asked for. */
+  /** UID of the boot configuration that was adopted by this process, and whether its first start was requested. */
   firstBoot: { readonly uid: string; readonly requested: boolean } | undefined;
   light: SentSetting | undefined;
   bootOrder: SentSetting | undefined;
-  /** UID of a claim that was looked for in the API itself and is not there. */
+  /** UID of a claim that does not exist according to the API server itself. */
   confirmedLostClaim: string | undefined;
-  /** The eviction that the API itself has confirmed. */
+  /** The eviction that was confirmed by the API server itself. */
   evictionVerified: string | undefined;
   /** The machine operation that this process is carrying out. */
   operation: string | undefined;
-  /** What was told last of a cleanup that a claim reference holds. */
+  /** Last event about a cleanup that is blocked by a claim reference. */
   reportedCleanupHold: string | undefined;
-  /** State in which a person was told that parking has to wait. */
+  /** State for which an event reported that parking has to wait. */
   parkDeferredIn: string | undefined;
   biosReset: BiosReset | undefined;
   bootOrderReset: BootOrderReset | undefined;
-  /** No one-time boot override is left on the machine, as far as its BMC can be made to forget one. */
+  /** No one-time boot override is left on the machine, as far as its BMC can clear it. */
   overrideCleared = false;
-  /** The other Servers with the system UUID that an event has told of. */
+  /** The other Servers with the same system UUID that an event reported. */
   reportedDuplicates: string | undefined;
-  /** The last words about a server that is being deleted have been said. */
+  /** The event about the deletion was recorded. */
   deletionReported = false;
   #connection: Connection | undefined;
   #powerBefore: PowerState | undefined;
 
   /**
-   * Another address or account may lead to another machine: nothing is judged by what was seen over the former one. If
-   * it turns out to be the same machine, its power has not changed by that.
+   * Another address or account may belong to another machine: observations over the former connection no longer count. If it is the
+   * same machine, its power state did not change by that.
    */
   resetIfConnectionChanged(connection: Connection | undefined): void {
     if (connection === undefined || isSameConnection(this.#connection, connection)) return;
@@ -125,12 +125,12 @@ export class ObservedSystem {
     return this.transition === undefined ? 'unrequested' : 'requested';
   }
 
-  /** What was seen is out of date: the next look is due. */
+  /** The observation is out of date: the next one is due. */
   invalidate(): void {
     if (this.state !== undefined) this.state = { ...this.state, at: 0 };
   }
 
-  /** The machine is off, and boots this when it is started next. */
+  /** The machine is off, and boots this at its next start. */
   recordPreparedBoot(bootUid: string): void {
     this.preparedBoot = { uid: bootUid, awaitsStart: true };
   }
@@ -152,13 +152,13 @@ export class ObservedSystem {
     };
   }
 
-  /** Seen in this power state for long enough, and nothing was asked that would change it. */
+  /** Observed in this power state for long enough, without a pending request to change it. */
   isStableAt(power: 'On' | 'Off', now: number): boolean {
     if (this.state?.value.powerState !== power || this.transition !== undefined) return false;
     return this.power?.cause !== 'unrequested' || now - this.power.since >= driftMs;
   }
 
-  /** A person asks for another try: what failed before does not count. */
+  /** A retry was requested: earlier failures no longer count. */
   reset(): void {
     this.transition = undefined;
     this.state = undefined;

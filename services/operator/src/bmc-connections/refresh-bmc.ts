@@ -9,12 +9,12 @@ import type { BmcObservation } from './observed-bmc.ts';
 import type { Connection } from './connection.ts';
 
 export interface RefreshOptions {
-  /** Where it stands what the manager is: its UUID. */
+  /** UUID of the manager, if it is recorded. */
   readonly managerUuid?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What cannot be read now is as it was seen last; a system that is seen in another place is there and nowhere else. */
+/** Members that cannot be read now keep their last known values, unless the system is found at another URI. */
 function withLastKnown(now: BmcObservation, before: BmcObservation | undefined): BmcObservation {
   const missing = (now.missing ?? []).toSorted((a, b) => byUri(a.path, b.path));
   const isMissing = (uri: string): boolean => missing.some(({ path }) => path === uri);
@@ -26,8 +26,8 @@ function withLastKnown(now: BmcObservation, before: BmcObservation | undefined):
 }
 
 /**
- * Looks at a BMC and remembers what was found, or that it failed. Undefined when it did: a BMC that does not answer is an
- * expected outcome, and the next judgement speaks of it. Rejects with the reason of the signal.
+ * Observes a BMC and records the result or the failure. Undefined for a failure: a BMC that does not answer is an expected outcome
+ * that the next decision handles. Rejects with the reason of the signal.
  */
 export async function refreshBmc(
   { bmcConnections, clock }: { readonly bmcConnections: BmcConnectionPool; readonly clock: Clock },
@@ -54,7 +54,7 @@ export async function refreshBmc(
     return observation;
   } catch (error) {
     if (!(error instanceof RedfishError)) throw error;
-    // What we ended ourselves says nothing of the BMC, which may have come back under its name.
+    // A connection that this process closed is no failure of the BMC, whose object may exist again.
     if (error.code !== 'Closed') bmcConnections.recordFailure(name, connection, error);
     return undefined;
   }

@@ -1,14 +1,14 @@
 import type { Server } from '@metal/api/v1alpha1/server.ts';
 
-/** A login that a BMC rejected, as it stands in the status; of a BMC object with its generation. */
+/** A rejected login as recorded in the status; for a BMC object with its generation. */
 export type RejectedLogin = NonNullable<NonNullable<Server['status']>['rejectedLogin']> & {
   readonly generation?: number;
 };
 
-/** What a login at a BMC is made of. While all of it is as it was, a BMC that rejected it is not asked again. */
+/** The parts of a login. While none of them changes, a rejected login is not sent again. */
 export type Login = Omit<RejectedLogin, 'message'>;
 
-/** What a person can do whom no changed object tells of. */
+/** The remedy if the login was fixed without a change of any object. */
 export const retryLoginHint =
   'if password or rights were put right at the BMC, annotate the BMCSecret to have it tried';
 

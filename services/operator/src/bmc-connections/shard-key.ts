@@ -5,8 +5,8 @@ import type { Server } from '@metal/api/v1alpha1/server.ts';
 import type { OperatorCaches } from '../caches.ts';
 
 /**
- * By what replicas share the fleet: everything that talks to one management controller has one key, so that one replica
- * has all of it. An Endpoint has the key of the BMC that it becomes, which is given its name.
+ * Shard keys: all objects behind one management controller have the same key, so that one replica works on all of them. An Endpoint
+ * has the key of the BMC that it becomes, which gets its name.
  */
 export const shardKeyOfBmc = ({ metadata }: BMC): string => metadata.name;
 export const shardKeyOfEndpoint = ({ metadata }: Endpoint): string => metadata.name;
@@ -17,14 +17,14 @@ export const shardKeyOfServer = ({
 }: Pick<Server, 'metadata'> & Partial<Pick<Server, 'spec'>>): string =>
   spec?.bmcRef?.name ?? inlineConnectionName({ metadata });
 
-/** One that names no BMC talks to none. */
+/** A user without a BMC sends no requests. */
 export const shardKeyOfBmcUser = ({ metadata, spec }: BMCUser): string => spec.bmcRef?.name ?? `user/${metadata.name}`;
 
-/** Of a line of BmcAccess. */
+/** The key for the name of a connection. */
 export const shardKeyOfConnection = (name: string): string =>
   name.startsWith('endpoint/') ? name.slice('endpoint/'.length) : name;
 
-/** Line of a server that carries its BMC inline. */
+/** Name of the connection of a server with an inline BMC. */
 export const inlineConnectionName = ({ metadata }: Pick<Server, 'metadata'>): string => `server/${metadata.name}`;
 
 export function hasInlineBmc(server: Server | undefined): boolean {
@@ -32,7 +32,7 @@ export function hasInlineBmc(server: Server | undefined): boolean {
   return bmc !== undefined && (bmcRef?.name ?? '') === '';
 }
 
-/** Whether the object that a line of BmcAccess belongs to is there. A BMC is talked to before its Endpoint becomes one. */
+/** The object that the connection belongs to exists. The connection of a BMC is used before its Endpoint becomes a BMC. */
 export function isOwnedIn({ bmcs, endpoints, servers }: Pick<OperatorCaches, 'bmcs' | 'endpoints' | 'servers'>) {
   return (name: string): boolean => {
     const [kind, rest] = name.split('/', 2);

@@ -1,11 +1,11 @@
 import type { BmcObservation } from './observed-bmc.ts';
 
-/** Which BMCs report which machine: usually one, but a chassis may have two that know of the same blades. */
+/** Which BMCs report which system: usually one, but a chassis may have two that report the same blades. */
 export class SystemReporters {
   readonly #namesOf = new Map<string, Set<string>>();
   readonly #uuidsOf = new Map<string, readonly string[]>();
 
-  /** What the BMC reports now, instead of what it did before. */
+  /** Replaces the systems that the BMC reported before. */
   record(bmcName: string, { systems }: BmcObservation): void {
     this.forget(bmcName);
     const uuids = systems.flatMap(({ uuid }) => uuid?.toLowerCase() ?? []);
@@ -22,7 +22,7 @@ export class SystemReporters {
     this.#uuidsOf.delete(bmcName);
   }
 
-  /** Names of BMCs that last reported the UUID, in any letter case; in order. */
+  /** Names of the BMCs that last reported the UUID, in any letter case; sorted. */
   of(systemUuid: string): string[] {
     return [...(this.#namesOf.get(systemUuid.toLowerCase()) ?? [])].toSorted();
   }

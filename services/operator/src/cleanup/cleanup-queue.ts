@@ -12,57 +12,58 @@ const hourMs = minutes(60);
 /** A server in state Cleanup. */
 interface Entry {
   readonly name: string;
-  /** Place in the queue: how long the disks have been waiting, then the name. */
+  /** Order in the queue: since when the cleanup is needed, then the name. */
   readonly sortKey: string;
   readonly attempt: number;
-  /** An attempt runs, or may begin. */
+  /** An attempt runs or may start. */
   readonly isAdmitted: boolean;
-  /** It said that it waits. */
+  /** The status reports that it waits in the queue. */
   readonly isQueued: boolean;
 }
 
-/** What stands before a server, over all servers. */
+/** The position of a server in the queue over all servers. */
 export interface QueuePosition {
   readonly ahead: number;
   readonly running: number;
-  /** Servers that were let in within the last hour. */
+  /** Servers that were admitted within the last hour. */
   readonly startedInHour: number;
-  /** Until the oldest of those counts no more. */
+  /** Until the oldest of those no longer counts. */
   readonly nextHourlySlotInMs: number;
-  /** How many more may begin until machines that were let in have started. */
+  /** Free in-flight slots: an admitted server holds a slot until its machine has started. */
   readonly available: number;
 }
 
-/** How many are cleaned up, by the wish of who runs the fleet. */
+/** The configured limits of cleanups. */
 export interface CleanupLimits {
   readonly atOnce: number;
   readonly perHour: number;
 }
 
 /**
- * Who is cleaned up, who waits for it, and who began within the last hour: kept up to date with each change, so that a rack
- * that comes back at once is not counted through by each of its servers.
+ * The servers that are cleaned up, that wait for it, and that started within the last hour. Updated with each change, so that a
+ * rack that is released at once is not counted again for each of its servers.
  *
- * Only those wait that said so: one that cannot be erased, because its BMC is away for example, is in nobody's way.
+ * Only servers that report so are in the queue: a server that cannot be erased, for example because its BMC is unreachable, blocks
+ * no other.
  *
- * However many the limits allow, they begin at the pace at which machines are started, so that the first are clean soon:
+ * Whatever the limits, cleanups start no faster than machines can be started, so that the first servers are clean soon:
  *
- *   thousands that wait ──► 200 let in, their machines not started yet ──► machines that erase, for as long as it takes
+ *   thousands in the queue ──► 200 admitted, their machines not started yet ──► machines that erase, for as long as it takes
  */
 export class CleanupQueue implements Disposable {
   readonly #entries = new Map<string, Entry>();
-  /** Places of those who wait, are not let in and not taken. */
+  /** Entries in the queue that are neither admitted nor reserved. */
   readonly #waiting = new SortedList<Entry>((one, other) => compare(one.sortKey, other.sortKey));
   readonly #starts = new SortedList<{ readonly at: number; readonly uid: string }>(
     (one, other) => one.at - other.at || compare(one.uid, other.uid),
   );
   readonly #startOf = new Map<string, number>();
   readonly #admitted = new Set<string>();
-  /** Those of them whose attempt is not written down. */
+  /** Admitted servers whose attempt is not in the status yet. */
   readonly #unrecorded = new Set<string>();
-  /** Let in by this process, and not yet seen to be written down. */
+  /** Admitted by this process, and not yet observed in the cache. */
   readonly #reserved = new Set<string>();
-  /** Those of them who are in Cleanup and nobody is told yet that they are let in. */
+  /** Reserved servers in Cleanup without the admission annotation. */
   readonly #unannounced = new Set<string>();
   readonly #limiter: InFlightLimiter;
   readonly #subscription: Disposable;
@@ -81,19 +82,19 @@ export class CleanupQueue implements Disposable {
     this.#limiter[Symbol.dispose]();
   }
 
-  /** There is room for one more to begin. */
+  /** A further cleanup may start. */
   get capacityFreed(): KeyNotifier {
     return this.#limiter.released;
   }
 
-  /** The next attempt on the server may begin: nobody else gets its place. */
+  /** The next attempt on the server may start: its slot is not given to another. */
   reserve({ metadata: { uid = '' } }: Server): void {
     this.#reserved.add(uid);
     this.#limiter.acquire(uid);
     this.#reindex(uid, this.#entries.get(uid));
   }
 
-  /** It did not come to be written down. */
+  /** The admission was not written. */
   release({ metadata: { uid = '' } }: Server): void {
     this.#reserved.delete(uid);
     this.#reindex(uid, this.#entries.get(uid));
@@ -118,8 +119,8 @@ export class CleanupQueue implements Disposable {
   }
 
   /**
-   * Names of those whose turn it may be now. One at least: whoever comes first may have begun within the hour already, and
-   * does not count twice.
+   * Names of the servers that may be admissible now. At least one: the first may have started within the hour already, and does not
+   * count twice.
    */
   next({ atOnce, perHour }: CleanupLimits, now: number): string[] {
     this.#dropStartsUntil(now - hourMs);
@@ -132,7 +133,7 @@ export class CleanupQueue implements Disposable {
   #startsInHour(server: Server, now: number): Pick<QueuePosition, 'startedInHour' | 'nextHourlySlotInMs'> {
     this.#dropStartsUntil(now - hourMs);
     const { uid = '' } = server.metadata;
-    // Another attempt of the same cleanup is no start of its own.
+    // A further attempt of the same cleanup is not counted as a start.
     const isRetry = (server.status?.cleanup?.failedAttempts ?? 0) > 0 && this.#startOf.has(uid);
     const oldest = this.#starts.first(2).find((start) => !isRetry || start.uid !== uid);
     return {
@@ -157,7 +158,7 @@ export class CleanupQueue implements Disposable {
     this.#recordStart(uid, Number.NaN);
   }
 
-  /** Puts the server where it belongs now; undefined belongs nowhere. */
+  /** Files the server by its entry; undefined removes it. */
   #reindex(uid: string, entry: Entry | undefined): void {
     const before = this.#entries.get(uid);
     if (before !== undefined) this.#waiting.remove(before);
@@ -195,18 +196,18 @@ export class CleanupQueue implements Disposable {
 
 const countWithout = (uids: ReadonlySet<string>, uid: string): number => uids.size - (uids.has(uid) ? 1 : 0);
 
-/** The words by which a replica is told that the next attempt on the server may begin. */
+/** Value of the admission annotation for the next attempt on the server. */
 export const admissionOf = ({ status }: Server): string =>
   `${status?.cleanup?.neededSince ?? ''} ${(status?.cleanup?.failedAttempts ?? 0) + 1}`;
 
-/** The leading replica let in the attempt that comes next. */
+/** The leader has admitted the next attempt. */
 export const isAdmitted = (server: Server): boolean =>
   server.metadata.annotations?.[cleanupAdmittedAnnotation] === admissionOf(server);
 
 export const isQueued = ({ status }: Server): boolean =>
   status?.state === 'Cleanup' && status.cleanup?.queuedSince !== undefined;
 
-/** What is left is the machine's, which may erase for days; or it is over. It is off when it is let in. */
+/** The machine is On, and may erase for days, or the cleanup is over. A machine is Off when it is admitted. */
 const releasesSlot = ({ status }: Server): boolean => status?.state !== 'Cleanup' || status.powerState === 'On';
 
 function entryOf(server: Server): Entry | undefined {
@@ -221,7 +222,7 @@ function entryOf(server: Server): Entry | undefined {
   };
 }
 
-/** RFC 3339 times in UTC compare like the moments they name. */
+/** RFC 3339 times in UTC sort as text. */
 const sortKeyOf = ({ metadata, status }: Server): string => `${status?.cleanup?.neededSince ?? ''} ${metadata.name}`;
 
 const compare = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1);

@@ -4,7 +4,7 @@ import { type CleanupLimits, type CleanupQueue, isQueued, type QueuePosition } f
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import type { OperatorConfig } from '../config.ts';
 
-/** Whose turn it is to be erased, over all servers. */
+/** Queue position and limits of a server. */
 export interface QueueFacts extends QueuePosition, CleanupLimits {}
 
 interface QueueContext {
@@ -22,10 +22,10 @@ export const queueFacts = (server: Server, context: QueueContext, now: number): 
   ...limitsOf(context),
 });
 
-/** What leaves no room for a server and all that come before it. */
+/** The limit that a server and all before it in the queue would exceed. */
 export type QueueLimit = 'atOnce' | 'perHour' | 'inFlight';
 
-/** Undefined when it is its turn. */
+/** Undefined when the server is admissible. */
 export function limitReached(queue: QueueFacts): QueueLimit | undefined {
   const { ahead, running, atOnce, startedInHour, perHour, available } = queue;
   if (running + ahead >= atOnce) return 'atOnce';
@@ -35,15 +35,15 @@ export function limitReached(queue: QueueFacts): QueueLimit | undefined {
 
 export const isAdmissible = (queue: QueueFacts): boolean => limitReached(queue) === undefined;
 
-/** Until it looks again. Whoever begins, ends or stops waiting wakes the next; only the hour passes without a word. */
+/** Until the next check. A cleanup that starts, ends or leaves the queue enqueues the next server; the hourly limit needs a timer. */
 export const queuePollMs = (queue: QueueFacts): number =>
   limitReached(queue) === 'perHour' ? Math.max(queue.nextHourlySlotInMs, seconds(1)) : minutes(5);
 
-/** Who may begin hears when somebody begins, has started, ends or stops waiting. */
+/** The servers to enqueue when a cleanup starts, ends or leaves the queue. */
 export const nextInQueue = (context: QueueContext & { readonly clock: Clock }): string[] =>
   context.cleanupQueue.next(limitsOf(context), context.clock.now());
 
-/** For controllers: wakes those who may begin when there is room for one more. */
+/** Source for controllers: enqueues the next servers when a slot is released. */
 export const queueSource = (
   context: QueueContext & { readonly clock: Clock },
   enqueue: (name: string) => void,
@@ -55,6 +55,6 @@ export function isAboutQueue(before: Server | undefined, after: Server | undefin
   return (
     !isInCleanup(after) ||
     before?.status?.cleanup?.attempt !== after?.status?.cleanup?.attempt ||
-    (isQueued(before as Server) && !isQueued(after as Server)) // both take part, so both are there
+    (isQueued(before as Server) && !isQueued(after as Server)) // the state of both was checked above
   );
 }

@@ -6,26 +6,26 @@ import { KeyNotifier } from '@metal/kube/runtime/key-notifier.ts';
 import type { Change } from '@metal/kube/cache/store.ts';
 import { SortedNames } from '@metal/kube/runtime/sorted-names.ts';
 
-/** What a rule says of the fleet; servers that are being deleted do not count. */
+/** Servers of a readiness rule; servers that are being deleted do not count. */
 export interface RuleSummary {
-  /** Servers that it speaks about. */
+  /** Number of servers that the rule selects. */
   readonly selected: number;
-  /** Those of them that it holds back. */
+  /** Servers that the rule holds back. */
   readonly heldBack: Pick<SortedNames, 'size' | 'first'>;
 }
 
-/** How all readiness rules stand, kept up to date with each change: nobody goes through the fleet to report it. */
+/** The summary of each readiness rule, updated with each change: a report does not iterate over the fleet. */
 export class ReadinessSummary {
   readonly #caches: Pick<OperatorCaches, 'servers' | 'readinessRules'>;
   readonly #summaries = new Map<string, { selected: number; readonly heldBack: SortedNames }>();
-  /** What the named rule says of a server has changed; of one that is being deleted, anything about a server. */
+  /** The result of the named rule for a server changed. For a rule that is being deleted: any server changed. */
   readonly changed = new KeyNotifier();
 
   constructor(caches: Pick<OperatorCaches, 'servers' | 'readinessRules'>) {
     this.#caches = caches;
   }
 
-  /** Follows both caches until disposed. */
+  /** Follows the caches until disposed. */
   start(): Disposable {
     const subscriptions = [
       this.#caches.servers.onChange((change) => this.#followServer(change)),
@@ -70,7 +70,7 @@ export class ReadinessSummary {
   }
 }
 
-/** `ready`, what the server lacks, or nothing where the rule does not speak about it. */
+/** `ready`, the condition that the server lacks, or empty if the rule does not select the server. */
 function evaluate(server: Server | undefined, rule: ServerReadinessRule): string {
   if (server === undefined || server.metadata.deletionTimestamp !== undefined || !isSubject(server, rule)) return '';
   return isHeldBack(server, rule) ? `wants ${unmetCondition(server, rule) ?? ''}` : 'ready';

@@ -5,11 +5,11 @@ import type { ServerReadinessRule } from '@metal/api/v1alpha1/server-readiness-r
 import { matches } from '@metal/api/common/label-selector.ts';
 
 /**
- * What readiness rules say about a server, from its labels, conditions and annotations alone: the same answer for the
- * scheduler, which must not wait until a taint is written, and for the controller that writes the taint.
+ * The results of readiness rules for a server, from its labels, conditions and annotations alone: the same for the scheduler, which
+ * does not wait until a taint is written, and for the controller that writes the taint.
  */
 
-/** The rule is in force and speaks about this server. A rule with a faulty selector speaks about none. */
+/** The rule is in force and selects this server. A rule with a faulty selector selects none. */
 export function isSubject({ metadata }: Server, rule: ServerReadinessRule): boolean {
   if (rule.metadata.deletionTimestamp !== undefined) return false;
   return selects(rule, metadata.labels ?? {});
@@ -22,14 +22,14 @@ export const selects = ({ spec }: ServerReadinessRule, labels: Readonly<Record<s
 export const isHeldBack = (server: Server, rule: ServerReadinessRule): boolean =>
   isSubject(server, rule) && !hasCompletedBootstrap(server, rule) && unmetCondition(server, rule) !== undefined;
 
-/** Whether both say the same of every server. What changes with the fleet is its status, which says nothing. */
+/** Both versions have the same result for every server. Only the status of a rule changes with the fleet. */
 export function isSameRule(one: ServerReadinessRule | undefined, other: ServerReadinessRule | undefined): boolean {
   const fingerprintOf = (rule: ServerReadinessRule | undefined) =>
     JSON.stringify([rule?.metadata.uid, rule?.metadata.deletionTimestamp, rule?.spec]);
   return fingerprintOf(one) === fingerprintOf(other);
 }
 
-/** The first condition that is not as the rule requires, as `Type=Status (is …)`. */
+/** The first condition without the required status, as `Type=Status (is …)`. */
 export function unmetCondition({ status }: Server, { spec }: ServerReadinessRule): string | undefined {
   for (const { type, requiredStatus } of spec.conditions) {
     const found = (status?.conditions ?? []).filter((condition) => condition.type === type);
@@ -41,8 +41,8 @@ export function unmetCondition({ status }: Server, { spec }: ServerReadinessRule
 }
 
 /**
- * The server has satisfied this BootstrapOnly rule once, which is enough for ever. The annotation names the rule by
- * UID, so that a rule made anew under the same name starts anew; v0.7.0 wrote `true`, which stands for any rule.
+ * The server has satisfied this BootstrapOnly rule once, which is final. The annotation has the UID of the rule, so that a new rule
+ * of the same name starts again; v0.7.0 wrote `true`, which counts for any rule.
  */
 export function hasCompletedBootstrap({ metadata }: Server, rule: ServerReadinessRule): boolean {
   if (rule.spec.enforcementMode !== 'BootstrapOnly') return false;
@@ -50,12 +50,12 @@ export function hasCompletedBootstrap({ metadata }: Server, rule: ServerReadines
   return value !== undefined && (value === 'true' || value === rule.metadata.uid);
 }
 
-/** The part of an annotation's key after the slash may have 63 characters. */
+/** Kubernetes allows 63 characters in an annotation key after the slash. */
 const maxKeyNameLength = 63;
 const keyNamePrefix = bootstrapCompletedAnnotationPrefix.slice(bootstrapCompletedAnnotationPrefix.indexOf('/') + 1);
 const hashLength = 10;
 
-/** Key of the annotation; a name that does not fit is cut, and a hash of the whole name keeps it apart from others. */
+/** Key of the annotation; a name that is too long is cut and gets a hash of the whole name. */
 export function bootstrapAnnotationOf(ruleName: string): string {
   const maxLength = maxKeyNameLength - keyNamePrefix.length;
   if (ruleName.length <= maxLength) return `${bootstrapCompletedAnnotationPrefix}${ruleName}`;

@@ -14,24 +14,24 @@ import {
 
 export type Taint = NonNullable<Server['spec']['taints']>[number];
 
-/** What has to be written on a server so that its taints are what all readiness rules together ask for. */
+/** The changes of a server that give it the taints of all readiness rules together. */
 export interface TaintPlan {
   readonly taints: readonly Taint[];
   /** Null removes the annotation. */
   readonly annotations: Readonly<Record<string, string | null>>;
-  /** In words: what comes, what goes. */
+  /** The added and removed taints, as sentences for the event. */
   readonly changes: readonly string[];
 }
 
 /**
- * Looks at all rules at once, so that rules with the same taint do not undo one another:
+ * Evaluates all rules at once, so that rules with the same taint do not undo one another:
  *
- *   a taint is wanted      while any rule in force holds the server back with it
- *   a taint is let go      when nobody wants it, and a rule put it there or speaks about this server
- *   any other taint        is somebody else's
+ *   a taint is added       while any rule in force holds the server back with it
+ *   a taint is removed     when no rule requires it, and a rule added it or selects this server
+ *   any other taint        is left as it is
  *
- * Which taints rules have put there is noted in an annotation: when a server leaves a selector, or a rule is gone
- * altogether, its taint is still known for what it was. Undefined when nothing has to change.
+ * An annotation lists the taints that rules have added, so that they can be removed when the server leaves the selector or the rule
+ * is deleted. Undefined when nothing has to change.
  */
 export function taintPlanOf(server: Server, rules: readonly ServerReadinessRule[]): TaintPlan | undefined {
   const present = server.spec.taints ?? [];
@@ -55,8 +55,8 @@ export function taintPlanOf(server: Server, rules: readonly ServerReadinessRule[
 }
 
 /**
- * Taints that rules about this server answer for, held back or not. One that an earlier release wrote carries no note;
- * the rule that wants it, lets it go or is being deleted still knows it.
+ * Taints of the rules that select this server, whether they hold it back or not. An earlier release added taints without the
+ * annotation; they are known by their rule, even while that is being deleted.
  */
 const taintsOfSelectingRules = (server: Server, rules: readonly ServerReadinessRule[]): Taint[] =>
   rules
@@ -76,7 +76,7 @@ function annotationChanges(
   return Object.fromEntries(Object.entries(desired).filter(([key, value]) => (present[key] ?? null) !== value));
 }
 
-/** A BootstrapOnly rule that holds for the first time is noted; one that is deleted takes its note along. */
+/** A BootstrapOnly rule gets an annotation when it is satisfied first, and loses it when the rule is deleted. */
 function bootstrapNote(server: Server, rule: ServerReadinessRule): [key: string, value: string | null][] {
   const { name, uid = '', deletionTimestamp } = rule.metadata;
   if (rule.spec.enforcementMode !== 'BootstrapOnly') return [];
@@ -90,7 +90,7 @@ const noted = z.array(
   z.object({ key: z.string(), value: z.string().optional(), effect: z.enum(['NoBind', 'Evict']).default('NoBind') }),
 );
 
-/** Taints that rules have put on the server. A note that somebody spoilt counts for nothing. */
+/** Taints that rules have added to the server. An annotation that cannot be parsed counts as empty. */
 function ownedTaints({ metadata }: Server): Taint[] {
   try {
     const parsed = noted.safeParse(JSON.parse(metadata.annotations?.[readinessTaintsAnnotation] ?? '[]'));
@@ -118,6 +118,6 @@ const describeAdded =
 
 const describeRemoved = (taint: Taint): string => `taint ${textOf(taint)} is taken off: no rule wants it any more`;
 
-/** Key, value and effect make a taint; an effect that is not spelled out is NoBind. */
+/** A taint is identified by key, value and effect; the default effect is NoBind. */
 const idOf = ({ key, value, effect }: Taint): string => JSON.stringify([key, value ?? '', effect ?? 'NoBind']);
 const textOf = ({ key, value, effect }: Taint): string => `${key}${value ? `=${value}` : ''}:${effect ?? 'NoBind'}`;

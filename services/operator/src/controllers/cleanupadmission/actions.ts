@@ -11,8 +11,8 @@ type AdmissionReconcile = Reconcile<Server, AdmissionFacts, OperatorContext>;
 export const admissionActions: Record<AdmissionAction, (reconcile: AdmissionReconcile) => Promise<void>> = { admit };
 
 /**
- * The place is taken before the write begins, so that no other turn takes it meanwhile. Guarded by the version that was
- * judged: a server that gave up waiting takes nobody's place.
+ * The slot is reserved before the write, so that no other reconcile takes it meanwhile. Guarded by the resource version of the
+ * decision: a server that has left the queue is not admitted.
  */
 async function admit({ object, context }: AdmissionReconcile): Promise<void> {
   if (!isAdmissible(queueFacts(object, context, context.clock.now()))) return;

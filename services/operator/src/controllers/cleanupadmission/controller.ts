@@ -8,7 +8,7 @@ import { admissionTable } from './table.ts';
 import { phaseController } from '@metal/kube/controller/phase-controller.ts';
 import { admissionReasons } from './reasons.ts';
 
-/** Runs where replicas share the servers, in the one that leads. */
+/** Runs in the leader, if replicas share the servers. */
 export const cleanupAdmissionController = phaseController({
   name: 'cleanup-admission',
   kind: Server,

@@ -7,7 +7,7 @@ export type AdmissionPhase = 'Watched';
 export type AdmissionAction = 'admit';
 
 export interface AdmissionFacts {
-  /** Undefined for a server that does not wait to be let in. */
+  /** Undefined for a server that does not wait for admission. */
   readonly queue: QueueFacts | undefined;
 }
 

@@ -16,10 +16,10 @@ const empty: QueueFacts = {
 };
 
 for (const [what, queue, decision] of [
-  ['does not wait is left alone', undefined, rest],
-  ['waits for nobody is let in', empty, act('admit', 'CleanupMayStart')],
-  ['waits where one place is left is let in', { ...empty, running: 1 }, act('admit', 'CleanupMayStart')],
-  ['comes second for the last place waits', { ...empty, running: 1, ahead: 1 }, wait(minutes(5), 'CleanupMustWait')],
+  ['is not in the queue is ignored', undefined, rest],
+  ['is first in the queue is admitted', empty, act('admit', 'CleanupMayStart')],
+  ['is first for the last slot is admitted', { ...empty, running: 1 }, act('admit', 'CleanupMayStart')],
+  ['is second for the last slot waits', { ...empty, running: 1, ahead: 1 }, wait(minutes(5), 'CleanupMustWait')],
   [
     'comes when the hour is full waits until that is over',
     { ...empty, startedInHour: 5, nextHourlySlotInMs: 90_000 },

@@ -5,7 +5,7 @@ import type { admissionReasons } from './reasons.ts';
 
 const row = rowsOf<AdmissionPhase, AdmissionFacts, AdmissionAction, keyof typeof admissionReasons>();
 
-/** The limits of the fleet are kept by one process; who begins is told to the replicas on the server itself. */
+/** One process applies the limits of the fleet; an annotation on the server carries the admission to its replica. */
 export const admissionTable: PhaseTable<AdmissionPhase, AdmissionFacts, AdmissionAction> = {
   Watched: row([], ({ queue }) => {
     if (queue === undefined) return rest;

@@ -1,25 +1,25 @@
 import { minutes, seconds } from '@metal/kube/runtime/durations.ts';
 import type { RedfishError } from '@metal/redfish/errors.ts';
 
-/** How far the default credentials of a device have been tried. */
+/** Which default credentials were tried on a device, in the order of the database. */
 export interface LoginAttempts {
-  /** So many were rejected, in the order of the database. */
+  /** Number of rejected credentials. */
   readonly rejected: number;
   readonly lastAt: number;
-  /** Index of the one that works. */
+  /** Index of the accepted credentials. */
   readonly accepted: number | undefined;
-  /** The device could not be asked. */
+  /** The last attempt got no answer about the credentials. */
   readonly failure: { readonly error: RedfishError; readonly count: number } | undefined;
 }
 
 export const noAttempts: LoginAttempts = { rejected: 0, lastAt: 0, accepted: undefined, failure: undefined };
 
-/** Every BMC bears two wrong passwords in a row; a third one comes when the first are forgotten there. */
+/** Every BMC accepts two wrong passwords in a row; the third is sent after the BMC has reset its counter. */
 const shortPause = seconds(10);
 const longPause = minutes(15);
 const longestRetry = minutes(2);
 
-/** What an earlier process recorded counts as long as the BMC may remember it; then the database may have changed. */
+/** Attempts of an earlier process count as long as the BMC may count them; later the database may have changed. */
 export function attemptsRecorded(rejected: number | undefined, lastAt: number, now: number): LoginAttempts {
   return rejected === undefined || now - lastAt > longPause ? noAttempts : { ...noAttempts, rejected, lastAt };
 }

@@ -18,30 +18,29 @@ interface MacAddressIndexOptions {
   readonly log: Logger;
 }
 
-/** New addresses are written at most this often, however many Endpoints appear at once. */
+/** Minimum interval between two writes of new addresses, however many Endpoints appear at once. */
 const debounceMs = seconds(1);
 
-/** Corrections in a row that wait for nothing. Who deletes a fleet has it corrected once in the time above. */
+/** Number of corrections without a pause. Further ones, as when a whole fleet is deleted, are written once per interval. */
 const correctionBurst = 4;
 
-/** There is one thing to do, for all indexes together. */
+/** The single key of the work queue: all indexes are compared together. */
 const everything = 'everything';
 
 /**
- * Keeps what the API server refuses a second Endpoint by:
+ * Maintains the indexes by which the API server rejects a second Endpoint with the same MAC address:
  *
- *   Endpoints, BMCs ─► which Endpoint has which MAC address ─► compared with the indexes ─► what differs is written
+ *   Endpoints, BMCs ─► which Endpoint has which MAC address ─► compared with the indexes ─► the differences are written
  *
- * Nothing is remembered between two comparisons, so a new leader goes on where the one before ended. The first new
- * address is written at once, those that follow within the second together. What refuses wrongly is corrected at once, a
- * few times in a row, and then what comes within a second together.
- * Nothing depends on it but the refusal: twins that get past it are told by the Endpoint controller.
+ * No state is kept between two comparisons, so that a new leader continues where the last one stopped. The first new address is
+ * written at once, further ones of the same second together. A wrong entry is corrected at once, a few times in a row, and then once
+ * per second. Only the rejection depends on the indexes: duplicates that pass it are reported by the Endpoint controller.
  */
 export class MacAddressIndexController {
   readonly #options: MacAddressIndexOptions;
   readonly #hasBmc: (endpoint: Endpoint) => boolean;
   #wroteAt = -Infinity;
-  /** Until when corrections have used up what they may write. */
+  /** Until when the budget of corrections is used up. */
   #correctionsSpentUntil = -Infinity;
 
   constructor(options: MacAddressIndexOptions) {
@@ -49,7 +48,7 @@ export class MacAddressIndexController {
     this.#hasBmc = hasBmcIn(options.caches.bmcs);
   }
 
-  /** Until disposed; for the one process that leads. A write that is under way then is given up. */
+  /** Runs in the leader, until disposed. A write in flight is aborted then. */
   start(): Disposable {
     const { caches, clock } = this.#options;
     const { endpoints, bmcs, macAddressIndexes } = caches;
@@ -61,7 +60,7 @@ export class MacAddressIndexController {
         this.#enqueueIfChanged(before, queue);
         this.#enqueueIfChanged(after, queue);
       }),
-      // Of twins the one with a BMC comes first.
+      // Of duplicates the one with a BMC comes first.
       bmcs.onChange(({ before, after }) => {
         if (endpointOf(before) === endpointOf(after)) return;
         for (const name of [endpointOf(before), endpointOf(after)]) this.#enqueueIfChanged(endpoints.get(name), queue);
@@ -90,7 +89,7 @@ export class MacAddressIndexController {
     else if (written.length === 0 && holder !== undefined) queue.addAfter(everything, this.#wroteAt + debounceMs - now);
   }
 
-  /** Not told as an event or condition: no object is concerned, and the log says why twins were not refused. */
+  /** A failure is only logged: there is no object for an event or a condition. */
   async #reconcile(queue: WorkQueue, signal: AbortSignal): Promise<void> {
     const key = queue.take();
     if (key === undefined) return;
@@ -114,8 +113,8 @@ export class MacAddressIndexController {
 
   #failed(err: unknown, nextInMs: number): void {
     const { log } = this.#options;
-    if (isConflict(err)) log.debug({ err, nextInMs }, 'the index of MAC addresses was written by another in between');
-    else log.warn({ err, nextInMs }, 'the index of MAC addresses was not written: the API server goes by the old one');
+    if (isConflict(err)) log.debug({ err, nextInMs }, 'conflict on the MAC address index; retrying');
+    else log.warn({ err, nextInMs }, 'the MAC address index could not be written; the API server uses the old one');
   }
 
   #plan(): readonly IndexChange[] {
@@ -133,7 +132,7 @@ export class MacAddressIndexController {
   async #write({ name, index, entries }: IndexChange, signal: AbortSignal): Promise<void> {
     const { client } = this.#options;
     if (index === undefined) {
-      const endpoints = entries as Record<string, string>; // nothing is removed from one that is to be made
+      const endpoints = entries as Record<string, string>; // a new index has no entries to remove
       await client.create(MACAddressIndex, { metadata: { name }, spec: { endpoints } }, { signal });
     } else {
       const { resourceVersion } = index.metadata;
@@ -144,6 +143,6 @@ export class MacAddressIndexController {
 
 const endpointOf = (bmc: BMC | undefined): string => bmc?.spec?.endpointRef?.name ?? '';
 
-/** Of what is written, not only something new. */
+/** Changes or removes existing entries. */
 const isCorrection = ({ index, entries }: IndexChange): boolean =>
   Object.keys(entries).some((macAddress) => index?.spec.endpoints[macAddress] !== undefined);

@@ -28,23 +28,23 @@ function carriedOut(changes: readonly IndexChange[], indexes: readonly MACAddres
   return [...indexes.filter(({ metadata: { name } }) => !changes.some((change) => change.name === name)), ...changed];
 }
 
-test('indexes that are right are left alone', () => {
+test('correct indexes are not written', () => {
   assert.deepEqual(planIndexes(new Map(), []), []);
   assert.deepEqual(planIndexes(new Map([['A', 'a']]), [index('endpoints-1', { A: 'a' }), index('empty', {})]), []);
 });
 
-test('what is missing, wrong, or too much is corrected where it stands, in one write', () => {
+test('missing, wrong and surplus entries of an index are corrected in one write', () => {
   const first = index('endpoints-1', { A: 'a', B: 'other', C: 'gone' });
   const wanted = new Map(Object.entries({ A: 'a', B: 'b', D: 'd' }));
   assert.deepEqual(written(planIndexes(wanted, [first])), { 'endpoints-1': { B: 'b', C: null, D: 'd' } });
 });
 
-test('an address that stands in two indexes is taken out of the second', () => {
+test('an address in two indexes is removed from the second', () => {
   const indexes = [index('endpoints-10', { A: 'a' }), index('endpoints-2', { A: 'a' })];
   assert.deepEqual(written(planIndexes(new Map([['A', 'a']]), indexes)), { 'endpoints-10': { A: null } });
 });
 
-test('a fleet of 9000 addresses fills three indexes, and they stay where they are while others come and go', () => {
+test('a fleet of 9000 addresses fills three indexes, and entries keep their index while others change', () => {
   const changes = planIndexes(fleet(9_000), []);
   assert.deepEqual(
     changes.map(({ name, entries }) => [name, Object.keys(entries).length]),
@@ -70,7 +70,7 @@ test('a fleet of 9000 addresses fills three indexes, and they stay where they ar
   assert.deepEqual(planIndexes(wanted, carriedOut(next, indexes)), []);
 });
 
-test('a further index takes the first name that is free', () => {
+test('a further index gets the first free name', () => {
   const full = Object.fromEntries(fleet(4_000));
   const indexes = [index('by-hand', full), index('endpoints-2', {})];
   const wanted = new Map([...fleet(4_000), ...Array.from({ length: 4_001 }, (_, i) => [`N${i}`, `n-${i}`] as const)]);

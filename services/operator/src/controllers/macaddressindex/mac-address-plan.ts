@@ -8,18 +8,18 @@ const maxEntries = 4_000;
 
 const namePrefix = 'endpoints-';
 
-/** What has to be written to one index. */
+/** The change of one index. */
 export interface IndexChange {
   readonly name: string;
-  /** As it was judged; undefined for one that is to be made. */
+  /** The version that was compared; undefined for a new index. */
   readonly index: MACAddressIndex | undefined;
-  /** Names of Endpoints by MAC address; null for what is to be removed. */
+  /** Names of Endpoints by MAC address; null removes the entry. */
   readonly entries: Readonly<Record<string, string | null>>;
 }
 
 /**
- * How the indexes come to say what they should: nothing where they do. Entries stay where they are; new ones go where
- * there is room, and into a further index where there is none.
+ * The changes that bring the indexes to the desired state; none for an index that has it. Entries stay in their index; new ones go
+ * into an index with free space, or into a further one.
  */
 export function planIndexes(
   wanted: ReadonlyMap<string, string>,
@@ -52,7 +52,7 @@ interface Part {
   size: number;
 }
 
-/** Takes what it finds out of what is missing: of an address that stands in two indexes the first one keeps it. */
+/** Removes the entries that it finds from `missing`: an address in two indexes stays in the first. */
 function correct(index: MACAddressIndex, wanted: ReadonlyMap<string, string>, missing: Map<string, string>): Part {
   const part: Part = { name: index.metadata.name, index, entries: {}, size: 0 };
   for (const [macAddress, endpoint] of Object.entries(index.spec.endpoints)) {

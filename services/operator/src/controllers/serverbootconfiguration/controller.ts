@@ -31,7 +31,7 @@ export const bootConfigurationController = phaseController({
   writes: ['serverbootconfigurations/status'],
 });
 
-/** With its server, as long as that exists. */
+/** The shard of its server, as long as that exists. */
 function keyOfBoot({ spec }: ServerBootConfiguration, { caches }: OperatorContext): string {
   const { name } = spec.serverRef;
   return shardKeyOfServer(caches.servers.get(name) ?? { metadata: { name } });

@@ -6,7 +6,7 @@ export type BootAction = never;
 
 export interface BootConfigurationFacts {
   readonly state: string;
-  /** What the boot service is at, in its words; undefined while it says nothing. */
+  /** Message of the boot service about its progress, if any. */
   readonly preparation: string | undefined;
   readonly serverExists: boolean;
   readonly serverName: string;

@@ -1,6 +1,6 @@
 import type { ReasonCatalogue } from '@metal/kube/controller/decide.ts';
 
-/** What a boot configuration waits for, and what became of it. */
+/** Reasons of a boot configuration that waits for a boot service, or has been answered. */
 export const bootConfigurationReasons = {
   ServerNotFound: {
     meaning: 'The Server that spec.serverRef names does not exist.',

@@ -5,10 +5,10 @@ import type { BootConfigurationReason } from './reasons.ts';
 
 const row = rowsOf<BootPhase, BootConfigurationFacts, BootAction, BootConfigurationReason>();
 
-/** A boot service usually answers at once; saying Pending before that would be a write for nothing. */
+/** A boot service usually answers at once; reporting Pending before that would be a needless write. */
 const gracePeriodMs = seconds(6);
 
-/** A boot configuration is answered by a boot service, ours or another one. Until then it says what it waits for. */
+/** A boot service, ours or another one, answers a boot configuration. Until then the status reports what it waits for. */
 export const bootTable: PhaseTable<BootPhase, BootConfigurationFacts, BootAction> = {
   Unanswered: row([], (boot) => {
     if (!boot.serverExists)

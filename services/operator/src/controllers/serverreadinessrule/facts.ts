@@ -5,19 +5,19 @@ import { unmetCondition } from '../../readiness/readiness.ts';
 import { byName } from '@metal/kube/runtime/sorted-names.ts';
 import { taintPlanOf } from '../../readiness/taint-plan.ts';
 
-/** A message names so many servers. */
+/** Number of servers that a message names. */
 export const mostNamed = 5;
 
 export type RulePhase = 'InForce';
 
 export interface RuleFacts {
-  /** What is wrong with the selector; such a rule speaks about no server. */
+  /** What is wrong with the selector; such a rule selects no server. */
   readonly selectorFault: string | undefined;
   readonly selected: number;
   readonly heldBack: number;
   /** The first of those by name, with the condition that is missing. */
   readonly firstHeldBack: readonly { readonly server: string; readonly unmet: string }[];
-  /** While the rule is being deleted: servers that still carry something of it. */
+  /** While the rule is being deleted: servers that still have its taint or annotations. */
   readonly uncleaned: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import { firstOf } from './table.ts';
 import type { StatusReport } from '@metal/kube/controller/status-diff.ts';
 import type { ruleReasons } from './reasons.ts';
 
-/** Ready says that the rule works, not that its servers are ready; how those fare is in reason and message. */
+/** Ready means that the rule works, not that its servers are ready; reason and message have their state. */
 export function reportRule(rule: ServerReadinessRule, facts: RuleFacts, outcome: Outcome<RulePhase>): StatusReport {
   const inForce = outcome.decision.kind === 'rest' ? explanationOf(facts) : undefined;
   return { fields: {}, conditions: [readyCondition(rule, outcome, inForce)] };

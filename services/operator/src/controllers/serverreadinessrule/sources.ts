@@ -1,9 +1,9 @@
 import type { OperatorContext } from '../context.ts';
 
-/** A rule's status is written at most this often, however many servers change at once. */
+/** Minimum interval between two status writes of a rule, however many servers change at once. */
 const debounceMs = 1_000;
 
-/** Wakes a rule some time after what it says about a server has changed. */
+/** Enqueues a rule after its result for a server changed, debounced. */
 export function readinessSource(
   { readiness, clock }: Pick<OperatorContext, 'readiness' | 'clock'>,
   enqueue: (rule: string) => void,

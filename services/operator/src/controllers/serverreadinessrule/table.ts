@@ -9,7 +9,7 @@ const row = rowsOf<RulePhase, RuleFacts, never, RuleReason>();
 
 const resyncMs = minutes(60);
 
-/** A rule only reports. Its taints are written server by server, by the controller beside this one. */
+/** A rule only reports. The controller serverreadinesstaints writes its taints, server by server. */
 export const ruleTable: PhaseTable<RulePhase, RuleFacts, never> = {
   InForce: row([], ({ selectorFault }) =>
     selectorFault === undefined
@@ -22,12 +22,12 @@ export const ruleTable: PhaseTable<RulePhase, RuleFacts, never> = {
   ),
 };
 
-/** The rule goes when no server carries anything of it. */
+/** The rule is removed when no server has its taint or annotations. */
 export function decideDeletion({ uncleaned }: RuleFacts): Decision<RulePhase, never, RuleReason> {
   if (uncleaned.length === 0) return rest;
   return wait(seconds(30), 'RemovingTaints', `from ${uncleaned.length} servers: ${firstOf(uncleaned)}`);
 }
 
-/** The first names of a list that may be long; of those of which there are so many. */
+/** The first names of a list that may be long; `count` is the total number. */
 export const firstOf = (names: readonly string[], count = names.length): string =>
   count <= mostNamed ? names.join(', ') : `${names.slice(0, mostNamed).join(', ')}, …`;

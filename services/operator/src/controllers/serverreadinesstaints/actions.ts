@@ -7,7 +7,7 @@ type TaintsReconcile = Reconcile<Server, TaintsFacts, OperatorContext>;
 
 export const taintsActions: Record<TaintsAction, (reconcile: TaintsReconcile) => Promise<void>> = { writeTaints };
 
-/** Guarded by the version that was judged: a taint that somebody else writes at the same moment is not lost. */
+/** Guarded by the resource version of the decision: a taint that another client writes at the same time is not lost. */
 async function writeTaints(reconcile: TaintsReconcile): Promise<void> {
   const { object, facts, context } = reconcile;
   if (facts.plan === undefined) return;

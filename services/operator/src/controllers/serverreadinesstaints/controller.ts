@@ -21,14 +21,14 @@ export const readinessTaintsController = phaseController({
   writes: ['patch:servers'],
 });
 
-/** Its status is written as often as servers change, and says nothing new of them. */
+/** The status of a rule changes as often as servers do, and has no effect on them. */
 function isSpecChanged(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   const versionOf = (rule: KubeObject | undefined) =>
     [rule?.metadata.generation, rule?.metadata.deletionTimestamp].join();
   return before === undefined || after === undefined || versionOf(before) !== versionOf(after);
 }
 
-/** The servers that a changed set of rules leaves with the wrong taints. One look answers for the rule as it was, too. */
+/** The servers whose taints are wrong for the present rules. The rule before the change gives the same servers, so it is skipped. */
 export function serversToChange(
   rule: ServerReadinessRule,
   { caches }: { readonly caches: Pick<OperatorContext['caches'], 'servers' | 'readinessRules'> },

@@ -6,7 +6,7 @@ export type TaintsPhase = 'Watched';
 export type TaintsAction = 'writeTaints';
 
 export interface TaintsFacts {
-  /** What has to be written; undefined when the taints are what the rules ask for. */
+  /** The changes to write; undefined when the taints match the rules. */
   readonly plan: TaintPlan | undefined;
 }
 

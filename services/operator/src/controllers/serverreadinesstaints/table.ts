@@ -4,7 +4,7 @@ import type { taintsReasons } from './reasons.ts';
 
 const row = rowsOf<TaintsPhase, TaintsFacts, TaintsAction, keyof typeof taintsReasons>();
 
-/** Taints follow the rules, at all times. */
+/** Writes the taints whenever they differ from the rules. */
 export const taintsTable: PhaseTable<TaintsPhase, TaintsFacts, TaintsAction> = {
   Watched: row([], ({ plan }) =>
     plan === undefined ? rest : act('writeTaints', 'ReadinessChanged', plan.changes.join('; ')),

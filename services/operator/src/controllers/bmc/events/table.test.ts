@@ -27,14 +27,14 @@ const formatDecision = (decision: Decision): string =>
   decision.kind === 'act' ? decision.action : decision.kind === 'wait' ? decision.reason : decision.kind;
 
 const present: [title: string, facts: Partial<BmcEventsFacts>, decided: string][] = [
-  ['where nobody listens nothing is subscribed', { isWanted: false, links: {} }, 'rest'],
-  ['a BMC that does not answer is waited for', { isReachable: false }, 'WaitingForBMC'],
-  ['after a look at the BMC the subscriptions are verified', { isDue: true }, 'subscribe'],
-  ['… once', {}, 'rest'],
-  ['a problem is tried again at the next look', { problem, isDue: true }, 'subscribe'],
+  ['a BMC is not subscribed without an event URL', { isWanted: false, links: {} }, 'rest'],
+  ['the controller waits for a BMC that does not answer', { isReachable: false }, 'WaitingForBMC'],
+  ['the subscriptions are verified after an observation of the BMC', { isDue: true }, 'subscribe'],
+  ['… once per observation', {}, 'rest'],
+  ['a failed subscription is retried after the next observation', { problem, isDue: true }, 'subscribe'],
   ['… and not before', { problem }, 'rest'],
-  ['where nobody listens any more, subscriptions are taken back', { isWanted: false }, 'unsubscribe'],
-  ['… tried again at the next look', { isWanted: false, problem }, 'rest'],
+  ['subscriptions are deleted when the event URL is removed', { isWanted: false }, 'unsubscribe'],
+  ['… retried after the next observation', { isWanted: false, problem }, 'rest'],
 ];
 for (const [title, facts, decided] of present) {
   test(`present: ${title}`, () =>
@@ -42,13 +42,13 @@ for (const [title, facts, decided] of present) {
 }
 
 const leaving: [title: string, facts: Partial<BmcEventsFacts>, decided: string][] = [
-  ['subscriptions are taken back', {}, 'unsubscribe'],
-  ['without subscriptions nothing is waited for', { links: {} }, 'rest'],
-  ['a BMC that does not listen is asked again', { problem }, 'unsubscribe'],
+  ['subscriptions are deleted', {}, 'unsubscribe'],
+  ['a BMC without subscriptions is removed at once', { links: {} }, 'rest'],
+  ['a failed deletion is retried', { problem }, 'unsubscribe'],
   ['… after a pause', { problem, lastTriedMsAgo: 1_000 }, 'BMCDeleted'],
-  ['… but not for ever', { problem, inPhaseForMs: 60_000 }, 'giveUp'],
-  ['a BMC of which nothing is known is not asked', { connection: undefined }, 'giveUp'],
-  ['what was left behind was told', { isGivenUp: true, inPhaseForMs: 60_000 }, 'rest'],
+  ['… for one minute', { problem, inPhaseForMs: 60_000 }, 'giveUp'],
+  ['a BMC without a known connection gets no request', { connection: undefined }, 'giveUp'],
+  ['a reported leftover does not block the deletion', { isGivenUp: true, inPhaseForMs: 60_000 }, 'rest'],
 ];
 for (const [title, facts, decided] of leaving) {
   test(`leaving: ${title}`, () => assert.equal(formatDecision(decideDeletion({ ...calm, ...facts })), decided));

@@ -57,7 +57,7 @@ test('new systems get the next free names', () => {
   );
 });
 
-test('systems that swap places keep their Servers', () => {
+test('systems that swap URIs keep their Servers', () => {
   const servers = [server('bmc-system-0', 'a', '/1'), server('bmc-system-1', 'b', '/2')];
   const { create, update } = plan([system('/1', 'b'), system('/2', 'a')], servers);
   assert.deepEqual(create, []);
@@ -67,19 +67,19 @@ test('systems that swap places keep their Servers', () => {
   );
 });
 
-test('a system that vanished leaves the others alone', () => {
+test('a system that disappears does not change the others', () => {
   const servers = [server('bmc-system-0', 'a', '/1'), server('bmc-system-1', 'b', '/2')];
   assert.deepEqual(plan([system('/2', 'b')], servers), { create: [], update: [], rejected: [] });
 });
 
-test('a system without UUID is refused by name', () => {
+test('a system without UUID is rejected by URI', () => {
   assert.deepEqual(
     plan([system('/1', undefined)]).rejected.map(({ reason }) => reason),
     ['SystemWithoutUUID'],
   );
 });
 
-test('a UUID that another BMC reports too gets no Server, and the message names the other', () => {
+test('a system that another BMC reports as well gets no Server, and the message names that BMC', () => {
   const { create, rejected } = plan([system('/1', 'a')], [], { systemReporters: ['bmc', 'other'] });
   assert.deepEqual(create, []);
   assert.match(rejected[0]?.message ?? '', /so has BMC other; no Server is made for it/);
@@ -91,7 +91,7 @@ test('a Server of another BMC is never taken over', () => {
   assert.equal(rejected[0]?.reason, 'DuplicateSystemUUID');
 });
 
-test('two systems of one BMC with one UUID are both refused, and nothing is changed', () => {
+test('two systems of one BMC with one UUID are both rejected, and nothing is changed', () => {
   const known = server('bmc-system-0', 'a', '/1');
   for (const servers of [[], [known]]) {
     const { create, update, rejected } = plan([system('/1', 'a'), system('/2', 'a')], servers);
@@ -109,7 +109,7 @@ const derived = (uri: string, uuid: string): SystemSummary => ({
 });
 const derivedKey = 'metal.ironcore.dev/identity-derived-from';
 
-test('a Server whose identity was derived says so', () => {
+test('a Server with a derived UUID has an annotation', () => {
   const { create } = plan([derived('/1', 'd')]);
   assert.deepEqual(create[0]?.annotations, {
     [derivedKey]: 'manufacturer and serial number',
@@ -117,7 +117,7 @@ test('a Server whose identity was derived says so', () => {
   });
 });
 
-test('a machine that begins to report a UUID does not become a second Server', () => {
+test('a machine that starts to report a UUID does not become a second Server', () => {
   const before = server('bmc-system-0', 'd', '/1');
   before.metadata.annotations = { ...before.metadata.annotations, [derivedKey]: 'manufacturer and serial number' };
   const { create, rejected } = plan([system('/1', 'a')], [before]);
@@ -126,13 +126,13 @@ test('a machine that begins to report a UUID does not become a second Server', (
   assert.match(rejected[0]?.message ?? '', /now reports UUID a, and its Server bmc-system-0 has d/);
 });
 
-test('a machine that ceases to report its UUID does not become a second Server', () => {
+test('a machine that stops reporting its UUID does not become a second Server', () => {
   const { create, rejected } = plan([derived('/1', 'd')], [server('bmc-system-0', 'a', '/1')]);
   assert.deepEqual(create, []);
   assert.match(rejected[0]?.message ?? '', /no longer reports a UUID/);
 });
 
-test('another UUID in the place of a Server makes no second one while the first stands', () => {
+test('another UUID at the URI of a Server creates no second Server while the first exists', () => {
   const { create, rejected } = plan([system('/1', 'b'), system('/2', 'c')], [server('bmc-system-0', 'a', '/1')]);
   assert.deepEqual(
     create.map(({ systemUUID }) => systemUUID),
@@ -145,7 +145,7 @@ test('another UUID in the place of a Server makes no second one while the first 
   );
 });
 
-test('a machine that took the place of one that moved gets its own Server', () => {
+test('a machine at the former URI of a moved one gets its own Server', () => {
   const { create, update } = plan([system('/1', 'b'), system('/2', 'a')], [server('bmc-system-0', 'a', '/1')]);
   assert.deepEqual(
     create.map(({ systemUUID }) => systemUUID),
@@ -161,19 +161,19 @@ const noted = (labels: Record<string, string>, keys: string | undefined): Server
   return made;
 };
 const labelRows: [title: string, server: Server, labels: object | undefined][] = [
-  ['labels that are there already are no change', noted({ rack: 'r1' }, 'rack'), undefined],
-  ['a label that the BMC got comes', noted({}, undefined), { rack: 'r1' }],
-  ['a label that the BMC changed changes', noted({ rack: 'r0' }, 'rack'), { rack: 'r1' }],
-  ['a label that the BMC lost goes', noted({ rack: 'r1', old: 'x' }, 'old,rack'), { old: null }],
-  ['a label that people set on the Server stays', noted({ rack: 'r1', mine: 'x' }, 'rack'), undefined],
-  ['a label that is gone already needs no going', noted({ rack: 'r1' }, 'old,rack'), {}],
-  ['a Server of an earlier version gets the note', noted({ rack: 'r1' }, undefined), {}],
+  ['labels that exist already are no change', noted({ rack: 'r1' }, 'rack'), undefined],
+  ['a new label of the BMC is copied', noted({}, undefined), { rack: 'r1' }],
+  ['a changed label of the BMC is copied', noted({ rack: 'r0' }, 'rack'), { rack: 'r1' }],
+  ['a label that the BMC lost is removed', noted({ rack: 'r1', old: 'x' }, 'old,rack'), { old: null }],
+  ['a label that users set on the Server stays', noted({ rack: 'r1', mine: 'x' }, 'rack'), undefined],
+  ['a label that is removed already is no change', noted({ rack: 'r1' }, 'old,rack'), {}],
+  ['a Server of an earlier version gets the annotation', noted({ rack: 'r1' }, undefined), {}],
 ];
 for (const [title, known, labels] of labelRows) {
   test(title, () => assert.deepEqual(plan([system('/1', 'a')], [known]).update[0]?.labels, labels));
 }
 
-test('of two BMCs that report one system the older object makes its Server, and says so', () => {
+test('the older of two BMC objects that report one system creates its Server and reports that', () => {
   const both = { systemReporters: ['bmc', 'other'], isOldest: true };
   const { create, rejected } = plan([system('/1', 'a')], [], both);
   assert.deepEqual(
@@ -183,7 +183,7 @@ test('of two BMCs that report one system the older object makes its Server, and 
   assert.match(rejected[0]?.message ?? '', /so has BMC other; this BMC object is the oldest and gets its Server/);
 });
 
-test('a BMC keeps its own Server in mind where another one has the UUID, in other letters, too', () => {
+test('a BMC finds its own Server among several with the UUID, in any letter case', () => {
   const servers = [server('inline', 'a', '', 'other'), server('bmc-system-0', 'a', '/1')];
   const { create, update, rejected } = plan([system('/2', 'A')], servers);
   assert.deepEqual([create.length, update[0]?.systemURI, rejected.length], [0, '/2', 0]);
@@ -204,7 +204,7 @@ test('a BMC that reports too many systems gets no new Server, and keeps those th
   assert.equal(plan(many(64)).create.length, 64, 'as many as allowed are made');
 });
 
-test('what is refused fits into a condition, however much it is', () => {
+test('the message about rejected systems fits into a condition, however many there are', () => {
   const nameless = Array.from({ length: 16_000 }, (_, index) => system(`/${index}`, undefined));
   const { reason, message = '' } = summaryOf(plan(nameless).rejected) ?? {};
   assert.equal(reason, 'TooManySystems');
@@ -212,7 +212,7 @@ test('what is refused fits into a condition, however much it is', () => {
   assert.ok(message.length < 1_000);
 });
 
-test('a plan looks at each of 16,000 systems and Servers a fixed number of times', () => {
+test('a plan is linear in 16,000 systems and Servers', () => {
   const count = 16_000;
   let reads = 0;
   const counted = <T extends object>(object: T): T =>

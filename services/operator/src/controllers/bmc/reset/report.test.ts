@@ -15,13 +15,19 @@ const rejected = {
     'BMC reset refused: /redfish/v1/Managers/1 does not offer reset type GracefulRestart; it offers ForceRestart',
 } as const;
 
-/** What the condition Reset says of a BMC that said this before. */
+/** The condition Reset of a BMC with this earlier status of it. */
 function reportedReset(
   before: 'True' | 'False' | undefined,
   phase: BmcPhase,
   reset: Partial<ResetFacts>,
 ): string | undefined {
-  const previous = { type: 'Reset', status: before ?? 'True', reason: 'Told', message: '', lastTransitionTime: sentAt };
+  const previous = {
+    type: 'Reset',
+    status: before ?? 'True',
+    reason: 'Earlier',
+    message: '',
+    lastTransitionTime: sentAt,
+  };
   const bmc: BMC = {
     apiVersion: 'metal.ironcore.dev/v1alpha1',
     kind: 'BMC',
@@ -30,21 +36,21 @@ function reportedReset(
     status: { conditions: before === undefined ? [] : [previous] },
   };
   const none = { record: undefined, pending: undefined, isSent: false, wanted: undefined, outcome: undefined };
-  const facts = { reset: { ...none, ...reset } } as unknown as BmcFacts; // the report of resets looks at nothing else
+  const facts = { reset: { ...none, ...reset } } as unknown as BmcFacts; // the report of resets reads nothing else
   const [condition] = resetCondition(bmc, facts, { phase, phaseSince: sentAt, decision: { kind: 'wait' } });
   return condition && `${condition.status} ${condition.reason}: ${condition.message}`;
 }
 
-test('nothing is said of resets before the first one', () =>
+test('a BMC has no condition Reset before the first reset', () =>
   assert.equal(reportedReset(undefined, 'Enabled', {}), undefined));
 
-test('a reset under way is told, and that it is complete when the BMC is back', () => {
+test('a running reset is reported, and its completion when the BMC is back', () => {
   assert.match(reportedReset(undefined, 'Resetting', { record, isSent: true }) ?? '', /^True UserRequested/);
   assert.match(reportedReset('True', 'Pending', { record, isSent: true }) ?? '', /^False ResetComplete/);
   assert.match(reportedReset('True', 'Enabled', {}) ?? '', /^False ResetComplete/);
 });
 
-test('a reset that was refused says so, with what the manager offers, and is not complete when the BMC answers', () => {
+test('a rejected reset reports the supported reset types, and does not become complete when the BMC answers', () => {
   assert.equal(
     reportedReset('True', 'Pending', { record, isSent: true, outcome: rejected }),
     `False ResetRefused: ${rejected.message}`,

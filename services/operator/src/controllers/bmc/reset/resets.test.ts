@@ -67,24 +67,24 @@ for (const [value, kind] of [
   ['ignore-propagated', undefined],
   ['', undefined],
 ] as const) {
-  test(`the operation "${value}" is ${kind ?? 'left alone'}`, () => {
+  test(`the operation "${value}" is ${kind ?? 'ignored'}`, () => {
     assert.equal(operationOf(bmcOf({ operation: value }))?.kind, kind);
   });
 }
 
 const service = { code: 'Busy', status: 503, sinceMinute: 0 } as const;
 const cases: [title: string, scene: Scene, wanted: string | undefined][] = [
-  ['nothing is wanted of a calm BMC', {}, undefined],
-  ['a person wants a graceful restart', { operation: 'graceful-restart-bmc' }, 'User Redfish'],
-  ['a person wants SSH', { operation: 'force-ssh-reset-bmc' }, 'User SSH'],
-  ['what is recorded is not wanted again', { operation: 'graceful-restart-bmc', record: {} }, undefined],
+  ['a BMC in steady state needs no reset', {}, undefined],
+  ['an annotation requests a graceful restart', { operation: 'graceful-restart-bmc' }, 'User Redfish'],
+  ['an annotation requests a reset over SSH', { operation: 'force-ssh-reset-bmc' }, 'User SSH'],
+  ['a recorded reset is not requested again', { operation: 'graceful-restart-bmc', record: {} }, undefined],
   [
-    'a BMC too sick for Redfish is to be reset by SSH',
+    'a BMC without working Redfish is reset over SSH',
     { record: { sentAt: at(1) }, outcome: { of: at(1), kind: 'noRedfish', message: '' } },
     'User SSH',
   ],
   [
-    '… by whoever asked for it first',
+    '… with the requester of the first attempt',
     { record: { sentAt: at(1), requestedBy: 'Automatic' }, outcome: { of: at(1), kind: 'noRedfish', message: '' } },
     'Automatic SSH',
   ],
@@ -94,50 +94,54 @@ const cases: [title: string, scene: Scene, wanted: string | undefined][] = [
     undefined,
   ],
   [
-    'what came of an earlier reset does not matter',
+    'the outcome of an earlier reset is ignored',
     { record: { sentAt: at(2) }, outcome: { of: at(1), kind: 'noRedfish', message: '' } },
     undefined,
   ],
-  ['without a delay nothing is reset by itself', { failing: service, nowMinute: 600 }, undefined],
-  ['before the delay nothing is reset by itself', { failing: service, delayMinutes: 10, nowMinute: 9 }, undefined],
-  ['after the delay it is', { failing: service, delayMinutes: 10, nowMinute: 11 }, 'Automatic Redfish'],
+  ['a failing BMC is never reset automatically without a delay', { failing: service, nowMinute: 600 }, undefined],
+  ['a failing BMC is not reset before the delay', { failing: service, delayMinutes: 10, nowMinute: 9 }, undefined],
   [
-    'a BMC that cannot be reached is, too',
+    'a failing BMC is reset after the delay',
+    { failing: service, delayMinutes: 10, nowMinute: 11 },
+    'Automatic Redfish',
+  ],
+  [
+    'an unreachable BMC is reset after the delay',
     { failing: { code: 'Unreachable', sinceMinute: 0 }, delayMinutes: 10, nowMinute: 11 },
     'Automatic Redfish',
   ],
   [
-    'a BMC that does not answer in time is, too',
+    'a BMC that times out is reset after the delay',
     { failing: { code: 'TimedOut', sinceMinute: 0 }, delayMinutes: 10, nowMinute: 11 },
     'Automatic Redfish',
   ],
   [
-    'wrong credentials are never a reason for a reset',
+    'a rejected login never causes a reset',
     { failing: { code: 'AuthenticationFailed', status: 401, sinceMinute: 0 }, delayMinutes: 10, nowMinute: 600 },
     undefined,
   ],
   [
-    'an untrusted certificate is never a reason for a reset',
+    'an untrusted certificate never causes a reset',
     { failing: { code: 'TlsUntrusted', sinceMinute: 0 }, delayMinutes: 10, nowMinute: 600 },
     undefined,
   ],
   [
-    'a reset that did not help is cooled down first',
+    'an automatic reset is repeated after a pause',
     { failing: service, delayMinutes: 10, nowMinute: 20, record: { sentAt: at(11), attempts: 1 } },
     undefined,
   ],
   [
-    '… and then repeated',
+    '… which ends',
     { failing: service, delayMinutes: 10, nowMinute: 22, record: { sentAt: at(11), attempts: 1 } },
     'Automatic Redfish',
   ],
   [
-    'each pause is twice the one before',
+    'each pause is twice the previous one',
     { failing: service, delayMinutes: 10, nowMinute: 40, record: { sentAt: at(11), attempts: 3 } },
     undefined,
   ],
   [
-    'a reset that failed is cooled down, too',
+    'a failed reset is repeated after a pause, too',
     { failing: service, delayMinutes: 10, nowMinute: 20, record: { sentAt: at(11), failedAt: at(12), attempts: 1 } },
     undefined,
   ],
@@ -152,15 +156,15 @@ for (const [title, scene, wanted] of cases) {
 
 const sent = { sentAt: at(0) };
 const returns: [title: string, scene: Scene, hasResponded: boolean][] = [
-  ['a look before the reset is no answer after it', { record: sent, seenAtMinute: 0, nowMinute: 3 }, false],
+  ['an observation before the reset is no response after it', { record: sent, seenAtMinute: 0, nowMinute: 3 }, false],
   [
-    'an answer in the quiet time may be the last before the restart',
+    'a response in the quiet time may be the last before the restart',
     { record: sent, seenAtMinute: 1, nowMinute: 3 },
     false,
   ],
-  ['an answer after the quiet time is one', { record: sent, seenAtMinute: 2, nowMinute: 3 }, true],
+  ['a response after the quiet time ends the reset', { record: sent, seenAtMinute: 2, nowMinute: 3 }, true],
   [
-    'a refusal after the quiet time is one, too',
+    'a rejected login after the quiet time is a response',
     {
       record: sent,
       triedAtMinute: 3,
@@ -170,7 +174,7 @@ const returns: [title: string, scene: Scene, hasResponded: boolean][] = [
     true,
   ],
   [
-    'a failure is none',
+    'a failure of the service is no response',
     { record: sent, triedAtMinute: 3, nowMinute: 3, failing: { ...service, sinceMinute: 3 } },
     false,
   ],
@@ -180,7 +184,7 @@ for (const [title, scene, hasResponded] of returns) {
   test(title, () => assert.equal(factsOf(scene).hasResponded, hasResponded));
 }
 
-test('a resetting BMC is left alone, then tried, then tried again after the interval', () => {
+test('a resetting BMC gets no request in the quiet time, then one per interval', () => {
   assert.equal(factsOf({ record: sent, nowMinute: 1 }).quietForMs, minute);
   assert.equal(factsOf({ record: sent, nowMinute: 2 }).nextTryInMs, 0);
   assert.equal(factsOf({ record: sent, nowMinute: 2, triedAtMinute: 2 }).nextTryInMs, minute);
