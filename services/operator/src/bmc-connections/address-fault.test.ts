@@ -20,7 +20,7 @@ const rows: [host: string, port: number, fault: RegExp | undefined][] = [
   ['999.1.1.1', 443, /neither/],
 ];
 for (const [host, port, fault] of rows) {
-  test(`"${host}" on port ${port} ${fault === undefined ? 'can be connected to' : 'cannot'}`, () => {
+  test(`"${host}" on port ${port} ${fault === undefined ? 'is valid' : 'is rejected'}`, () => {
     const found = addressFault({ scheme: 'https', host, port });
     if (fault === undefined) assert.equal(found, undefined);
     else assert.match(found ?? '', fault);

@@ -17,7 +17,7 @@ function secret(stringData: Record<string, string>, data: Record<string, string>
   };
 }
 
-test('clear text moves into data', () => {
+test('clear text is moved into data', () => {
   assert.deepEqual(planConversion(secret({ username: 'root', password: 'ä' }, { note: 'n' })), {
     data: { username: base64('root'), password: base64('ä') },
     keys: ['username', 'password'],
@@ -26,17 +26,17 @@ test('clear text moves into data', () => {
   });
 });
 
-test('a value that data has already just leaves stringData', () => {
+test('a value that equals data is removed from stringData', () => {
   const { keys, ambiguous } = planConversion(secret({ password: 'p' }, { password: 'p' }));
   assert.deepEqual([keys, ambiguous], [['password'], []]);
 });
 
-test('a value that data had first is kept, and the difference is told', () => {
+test('a value that was in data first is kept, and reported as ambiguous', () => {
   const { keys, ambiguous, data } = planConversion(secret({ password: 'new' }, { password: 'old' }));
   assert.deepEqual([keys, ambiguous, data], [[], ['password'], {}]);
 });
 
-test('a value that came from stringData is replaced by what is written there anew', () => {
+test('a converted value is replaced by a new one in stringData', () => {
   const { keys, data } = planConversion(secret({ password: 'new' }, { password: 'old' }, 'password,username'));
   assert.deepEqual([keys, data], [['password'], { password: base64('new') }]);
 });

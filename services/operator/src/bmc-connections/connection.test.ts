@@ -18,14 +18,14 @@ const usual: Connection = {
   password: new Password('secret'),
 };
 const { endpoint } = usual;
-/** Made anew, as at every look. */
+/** A new object, as in every reconcile. */
 const copy = (): Connection => ({
   endpoint: { ...endpoint, tls: { ...endpoint.tls } },
   username: usual.username,
   password: new Password(usual.password.reveal()),
 });
 
-test('a connection that is made anew of the same objects is the same', () => {
+test('two connections from the same objects are equal', () => {
   assert.equal(isSameConnection(usual, copy()), true);
   const bare: Connection = { ...usual, endpoint: { scheme: 'http', host: 'bmc', port: 80 } };
   assert.equal(isSameConnection(bare, { ...bare, endpoint: { ...bare.endpoint } }), true);
@@ -43,7 +43,7 @@ const others: Record<string, Connection> = {
   fingerprint: { ...usual, endpoint: { ...endpoint, tls: { ...endpoint.tls, fingerprint: 'ab:ce' } } },
   'no fingerprint': { ...usual, endpoint: { ...endpoint, tls: { ...endpoint.tls, fingerprint: undefined } } },
   'no verification': { ...usual, endpoint: { ...endpoint, tls: { ...endpoint.tls, insecureSkipVerify: true } } },
-  'nothing said of trust': { ...usual, endpoint: { ...endpoint, tls: undefined } },
+  'no TLS settings': { ...usual, endpoint: { ...endpoint, tls: undefined } },
 };
 
 for (const [what, other] of Object.entries(others)) {
@@ -53,8 +53,8 @@ for (const [what, other] of Object.entries(others)) {
   });
 }
 
-test('connections are compared without writing down what is trusted', () => {
-  const toJSON = () => assert.fail('it was written down');
+test('connections are compared without serializing the bundle', () => {
+  const toJSON = () => assert.fail('it was serialized');
   const { tls } = endpoint;
   const unserializable: Connection = {
     ...usual,
@@ -67,7 +67,7 @@ const required = ['--probe-image=probe', '--probe-os-image=os', '--registry-url=
 const protocol = (caBundle: string | undefined) =>
   ({ name: 'Redfish', port: 443, tls: caBundle === undefined ? {} : { caBundle } }) as const;
 
-test('equal bundles of BMCs make one text with the authorities of the operator, however many BMCs there are', async () => {
+test('equal bundles of many BMCs share one string with the authorities of the operator', async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'metal-connection-'));
   const file = join(directory.path, 'ca.pem');
   const common = 'of the distribution '.repeat(10_000);
@@ -77,14 +77,14 @@ test('equal bundles of BMCs make one text with the authorities of the operator, 
   assert.equal(caPemOf(undefined), common);
   assert.equal(caPemOf('of a BMC'), `${common}\nof a BMC`);
   const before = process.memoryUsage().heapUsed;
-  // Each BMC object has a bundle of its own making.
+  // Each BMC object has its own copy of the bundle.
   const kept = Array.from({ length: 500 }, (_, index) => caPemOf(Buffer.from(`of hall ${index % 2}`).toString()));
   const bytesPerBmc = (process.memoryUsage().heapUsed - before) / kept.length;
   assert.ok(bytesPerBmc < common.length / 4, `${bytesPerBmc} bytes are kept per BMC`);
   assert.deepEqual(new Set(kept), new Set([`${common}\nof hall 0`, `${common}\nof hall 1`]));
 });
 
-test('bundles that nobody asks for any more are forgotten', async () => {
+test('unused bundles are dropped', async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'metal-connection-'));
   const file = join(directory.path, 'ca.pem');
   await writeFile(file, 'of the operator');
@@ -94,7 +94,7 @@ test('bundles that nobody asks for any more are forgotten', async () => {
   assert.ok(bmcAuthorities.size <= 256, `${bmcAuthorities.size} are remembered`);
 });
 
-test('without authorities of the operator those of the BMC count, and without any those of Node', () => {
+test('the authorities of the BMC apply without those of the operator, and those of Node without both', () => {
   const { bmcAuthorities } = readConfig(required, {});
   assert.equal(bmcAuthorities.with('of a BMC'), 'of a BMC');
   assert.equal(bmcAuthorities.with(''), undefined);

@@ -8,7 +8,7 @@ import { BmcEventRefresher } from './event-refresher.ts';
 
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 
-/** Two BMCs, one with two servers, and time that is moved by hand. */
+/** Two BMCs, one with two servers, and a fake clock. */
 function rack(mayRefresh?: (name: string) => boolean) {
   let now = 1_000_000;
   const timers = new Set<{ at: number; callback: () => void }>();
@@ -55,16 +55,16 @@ function rack(mayRefresh?: (name: string) => boolean) {
   };
 }
 
-test('a BMC that speaks is looked at with all its machines', () => {
+test('an event refreshes the BMC and all its machines', () => {
   const { bmcConnections, refresher, refreshed } = rack();
   const observed = bmcConnections.observedSystem('a-1');
-  observed.record({ powerState: 'On' } as Parameters<typeof observed.record>[0], 1_000_000); // only the power is of interest
+  observed.record({ powerState: 'On' } as Parameters<typeof observed.record>[0], 1_000_000); // only the power state matters
   refresher.onEvent('a');
   assert.deepEqual(refreshed, ['bmc a', 'a-1', 'a-2']);
-  assert.equal(observed.state?.at, 0, 'its next look is due');
+  assert.equal(observed.state?.at, 0, 'its next observation is due');
 });
 
-test('a BMC of another replica is left to that one, also when it speaks to this one', () => {
+test('an event of a BMC of another replica is ignored', () => {
   const { refresher, refreshed, timers } = rack((name) => name === 'b');
   refresher.onEvent('a');
   assert.deepEqual([refreshed, timers.size], [[], 0]);
@@ -72,7 +72,7 @@ test('a BMC of another replica is left to that one, also when it speaks to this 
   assert.deepEqual(refreshed, ['bmc b', 'b-1']);
 });
 
-test('a BMC that talks without end is looked at every ten seconds, and once more when it falls silent', () => {
+test('a BMC with continuous events is refreshed every ten seconds, and once after the last event', () => {
   const { refresher, refreshed, pass } = rack();
   const refreshesOfA = () => refreshed.filter((name) => name === 'bmc a').length;
   for (let second = 0; second < 30; second += 1) {
@@ -81,12 +81,12 @@ test('a BMC that talks without end is looked at every ten seconds, and once more
   }
   assert.equal(refreshesOfA(), 4);
   pass(60_000);
-  assert.equal(refreshesOfA(), 4, 'nothing more to see');
+  assert.equal(refreshesOfA(), 4, 'no further refresh');
   refresher.onEvent('a');
   assert.equal(refreshesOfA(), 5);
 });
 
-test('one that talks does not keep another from being looked at, and one that is unknown wakes nobody', () => {
+test('a throttled BMC does not delay another one, and an unknown BMC is ignored', () => {
   const { refresher, refreshed } = rack();
   refresher.onEvent('a');
   refresher.onEvent('b');
@@ -97,7 +97,7 @@ test('one that talks does not keep another from being looked at, and one that is
   );
 });
 
-test('nothing is left to run when the looks are disposed', () => {
+test('a disposed refresher has no timers', () => {
   const { refresher, timers } = rack();
   refresher.onEvent('a');
   refresher[Symbol.dispose]();

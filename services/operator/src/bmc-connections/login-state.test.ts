@@ -30,12 +30,12 @@ const at = (host: string, password: string): Connection => ({
   password: new Password(password),
 });
 
-/** One process that knows a BMCSecret. */
+/** One process with a BMCSecret in its cache. */
 function operator(secret: BMCSecret, convertsBmcSecrets = true) {
   const bmcSecrets = new Store<BMCSecret>();
   bmcSecrets.upsertIfNewer(secret);
   const bmcConnections = new BmcConnectionPool({ clock: systemClock, random: () => 0, callDeadlineMs: 1_000 });
-  // These are all that is looked at.
+  // The code under test reads only these.
   const caches = { bmcSecrets } as unknown as OperatorCaches;
   return { bmcConnections, caches, config: { convertsBmcSecrets }, bmcSecrets };
 }
@@ -51,7 +51,7 @@ const bmcOf = (generation: number, status?: BMC['status']): BMC => ({
 const secret = secretOf('1', 'wrong');
 const connection = at('192.0.2.1', 'wrong');
 
-/** What a process was told on that line, by which it remembers the BMC. */
+/** The state of a process after a rejected login over that connection. */
 function rejectedOn(connectionName: string, observedIn: (process: ReturnType<typeof operator>) => ObservedBmc) {
   const process = operator(secret);
   observedIn(process);
@@ -65,14 +65,14 @@ const rejected = {
   message: 'rejected user "root"',
 };
 
-/** The status that a process leaves behind that was rejected. */
+/** The status that a process records after a rejected login. */
 function recorded(): NonNullable<BMC['status']> {
   const { rejectedLogin } = rejectedOn('a', (process) => observedBmcOf(bmcOf(1), connection, process));
   assert.deepEqual(rejectedLogin, { ...rejected, generation: 1 });
   return { rejectedLogin };
 }
 
-test('what one process was told the next one knows, and dials nobody', () => {
+test('a recorded rejection keeps the next process from connecting', () => {
   const next = operator(secret);
   const { failure, rejectedLogin } = observedBmcOf(bmcOf(1, recorded()), connection, next);
   assert.equal(failure?.error.code, 'AuthenticationFailed');
@@ -87,7 +87,7 @@ for (const [what, now, generation, connected] of [
   ['another address', secret, 1, at('192.0.2.2', 'wrong')],
   ['another spec of the BMC', secret, 2, connection],
 ] as const) {
-  test(`${what} is tried by the process that was told`, () => {
+  test(`${what} is tried by the process that received the rejection`, () => {
     const process = operator(secret);
     process.bmcConnections.getBmc('a', connection);
     process.bmcConnections.recordFailure('a', connection, rejection);
@@ -106,14 +106,14 @@ for (const [what, now, generation, connected] of [
   });
 }
 
-test('what this process saw itself counts more than what another was told', () => {
+test('an observation of this process wins over a recorded rejection', () => {
   const process = operator(secret);
   process.bmcConnections.observedBmc('a', connection);
   process.bmcConnections.recordObservation('a', connection, { at: 1, manager: undefined, systems: [] });
   assert.equal(observedBmcOf(bmcOf(1, recorded()), connection, process).failure, undefined);
 });
 
-test('that a BMCSecret is converted by ourselves does not make it another one', () => {
+test('the conversion of a BMCSecret does not change the login', () => {
   const process = operator({ ...secret, data: {}, stringData: { username: 'root', password: 'wrong' } });
   process.bmcConnections.observedBmc('a', connection);
   process.bmcConnections.recordFailure('a', connection, rejection);
@@ -124,7 +124,7 @@ test('that a BMCSecret is converted by ourselves does not make it another one', 
   assert.equal(rejectedLogin?.bmcSecretVersion, 'secret/2');
 });
 
-test('a BMCSecret that stays as it was written is told by its version', () => {
+test('the login of an unconverted BMCSecret is identified by its version', () => {
   const written = { ...secret, data: {}, stringData: { username: 'root', password: 'wrong' } };
   assert.equal(loginOf({ bmcSecretName: 'a' }, connection, operator(written)), undefined);
   assert.ok(loginOf({ bmcSecretName: 'a' }, connection, operator(written, false)));
@@ -145,20 +145,20 @@ const inlineServer = (generation: number, status?: Server['status']): Server => 
 const rejectedInline = () =>
   rejectedOn('server/a', (process) => observedInlineBmcOf(inlineServer(1), connection, process));
 
-/** The status of a server whose inline BMC rejected this process. */
+/** The status of a server whose inline BMC rejected the login. */
 function recordedInline(): NonNullable<Server['status']> {
   const { rejectedLogin } = rejectedInline();
   assert.deepEqual(rejectedLogin, rejected);
   return { rejectedLogin };
 }
 
-test('what an inline BMC rejected is not tried again by the next process, whatever else of the server changed', () => {
+test('a login that an inline BMC rejected is not tried by the next process after other changes of the server', () => {
   const next = operator(secret);
   assert.ok(observedInlineBmcOf(inlineServer(7, recordedInline()), connection, next).failure);
   assert.throws(() => next.bmcConnections.getBmc('server/a', connection), { code: 'AuthenticationFailed' });
 });
 
-test('a BMC that cannot be reached any more has rejected the password all the same', () => {
+test('a rejected login stays rejected while the BMC is unreachable', () => {
   const { process, rejectedLogin } = rejectedInline();
   process.bmcConnections.recordFailure(
     'server/a',
@@ -174,7 +174,7 @@ for (const [what, now, connected] of [
   ['another version of the BMCSecret', secretOf('2', 'wrong'), connection],
   ['another address', secret, at('192.0.2.2', 'wrong')],
 ] as const) {
-  test(`${what} is tried at an inline BMC, by the process that was told and by the next one`, () => {
+  test(`${what} is tried at an inline BMC, by the process that received the rejection and by the next one`, () => {
     const process = operator(secret);
     observedInlineBmcOf(inlineServer(1), connection, process);
     process.bmcConnections.getBmc('server/a', connection);

@@ -11,7 +11,7 @@ const broken = failure('Unreachable', 'GET /a: the connection was reset');
 const brokenElsewhere = failure('Unreachable', 'GET /b: the connection was reset');
 const busy = failure('Busy', 'answered GET /a with 503', 503);
 
-/** What is told after these failures, one each minute, and when the BMC is tried after the last, in milliseconds. */
+/** The reported error after these failures, one per minute, and the pause after the last in milliseconds. */
 function after(...failures: RedfishError[]) {
   const observed = new ObservedBmc(undefined);
   failures.forEach((error, minute) => observed.recordFailure(error, minute * 60_000, 0));
@@ -24,7 +24,7 @@ test('pauses between failures double up to two minutes', () => {
   assert.deepEqual(pauses, [1, 2, 4, 8, 16, 32, 64, 120, 120]);
 });
 
-test('a BMC that is left alone says what failed last, in the words in which that was told first', () => {
+test('an open circuit reports the last failure with its first message', () => {
   const reported = (...failures: RedfishError[]) => after(...failures).reported;
   assert.equal(reported(circuitOpen(broken, 0)), broken);
   assert.equal(reported(broken, circuitOpen(brokenElsewhere, 0)), broken);
@@ -32,13 +32,13 @@ test('a BMC that is left alone says what failed last, in the words in which that
   assert.equal(reported(failure('HttpError', 'with 500', 500), circuitOpen(busy, 0)), busy);
 });
 
-test('to be left alone is no further failure, and ends when the BMC may be tried', () => {
+test('an open circuit is not counted as a failure, and ends when the BMC may be tried', () => {
   assert.partialDeepStrictEqual(after(broken, circuitOpen(broken, 5_000)), { count: 1, pauseMs: 5_000 });
   assert.partialDeepStrictEqual(after(broken, circuitOpen(broken, 0)), { count: 1, pauseMs: 1_000 });
   assert.partialDeepStrictEqual(after(broken, circuitOpen(broken, 0), broken), { count: 2, pauseMs: 2_000 });
 });
 
-test('a rejected login outlasts everything that fails after it', () => {
+test('a rejected login stays after later failures', () => {
   const rejection = failure('AuthenticationFailed', 'rejected', 401);
   for (const error of [broken, busy, circuitOpen(broken, 0)]) assert.equal(after(rejection, error).reported, rejection);
 });

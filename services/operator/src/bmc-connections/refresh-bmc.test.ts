@@ -11,7 +11,7 @@ import { refreshBmc } from './refresh-bmc.ts';
 import type { BmcObservation } from './observed-bmc.ts';
 import type { Connection } from './connection.ts';
 
-/** A line to a BMC that cuts every connection instead of answering. */
+/** A connection to a BMC that closes every TCP connection instead of answering. */
 async function openBrokenBmc() {
   const stack = new AsyncDisposableStack();
   let requests = 0;
@@ -43,15 +43,15 @@ async function openBrokenBmc() {
   };
 }
 
-test('a BMC that is left alone before anybody was told why says what failed, and is tried as soon as it may be', async () => {
+test('a BMC whose circuit opens during its first refresh reports the underlying error, and is retried when the circuit half-opens', async () => {
   await using brokenBmc = await openBrokenBmc();
   const { bmcConnections, clock, connection, refresh, failure } = brokenBmc;
-  // Parts of a call that are read together, and tried again, are enough to have it left alone.
+  // The parallel reads of one refresh and their retries are enough to open the circuit.
   const bmc = bmcConnections.getBmc('cut', connection);
   while (bmc.breaker !== 'open') await assert.rejects(bmc.post('/redfish/v1/Systems', {}));
   const requestsBefore = brokenBmc.requests();
   assert.equal(await refresh(), undefined);
-  assert.equal(brokenBmc.requests(), requestsBefore, 'nothing was sent');
+  assert.equal(brokenBmc.requests(), requestsBefore, 'no request was sent');
   const first = failure();
   assert.ok(first);
   assert.equal(first.error.code, 'Unreachable');
@@ -63,7 +63,7 @@ test('a BMC that is left alone before anybody was told why says what failed, and
 
   clock.advance(1_500);
   assert.equal(await refresh(), undefined);
-  assert.deepEqual([failure()?.count, (failure()?.retryAt ?? 0) - clock.now()], [0, 1_000], 'never at once');
+  assert.deepEqual([failure()?.count, (failure()?.retryAt ?? 0) - clock.now()], [0, 1_000], 'after a pause');
 
   clock.advance(1_000);
   assert.equal(await refresh(), undefined);
@@ -81,7 +81,7 @@ const twoBlades: Record<string, object> = {
   '/redfish/v1/Managers/HGX': { UUID: 'h' },
 };
 
-/** A BMC with two systems and two managers, and what of it answers 500. */
+/** A BMC with two systems and two managers, some of which answer 500. */
 async function openTwoBlades() {
   const stack = new AsyncDisposableStack();
   const broken = new Map<string, number>();
@@ -106,7 +106,7 @@ async function openTwoBlades() {
 }
 const paths = (found: BmcObservation | undefined) => found?.missing?.map(({ path }) => path);
 
-test('a manager that answers 500 does not keep the BMC and its systems from being seen', async () => {
+test('a BMC with a manager that answers 500 is observed with its systems', async () => {
   await using rack = await openTwoBlades();
   rack.broken.set('/redfish/v1/Managers/HGX', 500);
   const found = await rack.refresh();
@@ -115,7 +115,7 @@ test('a manager that answers 500 does not keep the BMC and its systems from bein
   assert.equal(rack.bmcConnections.observedBmc('bmc', rack.connection).failure, undefined);
 });
 
-test('a system and a manager that answer 500 are what they were, and the others are seen', async () => {
+test('a system and a manager that answer 500 keep their last known values, and the others are observed', async () => {
   await using rack = await openTwoBlades();
   await rack.refresh('m');
   rack.broken.set('/redfish/v1/Systems/2', 500).set('/redfish/v1/Managers/BMC', 500);
@@ -126,12 +126,12 @@ test('a system and a manager that answer 500 are what they were, and the others 
   );
   assert.equal(found?.manager?.uuid, 'm');
   assert.deepEqual(paths(found), ['/redfish/v1/Managers/BMC', '/redfish/v1/Systems/2']);
-  assert.deepEqual(rack.bmcConnections.systemReporters('b'), ['bmc'], 'no other BMC may take it for its own');
+  assert.deepEqual(rack.bmcConnections.systemReporters('b'), ['bmc'], 'no other BMC may create its Server');
   rack.broken.clear();
   assert.deepEqual(paths(await rack.refresh('m')), []);
 });
 
-test('a machine that is seen in another place is not also where it cannot be seen', async () => {
+test('a system that is found at another URI is not kept at its former one', async () => {
   await using rack = await openTwoBlades();
   await rack.refresh();
   rack.broken.set('/redfish/v1/Systems/2', 500);
@@ -145,7 +145,7 @@ test('a machine that is seen in another place is not also where it cannot be see
 });
 
 for (const status of [500, 503]) {
-  test(`a BMC of which everything answers ${status} fails as a whole`, async () => {
+  test(`a BMC that answers ${status} to every request fails as a whole`, async () => {
     await using rack = await openTwoBlades();
     await rack.refresh();
     for (const path of Object.keys(twoBlades)) rack.broken.set(path, status);
@@ -156,7 +156,7 @@ for (const status of [500, 503]) {
   });
 }
 
-test('what fails at one of several systems makes the BMC looked at, and is no failure of the BMC', async () => {
+test('a failure of one of several systems makes an observation due, and is no failure of the BMC', async () => {
   await using rack = await openTwoBlades();
   const { bmcConnections, connection } = rack;
   const changed: string[] = [];
@@ -169,9 +169,5 @@ test('what fails at one of several systems makes the BMC looked at, and is no fa
   assert.deepEqual([failure, observation?.at, changed], [undefined, 0, ['bmc']]);
   rack.broken.set('/redfish/v1/Systems/2', 503);
   await assert.rejects(readTwo, { status: 503 });
-  assert.equal(
-    bmcConnections.observedBmc('bmc', connection).failure?.error.status,
-    503,
-    'that is said of the whole BMC',
-  );
+  assert.equal(bmcConnections.observedBmc('bmc', connection).failure?.error.status, 503, 'the whole BMC fails');
 });

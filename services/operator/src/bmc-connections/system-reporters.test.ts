@@ -6,18 +6,18 @@ import { SystemReporters } from './system-reporters.ts';
 const observation = (...uuids: readonly string[]): BmcObservation => ({
   at: 0,
   manager: undefined,
-  // Only the UUIDs are of interest.
+  // Only the UUIDs matter.
   systems: uuids.map((uuid) => ({ uuid }) as BmcObservation['systems'][number]),
 });
 
-test('whoever reports a machine is found by its UUID, in any letter case', () => {
+test('the BMCs that report a system are found by its UUID, in any letter case', () => {
   const reporters = new SystemReporters();
   reporters.record('right', observation('A1', 'B2'));
   reporters.record('left', observation('a1'));
   assert.deepEqual([reporters.of('A1'), reporters.of('b2'), reporters.of('c3')], [['left', 'right'], ['right'], []]);
 });
 
-test('what was reported before counts no more, nor does a BMC that is gone', () => {
+test('earlier reports of a BMC and reports of a deleted BMC do not count', () => {
   const reporters = new SystemReporters();
   reporters.record('right', observation('a1', 'b2'));
   reporters.record('right', observation('b2'));

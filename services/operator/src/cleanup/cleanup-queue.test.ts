@@ -19,7 +19,7 @@ const hourMs = minutes(60);
 const epoch = Date.UTC(2026, 0, 1);
 const at = (minute: number): string => new Date(epoch + minutes(minute)).toISOString();
 
-/** Counts through the fleet, as one would by hand. */
+/** The expected position, counted over the whole fleet. */
 function countedByHand(
   server: Server,
   servers: Store<Server>,
@@ -46,7 +46,7 @@ function countedByHand(
 
 const maxInFlight = 3;
 
-/** Servers whose machines are about to be started, by UID, and until when that counts. */
+/** UIDs of servers whose machines are going to be started, and the end of their in-flight slots. */
 class StartingServers {
   readonly #until = new Map<string, number>();
   #nowMs = 0;
@@ -70,7 +70,7 @@ class StartingServers {
 }
 
 for (let seed = 1; seed <= 20; seed += 1) {
-  test(`the ledger says what counting through the fleet says, whatever happens to it: seed ${seed}`, () => {
+  test(`the position in the queue equals a count over the fleet after random changes: seed ${seed}`, () => {
     const roll = randomIntFrom(seed);
     const servers = new Store<Server>();
     const clock = fakeClock();
@@ -146,7 +146,7 @@ function randomServer(
 
 const plenty: CleanupLimits = { atOnce: 100, perHour: 100 };
 
-/** A server in Cleanup that said that it waits, or whose attempt runs. */
+/** A server in Cleanup that is queued, or whose attempt runs. */
 function inCleanup(name: string, neededSince: string, more: Partial<Server['status'] & object> = {}): Server {
   const server = randomServer(name, name, { roll: () => 1, minute: 0, version: 1 });
   const cleanup = { neededSince, queuedSince: at(9), attempt: 0 };
@@ -157,7 +157,7 @@ function inCleanup(name: string, neededSince: string, more: Partial<Server['stat
   };
 }
 
-/** Each later than the one before. */
+/** Each write has a newer resource version. */
 function openStore(): { servers: Store<Server>; put: (server: Server) => Server } {
   const servers = new Store<Server>();
   let version = 0;
@@ -169,7 +169,7 @@ function openStore(): { servers: Store<Server>; put: (server: Server) => Server 
   return { servers, put };
 }
 
-test('those who wait are named in the order of the queue, who is let in or taken no more, and who is given back again', () => {
+test('queued servers are listed in order, without admitted and reserved ones, and again after a release', () => {
   const { servers, put } = openStore();
   using queue = new CleanupQueue(servers, fakeClock());
   put(inCleanup('b', at(2)));
@@ -185,7 +185,7 @@ test('those who wait are named in the order of the queue, who is let in or taken
   assert.deepEqual(queue.next(plenty, epoch), ['a', 'b', 'd']);
 });
 
-test('as many are named as the limits leave places for, and one at least', () => {
+test('the list is as long as the limits allow, and has at least one server', () => {
   const { servers, put } = openStore();
   using queue = new CleanupQueue(servers, fakeClock());
   for (const name of ['a', 'b', 'c', 'd', 'e']) put(inCleanup(name, at(1)));
@@ -197,7 +197,7 @@ test('as many are named as the limits leave places for, and one at least', () =>
   assert.deepEqual([named({ perHour: 3 }), named({ perHour: 1 }), named({ perHour: 3 }, at(61))], ['ab', 'a', 'abc']);
 });
 
-test('they begin at the pace at which machines are started, and hear when there is room for one more', () => {
+test('the in-flight limit bounds the list, and a released slot is notified', () => {
   const { servers, put } = openStore();
   const clock = fakeClock();
   using queue = new CleanupQueue(servers, clock, { maxInFlight: 2 });
@@ -213,7 +213,7 @@ test('they begin at the pace at which machines are started, and hear when there 
   assert.equal(freed, 0);
   put(inCleanup('a', at(1), { cleanup: attempt, powerState: 'On' }));
   assert.equal(freed, 1);
-  // Its machine does not start: it keeps nobody waiting for longer.
+  // The machine of b does not start: its slot times out.
   clock.advance(seconds(29));
   assert.equal(freed, 1);
   clock.advance(seconds(1));

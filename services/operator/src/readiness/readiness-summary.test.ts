@@ -17,12 +17,12 @@ const ruleNames = ['fit', 'once', 'broad'];
 const racks = ['one', 'two', 'three'];
 const deletedAt = '2026-01-01T00:00:00Z';
 
-/** Servers and rules to which everything happens that concerns readiness. */
+/** Servers and rules under random changes that concern readiness. */
 class World implements Disposable {
   readonly servers = new Store<Server>();
   readonly rules = new Store<ServerReadinessRule>();
   readonly summary = new ReadinessSummary({ servers: this.servers, readinessRules: this.rules });
-  /** Rules that were said to stand otherwise, since the last look. */
+  /** Rules that were notified since the last read. */
   readonly #changed = new Set<string>();
   readonly #random: () => number;
   readonly #stack = new DisposableStack();
@@ -30,7 +30,7 @@ class World implements Disposable {
 
   constructor(seed: number) {
     this.#random = randomFrom(seed);
-    // Some are there before anybody follows.
+    // Some objects exist before the summary is started.
     for (const name of serverNames.slice(0, 6)) this.#makeServer(name);
     this.#makeRule('fit');
     this.#stack.use(this.summary.start());
@@ -53,12 +53,12 @@ class World implements Disposable {
     return Object.fromEntries([...this.rules.all()].map((rule) => [rule.metadata.name, this.#count(rule)]));
   }
 
-  /** What the rules would report. */
+  /** The reports of the rules. */
   get reports(): Map<string, string> {
     return new Map([...this.rules.all()].map((rule) => [rule.metadata.name, JSON.stringify(this.#report(rule))]));
   }
 
-  /** Something happens to a server; returns the rules that were said to stand otherwise. */
+  /** Changes a server; returns the rules that were notified. */
   changeServer(): ReadonlySet<string> {
     this.#changed.clear();
     this.#pick(this.#ofServers)();
@@ -174,7 +174,7 @@ class World implements Disposable {
   }
 }
 
-test('whatever happens to servers and rules, what is kept of every rule is what is counted anew, and no news is missed', () => {
+test('the summary of each rule equals a recount after random changes, and each changed rule is notified', () => {
   for (let seed = 1; seed <= seedCount; seed += 1) {
     using world = new World(seed);
     assert.deepEqual(world.kept, world.recounted, `seed ${seed}, at the start`);
@@ -189,7 +189,7 @@ test('whatever happens to servers and rules, what is kept of every rule is what 
   }
 });
 
-test('a rule that is not deleted is not told to stand otherwise when a server changes in what it does not ask for', () => {
+test('a rule is not notified when a server changes in unrelated fields', () => {
   using world = new World(1);
   const changedRules: string[] = [];
   using _subscription = world.summary.changed.on((rule) => changedRules.push(rule));
@@ -202,7 +202,7 @@ test('a rule that is not deleted is not told to stand otherwise when a server ch
   assert.deepEqual(changedRules, []);
 });
 
-test('a change of one server, or of the status of a rule, costs no look at others', ({ mock }) => {
+test('a change of one server, or of the status of a rule, reads no other server', ({ mock }) => {
   using world = new World(1);
   const reads = [mock.method(world.servers, 'all'), mock.method(world.servers, 'get')];
   const [server, rule] = [[...world.servers.all()][0], [...world.rules.all()][0]];

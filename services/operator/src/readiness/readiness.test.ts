@@ -35,12 +35,12 @@ const rule: ServerReadinessRule = {
 
 const prefix = 'readiness.metal.ironcore.dev/bootstrap-completed-';
 
-test('the key of the bootstrap annotation is that of v0.7.0 as long as it fits', () => {
+test('the bootstrap annotation has the key of v0.7.0 if the name of the rule is short enough', () => {
   assert.equal(bootstrapAnnotationOf('burn-in'), `${prefix}burn-in`);
   assert.equal(bootstrapAnnotationOf('a'.repeat(43)), `${prefix}${'a'.repeat(43)}`);
 });
 
-test('a longer name is cut and told apart by a hash', () => {
+test('a longer name is cut and made unique by a hash', () => {
   const keys = ['a'.repeat(44), 'a'.repeat(45), 'a.'.repeat(120)].map(bootstrapAnnotationOf);
   assert.equal(new Set(keys).size, 3);
   for (const key of keys) {
@@ -60,7 +60,7 @@ for (const [value, counts] of [
   });
 }
 
-test('every condition of a required type has to have the status', () => {
+test('every condition of a required type needs the status', () => {
   assert.equal(unmetCondition(serverWith({}), rule), 'BurnIn=True (not reported yet)');
   assert.equal(unmetCondition(serverWith({}, ['True', 'False']), rule), 'BurnIn=True (is False)');
   assert.equal(unmetCondition(serverWith({}, ['True']), rule), undefined);

@@ -53,93 +53,103 @@ interface Plan {
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 const rows: [what: string, input: Input, rules: ServerReadinessRule[], plan: Plan | undefined][] = [
-  ['no rule, no taint: nothing', {}, [], undefined],
-  ['a failing rule puts its taint on', {}, [rule()], { taints: [burnIn], annotations: noted }],
-  ['a taint that is there stays', { taints: [burnIn], annotations: noted }, [rule()], undefined],
+  ['a server without rules and taints needs no change', {}, [], undefined],
+  ['a failing rule adds its taint', {}, [rule()], { taints: [burnIn], annotations: noted }],
+  ['an existing taint of a failing rule stays', { taints: [burnIn], annotations: noted }, [rule()], undefined],
   [
-    'a taint of v0.7.0 is noted as that of the rule',
+    'a taint of v0.7.0 is recorded as that of the rule',
     { taints: [burnIn] },
     [rule()],
     { taints: [burnIn], annotations: noted },
   ],
   [
-    'a rule that holds takes its taint off, and nothing else',
+    'a satisfied rule removes its taint, and no other',
     { taints: [foreign, burnIn], annotations: noted, ready: true },
     [rule()],
     { taints: [foreign], annotations: { [note]: null } },
   ],
   [
-    'a taint of v0.7.0 is taken off when the rule holds',
+    'a taint of v0.7.0 is removed when the rule is satisfied',
     { taints: [burnIn], ready: true },
     [rule()],
     { taints: [], annotations: {} },
   ],
-  ['a taint of somebody else stays', { taints: [foreign], ready: true }, [rule()], undefined],
+  ['a taint of another owner stays', { taints: [foreign], ready: true }, [rule()], undefined],
   [
-    'a server that left the selector loses the taint that the rule put there',
+    'a server that left the selector loses the taint of the rule',
     { taints: [foreign, burnIn], annotations: noted },
     [others],
     { taints: [foreign], annotations: { [note]: null } },
   ],
-  ['a taint that no rule put there stays on a server outside the selector', { taints: [burnIn] }, [others], undefined],
+  ['a taint that no rule added stays on a server outside the selector', { taints: [burnIn] }, [others], undefined],
   [
-    'a rule that vanished without a trace leaves no taint behind',
+    'the taint of a rule that no longer exists is removed',
     { taints: [burnIn], annotations: noted },
     [],
     { taints: [], annotations: { [note]: null } },
   ],
   [
-    'of two rules with one taint, one that fails keeps it',
+    'one failing rule of two with one taint keeps it',
     { taints: [burnIn], annotations: noted, ready: true },
     [rule(), second],
     undefined,
   ],
-  ['the same in the other order', { taints: [burnIn], annotations: noted, ready: true }, [second, rule()], undefined],
   [
-    'a rule that is deleted leaves a taint that another failing rule wants',
+    'one failing rule of two with one taint keeps it, in the other order',
+    { taints: [burnIn], annotations: noted, ready: true },
+    [second, rule()],
+    undefined,
+  ],
+  [
+    'a deleted rule leaves a taint that another failing rule requires',
     { taints: [burnIn], annotations: noted },
     [rule({}, leaving), second],
     undefined,
   ],
   [
-    'a rule that is deleted takes its taint off, also one of v0.7.0',
+    'a deleted rule removes its taint, also one of v0.7.0',
     { taints: [burnIn] },
     [rule({}, leaving)],
     { taints: [], annotations: {} },
   ],
   [
-    'a BootstrapOnly rule that holds is noted with its UID, and its taint goes in the same write',
+    'a satisfied BootstrapOnly rule is recorded with its UID, and its taint removed in the same write',
     { taints: [burnIn], annotations: noted, ready: true },
     [once],
     { taints: [], annotations: { [note]: null, [bootstrap]: 'r-uid' } },
   ],
   [
-    'a BootstrapOnly rule that held once never taints again',
+    'a BootstrapOnly rule that was satisfied once adds no taint again',
     { annotations: { [bootstrap]: 'r-uid' } },
     [once],
     undefined,
   ],
-  ['the same with the note of v0.7.0', { annotations: { [bootstrap]: 'true' } }, [once], undefined],
   [
-    'a BootstrapOnly rule made anew starts anew',
+    'a BootstrapOnly rule with the annotation of v0.7.0 adds no taint again',
+    { annotations: { [bootstrap]: 'true' } },
+    [once],
+    undefined,
+  ],
+  [
+    'a new BootstrapOnly rule of the same name starts again',
     { annotations: { [bootstrap]: 'uid-of-its-forerunner' } },
     [once],
     { taints: [burnIn], annotations: noted },
   ],
   [
-    'a BootstrapOnly rule that is deleted takes its note along',
+    'a deleted BootstrapOnly rule loses its annotation',
     { annotations: { [bootstrap]: 'true' } },
     [rule({ enforcementMode: 'BootstrapOnly' }, leaving)],
     { taints: [], annotations: { [bootstrap]: null } },
   ],
   [
-    'a note that somebody spoilt is written anew',
+    'an annotation that cannot be parsed is written again',
     { taints: [burnIn], annotations: { [note]: '{' } },
     [rule()],
     { taints: [burnIn], annotations: noted },
   ],
   [
-    'a rule with a faulty selector does nothing',
+    'a rule with a faulty selector has no effect',
     {},
     [rule({ serverSelector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } })],
     undefined,
@@ -152,7 +162,7 @@ for (const [what, input, rules, plan] of rows) {
   });
 }
 
-test('a plan, once written, leaves nothing to do', () => {
+test('a written plan needs no further change', () => {
   for (const [, input, rules] of rows) {
     const plan = taintPlanOf(server(input), rules);
     if (plan === undefined) continue;
@@ -164,7 +174,7 @@ test('a plan, once written, leaves nothing to do', () => {
   }
 });
 
-test('a plan says in words what comes, why, and what goes', () => {
+test('a plan describes added taints with their cause, and removed taints', () => {
   assert.deepEqual(taintPlanOf(server({}), [rule()])?.changes, [
     'taint burn-in:NoBind is put on: rule r wants BurnIn=True (not reported yet)',
   ]);

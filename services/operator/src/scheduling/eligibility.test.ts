@@ -78,12 +78,12 @@ const rejections: [
   ],
 ];
 for (const [what, server, rule, tolerations, rejection] of rejections) {
-  test(`${what}: the server is ${rejection === undefined ? 'taken' : `refused as ${rejection}`}`, () => {
+  test(`${what}: the server is ${rejection === undefined ? 'eligible' : `rejected as ${rejection}`}`, () => {
     assert.equal(rejectionReason(server, claimWith(tolerations), [rule]), rejection);
   });
 }
 
-test('of several rules the first by name is told', () => {
+test('the first of several rules by name is reported', () => {
   const rules = [ruleWith(noBind, {}, { name: 'z' }), ruleWith(noBind, {}, { name: 'a' })];
   assert.equal(rejectionReason(serverWith([]), claimWith(), rules), 'NotReady(a)');
 });

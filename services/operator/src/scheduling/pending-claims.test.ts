@@ -18,7 +18,7 @@ const claim = (name: string, constraints: { letter: string } | { server: string 
   },
 });
 
-/** The next one that a server is there for. */
+/** The next claim with a server. */
 function served(pendingClaims: PendingClaims): { name: string; serverName: string } | undefined {
   for (let one = pendingClaims.next(); one !== undefined; one = pendingClaims.next())
     if (one.serverName !== undefined) return { name: one.claim.metadata.name, serverName: one.serverName };
@@ -45,7 +45,7 @@ function openPendingClaims(...servers: readonly string[]) {
     const one = served(pendingClaims);
     return one && `${one.name}=${one.serverName}`;
   };
-  /** Gives away what there is. */
+  /** Assigns all free servers. */
   const serve = (): string[] => {
     const pairs: string[] = [];
     for (let one = served(pendingClaims); one !== undefined; one = served(pendingClaims)) {
@@ -69,7 +69,7 @@ test('the oldest claim that a free server fits is next, with the first of those 
   assert.equal(pendingClaims.size, 1);
 });
 
-test('a wish looks no further than to a server that fits, and goes on from there', () => {
+test('a group evaluates servers up to the first that fits, and continues there', () => {
   const { pendingClaims, go, evaluationsDuring, next } = openPendingClaims('a-1', 'b-1', 'b-2', 'c-1', 'd-1');
   pendingClaims.add(claim('one', { letter: 'b' }));
   assert.deepEqual(evaluationsDuring(next), ['a-1', 'b-1']);
@@ -81,7 +81,7 @@ test('a wish looks no further than to a server that fits, and goes on from there
   assert.equal(next(), undefined);
 });
 
-test('a server that comes is looked at once by each wish that came past its place, and goes before those behind it', () => {
+test('a new server is evaluated once by each group that has passed its position, and comes before later servers', () => {
   const { pendingClaims, come, evaluationsDuring, next } = openPendingClaims('a-1', 'b-5', 'c-1');
   for (let index = 0; index < 100; index += 1) pendingClaims.add(claim(`b-${index}`, { letter: 'b' }));
   for (let index = 0; index < 100; index += 1) pendingClaims.add(claim(`x-${index}`, { letter: 'x' }, 9));
@@ -100,7 +100,7 @@ test('a server that comes is looked at once by each wish that came past its plac
   assert.equal(next(), 'x-0=x-1');
 });
 
-test('claims that nothing fits are passed over one wish at a time', () => {
+test('claims without a match are skipped by group', () => {
   const { pendingClaims, evaluationsDuring } = openPendingClaims('a-1', 'a-2');
   pendingClaims.add(claim('old', { letter: 'x' }, 9));
   pendingClaims.add(claim('older', { letter: 'y' }, 10));
@@ -113,7 +113,7 @@ test('claims that nothing fits are passed over one wish at a time', () => {
   assert.deepEqual(steps, [undefined, undefined, 'a-1']);
 });
 
-test('a server that changes while it is free is what it is now', () => {
+test('a free server that changes is evaluated again', () => {
   const free = new SortedNames();
   let letter = 'a';
   const fits = (_: string, { spec }: ServerClaim) => spec.serverSelector?.matchLabels?.letter === letter;
@@ -130,7 +130,7 @@ test('a server that changes while it is free is what it is now', () => {
   assert.equal(served(pendingClaims), undefined);
 });
 
-test('a claim for one server looks at that one only', () => {
+test('a claim for one server evaluates only that server', () => {
   const { pendingClaims, come, evaluationsDuring, next } = openPendingClaims('a-1', 'a-2', 'a-3');
   pendingClaims.add(claim('second', { server: 'a-2' }));
   pendingClaims.add(claim('missing', { server: 'a-9' }, 9));
@@ -140,7 +140,7 @@ test('a claim for one server looks at that one only', () => {
   assert.equal(next(), 'missing=a-9');
 });
 
-test('a claim that chooses otherwise than before, or is made anew, has its new place', () => {
+test('a claim with changed constraints, or a new claim of the same name, gets a new position', () => {
   const { pendingClaims, next } = openPendingClaims('a-1', 'b-1');
   pendingClaims.add(claim('one', { letter: 'a' }, 2));
   pendingClaims.add(claim('two', { letter: 'a' }, 1));
@@ -155,7 +155,7 @@ test('a claim that chooses otherwise than before, or is made anew, has its new p
   assert.equal(pendingClaims.size, 1);
 });
 
-test('a claim that is told anew without another wish costs no look', () => {
+test('a claim update with equal constraints causes no evaluation', () => {
   const { pendingClaims, evaluationsDuring, next } = openPendingClaims('a-1', 'a-2');
   pendingClaims.add(claim('one', { letter: 'x' }));
   assert.equal(next(), undefined);
@@ -165,7 +165,7 @@ test('a claim that is told anew without another wish costs no look', () => {
   );
 });
 
-test('what is offered to a claim is what fits it, whoever is next; to one that nobody in line resembles, nothing', () => {
+test('a claim is offered the first matching server in any position, and none without a group', () => {
   const { pendingClaims } = openPendingClaims('a-1', 'b-1');
   pendingClaims.add(claim('one', { letter: 'a' }, 9));
   pendingClaims.add(claim('two', { letter: 'b' }));

@@ -35,7 +35,7 @@ const claim = (
   metadata: { name, namespace: 'team', creationTimestamp: createdAt },
   spec: { power: 'On', image: 'os', ...spec },
 });
-/** Who gets what, in the order in which it is promised. */
+/** Claims with their servers, in the order of the assignments. */
 async function pairs(claims: readonly ServerClaim[], servers: readonly Server[]): Promise<string[]> {
   const { scheduler, started, assumedClaims, ...apply } = openScheduler();
   using _started = started;
@@ -53,12 +53,12 @@ test('the oldest claim chooses first, and takes the first server', async () => {
   assert.deepEqual(await pairs(claims, [server('b-10'), server('b-9')]), ['old=b-9', 'young=b-10']);
 });
 
-test('a claim that nobody fits does not hold up those behind it', async () => {
+test('a claim without a matching server does not block younger claims', async () => {
   const picky = claim('a', { serverSelector: { matchLabels: { gpu: 'yes' } } });
   assert.deepEqual(await pairs([picky, claim('b')], [server('one')]), ['b=one']);
 });
 
-test('no server is given twice', async () => {
+test('no server is assigned twice', async () => {
   const claims = Array.from({ length: 100 }, (_, index) => claim(`claim-${index}`));
   const servers = Array.from({ length: 50 }, (_, index) => server(`server-${index}`));
   const given = await pairs(claims, servers);
@@ -124,7 +124,7 @@ const rejections: [
   ],
 ];
 for (const [what, candidate, constraints, rejection] of rejections) {
-  test(`${what} ${rejection === undefined ? 'is taken' : `is refused as ${rejection}`}`, () => {
+  test(`${what} ${rejection === undefined ? 'is taken' : `is rejected as ${rejection}`}`, () => {
     assert.equal(rejectionReason(candidate, claim('c', constraints), []), rejection);
   });
 }
@@ -170,12 +170,12 @@ function openScheduler(options?: SchedulerOptions) {
   };
   return {
     scheduler,
-    /** Claims that got a promise, in order. */
+    /** Claims that got an assumed binding, in order. */
     assumedClaims,
     clock,
     servers,
     claims,
-    /** Forgets the claim altogether. */
+    /** Deletes the claim. */
     gone: (name: string) => claims.removeByUid(`team/${name}`, name),
     serverGone: (name: string) => servers.removeByUid(name, name),
     started: scheduler.start(),
@@ -185,7 +185,7 @@ function openScheduler(options?: SchedulerOptions) {
   };
 }
 
-test('a claim that has its server gets no second promise, although its status does not say Bound yet', async () => {
+test('a claim that has its server gets no second one, although its status is not Bound yet', async () => {
   const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   apply.claim(claim('first'));
@@ -198,7 +198,7 @@ test('a claim that has its server gets no second promise, although its status do
   assert.equal(scheduler.assumedBindingOf(claim('second'))?.metadata.name, 'two');
 });
 
-test('a claim for one server is told about that server, and any claim about its own faults', () => {
+test('the explanation of a claim for one server is about that server, and names a faulty selector', () => {
   const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   apply.server(server('one', { unclaimable: true }));
@@ -215,7 +215,7 @@ test('a claim for one server is told about that server, and any claim about its 
   for (const [constraints, text] of explanations) assert.equal(scheduler.explain(claim('c', constraints)), text);
 });
 
-test('what was counted for one claim is told to others that choose alike, until a server changes', () => {
+test('claims with equal constraints share an explanation until a server changes', () => {
   const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   const constraints = { serverSelector: {} };
@@ -228,7 +228,7 @@ test('what was counted for one claim is told to others that choose alike, until 
   assert.deepEqual(reported(), Array(2).fill('looked at 2 servers: 1 ClaimedByAnother, 1 Cordoned'));
 });
 
-test('claims that nothing fits are explained anew so many per second in all, and none after more than an hour', () => {
+test('claims without a match are explained again at a limited total rate, each within an hour', () => {
   const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   const none = { serverSelector: { matchLabels: { gpu: 'yes' } } };
@@ -247,7 +247,7 @@ test('claims that nothing fits are explained anew so many per second in all, and
   }
 });
 
-test('what kind of reason there is is told to all that choose alike as soon as one of them hears it', async () => {
+test('a new match level of one claim enqueues the claims with equal constraints', async () => {
   const { scheduler, started, clock, ...apply } = openScheduler();
   using _started = started;
   const [gpu, other] = ['gpu', 'disk'].map((label) => ({ serverSelector: { matchLabels: { [label]: 'yes' } } }));
@@ -279,7 +279,7 @@ test('what kind of reason there is is told to all that choose alike as soon as o
   assert.deepEqual(
     reportsWhen('a', () => apply.server(server('two', claimed, { gpu: 'yes' }))),
     [],
-    'what comes and goes all the time is no news',
+    'further changes are throttled',
   );
   assert.deepEqual(
     reportsWhen('a', () => clock.advance(seconds(300))),
@@ -332,7 +332,7 @@ test('a rule that comes or goes, and a condition that changes, start a new pass'
   assert.equal(scheduler.assumedBindingOf(claim('first')), undefined);
 });
 
-test('a withdrawn promise goes to the next in line', async () => {
+test('an abandoned server is assigned to the next claim', async () => {
   const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   apply.claim(claim('first'));
@@ -349,14 +349,14 @@ test('a withdrawn promise goes to the next in line', async () => {
   assert.equal(scheduler.assumedBindingOf(claim('second'))?.metadata.name, 'one');
 });
 
-/** What binding does when the API tells otherwise of the server than the cache. */
+/** As the claim controller does when the API server has another state of the server than the cache. */
 function failBinding(scheduler: ClaimScheduler, pendingClaim: ServerClaim): void {
   const assumedBinding = scheduler.assumedBindingOf(pendingClaim);
   assert.ok(assumedBinding);
   scheduler.bindFailed(keyOf(pendingClaim), assumedBinding);
 }
 
-test('a promise that was void is made again when its server changes, not before', async () => {
+test('a server whose binding failed is assigned again when it changes in the cache', async () => {
   const { scheduler, started, assumedClaims, ...apply } = openScheduler();
   using _started = started;
   apply.claim(claim('first'));
@@ -375,7 +375,7 @@ test('a promise that was void is made again when its server changes, not before'
   assert.deepEqual(assumedClaims, ['team/first', 'team/first']);
 });
 
-test('a promise that was void is made again after a pause, if the cache never follows', async () => {
+test('a server whose binding failed is assigned again after 10 s without a change in the cache', async () => {
   const { scheduler, started, assumedClaims, clock, ...apply } = openScheduler();
   using _started = started;
   apply.claim(claim('first'));
@@ -388,7 +388,7 @@ test('a promise that was void is made again after a pause, if the cache never fo
   assert.deepEqual(assumedClaims, ['team/first', 'team/first']);
 });
 
-test('a server that is free again by the time it is found void is promised to nobody for a while', async () => {
+test('a server that is free again when its binding fails is stale for 10 s', async () => {
   const { scheduler, started, assumedClaims, clock, ...apply } = openScheduler();
   using _started = started;
   apply.claim(claim('first'));
@@ -406,7 +406,7 @@ test('a server that is free again by the time it is found void is promised to no
   assert.deepEqual(assumedClaims, ['team/first', 'team/second']);
 });
 
-test('a promise that was void by a version the cache is past already is made again at once', async () => {
+test('a binding that failed on an older version than that of the cache is assumed again at once', async () => {
   const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   apply.claim(claim('first'));
@@ -420,7 +420,7 @@ test('a promise that was void by a version the cache is past already is made aga
   assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.labels?.rack, 'r1');
 });
 
-test('a claim with a void promise gets another server, and keeps it when the first is found void late', async () => {
+test('a claim whose binding failed gets another server, and keeps it after a late failure of the first', async () => {
   const { scheduler, started, assumedClaims, ...apply } = openScheduler();
   using _started = started;
   apply.claim(claim('first'));
@@ -438,7 +438,7 @@ test('a claim with a void promise gets another server, and keeps it when the fir
   assert.deepEqual(assumedClaims, ['team/first', 'team/first']);
 });
 
-test('a paused claim withholds no server, and is served when people let it go on', async () => {
+test('a paused claim blocks no server, and gets one when it is resumed', async () => {
   const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   const paused = claim('first');
@@ -450,11 +450,11 @@ test('a paused claim withholds no server, and is served when people let it go on
   assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.name, 'one');
   apply.claim(paused);
   await nextPass();
-  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined, 'given back');
+  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined, 'the server is released');
   assert.equal(scheduler.assumedBindingOf(claim('second'))?.metadata.name, 'one');
   apply.server(server('two'));
   await nextPass();
-  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined, 'nothing is promised');
+  assert.equal(scheduler.assumedBindingOf(claim('first')), undefined, 'no server is assigned');
   apply.claim(claim('first'));
   await nextPass();
   assert.equal(scheduler.assumedBindingOf(claim('first'))?.metadata.name, 'two');
@@ -471,13 +471,13 @@ const reserved = { state: 'Reserved', powerState: 'On' } as const;
 const servedFor = (name: string, by: string): Server =>
   server(by, holding(name), {}, { ...reserved, ...ready('ClaimServed', 'True') });
 
-/** Two may be on their way, there are five free servers, s1 to s5, and claims a, b, c, … in this order. */
+/** Two claims may be in flight; five free servers, s1 to s5, and the claims in this order. */
 async function openQueue(claims: readonly ServerClaim[]) {
   const opened = openScheduler({ maxInFlight: 2 });
   for (const name of ['s1', 's2', 's3', 's4', 's5']) opened.server(server(name, {}, { name }));
   claims.forEach(opened.claim);
   await nextPass();
-  // It goes on saying what it said while it was free, until somebody has looked at it.
+  // A server keeps the conditions that it had while it was free until it is reconciled.
   const bind = (name: string, by: string) =>
     opened.server(
       server(by, holding(name), {}, { state: 'Available', powerState: 'Off', ...ready('Available', 'True') }),
@@ -487,17 +487,17 @@ async function openQueue(claims: readonly ServerClaim[]) {
 type Queue = Awaited<ReturnType<typeof openQueue>>;
 
 const endings: [what: string, end: (queue: Queue) => void][] = [
-  ['is served', ({ server: apply }) => apply(servedFor('a', 's1'))],
+  ['has its server ready', ({ server: apply }) => apply(servedFor('a', 's1'))],
   [
-    'is a machine that boots',
+    'has a machine that boots',
     ({ server: apply }) => apply(server('s1', holding('a'), {}, { ...reserved, ...ready('WaitingForBoot', 'False') })),
   ],
   [
-    'is served powered off',
+    'has its server ready and powered off',
     ({ server: apply }) =>
       apply({ ...servedFor('a', 's1'), status: { ...servedFor('a', 's1').status, powerState: 'Off' } }),
   ],
-  ['is gone', ({ gone }) => gone('a')],
+  ['is removed', ({ gone }) => gone('a')],
   [
     'is being deleted',
     ({ claim: apply }) =>
@@ -512,10 +512,10 @@ const endings: [what: string, end: (queue: Queue) => void][] = [
       }),
   ],
   ['is lost', ({ claim: apply }) => apply({ ...aged('a'), status: { phase: 'Lost' } })],
-  ['has had its thirty seconds', ({ clock }) => clock.advance(seconds(30))],
+  ['has been in flight for thirty seconds', ({ clock }) => clock.advance(seconds(30))],
 ];
 for (const [what, end] of endings) {
-  test(`one that waits for others has its turn when one of them ${what}`, async () => {
+  test(`a queued claim gets its server when an older claim ${what}`, async () => {
     using queue = await openQueue([aged('c'), aged('b'), aged('a')]);
     const { scheduler, assumedClaims, bind, clock } = queue;
     assert.deepEqual(assumedClaims, ['team/a', 'team/b']);
@@ -526,7 +526,7 @@ for (const [what, end] of endings) {
     queue.claim({ ...aged('a', { serverRef: { name: 's1' } }), status: { phase: 'Bound' } });
     clock.advance(seconds(29));
     await nextPass();
-    assert.equal(scheduler.assumedBindingOf(aged('c')), undefined, 'a is on its way, although it is bound');
+    assert.equal(scheduler.assumedBindingOf(aged('c')), undefined, 'a is in flight, although it is bound');
     assert.equal(scheduler.isQueued(aged('c')), true);
     end(queue);
     await nextPass();
@@ -535,7 +535,7 @@ for (const [what, end] of endings) {
   });
 }
 
-test('a server that is given back before it served makes room', async () => {
+test('a server that is released before its machine started frees the slot', async () => {
   using queue = await openQueue([aged('a'), aged('b'), aged('c')]);
   queue.bind('a', 's1');
   queue.claim({ ...aged('a'), status: { phase: 'Bound' } });
@@ -546,15 +546,15 @@ test('a server that is given back before it served makes room', async () => {
   assert.deepEqual(queue.assumedClaims, ['team/a', 'team/b', 'team/c']);
 });
 
-test('a claim whose promise was void goes on before younger ones', async () => {
+test('a claim whose binding failed comes before younger claims', async () => {
   using queue = await openQueue([aged('a'), aged('b'), aged('c')]);
   failBinding(queue.scheduler, aged('a'));
   await nextPass();
   assert.deepEqual(queue.assumedClaims, ['team/a', 'team/b', 'team/a']);
-  assert.equal(queue.scheduler.assumedBindingOf(aged('a'))?.metadata.name, 's3', 's1 is in doubt');
+  assert.equal(queue.scheduler.assumedBindingOf(aged('a'))?.metadata.name, 's3', 's1 is stale');
 });
 
-test('one that takes long keeps its promise, and does not begin anew', async () => {
+test('a claim that is in flight for long keeps its server, and takes no second slot', async () => {
   using queue = await openQueue([aged('a'), aged('b'), aged('c'), aged('d'), aged('e')]);
   queue.clock.advance(seconds(30));
   await nextPass();
@@ -562,15 +562,15 @@ test('one that takes long keeps its promise, and does not begin anew', async () 
   assert.equal(queue.scheduler.assumedBindingOf(aged('a'))?.metadata.name, 's1');
   queue.server(servedFor('a', 's1'));
   await nextPass();
-  assert.equal(queue.scheduler.assumedBindingOf(aged('e')), undefined, 'the place of a was given away long ago');
+  assert.equal(queue.scheduler.assumedBindingOf(aged('e')), undefined, 'the slot of a was released earlier');
 });
 
-test('the older of those that wait goes first, whenever it was looked at', async () => {
+test('the oldest pending claim comes first, whenever it was added', async () => {
   using queue = await openQueue([aged('b'), aged('c'), aged('e')]);
   queue.claim(aged('d'));
   queue.claim(aged('a'));
   await nextPass();
-  assert.deepEqual(queue.assumedClaims, ['team/b', 'team/c'], 'nothing is taken away for it');
+  assert.deepEqual(queue.assumedClaims, ['team/b', 'team/c'], 'no assumed binding is withdrawn for an older claim');
   queue.server(servedFor('b', 's1'));
   await nextPass();
   queue.server(servedFor('c', 's2'));
@@ -578,7 +578,7 @@ test('the older of those that wait goes first, whenever it was looked at', async
   assert.deepEqual(queue.assumedClaims, ['team/b', 'team/c', 'team/a', 'team/d']);
 });
 
-test('claims that nothing fits take no place and are not in line', async () => {
+test('claims without a match take no slot and are not queued', async () => {
   const none = { serverSelector: { matchLabels: { gpu: 'yes' } } };
   const missing = { serverRef: { name: 's9' } };
   using queue = await openQueue([
@@ -596,13 +596,13 @@ test('claims that nothing fits take no place and are not in line', async () => {
   );
   assert.deepEqual(queued, [false, false, true, false]);
   queue.server(server('s9', {}, { gpu: 'yes' }));
-  assert.equal(scheduler.isQueued(aged('f', none)), true, 'from now on there is one');
+  assert.equal(scheduler.isQueued(aged('f', none)), true, 'a matching server appeared');
   queue.server(servedFor('c', 's1'));
   await nextPass();
   assert.deepEqual(assumedClaims, ['team/c', 'team/d', 'team/a']);
 });
 
-test('a claim for one server waits in line as others do, and no younger one gets that server', async () => {
+test('a claim for one server is queued, and no younger claim gets that server', async () => {
   const named = aged('c', { serverRef: { name: 's1' } });
   const rest = { serverSelector: { matchExpressions: [{ key: 'name', operator: 'NotIn', values: ['s1'] }] } };
   using queue = await openQueue([aged('a', rest), aged('b', rest), named, aged('d')]);
@@ -616,14 +616,14 @@ test('a claim for one server waits in line as others do, and no younger one gets
   assert.equal(scheduler.assumedBindingOf(aged('d'))?.metadata.name, 's4');
 });
 
-test('a claim that a server was promised away from is told about that, not that others are first', async () => {
+test('a claim whose named server is assumed for an older claim reports that, and is not queued', async () => {
   const [first, second] = [aged('a', { serverRef: { name: 's1' } }), aged('b', { serverRef: { name: 's1' } })];
   using queue = await openQueue([first, second]);
   assert.equal(queue.scheduler.isQueued(second), false);
   assert.match(queue.scheduler.explain(second), /PromisedToAnOlderClaim/);
 });
 
-test('what was bound before the operator started takes no place, and what is bound already waits for none', async () => {
+test('a claim that was bound before the start takes no slot, and a bound claim is not pending', async () => {
   const { scheduler, assumedClaims, started, ...apply } = openScheduler({ maxInFlight: 2 });
   started[Symbol.dispose]();
   for (const [name, by] of [
@@ -642,10 +642,10 @@ test('what was bound before the operator started takes no place, and what is bou
   apply.server(server('s6', holding('f')));
   apply.server(servedFor('d', 's4'));
   await nextPass();
-  assert.deepEqual(assumedClaims, ['team/d', 'team/e'], 'f has its server, by whomever');
+  assert.deepEqual(assumedClaims, ['team/d', 'team/e'], 'f was bound by another client');
 });
 
-test('a place that becomes free costs the same, however many wait', async ({ mock }) => {
+test('the cost of a released slot is independent of the number of pending claims', async ({ mock }) => {
   const { scheduler, assumedClaims, started, servers, ...apply } = openScheduler({ maxInFlight: 2 });
   using _started = started;
   for (let index = 0; index < 500; index += 1) {
@@ -664,7 +664,7 @@ test('a place that becomes free costs the same, however many wait', async ({ moc
   assert.ok(calls.every((call) => call.mock.callCount() < 20));
 });
 
-test('what one claim found nothing for, another need not look for', async ({ mock }) => {
+test('claims with equal constraints and no match are evaluated once', async ({ mock }) => {
   const { scheduler, started, servers, ...apply } = openScheduler();
   using _started = started;
   const none = { serverSelector: { matchLabels: { gpu: 'yes' } } };
@@ -677,7 +677,7 @@ test('what one claim found nothing for, another need not look for', async ({ moc
   assert.equal(calls.mock.callCount(), 50);
 });
 
-test('where many wishes look through many servers others have their turn in between', async ({ mock }) => {
+test('a pass with many constraints and servers yields to the event loop', async ({ mock }) => {
   const { assumedClaims, started, servers, ...apply } = openScheduler({ maxInFlight: 200, evaluationsPerPass: 100 });
   using _started = started;
   for (let index = 0; index < 50; index += 1) apply.server(server(`s-${index}`));
@@ -695,9 +695,7 @@ test('where many wishes look through many servers others have their turn in betw
   assert.deepEqual(assumedClaims, ['team/served']);
 });
 
-test('a server that becomes free costs one look by each wish that nothing fits, however many wait and are free', async ({
-  mock,
-}) => {
+test('a server that becomes free is evaluated once per group without a match', async ({ mock }) => {
   const { started, servers, claims, assumedClaims, ...apply } = openScheduler();
   using _started = started;
   for (let index = 0; index < 500; index += 1) {
@@ -718,9 +716,7 @@ test('a server that becomes free costs one look by each wish that nothing fits, 
   assert.deepEqual(assumedClaims, ['team/c-103'], 'the first by name of those of one age');
 });
 
-test('a rule whose status changes, or that holds back none of the free servers, costs no wish a look', async ({
-  mock,
-}) => {
+test('a rule that changes only its status, or holds back no free server, causes no evaluation', async ({ mock }) => {
   const { started, servers, ...apply } = openScheduler();
   using _started = started;
   const rule = burnedIn({ matchLabels: { rack: 'b' } });
@@ -731,7 +727,7 @@ test('a rule whose status changes, or that holds back none of the free servers, 
   const calls = mock.method(servers, 'get');
   apply.rule(rule);
   await nextPass();
-  assert.equal(calls.mock.callCount(), 50, 'whether the rule is about it');
+  assert.equal(calls.mock.callCount(), 50, 'only the rule is evaluated');
   apply.rule({ ...rule, status: { conditions: [] } });
   await nextPass();
   assert.equal(calls.mock.callCount(), 50);
@@ -739,12 +735,12 @@ test('a rule whose status changes, or that holds back none of the free servers, 
 
 const losses: [what: string, lose: (queue: Queue) => void][] = [
   ['is cordoned', (queue) => queue.server(server('s1', { unclaimable: true }))],
-  ['is seen running', (queue) => queue.server(server('s1', {}, {}, { state: 'Available', powerState: 'On' }))],
+  ['is powered on', (queue) => queue.server(server('s1', {}, {}, { state: 'Available', powerState: 'On' }))],
   ['is deleted', ({ serverGone }) => serverGone('s1')],
-  ['is bound to another', (queue) => queue.server(server('s1', holding('z')))],
+  ['is bound to another claim', (queue) => queue.server(server('s1', holding('z')))],
 ];
 for (const [what, lose] of losses) {
-  test(`when the server that a claim was promised long ago ${what}, it gets another one`, async () => {
+  test(`a claim gets another server when the assumed one ${what}`, async () => {
     using queue = await openQueue([aged('a')]);
     queue.clock.advance(seconds(31));
     await nextPass();
@@ -755,7 +751,7 @@ for (const [what, lose] of losses) {
   });
 }
 
-test('a claim whose server is taken out of its hands while it says that it waits gets another one', async () => {
+test('an unbound claim that loses its server gets another one', async () => {
   using queue = await openQueue([]);
   queue.server(server('s1', holding('a'), {}, reserved));
   queue.claim(aged('a'));
@@ -766,9 +762,7 @@ test('a claim whose server is taken out of its hands while it says that it waits
   assert.equal(queue.scheduler.assumedBindingOf(aged('a'))?.metadata.name, 's2');
 });
 
-test('what one claim found, another need not look for, and a claim that is looked at again finds it at once', async ({
-  mock,
-}) => {
+test('claims with equal constraints share the servers that were found, also for later calls', async ({ mock }) => {
   const { scheduler, started, servers, ...apply } = openScheduler({ maxInFlight: 1 });
   using _started = started;
   const late = { serverSelector: { matchLabels: { rack: 'b' } } };
@@ -779,10 +773,10 @@ test('what one claim found, another need not look for, and a claim that is looke
   assert.equal(scheduler.assumedBindingOf(claim('c-0', late))?.metadata.name, 's-45');
   const calls = mock.method(servers, 'get');
   assert.ok(claims.slice(1).every((constraints) => scheduler.isQueued(constraints)));
-  assert.ok(calls.mock.callCount() < 45, `${calls.mock.callCount()} looks at servers`);
+  assert.ok(calls.mock.callCount() < 45, `${calls.mock.callCount()} evaluations`);
 });
 
-test('a scheduler that ends and begins again knows nothing of before', async () => {
+test('a restarted scheduler keeps no state', async () => {
   const { scheduler, assumedClaims, started, ...apply } = openScheduler();
   apply.claim(claim('old'));
   await nextPass();
@@ -795,7 +789,7 @@ test('a scheduler that ends and begins again knows nothing of before', async () 
   assert.deepEqual(assumedClaims, ['team/new']);
 });
 
-test('with its end the scheduler forgets all timers and makes no more promises', async () => {
+test('a disposed scheduler has no timers and assigns no server', async () => {
   const { started, assumedClaims, clock, ...apply } = openScheduler();
   apply.server(server('s1'));
   apply.claim(aged('a'));
@@ -808,7 +802,7 @@ test('with its end the scheduler forgets all timers and makes no more promises',
   assert.deepEqual([assumedClaims, clock.pending], [['team/a'], 0]);
 });
 
-test('of two servers with one system UUID only the one that is acted on is promised; the other when that is gone', async () => {
+test('one of two servers with one system UUID is assigned, and the other after the first is deleted', async () => {
   const { scheduler, assumedClaims, started, serverGone, ...apply } = openScheduler();
   using _started = started;
   const sameMachine = { systemUUID: 'AA' };

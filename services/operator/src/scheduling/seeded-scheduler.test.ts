@@ -18,21 +18,21 @@ const stepsPerSeed = 120;
 const apiVersion = 'metal.ironcore.dev/v1alpha1';
 const namesOf = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
 
-/** What there is of everything, in one walk. */
+/** Numbers of objects in one run. */
 interface Size {
   readonly claims: readonly string[];
   readonly servers: readonly string[];
   readonly racks: readonly string[];
 }
 const few: Size = { claims: namesOf('c', 6), servers: namesOf('s', 5), racks: ['one', 'two'] };
-/** More claims than servers, and many that nothing fits. */
+/** More claims than servers, and many claims without a match. */
 const many: Size = { claims: namesOf('c', 30), servers: namesOf('s', 11), racks: namesOf('rack-', 6) };
 const nowhere = 'nowhere';
 
-/** Claims and servers to which everything happens that can, in any order. */
+/** Claims and servers under random changes. */
 class World implements Disposable {
   readonly #size: Size;
-  /** As many as are needed for all that is there: a short one finds a server for one claim, or finds that there is none. */
+  /** Number of passes until all is assigned: with one evaluation each, a pass handles one claim. */
   readonly #passes: number;
   readonly #random: () => number;
   readonly #servers = new Store<Server>();
@@ -42,9 +42,9 @@ class World implements Disposable {
   readonly #scheduler: ClaimScheduler;
   readonly #started: Disposable;
   #version = 0;
-  /** What befell it last. */
+  /** The mutations so far. */
   readonly history: string[] = [];
-  /** By claim: the server that it would be promised by whoever compares every claim with every server, each time. */
+  /** Expected server by claim, from comparing every claim with every server each time. */
   readonly #expected = new Map<string, string>();
 
   constructor(seed: number, { size, ...options }: SchedulerOptions & { size: Size }) {
@@ -64,13 +64,13 @@ class World implements Disposable {
     this.#started[Symbol.dispose]();
   }
 
-  /** Without voids there is no doubt, and nothing to wait for where there is room for all: no claim is ever forgotten. */
+  /** Without bind failures no server is stale, and without an in-flight limit no claim waits: each claim gets its server at once. */
   async run(steps: number, { withBindFailures }: { withBindFailures: boolean }): Promise<void> {
     const mutations = Object.entries(this.#mutations).filter(
-      ([name]) => withBindFailures || name !== 'a promise is void',
+      ([name]) => withBindFailures || name !== 'a binding fails',
     );
     for (let step = 0; step < steps; step += 1) {
-      // What arrives together is answered by one pass.
+      // One pass handles several changes.
       for (let count = this.#chance(0.2) ? 3 : 1; count > 0; count -= 1) {
         const [name, mutate] = this.#pick(mutations);
         this.history.push(name);
@@ -86,7 +86,7 @@ class World implements Disposable {
     }
   }
 
-  /** Nobody is on the way any more, and no promise is in doubt. */
+  /** No claim is in flight and no server stale any more. */
   async quiesce(): Promise<void> {
     for (let count = 0; count < this.#size.claims.length; count += 1) {
       this.#clock.advance(seconds(30));
@@ -98,7 +98,7 @@ class World implements Disposable {
     for (let pass = 0; pass < this.#passes; pass += 1) await nextPass();
   }
 
-  /** Claims that wait although a server is free that fits them. */
+  /** Pending claims for which a matching server is free. */
   get starvedClaims(): string[] {
     const assumed = new Set(
       [...this.#claims.all()].map((claim) => this.#scheduler.assumedBindingOf(claim)?.metadata.name),
@@ -121,7 +121,7 @@ class World implements Disposable {
     );
   }
 
-  /** Promises that stand no more. */
+  /** Drops assumed bindings that are no longer valid. */
   #forgetExpected(): void {
     for (const [claimKey, serverName] of this.#expected) {
       const [claim, server] = [this.#claims.get(claimKey), this.#servers.get(serverName)];
@@ -131,7 +131,7 @@ class World implements Disposable {
     }
   }
 
-  /** Oldest claim first, lowest server name first, where there is room for all and no doubt. */
+  /** Oldest claim first, lowest server name first, without in-flight limit and stale servers. */
   #assumeExpected(): void {
     const byAge = [...this.#claims.all()].toSorted(
       (a, b) =>
@@ -154,10 +154,10 @@ class World implements Disposable {
       const server = this.#scheduler.assumedBindingOf(claim);
       if (server === undefined) continue;
       const { name } = server.metadata;
-      assert.equal(claimOf.get(name), undefined, `${name} is promised twice`);
+      assert.equal(claimOf.get(name), undefined, `${name} is assigned twice`);
       claimOf.set(name, keyOf(claim));
-      assert.ok(this.#isPending(claim), `${keyOf(claim)} is promised ${name} and waits for nothing`);
-      assert.equal(rejectionReason(server, claim, this.#rules.all()), undefined, `${name} was promised`);
+      assert.ok(this.#isPending(claim), `${keyOf(claim)} has ${name} and is not pending`);
+      assert.equal(rejectionReason(server, claim, this.#rules.all()), undefined, `${name} was assigned`);
     }
   }
 
@@ -168,30 +168,30 @@ class World implements Disposable {
   }
 
   readonly #mutations: Readonly<Record<string, () => void>> = {
-    'a claim is made': () => this.#makeClaim(this.#pick(this.#size.claims)),
-    'a claim is gone': () =>
+    'a claim is created': () => this.#makeClaim(this.#pick(this.#size.claims)),
+    'a claim is removed': () =>
       this.#anyClaim((claim) => this.#claims.removeByUid(keyOf(claim), claim.metadata.uid ?? '')),
     'a claim is being deleted': () =>
       this.#claim(({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } })),
-    'a claim is paused or let go on': () =>
+    'a claim is paused or resumed': () =>
       this.#claim(({ metadata: { annotations, ...metadata } }) => ({
         metadata: annotations ? metadata : { ...metadata, annotations: { 'metal.ironcore.dev/operation': 'ignore' } },
       })),
-    'a claim says how it is': () =>
+    'a claim changes its phase': () =>
       this.#claim(({ status }) => (status ? { status: {} } : { status: { phase: this.#pick(['Bound', 'Lost']) } })),
     'a claim tolerates more or less': () =>
       this.#claim(({ spec: { tolerations, ...spec } }) => ({
         spec: tolerations ? spec : { ...spec, tolerations: [{ key: 'k', operator: 'Exists' }] },
       })),
-    'a promise is bound': () => this.#bind(),
-    'two promises are bound': () => (this.#bind(), this.#bind()),
-    'a promise is void': () =>
+    'a binding succeeds': () => this.#bind(),
+    'two bindings succeed': () => (this.#bind(), this.#bind()),
+    'a binding fails': () =>
       this.#anyClaim((claim) => {
         const server = this.#scheduler.assumedBindingOf(claim);
         if (server !== undefined) this.#scheduler.bindFailed(keyOf(claim), server);
       }),
-    'a server comes': () => this.#makeServer(this.#pick(this.#size.servers)),
-    'a server is gone': () =>
+    'a server is created': () => this.#makeServer(this.#pick(this.#size.servers)),
+    'a server is removed': () =>
       this.#anyServer(({ metadata }) => this.#servers.removeByUid(metadata.name, metadata.uid ?? '')),
     'a server changes its rack': () =>
       this.#server(({ metadata }) => ({ metadata: { ...metadata, labels: { rack: this.#pick(this.#size.racks) } } })),
@@ -205,9 +205,9 @@ class World implements Disposable {
       this.#server(({ status }) => ({
         status: { ...status, state: this.#pick(['Available', 'Available', 'Reserved', 'Initial']) },
       })),
-    'a server goes on or off': () =>
+    'a server is powered on or off': () =>
       this.#server(({ status }) => ({ status: { ...status, powerState: this.#pick(['Off', 'Off', 'On']) } })),
-    'a server is given back': () =>
+    'a server is released': () =>
       this.#server(({ spec }) => {
         const { serverClaimRef, ...given } = spec;
         return { spec: serverClaimRef === undefined ? spec : given };
@@ -231,10 +231,10 @@ class World implements Disposable {
           ],
         },
       })),
-    'a rule comes': () => this.#makeRule(),
-    'a rule goes': () =>
+    'a rule is created': () => this.#makeRule(),
+    'rules are deleted': () =>
       [...this.#rules.all()].forEach(({ metadata }) => this.#rules.removeByUid(metadata.name, metadata.uid ?? '')),
-    'time goes by': () => this.#clock.advance(seconds(this.#pick([1, 5, 10, 31]))),
+    'time passes': () => this.#clock.advance(seconds(this.#pick([1, 5, 10, 31]))),
   };
 
   #makeClaim(name: string): void {
@@ -327,22 +327,18 @@ class World implements Disposable {
 }
 
 const all = { maxInFlight: 1_000 };
-/** What changes comes between any two of them. */
+/** Changes come between any two passes. */
 const manyPasses = { evaluationsPerPass: 1 };
 
 for (const [withBindFailures, options, what] of [
   [false, { ...all, size: few }, 'with room for all'],
-  [false, { ...all, size: many }, 'where many wait that nothing fits'],
-  [false, { ...all, ...manyPasses, size: many }, 'where many wait that nothing fits, looked at in many passes'],
-  [true, { maxInFlight: 2, size: few }, 'where two are let in at once and promises may prove void'],
-  [true, { maxInFlight: 4, size: many }, 'where many wait, four are let in at once and promises may prove void'],
-  [
-    true,
-    { maxInFlight: 4, ...manyPasses, size: many },
-    'where many wait, looked at in many passes, and promises may prove void',
-  ],
+  [false, { ...all, size: many }, 'with many claims without a match'],
+  [false, { ...all, ...manyPasses, size: many }, 'with many claims without a match, in many passes'],
+  [true, { maxInFlight: 2, size: few }, 'with two in flight and bind failures'],
+  [true, { maxInFlight: 4, size: many }, 'with many claims, four in flight and bind failures'],
+  [true, { maxInFlight: 4, ...manyPasses, size: many }, 'with many claims, many passes and bind failures'],
 ] as const) {
-  test(`whatever befalls claims and servers ${what}, no server is promised twice, and no claim is forgotten`, async () => {
+  test(`random changes ${what}: no server is assigned twice, and no claim starves`, async () => {
     for (let seed = firstSeed; seed < firstSeed + seedCount; seed += 1) {
       using world = new World(seed, options);
       const describeRun = () => `seed ${seed}, after: ${world.history.slice(-4).join(', ')}`;

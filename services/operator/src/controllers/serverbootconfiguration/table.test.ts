@@ -14,10 +14,16 @@ const old = { ...fresh, ageMs: 60_000 };
 const pulling = { ...old, state: 'Pending', preparation: 'the files of "x" are being pulled' };
 
 const rows: [about: string, phase: BootPhase, facts: BootConfigurationFacts, reason: string, message: RegExp][] = [
-  ['that was just made', 'Unanswered', fresh, 'WaitingForBootService', /^$/],
-  ['that nobody answers', 'Unanswered', old, 'WaitingForBootService', /is one running \(--components=boot\)/],
+  ['that is new', 'Unanswered', fresh, 'WaitingForBootService', /^$/],
+  ['without an answer', 'Unanswered', old, 'WaitingForBootService', /is one running \(--components=boot\)/],
   ['that is being prepared', 'Unanswered', pulling, 'Preparing', /^the files of "x" are being pulled$/],
-  ['of no server', 'Unanswered', { ...old, serverExists: false }, 'ServerNotFound', /^Server "s" .* does not exist/],
+  [
+    'without its server',
+    'Unanswered',
+    { ...old, serverExists: false },
+    'ServerNotFound',
+    /^Server "s" .* does not exist/,
+  ],
 ];
 for (const [about, phase, facts, reason, message] of rows) {
   test(`a boot configuration ${about}: ${reason}`, () => {

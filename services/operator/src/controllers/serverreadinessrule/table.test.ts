@@ -25,7 +25,7 @@ const firstHeldBack = Array.from({ length: 5 }, (_, index) => ({
 
 const rows: [what: string, facts: Partial<RuleFacts>, expected: [status: string, reason: string, message: RegExp]][] = [
   ['a rule whose servers are ready', {}, ['True', 'AllServersReady', /^3 servers selected, all of them ready$/]],
-  ['a rule about no server', { selected: 0 }, ['True', 'NoServerSelected', /no server matches/]],
+  ['a rule that selects no server', { selected: 0 }, ['True', 'NoServerSelected', /no server matches/]],
   [
     'a rule that holds servers back',
     { selected: 9, heldBack: 7, firstHeldBack },
@@ -42,7 +42,7 @@ const rows: [what: string, facts: Partial<RuleFacts>, expected: [status: string,
   ],
 ];
 for (const [what, facts, [status, reason, message]] of rows) {
-  test(`${what} says ${reason}`, () => {
+  test(`${what} reports ${reason}`, () => {
     const all = { ...calm, ...facts };
     const decision = ruleTable.InForce.decide(all);
     assert.ok(decision.kind === 'rest' || decision.kind === 'wait');
@@ -53,7 +53,7 @@ for (const [what, facts, [status, reason, message]] of rows) {
   });
 }
 
-test('a rule that is deleted waits for the servers that carry something of it, and says which', () => {
+test('a deleted rule waits for the servers that still have its taint, and names them', () => {
   const waiting = decideDeletion({ ...calm, uncleaned: ['s-1', 's-2'] });
   assert.deepEqual(waiting, {
     kind: 'wait',

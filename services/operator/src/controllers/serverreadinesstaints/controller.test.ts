@@ -18,7 +18,7 @@ const ruleWith = (resourceVersion: string, rack: string): ServerReadinessRule =>
   },
 });
 
-test('a rule that comes, changes or goes has each server looked at once, and those woken whose taints are wrong', ({
+test('a created, changed or deleted rule evaluates each server once, and enqueues servers with wrong taints', ({
   mock,
 }) => {
   const [servers, readinessRules] = [new Store<Server>(), new Store<ServerReadinessRule>()];
