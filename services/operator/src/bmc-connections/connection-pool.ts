@@ -7,7 +7,7 @@ import { concernsOneResource } from '@metal/redfish/resources/members.ts';
 import { BmcClientFactory, type BmcClientOptions } from './bmc-client-factory.ts';
 import { isBmcFailure } from './bmc-failure.ts';
 import { type Connection, isSameConnection } from './connection.ts';
-import { type BmcObservation, isRejection, type ObservedBmc } from './observed-bmc.ts';
+import { type BmcObservation, isRejection, ObservedBmc } from './observed-bmc.ts';
 import { ObservedBmcs } from './observed-bmcs.ts';
 import { ObservedSystem } from './observed-state.ts';
 import { isSameLogin, type Login, type RejectedLogin } from './rejected-login.ts';
@@ -70,10 +70,11 @@ export class BmcConnectionPool implements AsyncDisposable {
     return this.#observedBmcs.of(name, connection);
   }
 
-  /** The observed state of a BMC, if it was observed over this connection; without a connection, over any. Changes nothing. */
-  lastObservedBmc(name: string, connection: Connection | undefined): Readonly<ObservedBmc> | undefined {
+  /** The same for readers: keeps the state of another connection as it is. */
+  lastObservedBmc(name: string, connection: Connection | undefined): Readonly<ObservedBmc> {
     const observed = this.#observedBmcs.peek(name);
-    return connection === undefined || isSameConnection(observed?.connection, connection) ? observed : undefined;
+    const isCurrent = connection === undefined || isSameConnection(observed?.connection, connection);
+    return observed !== undefined && isCurrent ? observed : new ObservedBmc(connection);
   }
 
   /**

@@ -19,7 +19,10 @@ interface LoginSources {
   readonly config: Pick<OperatorConfig, 'convertsBmcSecrets'>;
 }
 
-/** The observed state of the BMC of this object, with a rejection of the login that any process received. */
+/**
+ * The observed state of the BMC of this object. Takes over a rejection that another process recorded in the status, and starts with
+ * empty state, closing the session, when the login that was rejected has changed.
+ */
 export function observedBmcOf(bmc: BMC, connection: Connection | undefined, context: LoginStateContext): ObservedBmc {
   const { name, generation = 0 } = bmc.metadata;
   const bmcSecretName = bmc.spec?.bmcSecretRef.name;

@@ -46,6 +46,6 @@ export class ObservedBmcs {
   }
 
   releaseShard(isReleased: (shardKey: string) => boolean): void {
-    for (const name of [...this.#observed.keys()]) if (isReleased(shardKeyOfConnection(name))) this.delete(name);
+    for (const name of this.#observed.keys()) if (isReleased(shardKeyOfConnection(name))) this.delete(name);
   }
 }

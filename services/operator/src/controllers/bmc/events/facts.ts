@@ -30,11 +30,11 @@ export function readBmcEventsFacts(
   const { name } = bmc.metadata;
   const resolved = connectionOf(bmc, caches, config).connection;
   const observed = bmcConnections.lastObservedBmc(name, resolved);
-  const { events: outcome, observation, failure } = observed ?? {};
+  const { events: outcome, observation, failure } = observed;
   return {
     isWanted: config.eventUrl !== undefined,
     // The BMCSecret is often deleted together with the BMC; the last known connection is enough to unsubscribe.
-    connection: resolved ?? observed?.connection,
+    connection: resolved ?? observed.connection,
     isReachable: bmc.status?.state === 'Enabled' && failure === undefined,
     isDue: observation !== undefined && (outcome === undefined || outcome.at < observation.at),
     links: outcome?.links ?? linksIn(bmc),

@@ -4,6 +4,8 @@ import { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import { Endpoint } from '@metal/api/v1alpha1/endpoint.ts';
 import { Server } from '@metal/api/v1alpha1/server.ts';
 import { isPaused } from '@metal/api/wire/paused.ts';
+import { connectionOf } from '../../../bmc-connections/connection.ts';
+import { observedBmcOf } from '../../../bmc-connections/login-state.ts';
 import { shardKeyOfBmc } from '../../../bmc-connections/shard-key.ts';
 import type { OperatorContext } from '../../context.ts';
 import { bmcActions } from './actions.ts';
@@ -20,6 +22,7 @@ export const bmcController = phaseController({
   kind: BMC,
   shardKey: shardKeyOfBmc,
   phaseOf: phaseOfBmc,
+  observe: (_memory, bmc, context: OperatorContext) => updateLoginState(bmc, context),
   facts: readBmcFacts,
   table: bmcTable,
   actions: bmcActions,
@@ -50,6 +53,11 @@ export const bmcController = phaseController({
   sources: ({ bmcConnections }: OperatorContext, enqueue) => bmcConnections.bmcChanged.on(enqueue),
   writes: ['bmcs', 'bmcs/status', 'servers'],
 });
+
+/** Applies a changed connection or login, and a rejection that another process recorded. */
+function updateLoginState(bmc: BMC, context: OperatorContext): void {
+  observedBmcOf(bmc, connectionOf(bmc, context.caches, context.config).connection, context);
+}
 
 /** States that v0.7.0 copied from Redfish (`StandbyOffline`, …) mean that the BMC has to be observed again. */
 function phaseOfBmc({ status }: BMC): BmcPhase {

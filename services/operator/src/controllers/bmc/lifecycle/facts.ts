@@ -10,7 +10,6 @@ import type { OperatorContext } from '../../context.ts';
 import type { RejectedLogin } from '../../../bmc-connections/rejected-login.ts';
 import { jitter } from '@metal/kube/runtime/jitter.ts';
 import type { BmcReason } from './reasons.ts';
-import { observedBmcOf } from '../../../bmc-connections/login-state.ts';
 import { type BmcOperation, operationOf, type ResetFacts, resetFactsOf } from '../reset/resets.ts';
 import { type RejectedSystem, summaryOf } from './rejected-systems.ts';
 import type { Reconcile } from '@metal/kube/controller/definition.ts';
@@ -72,7 +71,7 @@ const messagesOfV070: Record<number, { reason: BmcReason; message: string }> = {
 
 export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now: number }): BmcFacts {
   const { connection, blocker } = connectionOf(bmc, context.caches, context.config);
-  const observed = observedBmcOf(bmc, connection, context);
+  const observed = context.bmcConnections.lastObservedBmc(bmc.metadata.name, connection);
   const { observation } = observed;
   const { ip, macAddress } = addressOf(bmc, context.caches);
   const systems = systemsPlanOf(bmc, observed, context);
@@ -97,7 +96,7 @@ export function readBmcFacts(bmc: BMC, context: OperatorContext, { now }: { now:
   };
 }
 
-function failureOf({ failure }: ObservedBmc, now: number): BmcFacts['failure'] {
+function failureOf({ failure }: Readonly<ObservedBmc>, now: number): BmcFacts['failure'] {
   if (failure === undefined) return undefined;
   const { error, since, retryAt } = failure;
   // Another login attempt may lock the account. Any other failure is retried: it may have been fixed.
@@ -114,12 +113,12 @@ function failureOf({ failure }: ObservedBmc, now: number): BmcFacts['failure'] {
   };
 }
 
-function rejectionOf({ rejected }: SystemsPlan, { reportedRejection }: ObservedBmc): BmcFacts['rejection'] {
+function rejectionOf({ rejected }: SystemsPlan, { reportedRejection }: Readonly<ObservedBmc>): BmcFacts['rejection'] {
   const summary = summaryOf(rejected);
   return summary && { ...summary, isReported: summary.message === reportedRejection };
 }
 
-function systemsPlanOf(bmc: BMC, { observation }: ObservedBmc, context: OperatorContext): SystemsPlan {
+function systemsPlanOf(bmc: BMC, { observation }: Readonly<ObservedBmc>, context: OperatorContext): SystemsPlan {
   const { caches, bmcConnections, config } = context;
   return planSystems({
     bmc,

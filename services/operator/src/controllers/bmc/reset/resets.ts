@@ -70,7 +70,7 @@ const longestCoolDownDoublings = 5;
  * The record is marked as sent before the reset is sent: a process that dies in between may not have reset the BMC, but no process
  * resets it twice.
  */
-export function resetFactsOf(bmc: BMC, observed: ObservedBmc, limits: ResetLimits, now: number): ResetFacts {
+export function resetFactsOf(bmc: BMC, observed: Readonly<ObservedBmc>, limits: ResetLimits, now: number): ResetFacts {
   const record = bmc.status?.reset;
   const pending = record?.sentAt === undefined && record?.failedAt === undefined ? record : undefined;
   const isSent = record?.sentAt !== undefined && record.failedAt === undefined;
@@ -108,7 +108,7 @@ function wantedReset(
 /** The first automatic reset comes after the delay; further ones, while the BMC keeps failing, after pauses that double. */
 function automaticAfter(
   record: ResetRecord | undefined,
-  { failure }: ObservedBmc,
+  { failure }: Readonly<ObservedBmc>,
   { bmcFailureResetDelayMs: delayMs, bmcResetWaitingMs: waitingMs }: ResetLimits,
   now: number,
 ): number | undefined {
@@ -121,7 +121,7 @@ function automaticAfter(
 }
 
 /** A response that rejects the request counts as well: the BMC is back. */
-function hasRespondedSince(at: number, { observation, failure, triedAt = 0 }: ObservedBmc): boolean {
+function hasRespondedSince(at: number, { observation, failure, triedAt = 0 }: Readonly<ObservedBmc>): boolean {
   if (failure === undefined) return observation !== undefined && observation.at >= at;
   return triedAt >= at && !isFailureOfService(failure.error);
 }
