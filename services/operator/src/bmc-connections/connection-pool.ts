@@ -49,7 +49,7 @@ export class BmcConnectionPool implements AsyncDisposable {
 
   /**
    * The client for the connection. The same connection gives the same client; a changed one closes the old client first. Throws
-   * Closed when the object is gone: nothing would close the new session. Throws a recorded rejection of the login, which the
+   * Closed when the object was deleted: nothing would close the new session. Throws a recorded rejection of the login, which the
    * client of another process may have received.
    */
   getBmc(name: string, connection: Connection): Bmc {
@@ -199,7 +199,7 @@ export class BmcConnectionPool implements AsyncDisposable {
     await Promise.allSettled(connections.map(({ bmc }) => bmc[Symbol.asyncDispose]()));
   }
 
-  /** A result may arrive over a connection that was closed meanwhile: the BMC is gone, or has another password. */
+  /** A result may arrive over a connection that was closed meanwhile: the BMC was deleted, or has another password. */
   #observedIfCurrent(name: string, connection: Connection): ObservedBmc | undefined {
     const latest = this.#observedBmcs.peek(name)?.connection ?? this.#connections.get(name)?.connection;
     return isSameConnection(latest, connection) ? this.observedBmc(name, connection) : undefined;

@@ -14,7 +14,7 @@ import type { MatchLevel, UnschedulableReasons } from './unschedulable-reasons.t
 const explainIntervalPerClaimMs = 700;
 const minExplainIntervalMs = minutes(1);
 const maxExplainIntervalMs = minutes(60);
-/** A server that comes and goes must not cause a status update of thousands of claims each time. */
+/** A server that appears and disappears repeatedly must not cause a status update of thousands of claims each time. */
 const throttleMs = minutes(5);
 
 interface ClaimExplanationsOptions {

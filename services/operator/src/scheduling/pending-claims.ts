@@ -133,7 +133,7 @@ class ConstraintGroup {
   readonly claims = new SortedList<ServerClaim>(byAge);
   /** A server that fits this claim fits all of them. */
   readonly example: ServerClaim;
-  /** Those that fit, of the free servers that were looked at. */
+  /** The evaluated free servers that fit. */
   readonly #found = new SortedNames();
   /** The group has evaluated all free servers up to this one, */
   #evaluatedUpTo: string | undefined;

@@ -124,7 +124,7 @@ const rejections: [
   ],
 ];
 for (const [what, candidate, constraints, rejection] of rejections) {
-  test(`${what} ${rejection === undefined ? 'is taken' : `is rejected as ${rejection}`}`, () => {
+  test(`${what} ${rejection === undefined ? 'is eligible' : `is rejected as ${rejection}`}`, () => {
     assert.equal(rejectionReason(candidate, claim('c', constraints), []), rejection);
   });
 }
@@ -257,6 +257,8 @@ test('a new match level of one claim enqueues the claims with equal constraints'
   using _subscription = scheduler.reasonChanged.on((claimKey) => reported.push(claimKey));
   const reportsWhen = (name: string, change: () => void): string[] => {
     change();
+    scheduler.explain(claim(name, gpu));
+    assert.deepEqual(reported, [], 'an explanation has no effect');
     if (scheduler.hasNewMatchLevel(claim(name, gpu))) scheduler.shareMatchLevel(claim(name, gpu));
     return reported.splice(0);
   };
@@ -308,7 +310,7 @@ const burnedIn = (serverSelector: ServerReadinessRule['spec']['serverSelector'])
   },
 });
 
-test('a rule that comes or goes, and a condition that changes, start a new pass', async () => {
+test('a created or deleted rule, and a changed condition, start a new pass', async () => {
   const { scheduler, started, ...apply } = openScheduler();
   using _started = started;
   const rule = burnedIn({});
@@ -367,7 +369,7 @@ test('a server whose binding failed is assigned again when it changes in the cac
   assert.equal(scheduler.assumedBindingOf(claim('first')), undefined);
   apply.claim(claim('second', {}, '2026-02-01T00:00:00Z'));
   await nextPass();
-  assert.deepEqual(assumedClaims, ['team/first'], 'nobody else is sent there either');
+  assert.deepEqual(assumedClaims, ['team/first'], 'no other claim gets that server either');
   assert.match(scheduler.explain(claim('first')), /looked at 1 servers: 1 OutOfDate/);
 
   apply.server(server('one'));

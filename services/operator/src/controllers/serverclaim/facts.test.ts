@@ -31,14 +31,14 @@ const lines: [
   named: string | undefined,
   boundServer: string,
 ][] = [
-  ['none of nobody', {}, 'a', 'none'],
-  ['the one that refers to it', { a: 'claim-1' }, undefined, 'a'],
-  ['one of v0.7.0, which knew no UID', { a: undefined }, undefined, 'a'],
-  ['none that it was evicted from', { kept: 'claim-1' }, 'kept', 'none'],
-  ['none of its namesake', { a: 'claim-0' }, undefined, 'none'],
-  ['of two the one that it names', { a: 'claim-1', b: 'claim-1' }, 'b', 'b'],
-  ['of two the first by name, before it names one', { b: 'claim-1', a: 'claim-1' }, undefined, 'a'],
-  ['another than it names, if that is all there is', { a: 'claim-1' }, 'b', 'a'],
+  ['no server without references', {}, 'a', 'none'],
+  ['the server that refers to it', { a: 'claim-1' }, undefined, 'a'],
+  ['a server with a reference of v0.7.0 without UID', { a: undefined }, undefined, 'a'],
+  ['no server that it was evicted from', { kept: 'claim-1' }, 'kept', 'none'],
+  ['no server of an earlier claim of the same name', { a: 'claim-0' }, undefined, 'none'],
+  ['the one of two servers that it names', { a: 'claim-1', b: 'claim-1' }, 'b', 'b'],
+  ['the first of two servers by name, before it names one', { b: 'claim-1', a: 'claim-1' }, undefined, 'a'],
+  ['the only server that refers to it, even if it names another', { a: 'claim-1' }, 'b', 'a'],
 ];
 for (const [title, holders, named, boundServer] of lines) {
   test(`a claim holds ${title}`, () => {

@@ -239,5 +239,5 @@ test('a plan is linear in 16,000 systems and Servers', () => {
     isOldest: () => true,
   });
   assert.equal(create.length, count);
-  assert.ok(reads < 60 * count, `${reads} looks`);
+  assert.ok(reads < 60 * count, `${reads} reads`);
 });
