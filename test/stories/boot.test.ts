@@ -223,9 +223,8 @@ test('a boot configuration becomes Ready with a single write', async () => {
   assert.equal(conditionOf(ready, 'ImageValidation'), undefined);
   // What is cached has none.
   const { metadata } = await fixture.client.get(ServerBootConfiguration, ready.metadata);
-  const managers = (metadata as { managedFields?: { manager: string; subresource?: string }[] }).managedFields; // metav1.ObjectMeta has them
   assert.deepEqual(
-    managers?.filter(({ subresource }) => subresource === 'status').map(({ manager }) => manager),
+    metadata.managedFields?.filter(({ subresource }) => subresource === 'status').map(({ manager }) => manager),
     ['metal-operator/boot'],
   );
   assert.equal(server.boot.metadata.uid, ready.metadata.uid);
