@@ -11,7 +11,7 @@ import { refreshBmc } from '@metal/operator/bmc-connections/refresh-bmc.ts';
 import type { Connection } from '@metal/operator/bmc-connections/connection.ts';
 import { evictDeletedState } from '@metal/operator/bmc-connections/eviction.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
-import type { RequestEvent } from '@metal/redfish/http/http-round-tripper.ts';
+import type { RequestEvent } from '@metal/redfish/http/request-observer.ts';
 import { readSystems } from '@metal/redfish/resources/systems.ts';
 import { startFleet } from '@metal/simulator/fleet.ts';
 

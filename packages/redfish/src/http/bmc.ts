@@ -1,147 +1,101 @@
 import * as z from 'zod';
-import { unlessAborted } from './aborted.ts';
-import { type RequestContext, jsonOf, parse, errorFromResponse } from './parse-response.ts';
-import type { BreakerLimits, BreakerState } from './breaker.ts';
-import type { Clock } from './clock.ts';
-import { type BmcEndpoint, originOf, pathOf } from '../endpoint.ts';
+import { originOf, pathOf } from '../endpoint.ts';
 import { RedfishError } from '../errors.ts';
-import { type BmcObserver, HttpRoundTripper } from './http-round-tripper.ts';
-import { PriorityRequestQueue, type Priority } from './priority-request-queue.ts';
-import { pauseBeforeRetry } from './retries.ts';
-import { hiddenRoot, type ServiceRoot, serviceRoot, sessionsPath } from './service-root.ts';
-import { Authentication, type Credentials } from './session.ts';
-import { IdleConnections } from './idle-connections.ts';
-import { TlsContexts } from './tls-contexts.ts';
 import { type Traits, traitsOf } from '../traits.ts';
-import type { Method, RawResponse } from './transport.ts';
+import { unlessAborted } from './aborted.ts';
+import { Authentication } from './authentication.ts';
+import { type BmcOptions, defaultLimits } from './bmc-options.ts';
+import { type BreakerState, CircuitBreaker } from './circuit-breaker.ts';
+import type { Clock } from './clock.ts';
+import { IdleConnections } from './idle-connections.ts';
+import { compose, type Interceptor, type Send } from './interceptor.ts';
+import { checkOwnership } from './ownership-check.ts';
+import { bodyOf, errorFromResponse, etagOf, jsonOf, parse, type RequestContext } from './parse-response.ts';
+import type { Credentials } from './password.ts';
+import { PriorityRequestQueue } from './priority-request-queue.ts';
+import type { CallOptions, Method, RawResponse, RedfishRequest, WriteOptions, WriteResponse } from './request.ts';
+import { observeRequests } from './request-observer.ts';
+import { retryTransientFailures } from './retry.ts';
+import { ServiceRootReader } from './service-root-reader.ts';
+import { type ServiceRoot, sessionsPath } from './service-root.ts';
+import { TlsContexts } from './tls-contexts.ts';
+import { Transport } from './transport.ts';
 
 export type { BmcEndpoint } from '../endpoint.ts';
-export type { BmcObserver } from './http-round-tripper.ts';
+export type { BmcLimits, BmcOptions } from './bmc-options.ts';
 export { Password } from './password.ts';
-
-export interface BmcLimits {
-  /** Exchanges at the same time. */
-  readonly inFlight: number;
-  /** For each exchange, from the attempt to connect until the last byte; waiting for a turn does not count. */
-  readonly callDeadlineMs: number;
-  /** Silence after a power action. */
-  readonly gapAfterPowerMs: number;
-  readonly maxBodyBytes: number;
-  readonly breaker: BreakerLimits;
-}
-
-export interface BmcOptions {
-  readonly endpoint: BmcEndpoint;
-  readonly credentials: Credentials;
-  readonly clock: Clock;
-  /** Where many BMCs share a limit for connections that wait. */
-  readonly idleConnections?: IdleConnections | undefined;
-  /** Where many BMCs are trusted for the same reasons. */
-  readonly tlsContexts?: TlsContexts | undefined;
-  /** 0 ≤ x < 1, for jitter. */
-  readonly random?: () => number;
-  readonly limits?: Partial<BmcLimits>;
-  readonly observer?: BmcObserver;
-  /** Whether anything may be sent right now; asked before each request. What may not be sent fails with HandedOver. */
-  readonly maySend?: (() => boolean) | undefined;
-}
-
-export interface CallOptions {
-  readonly priority?: Priority | undefined;
-  /** Ends the call with the signal's reason, also while it waits for its turn. */
-  readonly signal?: AbortSignal | undefined;
-  readonly deadlineMs?: number | undefined;
-  /** A 5xx answer speaks for this resource alone and says nothing about the health of the BMC. */
-  readonly isSideResource?: boolean | undefined;
-}
-
-export interface WriteOptions extends CallOptions {
-  /** ETag the resource must still have; `*` and undefined send none. */
-  readonly ifMatch?: string | undefined;
-  /** What an account has once this write is carried out. If it is the account we come with, that is used from then on. */
-  readonly newCredentials?: Credentials | undefined;
-}
-
-/** What came back for a write. */
-export interface WriteResponse {
-  readonly status: number;
-  /** Path of what was created or started, without the host name the BMC believes to have. */
-  readonly location: string | undefined;
-  /** Parsed JSON; undefined for an empty body and for one that is no JSON. */
-  readonly body: unknown;
-}
-
-const defaultLimits: BmcLimits = {
-  inFlight: 4,
-  callDeadlineMs: 20_000,
-  gapAfterPowerMs: 0,
-  maxBodyBytes: 8 * 1024 * 1024,
-  breaker: { failures: 5, firstPauseMs: 2_000, maxPauseMs: 120_000 },
-};
+export type { CallOptions, WriteOptions, WriteResponse } from './request.ts';
+export type { BmcObserver } from './request-observer.ts';
 
 const maxRedirects = 3;
-/** A session that is not ended in this time expires at the BMC by itself. */
+/** A session that is not closed in this time expires at the BMC. */
 const logoutTimeoutMs = 2_000;
 
-interface Call {
-  readonly method: Method;
-  readonly path: string;
-  readonly body?: object | undefined;
-  readonly options: WriteOptions;
-}
-
 /**
- * The one conversation with a management controller: one session, a few requests at a time, the urgent first.
+ * The Redfish client of one BMC: one session, limited concurrency, requests in the order of their priority.
  *
- * Guarantees: a rejected password is not sent again; a BMC that keeps failing is left alone; no exchange outlives its
- * deadline; a POST is never sent twice unless the BMC refused it with 401. Rejects with RedfishError, or with the
- * reason of the caller's signal.
+ * Guarantees: a rejected password is not sent again; nothing is sent to a BMC that keeps failing until a pause is over; no
+ * request outlives its deadline; a POST is never sent twice unless the BMC refused it with 401. Rejects with RedfishError, or
+ * with the reason of the caller's signal.
  */
 export class Bmc implements AsyncDisposable {
   readonly #clock: Clock;
-  readonly #random: () => number;
-  readonly #limits: BmcLimits;
+  readonly #deadlineMs: number;
   readonly #origin: string;
-  readonly #httpRoundTripper: HttpRoundTripper;
+  readonly #transport: Transport;
+  readonly #breaker: CircuitBreaker;
   readonly #requestQueue: PriorityRequestQueue;
+  readonly #rootReader: ServiceRootReader;
   readonly #authentication: Authentication;
-  #root: ServiceRoot | undefined;
-  #rootRead: Promise<ServiceRoot> | undefined;
+  readonly #send: Send;
+  readonly #sendUnauthenticated: Send;
   #expands = true;
   #manufacturer: string | undefined;
-  #serviceUuid: string | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: BmcOptions) {
-    const { endpoint, credentials, clock, random = Math.random, limits, observer, maySend } = options;
+    const { endpoint, credentials, clock, random = Math.random, observer, maySend } = options;
+    const { idleConnections = new IdleConnections({ clock }), tlsContexts = new TlsContexts() } = options;
+    const origin = originOf(endpoint);
+    const limits = { ...defaultLimits, ...options.limits };
+    const onChange = (state: BreakerState): void => {
+      this.#onBreakerChange(state);
+      observer?.breaker(state);
+    };
+    const send: Send = (request) => this.#sendUnauthenticated(request);
+    const shared = { origin, clock, deadlineMs: limits.callDeadlineMs, send };
     this.#clock = clock;
-    this.#random = random;
-    this.#limits = { ...defaultLimits, ...limits };
-    this.#origin = originOf(endpoint);
-    this.#requestQueue = new PriorityRequestQueue(clock, this.#limits.inFlight);
-    this.#httpRoundTripper = new HttpRoundTripper({
-      endpoint,
-      clock,
-      idleConnections: options.idleConnections ?? new IdleConnections({ clock }),
-      tlsContexts: options.tlsContexts ?? new TlsContexts(),
-      random,
-      limits: this.#limits,
-      observer,
-      maySend,
-      onBreaker: (state) => this.#onBreakerChange(state),
-    });
+    this.#deadlineMs = limits.callDeadlineMs;
+    this.#origin = origin;
+    this.#requestQueue = new PriorityRequestQueue({ clock, ...limits });
+    this.#rootReader = new ServiceRootReader(shared);
     this.#authentication = new Authentication({
-      origin: this.#origin,
-      clock,
+      ...shared,
       credentials,
-      send: (request) => this.#httpRoundTripper.roundTrip({ ...request, deadlineMs: this.#limits.callDeadlineMs }),
-      sessionsPath: async () => sessionsPath(await this.#sharedRoot()),
+      sessionsPath: async () => sessionsPath(await this.#rootReader.read()),
       onSessions: (count) => observer?.sessions(count),
     });
+    this.#breaker = new CircuitBreaker({ clock, random, origin, limits: limits.breaker, onChange });
+    this.#transport = new Transport({ endpoint, clock, idleConnections, tlsContexts, maySend, ...limits });
+
+    // Logins and reads of the service root take only this part: they belong to a request that is queued already.
+    const unauthenticated: readonly Interceptor[] = [
+      checkOwnership(origin, maySend), // Before the breaker: a request without ownership must not use its half-open attempt.
+      this.#breaker.intercept,
+      observeRequests(clock, observer), // Last: requests that the breaker fails are not sent and not reported.
+    ];
+    const interceptors: readonly Interceptor[] = [
+      retryTransientFailures({ clock, random, isClosed: () => this.#closing !== undefined }), // First: a retry queues again.
+      this.#requestQueue.intercept, // Before authentication: a login runs in the slot of the request that needs it.
+      this.#authentication.intercept,
+      ...unauthenticated,
+    ];
+    this.#send = compose(interceptors, this.#transport.send);
+    this.#sendUnauthenticated = compose(unauthenticated, this.#transport.send);
   }
 
   get breaker(): BreakerState {
-    return this.#httpRoundTripper.breaker;
+    return this.#breaker.state;
   }
 
   /** Known once a system was read. */
@@ -149,9 +103,9 @@ export class Bmc implements AsyncDisposable {
     return this.#manufacturer;
   }
 
-  /** UUID of the Redfish service as the root tells it; known once anything was read. */
+  /** UUID of the Redfish service, from its root; known once anything was read. */
   get serviceUuid(): string | undefined {
-    return this.#serviceUuid;
+    return this.#rootReader.serviceUuid;
   }
 
   /** The standard until a system was read; every operation that needs the traits reads one first. */
@@ -159,12 +113,12 @@ export class Bmc implements AsyncDisposable {
     return traitsOf(this.#manufacturer);
   }
 
-  /** Whether `$expand` may still be used: it was advertised, and no answer to it has proved otherwise. */
+  /** Whether `$expand` may still be used: false after a response has proved that the BMC does not support it. */
   get expands(): boolean {
     return this.#expands;
   }
 
-  /** Systems tell who made them; what departs from the standard follows from it. The first answer stays. */
+  /** Selects the traits by the manufacturer of a system. The first value is kept. */
   learnManufacturer(manufacturer: string | undefined): void {
     this.#manufacturer ??= manufacturer;
   }
@@ -174,17 +128,18 @@ export class Bmc implements AsyncDisposable {
     this.#expands = false;
   }
 
-  /** Other credentials end the refusal to use the rejected ones. The session of the old ones is ended. */
+  /** Requests are sent again if the former credentials were rejected. The session of the former ones is closed. */
   replaceCredentials(credentials: Credentials): Promise<void> {
     return this.#authentication.replace(credentials);
   }
 
-  /** The anonymous service root, read once per conversation. */
+  /** The service root, read once without credentials. */
   async root({ priority = 'inventory', signal }: CallOptions = {}): Promise<ServiceRoot> {
-    return this.#root ?? this.#requestQueue.run(priority, signal, () => unlessAborted(this.#sharedRoot(), signal));
+    const read = (): Promise<ServiceRoot> => unlessAborted(this.#rootReader.read(), signal);
+    return this.#rootReader.root ?? this.#requestQueue.run(priority, signal, read);
   }
 
-  /** Reads a resource and parses it. `etag` is what a guarded write needs; `length` is that of the answer, in characters. */
+  /** Reads a resource and parses it. `etag` is what a guarded write needs; `length` counts the characters of the response. */
   async read<S extends z.ZodType>(
     path: string,
     schema: S,
@@ -204,31 +159,31 @@ export class Bmc implements AsyncDisposable {
   }
 
   /**
-   * Changes members of a resource. When the ETag does not match, the resource is looked at again: an ETag that moved
-   * is taken over, one that did not is evidently not understood by the BMC, and the change is sent without.
+   * Changes properties of a resource. After 412 the resource is read again: a changed ETag is sent instead; an unchanged one
+   * is evidently not understood by the BMC, and the change is sent without.
    */
   async patch(path: string, body: object, options: WriteOptions = {}): Promise<WriteResponse> {
-    const call = { method: 'PATCH', path: pathOf(path), body } as const;
     const { ifMatch } = options;
     try {
-      return await this.#write({ ...call, options });
+      return await this.#write('PATCH', path, options, body);
     } catch (error) {
-      if (!isPreconditionFailed(error) || ifMatch === undefined) throw error;
+      const isPreconditionFailed = error instanceof RedfishError && error.status === 412;
+      if (!isPreconditionFailed || ifMatch === undefined) throw error;
     }
     const { etag } = await this.read(path, z.unknown(), options);
-    return this.#write({ ...call, options: { ...options, ifMatch: etag === ifMatch ? undefined : etag } });
+    return this.#write('PATCH', path, { ...options, ifMatch: etag === ifMatch ? undefined : etag }, body);
   }
 
-  /** Sent once. After an error without a status nobody knows whether it was carried out: look before repeating. */
-  async post(path: string, body: object, options: WriteOptions = {}): Promise<WriteResponse> {
-    return this.#write({ method: 'POST', path: pathOf(path), body, options });
+  /** Sent once. After an error without a status it is unknown whether it was carried out: read before repeating it. */
+  post(path: string, body: object, options: WriteOptions = {}): Promise<WriteResponse> {
+    return this.#write('POST', path, options, body);
   }
 
-  async delete(path: string, options: WriteOptions = {}): Promise<WriteResponse> {
-    return this.#write({ method: 'DELETE', path: pathOf(path), options });
+  delete(path: string, options: WriteOptions = {}): Promise<WriteResponse> {
+    return this.#write('DELETE', path, options);
   }
 
-  /** Logs out, best effort, and closes the connections. What still runs or waits ends with Closed. */
+  /** Closes the session, best effort, and the connections. Running and queued requests fail with Closed. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -239,12 +194,15 @@ export class Bmc implements AsyncDisposable {
     const { promise: timedOut, resolve } = Promise.withResolvers<void>();
     using _timer = this.#clock.setTimeout(logoutTimeoutMs, resolve);
     await Promise.race([this.#authentication.logout(), timedOut]);
-    await this.#httpRoundTripper.close();
+    await this.#transport.close();
   }
 
-  async #write(call: Call): Promise<WriteResponse> {
-    const response = await this.#call(call);
-    const context = { origin: this.#origin, method: call.method, path: call.path };
+  async #write(method: Method, link: string, options: WriteOptions, body?: object): Promise<WriteResponse> {
+    const context = { origin: this.#origin, method, path: pathOf(link) };
+    const { ifMatch, newCredentials } = options;
+    const headers = ifMatch === undefined || ifMatch === '*' ? {} : { 'if-match': ifMatch };
+    const request = this.#request(method, context.path, options);
+    const response = await this.#send({ ...request, headers, body, newCredentials });
     if (response.status >= 300) throw errorFromResponse(response, context, this.#clock.now());
     const { location } = response.headers;
     return {
@@ -258,7 +216,7 @@ export class Bmc implements AsyncDisposable {
     let at = path;
     for (let redirects = 0; ; redirects += 1) {
       const context = { origin: this.#origin, method: 'GET', path: at };
-      const response = await this.#call({ method: 'GET', path: at, options });
+      const response = await this.#send(this.#request('GET', at, options));
       if (response.status < 300) return { response, context };
       const { location } = response.headers;
       if (!isRedirect(response.status) || location === undefined || redirects === maxRedirects)
@@ -267,103 +225,17 @@ export class Bmc implements AsyncDisposable {
     }
   }
 
-  /** Repeats what failed in passing. Between the tries others have their turn. */
-  async #call(call: Call): Promise<RawResponse> {
-    for (let previousAttempts = 0; ; previousAttempts += 1) {
-      const outcome = await this.#enqueue(call).catch(passRedfishError);
-      const attempt = {
-        method: call.method,
-        previousAttempts,
-        outcome,
-        now: this.#clock.now(),
-        random: this.#random(),
-      };
-      const pauseMs = this.#closing === undefined ? pauseBeforeRetry(attempt) : undefined;
-      if (pauseMs !== undefined) await this.#clock.sleep(pauseMs, call.options.signal);
-      else if (outcome instanceof RedfishError) throw outcome;
-      else return outcome;
-    }
+  #request(method: Method, path: string, options: CallOptions): RedfishRequest {
+    const { priority, signal, deadlineMs = this.#deadlineMs, isSideResource } = options;
+    return { method, path, headers: {}, deadlineMs, priority, signal, isSideResource };
   }
 
-  #enqueue(call: Call): Promise<RawResponse> {
-    const { priority = 'inventory', signal } = call.options;
-    const isPowerAction = call.method === 'POST' && priority === 'power';
-    return this.#requestQueue.run(priority, signal, async () => {
-      try {
-        return await this.#sendAuthenticated(call);
-      } finally {
-        if (isPowerAction) this.#requestQueue.pause(this.#limits.gapAfterPowerMs);
-      }
-    });
-  }
-
-  #sendAuthenticated({ method, path, body, options }: Call): Promise<RawResponse> {
-    const { signal, deadlineMs = this.#limits.callDeadlineMs, ifMatch, isSideResource } = options;
-    const condition = ifMatch === undefined || ifMatch === '*' ? {} : { 'if-match': ifMatch };
-    const send = (credentials: Record<string, string>) => {
-      const headers = { ...condition, ...credentials };
-      return this.#httpRoundTripper.roundTrip({ method, path, body, deadlineMs, signal, headers }, isSideResource);
-    };
-    const isWrite = method !== 'GET';
-    return this.#authentication.run(send, {
-      context: { origin: this.#origin, method, path },
-      signal,
-      newCredentials: isWrite ? options.newCredentials : undefined,
-    });
-  }
-
-  /** A BMC that comes back may have new firmware: what was learned of its abilities is learned anew. */
+  /** A BMC that comes back may have new firmware: its service root and its `$expand` are read and tried again. */
   #onBreakerChange(state: BreakerState): void {
     if (state !== 'half-open') return;
-    this.#root = undefined;
+    this.#rootReader.invalidate();
     this.#expands = true;
   }
-
-  /** The root is read within the turn of whoever needs it first; the others wait for the same answer. */
-  async #sharedRoot(): Promise<ServiceRoot> {
-    if (this.#root !== undefined) return this.#root;
-    this.#rootRead ??= this.#readRoot().finally(() => {
-      this.#rootRead = undefined;
-    });
-    return this.#rootRead;
-  }
-
-  async #readRoot(): Promise<ServiceRoot> {
-    const path = '/redfish/v1/';
-    const context = { origin: this.#origin, method: 'GET', path };
-    const deadlineMs = this.#limits.callDeadlineMs;
-    const response = await this.#httpRoundTripper.roundTrip({ method: 'GET', path, headers: {}, deadlineMs });
-    // Against the standard, but no reason to give up: the usual places are tried.
-    if (response.status === 401 || response.status === 403) return hiddenRoot();
-    if (response.status >= 300) throw errorFromResponse(response, context, this.#clock.now());
-    this.#root = parse(serviceRoot, jsonOf(response, context), response, context);
-    this.#serviceUuid = this.#root.UUID ?? this.#serviceUuid;
-    return this.#root;
-  }
-}
-
-/** An outcome like an answer; anything else, such as the reason of a signal, goes up. */
-function passRedfishError(error: unknown): RedfishError {
-  if (error instanceof RedfishError) return error;
-  throw error;
 }
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
-
-const isPreconditionFailed = (error: unknown): boolean => error instanceof RedfishError && error.status === 412;
-
-function etagOf({ headers }: RawResponse, json: unknown): string | undefined {
-  const inBody = typeof json === 'object' && json !== null && '@odata.etag' in json ? json['@odata.etag'] : undefined;
-  const etag = headers.etag ?? inBody;
-  // A compressing web server in front of the BMC appends its own mark, which the BMC does not know.
-  return typeof etag === 'string' ? etag.replace(/-gzip(?="?$)/, '') : undefined;
-}
-
-/** Answers to writes may hold anything. */
-function bodyOf(response: RawResponse, context: RequestContext): unknown {
-  try {
-    return jsonOf(response, context);
-  } catch {
-    return undefined;
-  }
-}

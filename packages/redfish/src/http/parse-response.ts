@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { RedfishError, type RedfishErrorCode } from '../errors.ts';
 import { entries, text } from '../fields.ts';
-import type { RawResponse } from './transport.ts';
+import type { RawResponse } from './request.ts';
 
 /** Who asked what, for messages. */
 export interface RequestContext {
@@ -21,6 +21,23 @@ export function jsonOf(response: RawResponse, context: RequestContext): unknown 
     const cause = new SyntaxError(error instanceof Error ? error.message : String(error));
     throw badResponse(context, response, `expected JSON, found "${excerpt(body)}"`, cause);
   }
+}
+
+/** The JSON of a response to a write, which may hold anything; undefined for what is no JSON. */
+export function bodyOf(response: RawResponse, context: RequestContext): unknown {
+  try {
+    return jsonOf(response, context);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The ETag of a resource, from the header or the body. */
+export function etagOf({ headers }: RawResponse, json: unknown): string | undefined {
+  const inBody = typeof json === 'object' && json !== null && '@odata.etag' in json ? json['@odata.etag'] : undefined;
+  const etag = headers.etag ?? inBody;
+  // A compressing web server in front of the BMC appends a suffix of its own, which the BMC does not know.
+  return typeof etag === 'string' ? etag.replace(/-gzip(?="?$)/, '') : undefined;
 }
 
 /** The JSON of the answer as the schema describes it, or BadAnswer naming the property. */

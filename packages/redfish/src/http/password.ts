@@ -1,5 +1,10 @@
 import { inspect } from 'node:util';
 
+export interface Credentials {
+  readonly username: string;
+  readonly password: Password;
+}
+
 /** A password that prints as `***` wherever it is logged, serialised or inspected. */
 export class Password {
   readonly #text: string;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { StubBmc, FakeClock, json, openStubClient, wallClock } from '../../test/stub-bmc.ts';
-import { PriorityRequestQueue, type Priority } from './priority-request-queue.ts';
+import { PriorityRequestQueue } from './priority-request-queue.ts';
+import type { Priority } from './request.ts';
 import { readSystem } from '../resources/systems.ts';
 
 test('at most four requests are on their way to a BMC at the same time', async () => {
@@ -50,7 +51,7 @@ test('urgent requests overtake those that wait', async () => {
 });
 
 test('whoever gives up while waiting leaves the queue', async () => {
-  const queue = new PriorityRequestQueue(wallClock, 1);
+  const queue = new PriorityRequestQueue({ clock: wallClock, inFlight: 1, gapAfterPowerMs: 0 });
   const { promise: open, resolve } = Promise.withResolvers<void>();
   const abortController = new AbortController();
   const reason = new Error('changed my mind');
@@ -69,7 +70,7 @@ test('whoever gives up while waiting leaves the queue', async () => {
 
 test('after a power action nothing is sent for the configured time', async () => {
   const clock = new FakeClock();
-  const queue = new PriorityRequestQueue(clock, 4);
+  const queue = new PriorityRequestQueue({ clock, inFlight: 4, gapAfterPowerMs: 0 });
   queue.pause(1_000);
   let ran = false;
   const work = queue.run('power', undefined, async () => {
@@ -83,7 +84,7 @@ test('after a power action nothing is sent for the configured time', async () =>
 });
 
 test('a failed piece of work makes room for the next', async () => {
-  const queue = new PriorityRequestQueue(wallClock, 1);
+  const queue = new PriorityRequestQueue({ clock: wallClock, inFlight: 1, gapAfterPowerMs: 0 });
   await assert.rejects(
     queue.run('boot', undefined, () => Promise.reject(new Error('no'))),
     /no/,

@@ -1,31 +1,46 @@
-import type { Clock } from './clock.ts';
 import { closedError } from '../errors.ts';
-
-/** In this order: what people and machines wait for goes before what is only looked at. */
-export const priorities = ['power', 'boot', 'inventory', 'telemetry'] as const;
-export type Priority = (typeof priorities)[number];
+import type { Clock } from './clock.ts';
+import type { Interceptor } from './interceptor.ts';
+import { priorities, type Priority } from './request.ts';
 
 interface QueuedRequest {
   readonly start: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** The queue in front of one BMC: a few at a time, the urgent first, then in order of arrival. */
+export interface PriorityRequestQueueOptions {
+  readonly clock: Clock;
+  /** Concurrent requests. */
+  readonly inFlight: number;
+  /** No request starts for this long after a power action. */
+  readonly gapAfterPowerMs: number;
+}
+
+/** The request queue of one BMC: limited concurrency, highest priority first, then in order of arrival. */
 export class PriorityRequestQueue {
   readonly #clock: Clock;
   readonly #limit: number;
+  readonly #gapAfterPowerMs: number;
   readonly #queues = new Map<Priority, Set<QueuedRequest>>(priorities.map((priority) => [priority, new Set()]));
   #running = 0;
   #pausedUntil = 0;
   #timer: Disposable | undefined;
   #closed = false;
 
-  constructor(clock: Clock, limit: number) {
+  constructor({ clock, inFlight, gapAfterPowerMs }: PriorityRequestQueueOptions) {
     this.#clock = clock;
-    this.#limit = limit;
+    this.#limit = inFlight;
+    this.#gapAfterPowerMs = gapAfterPowerMs;
   }
 
-  /** Runs the work when it is its turn; rejects with the signal's reason if that is aborted while waiting. */
+  /** Sends a request when the queue admits it. */
+  readonly intercept: Interceptor = (request, next) => {
+    const { method, priority = 'inventory', signal } = request;
+    if (method !== 'POST' || priority !== 'power') return this.run(priority, signal, () => next(request));
+    return this.run(priority, signal, () => next(request).finally(() => this.pause(this.#gapAfterPowerMs)));
+  };
+
+  /** Runs the work when the queue admits it; rejects with the signal's reason if that is aborted while queued. */
   async run<T>(priority: Priority, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     signal?.throwIfAborted();
     if (this.#closed) throw closedError();
@@ -38,12 +53,12 @@ export class PriorityRequestQueue {
     }
   }
 
-  /** Starts nothing for a while. Some BMCs freeze when they are talked to right after a power action. */
+  /** Starts nothing for a while. Some BMCs freeze on requests right after a power action. */
   pause(forMs: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + forMs);
   }
 
-  /** Refuses everyone who waits and everyone who comes. */
+  /** Rejects queued and later requests. */
   close(): void {
     this.#closed = true;
     this.#timer?.[Symbol.dispose]();
@@ -84,7 +99,7 @@ export class PriorityRequestQueue {
   #isPaused(): boolean {
     const remainingMs = this.#pausedUntil - this.#clock.now();
     if (remainingMs <= 0) return false;
-    // Timers may fire a little early, hence another look at the clock when this one does.
+    // Timers may fire a little early, so the clock is checked again when this one fires.
     this.#timer ??= this.#clock.setTimeout(Math.max(1, remainingMs), () => {
       this.#timer = undefined;
       this.#startNext();

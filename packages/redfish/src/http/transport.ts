@@ -1,31 +1,16 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 import type { Clock } from './clock.ts';
 import { readResponse, type BufferedResponse } from './read-response.ts';
 import { type BmcEndpoint, originOf } from '../endpoint.ts';
-import { closedError, handedOverError, RedfishError } from '../errors.ts';
+import { closedError, RedfishError } from '../errors.ts';
 import { idleTimeoutMs, maxIdlePerBmc, type IdleConnections } from './idle-connections.ts';
+import type { Send } from './interceptor.ts';
+import { guardedConnector, type MaySend } from './ownership-check.ts';
+import type { RawResponse, RedfishRequest } from './request.ts';
 import type { TlsContexts } from './tls-contexts.ts';
 import { verifyingConnector, type VerifyingConnector } from './verifying-connector.ts';
-
-export type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
-
-export interface HttpRequest {
-  readonly method: Method;
-  readonly path: string;
-  readonly headers: Record<string, string>;
-  readonly body?: unknown;
-  /** From the attempt to connect until the last byte of the answer. */
-  readonly deadlineMs: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface RawResponse {
-  readonly status: number;
-  readonly headers: BufferedResponse['headers'];
-  readonly text: string;
-}
 
 export interface TransportOptions {
   readonly endpoint: BmcEndpoint;
@@ -39,7 +24,7 @@ export interface TransportOptions {
   /** Also the longest wait for a connection. */
   readonly callDeadlineMs: number;
   /** Asked again once a connection stands, right before something is written on it. */
-  readonly maySend?: (() => boolean) | undefined;
+  readonly maySend?: MaySend | undefined;
 }
 
 /** HTTP with one BMC: connections that are kept for a while, trusted certificates, a deadline, a limit for the size of answers. */
@@ -71,7 +56,7 @@ export class Transport {
   }
 
   /** Answers whatever the status; throws Unreachable, TimedOut, TlsUntrusted, BadAnswer or the reason of the signal. */
-  async roundTrip(request: HttpRequest): Promise<RawResponse> {
+  readonly send: Send = async (request) => {
     if (this.#isClosed) throw closedError();
     request.signal?.throwIfAborted();
     const controller = new AbortController();
@@ -81,7 +66,7 @@ export class Transport {
     request.signal?.addEventListener('abort', onAbort, { once: true });
     using _timer = this.#options.clock.setTimeout(request.deadlineMs, onAbort);
     try {
-      return await this.#send(request, controller.signal);
+      return await this.#sendOnClient(request, controller.signal);
     } catch (error) {
       request.signal?.throwIfAborted();
       if (this.#isClosed) throw closedError();
@@ -91,7 +76,7 @@ export class Transport {
       if (this.#running.size === 0 && !this.#isClosed) this.#becomeIdle();
       request.signal?.removeEventListener('abort', onAbort);
     }
-  }
+  };
 
   /** Breaks off what is still running. */
   async close(): Promise<void> {
@@ -113,21 +98,21 @@ export class Transport {
     await Promise.all(closed.map((client) => client.destroy()));
   }
 
-  async #send(roundTrip: HttpRequest, signal: AbortSignal): Promise<RawResponse> {
+  async #sendOnClient(request: RedfishRequest, signal: AbortSignal): Promise<RawResponse> {
     // A kept connection may be closed by the other side just as we write. Then nobody knows whether the request was
     // carried out, and a POST must not be repeated: it gets a new connection, which is good for others afterwards.
-    const mayReuse = roundTrip.method !== 'POST';
+    const mayReuse = request.method !== 'POST';
     const client = (mayReuse ? this.#idle.pop() : undefined) ?? new Client(this.#origin, this.#clientOptions);
     try {
-      return await this.#dispatch(client, roundTrip, signal);
+      return await this.#dispatch(client, request, signal);
     } finally {
       if (!this.#isClosed && this.#idle.length < this.#options.inFlight) this.#idle.push(client);
       else await client.destroy();
     }
   }
 
-  async #dispatch(dispatcher: Dispatcher, roundTrip: HttpRequest, signal: AbortSignal): Promise<RawResponse> {
-    const { method, path, headers, body } = roundTrip;
+  async #dispatch(dispatcher: Dispatcher, request: RedfishRequest, signal: AbortSignal): Promise<RawResponse> {
+    const { method, path, headers, body } = request;
     const { maxBodyBytes } = this.#options;
     const tooLarge = () => this.#badResponseError(`${method} ${path}: more than ${maxBodyBytes} bytes`);
     const dispatchOptions = {
@@ -153,14 +138,14 @@ export class Transport {
     return (isGzip ? await promisify(gunzip)(body, { maxOutputLength }) : body).toString('utf8');
   }
 
-  #timeoutError({ method, path, deadlineMs }: HttpRequest): RedfishError {
+  #timeoutError({ method, path, deadlineMs }: RedfishRequest): RedfishError {
     return new RedfishError({
       code: 'TimedOut',
       message: `${this.#origin} did not answer ${method} ${path} within ${deadlineMs / 1_000} s`,
     });
   }
 
-  #toRedfishError(error: unknown, { method, path }: HttpRequest): unknown {
+  #toRedfishError(error: unknown, { method, path }: RedfishRequest): unknown {
     if (error instanceof RedfishError) return error;
     const code = codeOf(error);
     const what = `${this.#origin}, ${method} ${path}`;
@@ -174,23 +159,6 @@ export class Transport {
   #badResponseError(message: string, cause?: unknown): RedfishError {
     return new RedfishError({ code: 'BadAnswer', message, cause });
   }
-}
-
-/**
- * A process that stood still while it connected, and goes on when another has taken its place, finds out before it
- * writes: the connection is dropped.
- */
-function guardedConnector(
-  connect: buildConnector.connector,
-  origin: string,
-  maySend: () => boolean = () => true,
-): buildConnector.connector {
-  return (options, callback) =>
-    connect(options, (error, socket) => {
-      if (error !== null || maySend()) return error === null ? callback(null, socket) : callback(error, null);
-      socket.destroy();
-      callback(handedOverError(origin), null);
-    });
 }
 
 function codeOf(error: unknown): string {

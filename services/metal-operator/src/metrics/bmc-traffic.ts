@@ -1,5 +1,5 @@
 import type { TrafficObserver } from '@metal/operator/bmc-connections/bmc-client-factory.ts';
-import type { BmcObserver, RequestEvent } from '@metal/redfish/http/http-round-tripper.ts';
+import type { BmcObserver, RequestEvent } from '@metal/redfish/http/request-observer.ts';
 import { Histogram, type Registry } from 'prom-client';
 import { type Sample, samplesOfEach, ScrapedMetric } from '@metal/kube/runtime/scraped-metric.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@metal/kube/runtime/clock.ts';
 import { Bmc, type BmcObserver } from '@metal/redfish/http/bmc.ts';
 import { IdleConnections } from '@metal/redfish/http/idle-connections.ts';
-import type { Credentials } from '@metal/redfish/http/session.ts';
+import type { Credentials } from '@metal/redfish/http/password.ts';
 import { TlsContexts } from '@metal/redfish/http/tls-contexts.ts';
 import { type LoginResult, tryLogin } from '@metal/redfish/resources/accounts.ts';
 import type { Connection } from './connection.ts';

@@ -1,7 +1,7 @@
 import type { BMCSecret } from '@metal/api/v1alpha1/bmc-secret.ts';
 import type { BMCUser } from '@metal/api/v1alpha1/bmc-user.ts';
 import { Password } from '@metal/redfish/http/bmc.ts';
-import type { Credentials } from '@metal/redfish/http/session.ts';
+import type { Credentials } from '@metal/redfish/http/password.ts';
 import { missingKeyOf, secretValue, versionOf } from '../../bmc-connections/credentials.ts';
 import type { BmcUserReason } from './reasons.ts';
 import type { Cache } from '@metal/kube/cache/store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StubBmc, json, openStubClient } from '../../test/stub-bmc.ts';
-import type { BmcObserver } from './http-round-tripper.ts';
+import type { BmcObserver } from './request-observer.ts';
 import { readSystem } from '../resources/systems.ts';
 
 const system = '/redfish/v1/Systems/1';

@@ -1,5 +1,8 @@
-import type { Clock } from './clock.ts';
 import { RedfishError } from '../errors.ts';
+import type { Clock } from './clock.ts';
+import type { Interceptor } from './interceptor.ts';
+import { codeOfStatus, describeStatus } from './parse-response.ts';
+import type { RawResponse, RedfishRequest } from './request.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
@@ -10,9 +13,9 @@ export interface BreakerLimits {
   readonly maxPauseMs: number;
 }
 
-export interface BreakerOptions {
+export interface CircuitBreakerOptions {
   readonly clock: Clock;
-  /** 0 ≤ x < 1; spreads the probes of many breakers that opened together. */
+  /** 0 ≤ x < 1; jitter between breakers that opened together. */
   readonly random: () => number;
   /** Name of the BMC in messages. */
   readonly origin: string;
@@ -21,14 +24,14 @@ export interface BreakerOptions {
 }
 
 /**
- * Leaves a failing BMC alone.
+ * Sends nothing to a BMC that keeps failing.
  *
- *   closed ──(n failures in a row)──► open ──(pause over, next call)──► half-open ──success──► closed
- *                                      ▲                                    │
- *                                      └────────(failure: double pause)─────┘
+ *   closed ──(n failures in a row)──► open ──(pause over, next request)──► half-open ──success──► closed
+ *                                      ▲                                       │
+ *                                      └──────────(failure: double pause)──────┘
  */
-export class Breaker {
-  readonly #options: BreakerOptions;
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
   #state: BreakerState = 'closed';
   #failuresInARow = 0;
   #openings = 0;
@@ -36,7 +39,7 @@ export class Breaker {
   #nextTryAt = 0;
   #lastFailure: RedfishError | undefined;
 
-  constructor(options: BreakerOptions) {
+  constructor(options: CircuitBreakerOptions) {
     this.#options = options;
   }
 
@@ -44,20 +47,41 @@ export class Breaker {
     return this.#state;
   }
 
-  /** Lets an exchange pass or throws CircuitOpen, whose cause is the last failure. While half-open exactly one exchange passes. */
-  admit(): void {
+  /** Fails with CircuitOpen, whose cause is the last failure, without sending. While half-open exactly one request passes. */
+  readonly intercept: Interceptor = async (request, next) => {
+    this.#admit();
+    try {
+      const response = await next(request);
+      this.#recordResponse(response, request);
+      return response;
+    } catch (error) {
+      if (countsAsFailure(error)) this.#recordFailure(error);
+      else this.#recordInconclusive();
+      throw error;
+    }
+  };
+
+  #admit(): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'open' && this.#options.clock.now() >= this.#nextTryAt) return this.#setState('half-open');
     throw this.#openError();
   }
 
-  succeeded(): void {
+  /** 501 is a correct response of a healthy BMC, other 5xx are failures. */
+  #recordResponse({ status }: RawResponse, { method, path, isSideResource }: RedfishRequest): void {
+    if (status < 500 || status === 501 || isSideResource === true) return this.#recordSuccess();
+    // Without the text of the response: after a login it may hold anything.
+    const message = describeStatus({ origin: this.#options.origin, method, path }, status);
+    this.#recordFailure(new RedfishError({ code: codeOfStatus(status), status, message }));
+  }
+
+  #recordSuccess(): void {
     this.#failuresInARow = 0;
     this.#openings = 0;
     this.#setState('closed');
   }
 
-  failed(error: RedfishError): void {
+  #recordFailure(error: RedfishError): void {
     if (this.#failuresInARow === 0) this.#since = this.#options.clock.now();
     this.#failuresInARow += 1;
     this.#lastFailure = error;
@@ -65,8 +89,8 @@ export class Breaker {
     if (this.#state === 'half-open' || tooMany) this.#open();
   }
 
-  /** The exchange ended without telling anything about the BMC, e.g. because the caller gave up. */
-  undecided(): void {
+  /** The outcome does not depend on the health of the BMC, e.g. because the caller aborted. The next request may try again. */
+  #recordInconclusive(): void {
     if (this.#state === 'half-open') this.#setState('open');
   }
 
@@ -100,6 +124,9 @@ export class Breaker {
     });
   }
 }
+
+const countsAsFailure = (error: unknown): error is RedfishError =>
+  error instanceof RedfishError && ['Unreachable', 'TimedOut', 'BadAnswer'].includes(error.code);
 
 const describeError = (error: RedfishError | undefined): string =>
   error?.status === undefined ? (error?.code ?? '') : `HTTP ${error.status}`;

@@ -1,0 +1,230 @@
+import { closedError, RedfishError } from '../errors.ts';
+import { unlessAborted } from './aborted.ts';
+import type { Clock } from './clock.ts';
+import type { Interceptor, Send } from './interceptor.ts';
+import { describeStatus, errorFromResponse } from './parse-response.ts';
+import type { Credentials } from './password.ts';
+import type { RawResponse, RedfishRequest } from './request.ts';
+import { closeSession, isCredentialsError, openSession, type Session, type SessionRequest } from './session.ts';
+
+export interface AuthenticationOptions {
+  readonly origin: string;
+  readonly clock: Clock;
+  readonly credentials: Credentials;
+  readonly deadlineMs: number;
+  /** Sends without queueing: a login is part of the request that needs it. */
+  readonly send: Send;
+  /** Where sessions are created; undefined when the BMC has no sessions. */
+  readonly sessionsPath: () => Promise<string | undefined>;
+  readonly onSessions: (count: number) => void;
+}
+
+/** With Basic the first request is the login; `until` is when a session is tried again. */
+type AuthState = Session | { readonly kind: 'basic'; readonly until: number };
+
+/** Permission to send one request with this authentication; disposed of when the response is known. */
+interface Permit extends Disposable {
+  readonly auth: AuthState;
+}
+
+/** Sessions that are used up at the BMC expire there; after this time one is requested again. */
+const sessionsRetryMs = 30 * 60_000;
+
+/**
+ * Authenticates the requests to one BMC.
+ *
+ *   unknown ──login──► session ──401 (expired)──► unknown
+ *      │ └─no sessions there, or refused with anything but 401/403──► basic, one request at a time until one succeeds
+ *      └──401/403 on login, 401 with Basic──► rejected: nothing is sent until the credentials are replaced
+ */
+export class Authentication {
+  readonly #options: AuthenticationOptions;
+  readonly #sessionRequest: SessionRequest;
+  #credentials: Credentials;
+  #auth: AuthState | undefined;
+  #login: Promise<AuthState> | undefined;
+  /** A Basic request in flight whose credentials are not verified: its outcome decides whether another may be sent. */
+  #verification: Promise<void> | undefined;
+  /** The credentials of the last successful Basic request. Replaced credentials, or a new password, are not verified. */
+  #verifiedCredentials: Credentials | undefined;
+  #rejection: RedfishError | undefined;
+  /** While the password of this client's own account is changed, either may be valid: logins wait. */
+  #passwordChange: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: AuthenticationOptions) {
+    const { origin, clock, deadlineMs, send } = options;
+    this.#options = options;
+    this.#sessionRequest = { origin, now: () => clock.now(), deadlineMs, send };
+    this.#credentials = options.credentials;
+  }
+
+  /** Adds the authentication to a request; logs in before when needed, and once more when the session has expired. */
+  readonly intercept: Interceptor = async (request, next) => {
+    using permit = await this.#acquirePermit(request.signal);
+    const { auth } = permit;
+    const credentials = this.#credentials;
+    const response = await this.#send(request, auth, next);
+    if (response.status !== 401) return this.#markVerified(auth, credentials, response);
+    await this.#awaitPasswordChange(request.signal);
+    if (auth.kind === 'basic' && credentials === this.#credentials) throw this.#rejectWith(request, response);
+    permit[Symbol.dispose]();
+    return this.#retryWithNewLogin(request, auth, next);
+  };
+
+  async #retryWithNewLogin(request: RedfishRequest, expired: AuthState, next: Send): Promise<RawResponse> {
+    this.#clear(expired);
+    using permit = await this.#acquirePermit(request.signal);
+    const { auth } = permit;
+    const credentials = this.#credentials;
+    const response = await next(this.#authenticated(request, auth));
+    if (response.status !== 401) return this.#markVerified(auth, credentials, response);
+    if (auth.kind === 'basic') throw this.#rejectWith(request, response);
+    // The login works, so the credentials are right; the first session is perhaps still open.
+    if (expired.kind === 'session') await closeSession(this.#sessionRequest, expired, auth.token);
+    const context = { origin: this.#options.origin, method: request.method, path: request.path };
+    throw new RedfishError({
+      code: 'Forbidden',
+      message: `${describeStatus(context, 401)} in a fresh session of user "${this.#credentials.username}"; give the account more rights`,
+      status: 401,
+    });
+  }
+
+  /** Replaces the credentials, which ends the state `rejected`; the session of the former ones is closed. */
+  async replace(credentials: Credentials): Promise<void> {
+    await this.#login?.catch(() => undefined);
+    const auth = this.#auth;
+    this.#clear(auth);
+    this.#rejection = undefined;
+    this.#credentials = credentials;
+    if (auth?.kind === 'session') await closeSession(this.#sessionRequest, auth, auth.token);
+  }
+
+  /** Closes the session at the BMC, best effort, and rejects further requests. */
+  async logout(): Promise<void> {
+    this.#closed = true;
+    await this.#login?.catch(() => undefined);
+    const auth = this.#auth;
+    this.#clear(auth);
+    if (auth?.kind === 'session') await closeSession(this.#sessionRequest, auth, auth.token);
+  }
+
+  #send(request: RedfishRequest, auth: AuthState, next: Send): Promise<RawResponse> {
+    const authenticated = this.#authenticated(request, auth);
+    const { newCredentials } = request;
+    if (newCredentials?.username !== this.#credentials.username) return next(authenticated);
+    return this.#changePassword(newCredentials, () => next(authenticated));
+  }
+
+  #authenticated(request: RedfishRequest, auth: AuthState): RedfishRequest {
+    return { ...request, headers: { ...request.headers, ...this.#headersOf(auth) } };
+  }
+
+  #headersOf(auth: AuthState): Record<string, string> {
+    if (auth.kind === 'session') return { 'x-auth-token': auth.token };
+    const { username, password } = this.#credentials;
+    const pair = Buffer.from(`${username}:${password.reveal()}`, 'utf8').toString('base64');
+    return { authorization: `Basic ${pair}` };
+  }
+
+  async #changePassword(credentials: Credentials, request: () => Promise<RawResponse>): Promise<RawResponse> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#passwordChange = promise;
+    try {
+      await this.#login?.catch(() => undefined);
+      const response = await request();
+      if (response.status < 300) this.#credentials = credentials;
+      return response;
+    } finally {
+      this.#passwordChange = undefined;
+      resolve();
+    }
+  }
+
+  async #awaitPasswordChange(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#passwordChange !== undefined) await unlessAborted(this.#passwordChange, signal);
+  }
+
+  /** Until Basic credentials are verified one request is sent at a time: a wrong password is sent once, however many callers wait. */
+  async #acquirePermit(signal: AbortSignal | undefined): Promise<Permit> {
+    for (;;) {
+      await this.#awaitPasswordChange(signal);
+      const auth = await this.#ensureLoggedIn(signal);
+      if (auth.kind === 'session' || this.#verifiedCredentials === this.#credentials)
+        return { auth, [Symbol.dispose]: () => undefined };
+      if (this.#verification === undefined) return { auth, [Symbol.dispose]: this.#beginVerification() };
+      await unlessAborted(this.#verification, signal);
+    }
+  }
+
+  #beginVerification(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#verification = promise;
+    return () => {
+      if (this.#verification === promise) this.#verification = undefined;
+      resolve();
+    };
+  }
+
+  /** Any other status may have been sent before the BMC checked the password. */
+  #markVerified(auth: AuthState, credentials: Credentials, response: RawResponse): RawResponse {
+    if (auth.kind === 'basic' && response.status < 300) this.#verifiedCredentials = credentials;
+    return response;
+  }
+
+  /** Concurrent requests share one login; aborting one of them does not abort the login. */
+  async #ensureLoggedIn(signal: AbortSignal | undefined): Promise<AuthState> {
+    if (this.#rejection !== undefined) throw this.#rejection;
+    if (this.#closed) throw closedError();
+    const auth = this.#auth;
+    if (auth !== undefined && (auth.kind === 'session' || this.#options.clock.now() < auth.until)) return auth;
+    this.#login ??= this.#logIn().finally(() => {
+      this.#login = undefined;
+    });
+    return unlessAborted(this.#login, signal);
+  }
+
+  async #logIn(): Promise<AuthState> {
+    const path = await this.#options.sessionsPath();
+    const auth = path === undefined ? basicUntil(Number.POSITIVE_INFINITY) : await this.#tryOpenSession(path);
+    this.#auth = auth;
+    this.#options.onSessions(auth.kind === 'session' ? 1 : 0);
+    return auth;
+  }
+
+  async #tryOpenSession(path: string): Promise<AuthState> {
+    const session = await openSession(this.#sessionRequest, path, this.#credentials);
+    if (!(session instanceof RedfishError)) return session;
+    if (isCredentialsError(session)) throw this.#reject(session);
+    const isPermanent = [404, 405, 501].includes(session.status ?? 0);
+    return basicUntil(isPermanent ? Number.POSITIVE_INFINITY : this.#options.clock.now() + sessionsRetryMs);
+  }
+
+  #rejectWith({ method, path }: RedfishRequest, response: RawResponse): RedfishError {
+    const { origin, clock } = this.#options;
+    return this.#reject(errorFromResponse(response, { origin, method, path }, clock.now()));
+  }
+
+  /** Records that the credentials are wrong: each further attempt brings the account closer to its lockout. */
+  #reject({ status, messageIds }: RedfishError): RedfishError {
+    this.#verifiedCredentials = undefined;
+    const { origin } = this.#options;
+    this.#auth = undefined;
+    const remedy = status === 403 ? ', or give the user the right to log in' : '';
+    this.#rejection = new RedfishError({
+      code: 'AuthenticationFailed',
+      message: `${origin} rejected user "${this.#credentials.username}" with ${status}${messageIds.length > 0 ? ` (${messageIds.join(', ')})` : ''}; correct the credentials${remedy}. User and password are not sent again until they change, so that the account is not locked`,
+      status,
+      messageIds,
+    });
+    return this.#rejection;
+  }
+
+  #clear(auth: AuthState | undefined): void {
+    if (auth === undefined || this.#auth !== auth) return;
+    this.#auth = undefined;
+    this.#options.onSessions(0);
+  }
+}
+
+const basicUntil = (until: number): AuthState => ({ kind: 'basic', until });
