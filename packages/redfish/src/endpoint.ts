@@ -1,10 +1,10 @@
-/** How the certificate of a BMC is judged. Without any of these the certificate authorities of Node are asked. */
+/** How the certificate of a BMC is verified. Without any of these Node's certificate authorities are used. */
 export interface BmcTls {
   /** Certificate authorities to trust instead of Node's, one or more PEM blocks. */
   readonly caPem?: string | undefined;
-  /** SHA-256 of the one certificate to accept, hexadecimal, colons allowed; its names and dates are not looked at. */
+  /** SHA-256 of the one certificate to accept, hexadecimal, colons allowed; its names and dates are not checked. */
   readonly fingerprint?: string | undefined;
-  /** Accept any certificate. The password is then given to whoever answers at the address. */
+  /** Accept any certificate. The password is then sent to any host that answers at the address. */
   readonly insecureSkipVerify?: boolean | undefined;
 }
 
@@ -23,8 +23,8 @@ export function originOf({ scheme, host, port }: BmcEndpoint): string {
 }
 
 /**
- * The path of a link. Links and Location headers may be absolute URLs with a host name that only the BMC knows; they
- * are always followed at the endpoint we were given, so that credentials never travel anywhere else.
+ * The path of a link. Links and Location headers may be absolute URLs with a host name that only the BMC knows; they are
+ * always followed at the configured endpoint, so that credentials are never sent to another host.
  */
 export function pathOf(link: string): string {
   const [withoutFragment = ''] = link.split('#', 1);

@@ -1,24 +1,24 @@
-/** later: worth trying again with backoff. blocked: pointless until something changes. bug: should not happen. */
+/** later: retried with backoff. blocked: retried when the spec or the credentials change. bug: should not happen. */
 export type RetryClass = 'later' | 'blocked' | 'bug';
 
-/** Everything that can go wrong in a conversation with a BMC: what it means, whether waiting helps, what a person can do. */
+/** Every error of a request to a BMC: its meaning, its retry class and the remedy. */
 export const redfishErrorCatalogue = {
   AuthenticationFailed: {
     retry: 'blocked',
     meaning:
-      'The BMC does not let the user log in with this password. User name and password are not sent again until they change, so that the account is not locked.',
+      'The BMC rejects the login of the user with this password. User name and password are not sent again until they change, so that the account is not locked.',
     remedy:
-      'Correct the BMCSecret; the new password is tried at once. If password or rights were put right at the BMC instead, annotate the BMCSecret to have it tried.',
+      'Correct the BMCSecret; the new password is tried at once. If you corrected password or rights at the BMC instead, annotate the BMCSecret to have it tried.',
   },
   Forbidden: {
     retry: 'blocked',
-    meaning: 'The BMC knows the account, but the account may not do this.',
+    meaning: 'The BMC knows the account, but the account has no right to do this.',
     remedy: 'Give the account the role Administrator on the BMC, or name another account in the BMCSecret.',
   },
   NotFound: {
     retry: 'later',
-    meaning: 'The BMC has no such resource (any more).',
-    remedy: 'Nothing if it appears once; a firmware that lacks the resource for good must be updated.',
+    meaning: 'The BMC does not have the resource, or no longer has it.',
+    remedy: 'Nothing if it appears once; if it stays, update the firmware of the BMC.',
   },
   TlsUntrusted: {
     retry: 'blocked',
@@ -28,61 +28,61 @@ export const redfishErrorCatalogue = {
   },
   Unreachable: {
     retry: 'later',
-    meaning: 'No connection, or it broke before the answer was complete.',
-    remedy: 'Check power, cable and address of the BMC; it is tried again with growing pauses.',
+    meaning: 'There is no connection to the BMC, or it broke before the response was complete.',
+    remedy: 'Check power, cable and address of the BMC; the operator retries with growing pauses.',
   },
   TimedOut: {
     retry: 'later',
     meaning: 'The BMC did not answer within the deadline.',
-    remedy: 'Check the load of the BMC and the network; raise --bmc-call-timeout if it is merely slow.',
+    remedy: 'Check the load of the BMC and the network; raise --bmc-call-timeout if the BMC is only slow.',
   },
   CircuitOpen: {
     retry: 'later',
-    meaning: 'The BMC failed several times in a row and is left alone until the time named in the message.',
-    remedy:
-      'Nothing; one request finds out whether it is back. If it stays so, look at the last failure in the message.',
+    meaning: 'The BMC failed several times in a row; nothing is sent to it until the time in the message.',
+    remedy: 'Nothing; one request then checks whether it is back. If it stays, see the last failure in the message.',
   },
   BadAnswer: {
     retry: 'later',
-    meaning: 'The answer is not what Redfish defines: no JSON, cut off, or no resource.',
-    remedy: 'Check that the address is that of a BMC, and update its firmware; a reset of the BMC often helps.',
+    meaning: 'The response is no Redfish: no JSON, cut off, or no resource.',
+    remedy: 'Check that the address belongs to a BMC, and update its firmware; a reset of the BMC often helps.',
   },
   PowerMismatch: {
     retry: 'later',
-    meaning: 'The machine is not in the power state from which it was to be changed. Nothing was sent to it.',
-    remedy: 'Nothing; it is looked at again. Somebody else switches this machine.',
+    meaning: 'The power state of the machine is not the one that the change expects. Nothing was sent to it.',
+    remedy: 'Nothing; its power state is read again. Find out what else switches this machine.',
   },
   IdentityMismatch: {
     retry: 'later',
-    meaning: 'Another machine than the one that is meant answers under this URI. Nothing was sent to it.',
+    meaning: 'The URI belongs to another machine than expected. Nothing was sent to it.',
     remedy:
-      'Find out which machine it is by the UUID in the message: one was moved or replaced, or the address of the BMC belongs to another now. Correct what names the wrong one.',
+      'Identify the machine by the UUID in the message: a machine was moved or replaced, or the address of the BMC belongs to another BMC now. Correct the object with the wrong UUID or address.',
   },
   NotSupported: {
     retry: 'blocked',
-    meaning: 'The BMC or the machine does not offer what was asked of it.',
+    meaning: 'The BMC or the machine does not support the requested operation.',
     remedy: 'Update the firmware, or do without the feature on this machine.',
   },
   Busy: {
     retry: 'later',
-    meaning: 'The BMC asks to come back later (503 or 429).',
-    remedy: 'Nothing; it is asked again. If it stays so, reset the BMC.',
+    meaning: 'The BMC is busy (503 or 429).',
+    remedy: 'Nothing; the request is repeated. If it stays, reset the BMC.',
   },
   HttpError: {
     retry: 'later',
     meaning: 'The BMC answered with an HTTP error that has no code of its own.',
-    remedy: 'Read the explanation of the BMC in the message; if it is a 500 that stays, reset the BMC.',
+    remedy: 'Read the explanation of the BMC in the message; if a status 500 stays, reset the BMC.',
   },
   HandedOver: {
     retry: 'later',
     meaning:
-      'Another replica of the operator talks to this BMC, or may be about to, since this one could not renew its lease. Nothing was sent.',
-    remedy: 'Nothing; the other replica goes on. If it repeats, look at the load of the API server.',
+      'Another replica of the operator owns this BMC, or may own it soon, since this replica could not renew its lease. Nothing was sent.',
+    remedy: 'Nothing; the other replica continues. If it repeats, check the load of the API server.',
   },
   Closed: {
     retry: 'later',
-    meaning: 'The conversation was ended on our side while a call was running, or the object it was for is gone.',
-    remedy: 'Nothing; the next conversation follows by itself.',
+    meaning:
+      'The operator closed the connection to the BMC while a request was running, or the object of the request is gone.',
+    remedy: 'Nothing; the operator connects again.',
   },
 } as const satisfies Record<string, { retry: RetryClass; meaning: string; remedy: string }>;
 
@@ -90,22 +90,22 @@ export type RedfishErrorCode = keyof typeof redfishErrorCatalogue;
 
 export interface RedfishErrorOptions {
   readonly code: RedfishErrorCode;
-  /** What was expected, what was found, what to do. */
+  /** Names the expected value, the actual one and the remedy. */
   readonly message: string;
-  /** HTTP status, when there was an answer. */
+  /** HTTP status, when there was a response. */
   readonly status?: number | undefined;
-  /** Milliseconds after which another try makes sense, when known. */
+  /** Milliseconds until the next attempt makes sense, when known. */
   readonly retryAfterMs?: number | undefined;
   /** Message identifiers of the Redfish error body, e.g. `Base.1.8.PropertyValueNotInList`. */
   readonly messageIds?: readonly string[] | undefined;
   readonly cause?: unknown;
 }
 
-/** The only error this package throws, apart from the reason of an aborted signal. Carries no secret. */
+/** The only error of this package besides SshError and the reason of an aborted signal. Holds no secret. */
 export class RedfishError extends Error {
   readonly code: RedfishErrorCode;
   readonly retry: RetryClass;
-  /** HTTP status; undefined when there was no answer. */
+  /** HTTP status; undefined when there was no response. */
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly messageIds: readonly string[];
@@ -121,7 +121,7 @@ export class RedfishError extends Error {
   }
 }
 
-/** That a BMC is left alone after failures is no failure of its own: the last of those is. */
+/** The last failure behind CircuitOpen, which itself is no failure of the BMC; any other error is returned as it is. */
 export const underlyingError = (error: RedfishError): RedfishError =>
   error.code === 'CircuitOpen' && error.cause instanceof RedfishError ? error.cause : error;
 
@@ -145,8 +145,8 @@ const neverSent: ReadonlySet<RedfishErrorCode> = new Set([
 ]);
 
 /**
- * The BMC certainly did not do it: it says so, or was never asked. BMCs also answer 500 and 502 to what they did, and
- * an answer may get lost: after those one has to look.
+ * Whether the request certainly had no effect: it was not sent, or the BMC refused it. BMCs also answer 500 and 502 to
+ * requests that they carried out, and a response may get lost: then the caller has to read the resource.
  */
 export function wasNotApplied({ code, status }: RedfishError): boolean {
   if (neverSent.has(code)) return true;

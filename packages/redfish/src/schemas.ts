@@ -15,12 +15,12 @@ import {
   wholeNumber,
 } from './fields.ts';
 
-/** Redfish resources as far as they are used, with the property names of the standard. Only `@odata.id` is required. */
+/** The used properties of Redfish resources, with the names of the standard. Only `@odata.id` is required. */
 
 const status = part({ State: text, Health: text });
 
 export const collection = z.object({ Members: entries, 'Members@odata.nextLink': text });
-/** A resource that came along with another one, or a link to it. */
+/** A resource embedded in another one, or a link to it. */
 export const reference = z.looseObject({ '@odata.id': uri });
 
 const resetAction = part({
@@ -29,7 +29,7 @@ const resetAction = part({
   '@Redfish.ActionInfo': text,
 });
 
-/** Allowable values where an action names them in a resource of their own. */
+/** Allowable values of an action that has them in an ActionInfo resource. */
 export const actionInfo = z.object({ Parameters: entries });
 export const actionParameter = z.object({ Name: text, AllowableValues: texts });
 
@@ -46,7 +46,7 @@ export const boot = part({
 
 const settings = part({ SettingsObject: link });
 
-/** The object where some BMCs keep what takes effect at the next start. */
+/** The settings object, where some BMCs keep changes that take effect at the next start. */
 export const pendingSystem = z.object({ Boot: boot });
 
 export const system = z.object({

@@ -3,13 +3,13 @@ import type { boot } from './schemas.ts';
 
 type Boot = z.output<typeof boot>;
 
-/** Where a vendor leaves the standard: data or pure functions, so that there is nothing to override. */
+/** Deviations of a vendor from the standard: data or pure functions, so that there is nothing to override. */
 export interface Traits {
   /** Members of Boot to add to a one-time override. */
   overrideMode(current: Boot): { BootSourceOverrideMode?: 'UEFI' };
   /** Members of an event subscription that the BMC rejects. */
   readonly rejectedInSubscription: readonly string[];
-  /** Special characters that a password may hold; every other printable one is refused or mangled by some release. */
+  /** Special characters that a password may hold; some firmware release rejects or mangles every other printable one. */
   readonly passwordSpecials: string;
 }
 
@@ -31,7 +31,7 @@ const vendorTraits: Readonly<Record<string, Partial<Traits>>> = {
   },
 };
 
-/** Traits by the exact Manufacturer text of Redfish; an unknown one is taken for standard. */
+/** Traits by the exact Manufacturer text of Redfish; those of the standard for an unknown one. */
 export const traitsOf = (manufacturer: string | undefined): Traits => ({
   ...standard,
   ...vendorTraits[manufacturer ?? ''],

@@ -1,6 +1,6 @@
-/** Time as an argument. The same shape as the runtime's clock, declared here because this room imports nothing of ours. */
+/** The same shape as the clock of `@metal/kube`, declared here because this package imports no other. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. Never goes back and never leaps: durations are differences of it. */
+  /** Milliseconds since the Unix epoch. Monotonic, without steps: durations are differences of it. */
   now(): number;
   /** Calls `callback` once after the delay, unless disposed before. Does not keep the process alive. */
   setTimeout(delayMs: number, callback: () => void): Disposable;

@@ -1,10 +1,10 @@
 import type { Clock } from './clock.ts';
 
-/** Connections are closed after this much silence. */
+/** Idle connections are closed after this time. */
 export const idleTimeoutMs = 10_000;
-/** Connections to one BMC that wait: one to go on with, and that of the last POST, which needs a new one. Each costs 30 kB. */
+/** Idle connections to one BMC: one for the next request, and the one of the last POST, which opens its own. Each costs 30 kB. */
 export const maxIdlePerBmc = 2;
-/** A fleet at rest needs none; one at work, those of the servers that it is busy with. */
+/** BMCs with idle connections. A fleet at rest needs none; at work, those whose servers are being changed. */
 const defaultMaxIdle = 256;
 
 interface IdlePeriod {
@@ -12,13 +12,13 @@ interface IdlePeriod {
 }
 
 /**
- * BMCs whose connections wait for the next request. They are closed when that takes too long, and earlier, the longest
- * silence first, when there are too many of them.
+ * The idle connections of many BMCs. They are closed after the idle timeout, and earlier, the longest idle first, when there
+ * are more than `maxIdle`.
  */
 export class IdleConnections {
   readonly #clock: Clock;
   readonly #maxIdle: number;
-  /** In the order in which they began. */
+  /** In the order of their start. */
   readonly #idlePeriods = new Set<IdlePeriod>();
 
   constructor({ clock, maxIdle = defaultMaxIdle }: { readonly clock: Clock; readonly maxIdle?: number }) {
@@ -26,7 +26,7 @@ export class IdleConnections {
     this.#maxIdle = maxIdle;
   }
 
-  /** One begins, which is over when disposed; `hangUp` is called if it lasts too long. */
+  /** Starts an idle period, which ends when disposed; `close` is called if it lasts too long. */
   add(close: () => void): Disposable {
     const timer = this.#clock.setTimeout(idleTimeoutMs, () => idlePeriod.expire());
     const remove = (): void => {

@@ -3,14 +3,14 @@ import { RedfishError, type RedfishErrorCode } from '../errors.ts';
 import { entries, text } from '../fields.ts';
 import type { RawResponse } from './request.ts';
 
-/** Who asked what, for messages. */
+/** The request of a response, for messages. */
 export interface RequestContext {
   readonly origin: string;
   readonly method: string;
   readonly path: string;
 }
 
-/** Parsed JSON of an answer, undefined for an empty one; BadAnswer for anything else. */
+/** Parsed JSON of a response, undefined for an empty one; throws BadAnswer for anything else. */
 export function jsonOf(response: RawResponse, context: RequestContext): unknown {
   const body = response.text.replace(/^\uFEFF/, '').trim();
   if (body === '') return undefined;
@@ -40,7 +40,7 @@ export function etagOf({ headers }: RawResponse, json: unknown): string | undefi
   return typeof etag === 'string' ? etag.replace(/-gzip(?="?$)/, '') : undefined;
 }
 
-/** The JSON of the answer as the schema describes it, or BadAnswer naming the property. */
+/** Parses the JSON of a response with the schema; throws BadAnswer, which names the property. */
 export function parse<S extends z.ZodType>(
   schema: S,
   json: unknown,
@@ -52,7 +52,7 @@ export function parse<S extends z.ZodType>(
   throw badResponse(context, response, firstIssueOf(result.error));
 }
 
-/** A resource that came along with another one, as the schema describes it, or BadAnswer naming resource and property. */
+/** Parses a resource that was embedded in another one; throws BadAnswer, which names resource and property. */
 export function parseResource<S extends z.ZodType>(schema: S, json: unknown, path: string): z.output<S> {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
@@ -62,18 +62,18 @@ export function parseResource<S extends z.ZodType>(schema: S, json: unknown, pat
 export const unusable = (path: string, error: z.ZodError): RedfishError =>
   new RedfishError({ code: 'BadAnswer', message: `${path} is no usable Redfish resource: ${firstIssueOf(error)}` });
 
-/** The first property that is not as it must be, in one line. */
+/** The first invalid property, in one line. */
 function firstIssueOf({ issues: [issue] }: z.ZodError): string {
   const names = issue?.path.map((name) => (typeof name === 'number' ? `[${name}]` : `.${String(name)}`)) ?? [];
   const property = names.join('').replace(/^\./, '');
   return `${property === '' ? 'the resource' : `property ${property}`}: ${issue?.message ?? 'not understood'}`;
 }
 
-/** The beginning of all that is said of an answer. */
+/** The beginning of every message about a response. */
 export const describeStatus = ({ origin, method, path }: RequestContext, status: number): string =>
   `${origin} answered ${method} ${path} with ${status}`;
 
-/** The error an HTTP status stands for. */
+/** The error of an HTTP status. */
 export function errorFromResponse(response: RawResponse, context: RequestContext, now: number): RedfishError {
   const { status, headers } = response;
   const { messages, messageIds } = errorMessagesOf(response);
@@ -109,7 +109,7 @@ const errorBody = z.object({
 });
 const extendedInfo = z.object({ MessageId: text, Message: text, Resolution: text });
 
-/** What the BMC says about its refusal. Some send plain text and call it JSON. */
+/** The explanation in an error response. Some BMCs send plain text with the content type of JSON. */
 function errorMessagesOf({ text: body }: RawResponse): { messages: string; messageIds: string[] } {
   const parsed = errorBody.safeParse(jsonOrUndefined(body));
   if (!parsed.success) return { messages: excerpt(body), messageIds: [] };
@@ -145,7 +145,7 @@ function badResponse(context: RequestContext, { status }: RawResponse, why: stri
   });
 }
 
-/** Errors are kept for long. A copy, as V8 holds the whole of a text for the sake of a part that is cut out of it. */
+/** A copy: errors are kept for long, and a slice would keep the whole response in memory (V8). */
 const excerpt = (body: string): string => {
   const line = body.replaceAll(/\s+/g, ' ').trim();
   return line.length > 300 ? `${Buffer.from(line.slice(0, 300)).toString()}…` : line;

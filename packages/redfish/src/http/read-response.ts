@@ -10,13 +10,13 @@ export interface BufferedResponse {
 export interface ReadResponseOptions {
   readonly signal: AbortSignal;
   readonly maxBodyBytes: number;
-  /** What is thrown when the body is larger. */
+  /** Creates the error for a larger body. */
   readonly tooLarge: () => Error;
 }
 
 /**
- * Sends a request and collects its answer. Answers of BMCs are small and wanted whole: going without a stream for each halves
- * what an exchange costs. Rejects with the reason of the signal, with `tooLarge`, or with the error of the connection.
+ * Sends a request and buffers its response. Responses of BMCs are small and needed as a whole: a request without a stream
+ * costs half. Rejects with the reason of the signal, with `tooLarge`, or with the error of the connection.
  */
 export function readResponse(
   dispatcher: Dispatcher,
@@ -44,7 +44,7 @@ export function readResponse(
   signal.addEventListener('abort', onAbort, { once: true });
   dispatcher.dispatch(request, {
     onRequestStart(started) {
-      // It waited for a connection meanwhile. To abort it now would end the connection with it; nothing was sent on that yet.
+      // Aborted while it waited for a connection. Nothing was sent yet; aborting later would close the connection.
       signal.throwIfAborted();
       controller = started;
     },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { amount, flag, link, part, text } from '../fields.ts';
 
-/** Redfish ServiceRoot (DSP0268). Everything is optional: what a BMC does not offer is not used. */
+/** Redfish ServiceRoot (DSP0268). Everything is optional: a service that the BMC does not offer is not used. */
 export const serviceRoot = z.object({
   RedfishVersion: text,
   UUID: text,
@@ -19,19 +19,16 @@ export const serviceRoot = z.object({
 });
 export type ServiceRoot = z.output<typeof serviceRoot>;
 
-/** Stands in for a root that is not shown to strangers: everything is looked for in the usual places. */
+/** Replaces a root that the BMC shows only after a login: the usual paths are used. */
 export const hiddenRoot = (): ServiceRoot =>
   serviceRoot.parse({ SessionService: { '@odata.id': '/redfish/v1/SessionService' } });
 
-/** Where sessions are made; undefined where they are not offered. */
+/** Path of the Sessions collection; undefined when the BMC has none. */
 export function sessionsPath({ Links, SessionService }: ServiceRoot): string | undefined {
   return Links.Sessions ?? (SessionService === undefined ? undefined : `${SessionService}/Sessions`);
 }
 
-/**
- * Query that makes an answer bring along the resources it links to, so many levels deep, or fewer if the BMC goes no
- * deeper; undefined where the BMC does not advertise it.
- */
+/** `$expand` with the given levels, or as many as the BMC supports; undefined when the BMC does not advertise it. */
 export function expandQuery({ ProtocolFeaturesSupported }: ServiceRoot, levels = 1): string | undefined {
   const { NoLinks, ExpandAll } = ProtocolFeaturesSupported.ExpandQuery;
   const depth = Math.min(levels, expandLevels(ProtocolFeaturesSupported.ExpandQuery));

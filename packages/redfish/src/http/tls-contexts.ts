@@ -5,25 +5,25 @@ interface SharedContext {
   users: number;
 }
 
-/** A context that somebody uses until it is disposed. */
+/** A reference to a shared context, released when disposed. */
 export interface AcquiredContext extends Disposable {
   readonly context: SecureContext;
 }
 
 /**
- * TLS contexts of many BMCs, one for each bundle of certificate authorities while anybody uses it: to make one takes a
- * millisecond, and it occupies 30 kB and more. All it says is whose signature counts: names, pinned fingerprints and whether
- * anything is verified belong to the connections, none of which resumes the session of another.
+ * TLS contexts of many BMCs, one for each bundle of certificate authorities, by reference count: creating one takes a
+ * millisecond and 30 kB or more. A context holds nothing but the authorities: host names, pinned fingerprints and disabled
+ * verification belong to the connections, and no connection resumes the session of another.
  */
 export class TlsContexts {
   readonly #contexts = new Map<string, SharedContext>();
 
-  /** How many are in use. */
+  /** Contexts in use. */
   get size(): number {
     return this.#contexts.size;
   }
 
-  /** That of a bundle in PEM, or of Node's authorities for an empty one. @throws what Node says about a bundle it cannot read */
+  /** The context of a bundle in PEM, or of Node's authorities for an empty one. @throws Node's error for an unreadable bundle */
   acquire(caPem: string): AcquiredContext {
     const shared = this.#contexts.get(caPem) ?? {
       context: createSecureContext(caPem === '' ? {} : { ca: caPem }),

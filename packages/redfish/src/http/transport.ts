@@ -15,25 +15,25 @@ import { verifyingConnector, type VerifyingConnector } from './verifying-connect
 export interface TransportOptions {
   readonly endpoint: BmcEndpoint;
   readonly clock: Clock;
-  /** Of all BMCs together, like the next. */
+  /** Shared by all BMCs, like `tlsContexts`. */
   readonly idleConnections: IdleConnections;
   readonly tlsContexts: TlsContexts;
   readonly maxBodyBytes: number;
-  /** Exchanges at the same time. */
+  /** Concurrent requests. */
   readonly inFlight: number;
-  /** Also the longest wait for a connection. */
+  /** The connect timeout. */
   readonly callDeadlineMs: number;
-  /** Asked again once a connection stands, right before something is written on it. */
+  /** Checked again when a connection is established, before anything is written on it. */
   readonly maySend?: MaySend | undefined;
 }
 
-/** HTTP with one BMC: connections that are kept for a while, trusted certificates, a deadline, a limit for the size of answers. */
+/** HTTP with one BMC: keep-alive connections, verified certificates, a deadline, a limit for the size of responses. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #origin: string;
   readonly #connector: VerifyingConnector;
   readonly #clientOptions: Client.Options;
-  /** Connections that wait for the next request, that which was used last at the end; no more than may be busy at once. */
+  /** Idle connections, the last used at the end; at most as many as concurrent requests. */
   #idle: Client[] = [];
   #idlePeriod: Disposable | undefined;
   readonly #running = new Set<AbortController>();
@@ -46,16 +46,16 @@ export class Transport {
     this.#connector = verifyingConnector(endpoint, callDeadlineMs, tlsContexts);
     this.#clientOptions = {
       connect: guardedConnector(this.#connector.connect, this.#origin, maySend),
-      // The deadline of the exchange is the only one.
+      // The deadline of the request is the only one.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: 4_000,
-      // BMCs offer to keep them for minutes.
+      // BMCs offer to keep connections for minutes.
       keepAliveMaxTimeout: idleTimeoutMs,
     };
   }
 
-  /** Answers whatever the status; throws Unreachable, TimedOut, TlsUntrusted, BadAnswer or the reason of the signal. */
+  /** Resolves with any status; rejects with Unreachable, TimedOut, TlsUntrusted, BadAnswer or the reason of the signal. */
   readonly send: Send = async (request) => {
     if (this.#isClosed) throw closedError();
     request.signal?.throwIfAborted();
@@ -78,7 +78,7 @@ export class Transport {
     }
   };
 
-  /** Breaks off what is still running. */
+  /** Aborts running requests and closes the connections. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const controller of this.#running) controller.abort();
@@ -87,7 +87,7 @@ export class Transport {
     await this.#closeIdle();
   }
 
-  /** What was needed for a burst, such as the parts of an inventory, is rarely needed again. */
+  /** Connections of a burst, such as the read of an inventory, are rarely needed again. */
   #becomeIdle(): void {
     void this.#closeIdle(maxIdlePerBmc);
     this.#idlePeriod = this.#options.idleConnections.add(() => void this.#closeIdle());
@@ -99,8 +99,8 @@ export class Transport {
   }
 
   async #sendOnClient(request: RedfishRequest, signal: AbortSignal): Promise<RawResponse> {
-    // A kept connection may be closed by the other side just as we write. Then nobody knows whether the request was
-    // carried out, and a POST must not be repeated: it gets a new connection, which is good for others afterwards.
+    // The BMC may close an idle connection while a request is written to it. Then it is unknown whether the request was
+    // carried out. A POST must not be repeated, so it opens a new connection, which later requests reuse.
     const mayReuse = request.method !== 'POST';
     const client = (mayReuse ? this.#idle.pop() : undefined) ?? new Client(this.#origin, this.#clientOptions);
     try {
@@ -131,7 +131,7 @@ export class Transport {
     return { status: response.status, headers: response.headers, text: await this.#textOf(response) };
   }
 
-  /** Some BMCs compress although we ask them not to. */
+  /** Some BMCs compress in spite of `accept-encoding: identity`. */
   async #textOf({ headers, body }: BufferedResponse): Promise<string> {
     const { maxBodyBytes: maxOutputLength } = this.#options;
     const isGzip = headers['content-encoding'] === 'gzip';

@@ -10,8 +10,8 @@ export interface VerifyingConnector extends Disposable {
 }
 
 /**
- * Opens connections to one BMC and hands them out only when its certificate is trusted: nothing, and least of all a
- * password, is written before. Sessions are not resumed, because a resumed one does not show the certificate again.
+ * Opens connections to one BMC and returns them only when its certificate is trusted: nothing, and no password, is written
+ * before. TLS sessions are not resumed, because a resumed session does not present the certificate again.
  */
 export function verifyingConnector(
   endpoint: BmcEndpoint,
@@ -19,7 +19,7 @@ export function verifyingConnector(
   contexts: TlsContexts,
 ): VerifyingConnector {
   const acquired = contextOf(endpoint, contexts);
-  // Said at the first call, where somebody waits for the answer.
+  // Thrown by the first request, not by the constructor.
   if (acquired instanceof RedfishError)
     return { connect: (_options, callback) => callback(acquired, null), [Symbol.dispose]: () => undefined };
   const connect = buildConnector({
@@ -82,7 +82,7 @@ function untrusted(endpoint: BmcEndpoint, certificate: PeerCertificate, reason: 
 }
 
 function reasonOf({ authorizationError }: TLSSocket, { host, tls }: BmcEndpoint): string {
-  // Declared as an Error; in fact Node sets the code of the failed verification, a string.
+  // Declared as an Error; Node sets the code of the failed verification, a string.
   const code = String(authorizationError);
   if (code === 'CERT_HAS_EXPIRED') return 'it has expired';
   if (code === 'CERT_NOT_YET_VALID') return 'it is not valid yet; one of the two clocks is wrong';

@@ -6,23 +6,23 @@ import type { Password } from '../http/password.ts';
 import type { PasswordBounds } from './password-rules.ts';
 import { account as accountSchema, accountService } from '../schemas.ts';
 
-/** The account service of a BMC, as far as it tells. */
+/** The AccountService of a BMC. */
 export interface AccountService {
   readonly accountsUri: string;
   readonly passwords: PasswordBounds;
-  /** So many wrong passwords lock an account; undefined or 0 where the BMC names no number. */
+  /** Wrong passwords that lock an account; undefined or 0 when the BMC reports no number. */
   readonly lockoutThreshold: number | undefined;
 }
 
 export interface Account {
   readonly uri: string;
   readonly id: string;
-  /** Undefined for a slot that nobody uses. */
+  /** Undefined for an empty slot. */
   readonly userName: string | undefined;
   readonly roleId: string | undefined;
   readonly enabled: boolean;
   readonly locked: boolean;
-  /** RFC 3339; undefined where none is reported, or none that can be read. */
+  /** RFC 3339; undefined when the BMC reports none, or an unreadable one. */
   readonly passwordExpiration: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function readAccountService(bmc: Bmc, options: CallOptions = {}): P
   };
 }
 
-/** All accounts, the empty slots of BMCs with fixed slots among them. */
+/** All accounts, including the empty slots of BMCs with fixed slots. */
 export async function readAccounts(
   bmc: Bmc,
   { accountsUri }: Pick<AccountService, 'accountsUri'>,
@@ -55,9 +55,9 @@ export async function readAccounts(
 }
 
 /**
- * Gives the account its role and password, and makes it where it is missing: role, password and the switch travel in
- * one request, because some BMCs refuse a role without a password. BMCs with fixed slots refuse to create (405); there
- * the first empty slot is filled. Callers take turns per BMC, so that two wishes never fill one slot.
+ * Sets role and password of an account, and creates it when it is missing: role, password and `Enabled` are in one request,
+ * because some BMCs reject a role without a password. BMCs with fixed slots reject a POST (405); there the first empty slot
+ * is filled. Callers serialise these calls per BMC, so that two accounts never take one slot.
  * @throws RedfishError NotSupported when every slot is taken; no error carries the password.
  */
 export async function putAccount(bmc: Bmc, desired: DesiredAccount, options: CallOptions = {}): Promise<void> {
@@ -72,8 +72,8 @@ export async function putAccount(bmc: Bmc, desired: DesiredAccount, options: Cal
 }
 
 /**
- * Deletes the account that has this name and, when it is given, this id. A slot that cannot be deleted (405) is
- * emptied and switched off. An account that is not there is done.
+ * Deletes the account with this name and, when it is given, this id. A slot that cannot be deleted (405) is emptied and
+ * disabled. A missing account is no error.
  */
 export async function deleteAccount(
   bmc: Bmc,
@@ -94,12 +94,12 @@ export async function deleteAccount(
   return 'deleted';
 }
 
-/** What a BMC says to a user name and password. `forbidden`: it knows the account, but does not let it in. */
+/** The outcome of a login. `forbidden`: the password is right, but the account has no right to log in. */
 export type LoginResult = 'accepted' | 'rejected' | 'forbidden';
 
 /**
- * Tries a login in a short conversation of its own, which is ended with it. The credentials are sent once: a session,
- * or where there are none the first request with Basic. Rejects when the BMC could not be asked.
+ * Tries a login with a client of its own, which is closed afterwards. The credentials are sent once: to open a session, or,
+ * without sessions, with the first Basic request. Rejects when the BMC gave no answer to the login.
  */
 export async function tryLogin(options: BmcOptions, { signal }: CallOptions = {}): Promise<LoginResult> {
   let isLoggedIn = false;
@@ -120,7 +120,7 @@ export async function tryLogin(options: BmcOptions, { signal }: CallOptions = {}
     await bmc.get(Systems, z.unknown(), { signal });
     return 'accepted';
   } catch (error) {
-    // A session was opened: the password is right, whatever the account may read.
+    // A session was opened, so the password is right, even if the account has no right to read Systems.
     if (isLoggedIn && error instanceof RedfishError) return 'accepted';
     if (error instanceof RedfishError && error.status === 403) return 'forbidden';
     if (error instanceof RedfishError && error.code === 'AuthenticationFailed') return 'rejected';
@@ -162,7 +162,7 @@ function change(bmc: Bmc, account: Account, desired: DesiredAccount, options: Ca
   return fill(bmc, account, accountProperties(desired), { ...options, newCredentials });
 }
 
-/** With the ETag of the moment: some BMCs ask for it, and none writes over what somebody else has just done. */
+/** With the current ETag: some BMCs require it, and it prevents overwriting a concurrent change. */
 async function fill(bmc: Bmc, { uri }: Account, body: object, options: WriteOptions): Promise<void> {
   const { etag } = await bmc.read(uri, accountSchema, options);
   await bmc.patch(uri, body, { ...options, ifMatch: etag });
@@ -174,7 +174,7 @@ const accountProperties = ({ roleId, password }: DesiredAccount): object => ({
   Password: password.reveal(),
 });
 
-/** BMCs like to repeat the value they refuse. */
+/** Error responses of many BMCs repeat the rejected value. */
 async function withoutPassword(password: Password, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -185,7 +185,7 @@ async function withoutPassword(password: Password, work: () => Promise<void>): P
   }
 }
 
-/** Also as JSON writes it, and where the message was cut off in its midst. */
+/** Masks the password, also in its JSON encoding and where the message was cut off within it. */
 function masked(message: string, password: Password): string {
   const text = password.reveal();
   const escaped = JSON.stringify(text).slice(1, -1);
@@ -210,7 +210,7 @@ function toAccount(resource: z.output<typeof accountSchema>): Account {
   };
 }
 
-/** Firmware that means "never" says the year 1 or 1970. */
+/** Firmware reports the year 1 or 1970 for "never". */
 const firstPlausibleTime = Date.UTC(2000);
 
 function timeOf(text: string | undefined): string | undefined {

@@ -6,16 +6,16 @@ import { bios as biosResource, task as taskResource, taskMessage } from '../sche
 import { readSystemResource, type SystemCallOptions } from './systems.ts';
 
 /**
- * How far a reset of the BIOS is. Pending: it waits for a start, or for the end of one. Confirmed: the BMC says that it
- * is over. Accepted: the BMC took the order and tells nothing of it, so that after a start it has to be believed.
+ * The progress of a BIOS reset. Pending: it waits for a start of the machine, or for its end. Confirmed: the BMC reports
+ * that it is complete. Accepted: the BMC accepted it and reports no progress; after a start it counts as done.
  */
 export type BiosResetState =
   | { readonly kind: 'Pending' | 'Confirmed' | 'Accepted' }
   | { readonly kind: 'Failed'; readonly message: string };
 
 /**
- * Asks for the BIOS settings of the factory. They take effect with the next start, so that asking again before it
- * changes nothing. @returns the task that the BMC made of it, where it makes one.
+ * Resets the BIOS settings to their defaults. They take effect at the next start; a second reset before it changes nothing.
+ * @returns the task of the reset, when the BMC creates one.
  * @throws RedfishError NotSupported when the system offers no such reset.
  */
 export async function resetBios(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<string | undefined> {
@@ -27,7 +27,7 @@ export async function resetBios(bmc: Bmc, uri: string, options: SystemCallOption
   try {
     return taskOf(await bmc.post(action.target ?? `${path}/Actions/Bios.ResetBios`, {}, call));
   } catch (error) {
-    // Some refuse what is under way already.
+    // Some BMCs reject a reset that is pending already.
     const isUnderWay =
       error instanceof RedfishError && wasNotApplied(error) && bios?.ResetBiosToDefaultsPending === true;
     if (!isUnderWay) throw error;
@@ -35,7 +35,7 @@ export async function resetBios(bmc: Bmc, uri: string, options: SystemCallOption
   }
 }
 
-/** What the BMC says of a reset that was asked for, with the task it had made of it. */
+/** The progress of a reset, by its task when the BMC has created one. */
 export async function readBiosReset(
   bmc: Bmc,
   uri: string,
@@ -59,7 +59,7 @@ async function readBios(
   return value.Bios === undefined ? {} : { path: value.Bios, bios: await bmc.get(value.Bios, biosResource, call) };
 }
 
-/** The task itself where the answer holds it; what the header names may be its monitor, which answers like the action. */
+/** The task in the body, if there is one: the Location header may name its monitor, which answers like the action. */
 function taskOf({ status, location, body }: WriteResponse): string | undefined {
   if (status !== 202) return undefined;
   const isTask = typeof body === 'object' && body !== null && 'TaskState' in body && '@odata.id' in body;
@@ -68,7 +68,7 @@ function taskOf({ status, location, body }: WriteResponse): string | undefined {
 
 const failedStates: readonly string[] = ['Exception', 'Killed', 'Cancelled', 'Interrupted'];
 
-/** Nothing of a task that is gone, or that tells no state: BMCs forget what is over. */
+/** Undefined for a task without a state, or one that is gone: BMCs delete completed tasks. */
 async function readTask(bmc: Bmc, path: string, call: SystemCallOptions): Promise<BiosResetState | undefined> {
   try {
     const { TaskState: state, Messages } = await bmc.get(path, taskResource, call);

@@ -7,13 +7,13 @@ export type NetworkTarget = 'Pxe' | 'UefiHttp';
 
 export interface NetworkBoot {
   readonly target: NetworkTarget;
-  /** Of targets before it that the BMC offers. */
+  /** The errors of the targets before it that the BMC offers. */
   readonly rejections: readonly RedfishError[];
 }
 
 /**
- * Boots from the network once, at the next start: from the first of these targets that the BMC offers and takes. Where
- * firmware finds what it boots over HTTP, DHCP tells it; an address that somebody left in the BMC would go before that.
+ * Boots from the network once, at the next start: from the first of these targets that the BMC offers and accepts. DHCP gives
+ * UEFI firmware the URL of an HTTP boot; an HttpBootUri that was left in the BMC would take precedence, so it is cleared.
  * @throws RedfishError NotSupported when the BMC advertises its targets and none of these is among them.
  */
 export async function networkBootOnce(
@@ -53,28 +53,28 @@ async function overrideOnce(
   try {
     await patchBoot(bmc, system, options, desired);
   } catch (error) {
-    // An answer may get lost, or be an error although the BMC did it: what it says afterwards counts.
+    // The response may be lost, or be an error although the BMC made the change: the state read afterwards decides.
     if (!(error instanceof RedfishError) || wasNotApplied(error)) throw error;
     const now: Record<string, unknown> = { ...(await readSnapshot(bmc, system.uri, options)).value.Boot };
     if (Object.entries(desired).some(([name, value]) => (now[name] ?? '') !== value)) throw error;
   }
 }
 
-/** Boots from the disk once, at the next start, whatever the persistent order says. */
+/** Boots from the disk once, at the next start, regardless of the persistent boot order. */
 export async function bootFromDiskOnce(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<void> {
   const system = await readSnapshot(bmc, uri, options);
   if (!isOffered(system, 'Hdd')) throw notOffered(system, ['Hdd']);
   await patchBoot(bmc, system, options, { BootSourceOverrideEnabled: 'Once', BootSourceOverrideTarget: 'Hdd' });
 }
 
-/** Some services refuse a change of the override that names no target. */
+/** Some services reject a change of the override without a target. */
 const noOverride = { BootSourceOverrideEnabled: 'Disabled', BootSourceOverrideTarget: 'None' } as const;
-/** Where an override would lead; they stay behind when it is over, and the next one may follow them. */
+/** Destinations of an override. They remain when it ends, and the next override may use them. */
 const destinations = ['HttpBootUri', 'UefiTargetBootSourceOverride', 'BootNext'] as const;
 
 /**
- * Takes back an override that was not used, and the destination of an earlier one. A BMC that does not give up a
- * destination keeps it: without an override nothing leads there.
+ * Disables an unused override, and clears the destination of an earlier one. When the BMC rejects clearing a destination, it
+ * keeps it: without an override the destination has no effect.
  */
 export async function clearBootOverride(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<void> {
   const system = await readSnapshot(bmc, uri, options);
@@ -92,8 +92,8 @@ export async function clearBootOverride(bmc: Bmc, uri: string, options: SystemCa
 }
 
 /**
- * Sets the persistent boot order. Devices the BMC has besides keep their place behind; an order that already begins as
- * wanted, or will at the next start (pending), is left alone. A one-time override is never touched.
+ * Sets the persistent boot order. Other devices of the BMC follow in their order. Nothing is sent when the order already begins
+ * with these devices, or will at the next start (pending). A one-time override is never changed.
  */
 export async function setBootOrder(
   bmc: Bmc,
@@ -124,7 +124,7 @@ async function readSnapshot(bmc: Bmc, uri: string, options: SystemCallOptions): 
 const offeredBy = ({ value }: SystemSnapshot): readonly string[] =>
   value.Boot['BootSourceOverrideTarget@Redfish.AllowableValues'] ?? [];
 
-/** A BMC that does not say what it offers is asked. */
+/** True when the BMC advertises no targets: then its response to the change decides. */
 const isOffered = (system: SystemSnapshot, target: string): boolean =>
   offeredBy(system).length === 0 || offeredBy(system).includes(target);
 
@@ -134,7 +134,7 @@ const notOffered = (system: SystemSnapshot, targets: readonly string[]): Redfish
     message: `${system.uri} cannot boot once from ${targets.join(' or ')}; it offers ${offeredBy(system).join(', ')}`,
   });
 
-/** Newer BMCs (iDRAC 10) take boot changes only on the settings object that the system names. */
+/** Newer BMCs (iDRAC 10) accept boot changes only on the settings object of the system. */
 async function patchBoot(bmc: Bmc, system: SystemSnapshot, options: SystemCallOptions, Boot: object): Promise<void> {
   const write = { priority: 'boot', ...options } as const;
   try {
@@ -155,7 +155,7 @@ async function readPending(bmc: Bmc, { uri, value }: SystemSnapshot, options: Sy
 const beginsWith = (order: readonly string[], devices: readonly string[]): boolean =>
   devices.every((device, index) => order[index] === device);
 
-/** The BMC understood the request and does not take it here; rights and overload are another matter. */
+/** The BMC understood the request and rejects it for this resource, not for missing rights or overload. */
 function isRejected(error: unknown): boolean {
   return error instanceof RedfishError && ['HttpError', 'NotSupported', 'NotFound'].includes(error.code);
 }

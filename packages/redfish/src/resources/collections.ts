@@ -6,21 +6,18 @@ import { type Member, type MemberOptions, referencesIn, resolveAll } from './mem
 import { collection } from '../schemas.ts';
 import { expandQuery } from '../http/service-root.ts';
 
-/** Far more than any real BMC has: what lists more would only fill our memory. */
+/** Far more than any real BMC has; they bound memory. */
 const maxPages = 100;
 const maxCharacters = 16 * 1024 * 1024;
 export const maxMembers = 10_000;
 
 export interface ListOptions extends MemberOptions {
-  /** Levels to expand, where the BMC does that. */
+  /** Levels to expand, when the BMC supports it. */
   readonly levels?: number | undefined;
   readonly maxMembers?: number | undefined;
 }
 
-/**
- * Members of a collection, parsed. One request where the BMC expands; otherwise the members that came as links only are
- * read one by one.
- */
+/** Members of a collection, parsed. One request when the BMC expands; otherwise members that are links are read one by one. */
 export async function readMembers<S extends z.ZodType>(
   bmc: Bmc,
   path: string,
@@ -28,14 +25,14 @@ export async function readMembers<S extends z.ZodType>(
   options: ListOptions = {},
 ): Promise<z.output<S>[]> {
   const members = await listMembers(bmc, path, options);
-  // One of several that cannot be read, where that is allowed for, does not make the BMC one that fails.
+  // One unreadable member of several, if the caller allows it, does not count as a failure of the BMC.
   const isSideResource = options.isSideResource ?? (options.onUnreadable !== undefined && members.length > 1);
   return resolveAll(bmc, members, schema, { ...options, isSideResource });
 }
 
 /**
- * Members as the collection gives them, each resource once: with `$expand` so many levels deep where the BMC does that. A page
- * that was read before ends the collection: a last page that names itself is a known slip of firmware, and hides nothing.
+ * Members as the collection holds them, each resource once, with `$expand` when the BMC supports it. A page that was read
+ * before ends the collection: a last page that links to itself is a known firmware defect, and no member is lost.
  */
 export async function listMembers(bmc: Bmc, path: string, options: ListOptions = {}): Promise<Member[]> {
   const members = new Map<string, Member>();
@@ -58,7 +55,7 @@ export async function listMembers(bmc: Bmc, path: string, options: ListOptions =
 
 type Page = { readonly value: z.output<typeof collection>; readonly length: number };
 
-/** @throws RedfishError BadAnswer when the list is longer than any real one. */
+/** @throws RedfishError BadAnswer above the limit. */
 export function requireAtMost(limit: number, items: string, found: number, path: string): void {
   if (found <= limit) return;
   throw new RedfishError({
@@ -67,7 +64,7 @@ export function requireAtMost(limit: number, items: string, found: number, path:
   });
 }
 
-/** Reads a resource together with what it links to, where the BMC does that; without where it does not. */
+/** Reads a resource, expanded when the BMC supports it. */
 export async function readExpanded<S extends z.ZodType>(
   bmc: Bmc,
   path: string,
@@ -86,7 +83,7 @@ export async function readExpanded<S extends z.ZodType>(
   }
 }
 
-/** Firmware advertises what it does not do; the status it then answers with is anybody's guess. */
+/** Some firmware advertises `$expand` without support for it, and answers with any of these. */
 function mayBeExpandError(error: unknown): boolean {
   if (!(error instanceof RedfishError)) return false;
   return error.code === 'BadAnswer' || ['HttpError', 'NotSupported', 'NotFound'].includes(error.code);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** What tells a machine apart from every other. */
+/** The UUID that identifies a machine. */
 export interface Identity {
-  /** Lower case; undefined when there is nothing to tell it by. */
+  /** Lower case; undefined when none is reported and none can be derived. */
   readonly uuid: string | undefined;
-  /** Of what the UUID was made, when the machine reports none itself. */
+  /** The source of a derived UUID; undefined when the machine reports its own. */
   readonly uuidDerivedFrom: 'manufacturer and serial number' | 'service UUID and system id' | undefined;
 }
 
@@ -13,13 +13,13 @@ export interface IdentitySource {
   readonly manufacturer: string | undefined;
   readonly serialNumber: string | undefined;
   readonly systemId: string;
-  /** UUID of the Redfish service, which is that of the management controller. */
+  /** UUID of the Redfish service, which is the UUID of the BMC. */
   readonly serviceUuid: string | undefined;
 }
 
 /**
- * The UUID that the machine reports; else one that is derived, always the same, from manufacturer and serial number;
- * else from the management controller and the place of the system there, which a replaced mainboard changes.
+ * The UUID that the machine reports; otherwise a deterministic one from manufacturer and serial number; otherwise from the
+ * service UUID of the BMC and the system id, which a replaced mainboard changes.
  */
 export function identityOf({ uuid, manufacturer, serialNumber, systemId, serviceUuid }: IdentitySource): Identity {
   const own = realUuid(uuid);
@@ -35,13 +35,13 @@ export function identityOf({ uuid, manufacturer, serialNumber, systemId, service
   return { uuid: nameBased(`service/${service}/${systemId}`), uuidDerivedFrom: 'service UUID and system id' };
 }
 
-/** Boards that were never given a UUID report zeros, ones, or the sample value of the firmware vendor (AMI). */
+/** Boards without a UUID report zeros, ones, or the sample value of the firmware vendor (AMI). */
 function realUuid(text: string | undefined): string | undefined {
   const uuid = text?.toLowerCase();
   return uuid === undefined || /^[0-]*$|^[f-]*$|^03000200-0400-0500-0006-000700080009$/.test(uuid) ? undefined : uuid;
 }
 
-/** What firmware says when nobody filled the field in. Many machines say the same. */
+/** Values of firmware for a field that was not filled in. Many machines have the same. */
 const placeholders =
   /^(to be filled.*|default string|not (specified|available|applicable)|none|null|n\/?a|unknown|system serial number|[0x. -]*|0?123456789.*|f+)$/i;
 
@@ -50,10 +50,10 @@ function realSerial(text: string | undefined): string | undefined {
   return serial === undefined || placeholders.test(serial) ? undefined : serial;
 }
 
-/** Namespace of our names; any other would do, but it must never change. */
+/** Namespace of the names. Arbitrary, but it must never change. */
 const namespace = Buffer.from('6f1d3c5e2b7a4f0c9d8e71a2b3c4d5e6', 'hex');
 
-/** RFC 9562 version 5: the same name gives the same UUID everywhere. */
+/** RFC 9562 version 5: a name always gives the same UUID. */
 function nameBased(name: string): string {
   const bytes = createHash('sha1').update(namespace).update(name).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);

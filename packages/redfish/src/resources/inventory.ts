@@ -29,24 +29,24 @@ export interface NetworkInterface {
   readonly speedMbps: number | undefined;
 }
 
-/** The hardware of a system, as far as the BMC could tell it. How much memory it has, the system itself says. */
+/** The hardware of a system. The amount of memory is in `system`. */
 export interface Inventory {
   readonly system: SystemState;
   readonly processors: readonly Processor[];
   readonly storages: readonly StorageUnit[];
   readonly networkInterfaces: readonly NetworkInterface[];
-  /** What could not be read, and why, in the order of the paths. An empty BMC page is no reason to call the BMC dead. */
+  /** The parts that could not be read, with the reason, in the order of their paths. */
   readonly missing: readonly MissingPart[];
 }
 
 export interface InventoryOptions extends SystemCallOptions {
-  /** Called with the system itself before its parts are read, which may take long, or fail. */
+  /** Called with the system before its parts are read, which may take long or fail. */
   readonly onSystem?: ((system: SystemState) => void) | undefined;
 }
 
 /**
- * Reads what the BMC tells of a system, its memory modules aside. Fails only when the system itself cannot be read, or when the
- * conversation breaks: a BMC that stops answering must not look like a machine without disks.
+ * Reads the hardware of a system except its memory modules. Fails only when the system itself cannot be read, or when the
+ * BMC stops answering: otherwise a machine would appear to have no disks.
  */
 export async function readInventory(bmc: Bmc, uri: string, options: InventoryOptions = {}): Promise<Inventory> {
   const { value, etag } = await readSystemResource(bmc, uri, options);

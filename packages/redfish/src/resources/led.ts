@@ -6,8 +6,8 @@ import { readSystemResource, type SystemCallOptions } from './systems.ts';
 export type LocatorLight = 'Lit' | 'Blinking' | 'Off';
 
 /**
- * Sets the locator light, by the newer property where the BMC has it (Redfish 2020.3) and by IndicatorLED elsewhere.
- * Sends nothing when it is already as wanted.
+ * Sets the locator light, by LocationIndicatorActive when the BMC has it (Redfish 2020.3) and by IndicatorLED otherwise.
+ * Sends nothing when the light is already in the desired state.
  * @throws RedfishError NotSupported when the system has neither property.
  */
 export async function setLocatorLed(
@@ -22,7 +22,7 @@ export async function setLocatorLed(
   try {
     await bmc.patch(uri, change, { ...options, ifMatch: etag });
   } catch (error) {
-    // iDRAC knows Blinking and Off only: a light that can be found is what was asked for.
+    // iDRAC supports Blinking and Off only, and a blinking light serves the purpose.
     const mayBlink = light === 'Lit' && 'IndicatorLED' in change && error instanceof RedfishError;
     if (!mayBlink || error.status !== 400) throw error;
     await bmc.patch(uri, { IndicatorLED: 'Blinking' }, { ...options, ifMatch: etag });

@@ -25,8 +25,8 @@ export interface ManagerInfo {
 }
 
 /**
- * The managers, in the order of their URIs. One that cannot be read is left out, and `onUnreadable` is told; if none can, that
- * fails.
+ * The managers, in the order of their URIs. An unreadable one is left out and reported to `onUnreadable`; when all are
+ * unreadable, the call fails.
  */
 export async function readManagers(
   bmc: Bmc,
@@ -39,9 +39,9 @@ export async function readManagers(
 }
 
 /**
- * The manager with the UUID, in any letter case. Without a UUID: the first that has a graphical console, which is the
- * BMC itself rather than an enclosure or a fan controller; failing that the first. Undefined when there is none, or when it may
- * be one that cannot be read and `onUnreadable` is told of that; without `onUnreadable` that fails.
+ * The manager with the UUID, in any letter case. Without a UUID: the first with a graphical console, which is the BMC rather
+ * than an enclosure or a fan controller; if none has one, the first. Undefined when there is none, or when it may be an
+ * unreadable one, which is reported to `onUnreadable`; without `onUnreadable` the call fails then.
  */
 export async function findManager(
   bmc: Bmc,
@@ -64,8 +64,8 @@ function chooseManager(managers: readonly ManagerInfo[], uuid: string, isComplet
 }
 
 /**
- * Restarts the management controller itself. Never sent twice. One that goes away without an answer has begun to
- * restart: firmware is not always polite enough to answer first.
+ * Restarts the BMC itself. Never sent twice. A connection that breaks without a response counts as success: some firmware
+ * restarts before it answers.
  */
 export async function resetManager(
   bmc: Bmc,
@@ -78,7 +78,7 @@ export async function resetManager(
   const action = Actions['#Manager.Reset'];
   const allowed = await allowedResetTypes(bmc, action, urgent);
   const ResetType = chooseReset(uri, [type], allowed);
-  // A manager that advertises no types (HPE iLO) takes an empty body.
+  // A manager that advertises no types (HPE iLO) accepts an empty body.
   const body = allowed === undefined ? {} : { ResetType };
   try {
     await bmc.post(action.target ?? `${uri}/Actions/Manager.Reset`, body, urgent);

@@ -5,10 +5,10 @@ import { pathOf } from '../endpoint.ts';
 import { RedfishError } from '../errors.ts';
 import { reference } from '../schemas.ts';
 
-/** A resource that came along in a collection, or a link to it. */
+/** A resource embedded in a collection, or a link to it. */
 export type Member = z.output<typeof reference>;
 
-/** A resource that cannot be read, while the BMC answers. */
+/** A resource that cannot be read although the BMC answers. */
 export interface Unreadable {
   readonly path: string;
   readonly error: RedfishError;
@@ -16,14 +16,14 @@ export interface Unreadable {
 export type OnUnreadable = (unreadable: Unreadable) => void;
 
 export interface MemberOptions extends CallOptions {
-  /** Told of each member that cannot be read. Without it such a member fails the list: a list without it would be a lie. */
+  /** Called with each unreadable member. Without it an unreadable member fails the list, which would be incomplete. */
   readonly onUnreadable?: OnUnreadable | undefined;
 }
 
-/** Members that are read at the same time. A BMC is asked for fewer; more would only wait, each with memory of its own. */
+/** Concurrent reads of members. The request queue admits fewer; more would only hold memory while queued. */
 const maxConcurrentReads = 8;
 
-/** What is a link only is fetched; what came along is parsed. */
+/** Reads members that are links, and parses those that are embedded. */
 export function resolveAll<S extends z.ZodType>(
   bmc: Bmc,
   members: readonly Member[],
@@ -37,8 +37,8 @@ export function resolveAll<S extends z.ZodType>(
 }
 
 /**
- * Reads members, a few at a time; the results are in their order. With `onUnreadable` one that cannot be read is left out. If
- * none can be read, that is no matter of members: it fails with the first error.
+ * Reads members, a few at a time; the results are in their order. With `onUnreadable` an unreadable member is left out. When
+ * none can be read, the call fails with the first error.
  */
 export async function forEachMember<T>(
   members: readonly Member[],
@@ -62,7 +62,7 @@ export async function forEachMember<T>(
   return found;
 }
 
-/** Entries of a list as references, each resource once. An entry that refers to nothing is a member that cannot be read. */
+/** Entries of a list as references, each resource once. An entry without a link is an unreadable member. */
 export function referencesIn(
   entries: readonly unknown[],
   list: string,
@@ -82,13 +82,13 @@ export function referencesIn(
   return members;
 }
 
-/** Whether nothing but the address of the resource is there, or why it did not come along. */
+/** Whether a member holds nothing but its address, or the reason why it is not embedded. */
 export const isLinkOnly = (member: object): boolean =>
   Object.keys(member).every((name) => /^@(odata|Redfish|Message)\./.test(name));
 
 /**
- * The BMC answers, and cannot give this one resource. What it says of itself (503, 401, 403) or does not say at all concerns
- * everything; so does an answer of a web server that has no Redfish service behind it (502, 504).
+ * The BMC answers, and only this resource is unreadable. A status about the BMC or the account (503, 401, 403), no response
+ * at all, and a web server without its Redfish service (502, 504) concern all resources.
  */
 export function concernsOneResource(error: unknown): error is RedfishError {
   if (!(error instanceof RedfishError)) return false;
@@ -97,7 +97,7 @@ export function concernsOneResource(error: unknown): error is RedfishError {
   return code === 'NotFound' || code === 'NotSupported' || code === 'BadAnswer';
 }
 
-/** The results are in the order of the items. After a failure nothing more is begun. */
+/** The results are in the order of the items. After a failure no further item is started. */
 export async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const queue = items.entries();

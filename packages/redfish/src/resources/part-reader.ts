@@ -1,29 +1,29 @@
 import { RedfishError, type RedfishErrorCode } from '../errors.ts';
 import type { OnUnreadable } from './members.ts';
 
-/** A resource that could not be read while the BMC answered. */
+/** A resource that could not be read although the BMC answered. */
 export interface MissingPart {
-  /** Of what it is a part, in words. */
+  /** The part of the inventory, as text. */
   readonly part: string;
   readonly path: string;
-  /** One member of the part; otherwise the part as a whole. */
+  /** True for one member of the part, false for the part as a whole. */
   readonly isMember: boolean;
   readonly code: RedfishErrorCode;
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, when there was a response. */
   readonly status: number | undefined;
   readonly reason: string;
 }
 
-/** Reads parts one by one. What the BMC cannot give is noted, and the rest is given; what breaks the conversation is thrown. */
+/** Reads the parts of an inventory and records the unreadable ones. Errors that concern the whole BMC are thrown. */
 export class PartReader {
   readonly #missing: MissingPart[] = [];
 
-  /** In the order of the paths, which is the same from time to time. */
+  /** In the order of the paths, so that two reads compare equal. */
   get missing(): MissingPart[] {
     return this.#missing.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** Nothing where the BMC names no path. */
+  /** Empty when the BMC has no path for the part. */
   async read<T>(
     part: string,
     path: string | undefined,
@@ -40,7 +40,7 @@ export class PartReader {
   }
 }
 
-/** What is said of a member of the part that could not be read. */
+/** The record of an unreadable member. */
 export const missingMember = (part: string, { path, error }: Parameters<OnUnreadable>[0]): MissingPart => ({
   part,
   path,

@@ -1,18 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { Password } from '../http/password.ts';
 
-/** What an account service says about the length of passwords; absent or 0 where it says nothing. */
+/** The bounds of an account service for the length of passwords; undefined or 0 when it reports none. */
 export interface PasswordBounds {
   readonly minLength: number | undefined;
   readonly maxLength: number | undefined;
 }
 
-/** A whole number, at least 0 and below the limit, each as likely as the others. */
+/** A whole number, at least 0 and below the limit, uniformly distributed. */
 export type Pick = (below: number) => number;
 
 export interface PasswordOptions {
   readonly bounds: PasswordBounds;
-  /** Special characters that the vendor takes; see the traits. */
+  /** Special characters that the vendor accepts; see the traits. */
   readonly specials: string;
   readonly pick?: Pick;
 }
@@ -24,7 +24,7 @@ const digits = '0123456789';
 const defaultMinLength = 12;
 const defaultMaxLength = 32;
 
-/** A password with a letter of each case, a digit and a special character, and everything else by chance. */
+/** A random password with at least one letter of each case, one digit and one special character. */
 export function generatePassword({ bounds, specials, pick = randomInt }: PasswordOptions): Password {
   const classes = [lower, upper, digits, specials];
   const all = classes.join('');
@@ -34,8 +34,8 @@ export function generatePassword({ bounds, specials, pick = randomInt }: Passwor
 }
 
 /**
- * The longest the service takes, between 12 and 32 characters: firmware that reports 0 or 255 stores less than it
- * says. Only bounds that leave nothing in between win over these.
+ * The maximum of the service, between 12 and 32 characters: firmware that reports 0 or 255 stores fewer characters than
+ * it reports. Bounds of the service outside of this range take precedence.
  */
 export function passwordLength({ minLength = 0, maxLength = 0 }: PasswordBounds): number {
   const upperBound = maxLength > 0 ? maxLength : defaultMaxLength;

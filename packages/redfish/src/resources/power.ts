@@ -14,7 +14,7 @@ export type ResetType =
   | 'PushPowerButton'
   | 'Nmi';
 
-/** What comes closest where a BMC does not offer a type. Force is never chosen in place of a graceful way. */
+/** Replacements for a type that the BMC does not offer. A graceful type is never replaced by a forced one. */
 const substitutes: Partial<Record<ResetType, readonly ResetType[]>> = {
   ForceOn: ['On'],
   On: ['ForceOn'],
@@ -22,15 +22,15 @@ const substitutes: Partial<Record<ResetType, readonly ResetType[]>> = {
 };
 
 export interface ResetOptions extends SystemCallOptions {
-  /** Called just before the reset is sent: from then on only looking tells whether it happens. */
+  /** Called just before the reset is sent: from then on only a read shows whether it happened. */
   readonly onSend?: (() => void) | undefined;
-  /** Not sent unless the machine is in this power state, by the read that is made anyway: else PowerMismatch. */
+  /** Fails with PowerMismatch, without sending, when the read before the reset shows another power state. */
   readonly expectedPower?: 'On' | 'Off' | undefined;
 }
 
 /**
- * Asks for a reset and answers with the type that was asked for in the end. Says only that the BMC accepted it:
- * whether it happened is seen by looking. Never sent twice.
+ * Requests a reset and resolves with the type that was sent. It means that the BMC accepted it; a later read shows whether
+ * it happened. Never sent twice.
  * @throws RedfishError NotSupported when the BMC advertises its types and neither this nor a substitute is among them,
  * IdentityMismatch when another machine than `expectedUuid` answers.
  */
@@ -51,7 +51,7 @@ export async function resetSystem(
   return ResetType;
 }
 
-/** A BMC that tells no power state is believed whatever it is asked. */
+/** A BMC that reports no power state passes. */
 function requirePower(uri: string, actual: string | undefined, expected: string | undefined): void {
   if (expected === undefined || actual === undefined || actual === expected) return;
   throw new RedfishError({

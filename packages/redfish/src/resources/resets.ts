@@ -9,7 +9,7 @@ export interface ResetAction {
   readonly '@Redfish.ActionInfo': string | undefined;
 }
 
-/** Reset types the resource accepts, inline or in the resource the action refers to; undefined when it names none. */
+/** Reset types that the action accepts, inline or in its ActionInfo resource; undefined when it advertises none. */
 export async function allowedResetTypes(
   bmc: Bmc,
   action: ResetAction,
@@ -24,7 +24,7 @@ export async function allowedResetTypes(
   return parameters.find(({ Name }) => Name === 'ResetType')?.AllowableValues;
 }
 
-/** The first of the types that is allowed. @throws RedfishError NotSupported naming what is offered instead. */
+/** The first allowed type. @throws RedfishError NotSupported, whose message lists the allowed types. */
 export function chooseReset<T extends string>(
   uri: string,
   [wanted, ...substitutes]: readonly [T, ...T[]],

@@ -36,19 +36,19 @@ export interface Volume {
   readonly state: string | undefined;
 }
 
-/** A controller and what hangs on it. */
+/** A storage controller with its drives and volumes. */
 export interface StorageUnit {
   readonly name: string | undefined;
   readonly drives: readonly Drive[];
   readonly volumes: readonly Volume[];
 }
 
-/** Controllers, their drives, and the volumes with their members: what one request brings where the BMC goes so deep. */
+/** `$expand` levels for controllers, their drives, and the volume collections with their members. */
 const wholeTree = 3;
-/** One controller with its drives and volumes. */
+/** `$expand` levels for one controller with its drives and volumes. */
 const oneController = 2;
 
-/** Storage as far as it can be read. Older BMCs know only SimpleStorage; its devices are drives. */
+/** The readable storage of a system. Older BMCs have only SimpleStorage; its devices are reported as drives. */
 export function readStorages(
   bmc: Bmc,
   { Storage, SimpleStorage }: SystemResource,
@@ -65,7 +65,7 @@ export function readStorages(
   });
 }
 
-/** Some BMCs with SimpleStorage name a Storage that they do not have. */
+/** Some BMCs with SimpleStorage link to a Storage collection that they do not have. */
 async function listControllers(
   bmc: Bmc,
   path: string | undefined,
@@ -82,7 +82,7 @@ async function listControllers(
   }
 }
 
-/** Reads controllers with what hangs on them, all together no more than any machine has. */
+/** Reads controllers with their drives and volumes, whose total is limited. */
 function unitReader(bmc: Bmc, parts: PartReader, options: CallOptions): (member: Member) => Promise<StorageUnit> {
   let count = 0;
   const countMembers = <T>(entries: readonly T[], of: string): readonly T[] => {
@@ -108,7 +108,7 @@ function unitReader(bmc: Bmc, parts: PartReader, options: CallOptions): (member:
   };
 }
 
-/** A controller that came without its drives is asked for with them; that is one request instead of one per drive. */
+/** A controller whose drives are not embedded is read again with `$expand`: one request instead of one per drive. */
 async function controllerOf(bmc: Bmc, member: Member, options: CallOptions): Promise<StorageResource> {
   const path = pathOf(member['@odata.id']);
   const embedded = isLinkOnly(member) ? undefined : parseResource(storage, member, path);
@@ -117,7 +117,7 @@ async function controllerOf(bmc: Bmc, member: Member, options: CallOptions): Pro
   return (await readExpanded(bmc, path, storage, { ...options, levels: oneController })).value;
 }
 
-/** Volumes are a collection, which came along as a whole, with links to its members, or as a link itself. */
+/** Volumes are a collection: embedded with its members, embedded with links, or a link itself. */
 async function listVolumes(bmc: Bmc, volumes: unknown, options: MemberOptions): Promise<Member[]> {
   const { data } = reference.safeParse(volumes);
   if (data === undefined) return [];
@@ -147,7 +147,7 @@ const volumeOf = (item: z.output<typeof volume>): Volume => ({
   state: item.Status.State,
 });
 
-/** Devices are no resources of their own: one that is no object is none. */
+/** Devices are not resources; an entry that is no object is ignored. */
 function simpleUnitOf({ Name, Devices }: z.output<typeof simpleStorage>): StorageUnit {
   const devices = Devices.flatMap((device) => simpleDevice.safeParse(device).data ?? []);
   return {

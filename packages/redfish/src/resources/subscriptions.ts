@@ -6,7 +6,7 @@ import { RedfishError } from '../errors.ts';
 import { flag, link, text, uri } from '../fields.ts';
 import { mapConcurrently } from './members.ts';
 
-/** `Event`: alerts as they happen. `MetricReport`: readings now and then. */
+/** `Event`: alerts. `MetricReport`: periodic sensor readings. */
 export type EventFormat = 'Event' | 'MetricReport';
 
 export interface Subscription {
@@ -31,10 +31,10 @@ export interface DesiredSubscription {
 const eventService = z.object({ ServiceEnabled: flag, Subscriptions: link });
 const subscription = z.object({ '@odata.id': uri, Destination: text, Context: text });
 
-/** Nothing here speaks for the health of the BMC: without events everything else still works. */
+/** A failing event service does not count as a failure of the BMC: everything else works without events. */
 const sideResourceOptions = { isSideResource: true, priority: 'telemetry' } as const satisfies CallOptions;
 
-/** The event service, or undefined where there is none. A service that does not say whether it is enabled is. */
+/** The event service, or undefined when there is none. A service without ServiceEnabled is enabled. */
 export async function readEventService(bmc: Bmc, options: CallOptions = {}): Promise<EventService | undefined> {
   const root = await bmc.root(options);
   try {
@@ -52,7 +52,7 @@ export async function readEventService(bmc: Bmc, options: CallOptions = {}): Pro
   }
 }
 
-/** Every subscription that can be read; one that vanishes or fails meanwhile is left out. */
+/** The readable subscriptions; one that is deleted meanwhile, or fails, is left out. */
 export async function readSubscriptions(
   bmc: Bmc,
   service: EventService,
@@ -74,8 +74,8 @@ export async function readSubscriptions(
 }
 
 /**
- * Subscribes; gives the path of the subscription. One that exists already for the same destination is taken instead:
- * a BMC refuses the second, and where the first answer got lost it is ours.
+ * Subscribes and resolves with the path of the subscription. An existing one for the same destination is used instead: BMCs
+ * reject a duplicate, and it is the operator's own when the response to an earlier request was lost.
  */
 export async function subscribe(
   bmc: Bmc,
@@ -87,13 +87,13 @@ export async function subscribe(
   const body = bodyFor(desired, bmc.traits.rejectedInSubscription);
   const outcome = await bmc.post(service.subscriptions, body, all).catch(passDuplicate(desired.destination));
   if (!(outcome instanceof RedfishError) && outcome.location !== undefined) return outcome.location;
-  // No Location, or a duplicate: it is there, only its address is not known.
+  // No Location, or a duplicate: the subscription exists, and its path is found by its destination.
   const found = (await readSubscriptions(bmc, service, options)).find((one) => isFor(one, desired));
   if (found !== undefined) return found.uri;
   throw outcome instanceof RedfishError ? outcome : missingLocationError(service);
 }
 
-/** Ends a subscription. One that is gone already is success. */
+/** Deletes a subscription. A missing one is no error. */
 export async function unsubscribe(bmc: Bmc, uri: string, options: CallOptions = {}): Promise<void> {
   try {
     await bmc.delete(uri, { ...sideResourceOptions, ...options });
@@ -122,7 +122,7 @@ const missingLocationError = ({ subscriptions }: EventService): RedfishError =>
     message: `${subscriptions}: the subscription was accepted, but the answer does not say where it is, and none has its destination`,
   });
 
-/** A duplicate is an outcome; every other error goes up. */
+/** Returns the error of a duplicate; every other error is thrown on. */
 const passDuplicate =
   (destination: string) =>
   (error: unknown): RedfishError => {
@@ -130,7 +130,7 @@ const passDuplicate =
     throw error;
   };
 
-/** iDRAC says ResourceAlreadyExists; others complain about the destination by name. */
+/** iDRAC answers ResourceAlreadyExists; others answer PropertyValueModified with the destination. */
 function isDuplicateError(error: RedfishError, destination: string): boolean {
   const mentions = (term: string) => error.message.includes(term) || error.messageIds.some((id) => id.includes(term));
   return (

@@ -9,7 +9,7 @@ import { system, type SystemResource } from '../schemas.ts';
 export type PowerState = 'On' | 'Off' | 'PoweringOn' | 'PoweringOff' | 'Paused' | 'Unknown';
 const powerStates: readonly PowerState[] = ['On', 'Off', 'PoweringOn', 'PoweringOff', 'Paused'];
 
-/** A computer system as a BMC presents it. */
+/** A computer system of a BMC. */
 export interface SystemSummary {
   /** `@odata.id`. */
   readonly uri: string;
@@ -26,11 +26,11 @@ export interface SystemSummary {
 }
 
 export interface SystemState extends SystemSummary {
-  /** Power state in the words of the BMC. */
+  /** PowerState as the BMC reports it. */
   readonly powerStateText: string | undefined;
   /** OK, Warning or Critical. */
   readonly health: string | undefined;
-  /** Lit, Blinking or Off, whichever property the BMC speaks of it by. */
+  /** Lit, Blinking or Off, from LocationIndicatorActive or IndicatorLED. */
   readonly indicatorLED: string | undefined;
   readonly bootOrder: readonly string[] | undefined;
   readonly override: {
@@ -48,18 +48,18 @@ export interface SystemState extends SystemSummary {
 
 export interface SystemCallOptions extends CallOptions {
   /**
-   * The machine that is meant, by its own UUID or the derived one. When another one answers, or one that cannot be told,
-   * the call rejects with IdentityMismatch before anything is changed. It costs no request: the read is made anyway.
+   * The UUID of the expected machine, reported or derived. For another machine, or one without a UUID, the call rejects with
+   * IdentityMismatch before anything is changed. This costs no request: the system is read anyway.
    */
   readonly expectedUuid?: string | undefined;
 }
 
-/** More than any chassis holds. */
+/** More than any chassis has. */
 export const maxSystems = 1_000;
 
 /**
- * The systems behind the BMC, in the order of their URIs: the order of the collection means nothing. One that cannot be read is
- * left out, and `onUnreadable` is told; if none can, that fails.
+ * The systems of the BMC, in the order of their URIs, as the collection has no defined order. An unreadable one is left out and
+ * reported to `onUnreadable`; when all are unreadable, the call fails.
  */
 export async function readSystems(
   bmc: Bmc,
@@ -75,7 +75,7 @@ export async function readSystems(
   return systems;
 }
 
-/** One system as it is now. */
+/** The current state of one system. */
 export async function readSystem(bmc: Bmc, uri: string, options: SystemCallOptions = {}): Promise<SystemState> {
   const { value, etag } = await readSystemResource(bmc, uri, options);
   return stateOf(value, etag, bmc.serviceUuid);
@@ -93,7 +93,7 @@ export async function readSystemResource(
   return resource;
 }
 
-/** A URI names a place, not a machine: a blade may be moved, an address may go to another BMC. */
+/** A URI identifies a slot, not a machine: a blade may be moved, an address may be reassigned to another BMC. */
 function requireIdentity(uri: string, actualUuid: string | undefined, expectedUuid: string | undefined): void {
   if (expectedUuid === undefined || actualUuid === expectedUuid.toLowerCase()) return;
   throw new RedfishError({
@@ -131,7 +131,7 @@ function summaryOf(resource: SystemResource, serviceUuid: string | undefined): S
   return {
     uri: pathOf(resource['@odata.id']),
     uuid: identity.uuid,
-    // Nothing is said of what is as usual.
+    // Absent in the usual case.
     ...(identity.uuidDerivedFrom === undefined ? {} : { uuidDerivedFrom: identity.uuidDerivedFrom }),
     manufacturer: resource.Manufacturer,
     model: resource.Model,
@@ -155,10 +155,10 @@ const identityIn = (resource: SystemResource, serviceUuid: string | undefined): 
 /** Numbers in URIs compare as numbers, so that system 2 comes before system 10. */
 export const byUri = (a: string, b: string): number => order.compare(a, b);
 
-/** Locale data is looked up once, not per comparison. */
+/** Created once: a collator per comparison would load the locale data each time. */
 const order = new Intl.Collator('en', { numeric: true });
 
-/** Text in any spelling; what is not understood is a value that can be seen, not an error that loops. */
+/** Accepts any spelling; `Unknown` for any other text, as an error would only be retried. */
 export function powerStateOf(text: string | undefined): PowerState {
   const letters = text?.replaceAll(/[^a-z]/gi, '').toLowerCase();
   return powerStates.find((state) => state.toLowerCase() === letters) ?? 'Unknown';

@@ -1,13 +1,13 @@
 import { type SshCommand, SshError, type SshOutcome, runOverSsh } from './ssh.ts';
 
-/** The command that restarts the management controller, by the exact Manufacturer text of Redfish. */
+/** The command that restarts the BMC, by the exact Manufacturer text of Redfish. */
 const resetCommands: Readonly<Record<string, string>> = {
   'Dell Inc.': 'racreset',
   HPE: 'cd /map1 && reset',
   Lenovo: 'resetsp',
 };
 
-/** Restarts a management controller through its shell. @throws SshError for a manufacturer without a known command. */
+/** Restarts a BMC through its shell. @throws SshError for a manufacturer without a known command. */
 export async function resetOverSsh(manufacturer: string, access: Omit<SshCommand, 'command'>): Promise<SshOutcome> {
   const command = resetCommands[manufacturer];
   if (command !== undefined) return runOverSsh({ ...access, command });

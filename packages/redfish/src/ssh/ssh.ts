@@ -3,7 +3,7 @@ import type { AnyAuthMethod, Client, ClientChannel, ConnectConfig, NextAuthHandl
 import type { Clock } from '../http/clock.ts';
 import type { Password } from '../http/password.ts';
 
-/** Why a command could not be run in the shell of a BMC. Carries no secret. */
+/** The error of a command in the shell of a BMC. Holds no secret. */
 export class SshError extends Error {
   readonly code: 'SshHostKeyMismatch' | 'SshFailed';
   readonly retry = 'blocked';
@@ -21,26 +21,25 @@ export interface SshCommand {
   readonly username: string;
   readonly password: Password;
   readonly command: string;
-  /** The only host key that is accepted, as OpenSSH prints it (`SHA256:…`); undefined accepts the one that is shown. */
+  /** Fingerprint of the only accepted host key, as OpenSSH prints it (`SHA256:…`); undefined accepts any. */
   readonly hostKeyFingerprint: string | undefined;
-  /** From the attempt to connect until the command has ended. */
+  /** From the attempt to connect until the end of the command. */
   readonly deadlineMs: number;
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What became of a command. */
 export interface SshOutcome {
-  /** Of the key that the host has shown. */
+  /** Fingerprint of the host key that the BMC presented. */
   readonly hostKeyFingerprint: string;
 }
 
 /**
- * Runs one command over SSH, with one login. A shell that goes away while the command runs has carried it out: that is
- * how a restart looks from outside. Rejects with SshError, or with the reason of the signal.
+ * Runs one command over SSH, with one login. A connection that closes while the command runs counts as success, as a restart
+ * closes it. Rejects with SshError, or with the reason of the signal.
  */
 export async function runOverSsh(options: SshCommand): Promise<SshOutcome> {
-  // Few sites need it, and it takes 7 MiB of memory.
+  // Loaded on demand: few sites need it, and it takes 7 MiB of memory.
   const { default: ssh } = await import('ssh2');
   const connection = new SshConnection(options, new ssh.Client());
   const timeoutError = new SshError(
@@ -68,7 +67,7 @@ class SshConnection {
   #shownFingerprint = '';
   #hostKeyError: SshError | undefined;
   #isRunning = false;
-  /** A shell that goes away without one has restarted. */
+  /** 0 when the connection closes without one: the BMC has restarted. */
   #exitCode = 0;
   #output = '';
 
@@ -92,7 +91,7 @@ class SshConnection {
   }
 
   close(): void {
-    // What the socket still has to say is of no interest any more, but must not become an unhandled error.
+    // A late error of the socket must not become an unhandled one.
     this.#client.on('error', () => undefined);
     this.#client.destroy();
   }
@@ -103,11 +102,11 @@ class SshConnection {
       host,
       port,
       username,
-      // The deadline is ours, on the given clock.
+      // `deadlineMs` applies instead, on the given clock.
       readyTimeout: 0,
       hostVerifier: (key: Buffer) => this.#verifyHostKey(key),
       authHandler: this.#methods(),
-      // Firmware of 2015 and before has no better key exchange.
+      // Firmware of 2015 and earlier has no better key exchange.
       algorithms: { kex: { append: ['diffie-hellman-group14-sha1'], prepend: [], remove: [] } },
     };
   }
@@ -123,13 +122,13 @@ class SshConnection {
     return false;
   }
 
-  /** Asks which methods there are and then tries one, once: each refused password brings the account closer to its lock. */
+  /** Queries the methods and then tries one, once: each rejected password brings the account closer to its lockout. */
   #methods() {
     let step = 0;
     return (offered: string[] | null, _partly: boolean | null, next: NextAuthHandler): void => {
       step += 1;
       const method = step === 1 ? 'none' : step === 2 ? choose(offered ?? []) : undefined;
-      // `false` ends the login; the declared type of the callback does not know it.
+      // `false` ends the login; the declared type of the callback lacks it.
       next(method === undefined ? (false as never) : this.#authentication(method));
     };
   }
